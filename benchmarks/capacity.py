@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from rig.counting import server_work
-from rig.instant import a_message, an_update
+from rig.instant import make_message, make_update
 from rig.table import print_table
 from turn_cost import WORKER, Bench, fill, open_bench
 
@@ -124,7 +124,7 @@ async def measure(bench: Bench, directory: Path, *, turns: int) -> TurnCost:
     done = (await server_work(bench.redis)).since(work)
     after = await _sizes(bench.redis)
     webhook_ms, turn_ms, index_ms = (seconds / turns * 1000 for seconds in spent)
-    text = an_update(1, 1)["message"]["text"] + "You told me about the garden and the lantern."
+    text = make_update(1, 1)["message"]["text"] + "You told me about the garden and the lantern."
     return TurnCost(
         webhook_ms=webhook_ms,
         turn_ms=turn_ms,
@@ -144,7 +144,7 @@ async def measure(bench: Bench, directory: Path, *, turns: int) -> TurnCost:
 async def _turn(bench: Bench, number: int) -> tuple[float, float, float]:
     """CPU seconds of the webhook, of the turn, of the indexer."""
     started = time.process_time()
-    await bench.ingest.take_in(an_update(1000 + number, 1 + number % TALKED_IN))
+    await bench.ingest.take_in(make_update(1000 + number, 1 + number % TALKED_IN))
     taken = time.process_time()
     (claim,) = await bench.inbox.claim(0, consumer=WORKER, count=1, wait_ms=100)
     await bench.turns.work_on(claim, bench.inbox)
@@ -171,7 +171,7 @@ async def _embedding_ms(count: int = 200) -> float:
     """CPU time of one message's vector by the embedded embedder, of texts of 60 words."""
     embedder = MiniLMEmbedder()
     await embedder.load()
-    texts = [a_message(number).text for number in range(count)]
+    texts = [make_message(number).text for number in range(count)]
     started = time.process_time()
     await embedder.embed(texts)
     return (time.process_time() - started) / count * 1000

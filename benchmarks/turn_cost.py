@@ -19,7 +19,7 @@ from statistics import median
 from typing import cast
 
 from rig.counting import NamedTrips, Tally, server_work
-from rig.instant import InstantModel, InstantTelegram, NoFiles, a_message, an_update
+from rig.instant import InstantModel, InstantTelegram, NoFiles, make_message, make_update
 from rig.table import print_table
 
 from bot.agent.agents_file import load_agents
@@ -141,7 +141,7 @@ async def fill(bench: Bench, chat_id: int, messages: int) -> None:
     """Give the chat a history of so many messages, all of them indexed."""
     ref = bench.context(chat_id)
     for first in range(0, messages, _BATCH):
-        batch = [a_message(number) for number in range(first, min(first + _BATCH, messages))]
+        batch = [make_message(number) for number in range(first, min(first + _BATCH, messages))]
         appended = await bench.stores.history.append(ref, batch, epoch=0)
         await bench.stores.recall.index(
             [IndexItem(ref=ref, epoch=0, message=message) for message in appended]
@@ -160,7 +160,7 @@ async def compress(bench: Bench, chat_id: int) -> int:
 
 async def measure_turn(bench: Bench, chat_id: int, *, update_id: int) -> Sample:
     """One turn. Its two messages are taken out again, so that the history keeps its length."""
-    await bench.ingest.take_in(an_update(update_id, chat_id))
+    await bench.ingest.take_in(make_update(update_id, chat_id))
     before = await server_work(bench.redis)
     trips = bench.redis.round_trips
     bench.tally.clear()
@@ -186,7 +186,7 @@ async def name_trips(bench: Bench, chat_id: int) -> dict[str, list[str]]:
     """What is sent, in order: when an update is taken in, in its turn, and by the indexer after it."""
     await bench.indexer.step()  # its consumer group is made by the first
     bench.tally.clear()
-    await bench.ingest.take_in(an_update(1, chat_id))
+    await bench.ingest.take_in(make_update(1, chat_id))
     accepted = list(bench.tally.redis)
     bench.tally.clear()
     (claim,) = await bench.inbox.claim(0, consumer=WORKER, count=1, wait_ms=100)

@@ -20,7 +20,7 @@ from hypothesis import HealthCheck, settings
 
 from bot.settings import Settings
 from memory.redis.client import RedisClient
-from tests.stores import kept_open, real_redis
+from tests.stores import hold_open, real_redis
 
 if TYPE_CHECKING:
     from memory.embedded.index_server import IndexEndpoint
@@ -38,7 +38,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """Start the embedded store as the product does. It ends by itself even if this process is killed."""
     from memory.embedded.valkey import open_valkey
 
-    with kept_open(open_valkey(tmp_path_factory.mktemp("store"))) as url:
+    with hold_open(open_valkey(tmp_path_factory.mktemp("store"))) as url:
         yield url
 
 
@@ -57,7 +57,7 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
     """
     from memory.embedded.index_server import open_index_server
 
-    with kept_open(open_index_server(tmp_path_factory.mktemp("index"))) as endpoint:
+    with hold_open(open_index_server(tmp_path_factory.mktemp("index"))) as endpoint:
         yield endpoint
 
 

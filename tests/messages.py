@@ -7,12 +7,12 @@ from memory.history.message import Message, Role
 from memory.keys import ContextRef, context_id
 
 
-def a_ref(chat_id: int = 1) -> ContextRef:
+def make_ref(chat_id: int = 1) -> ContextRef:
     """Return the context of a chat."""
     return ContextRef(context_id=context_id("telegram", {"bot_id": 7, "chat_id": chat_id}), partition=0)
 
 
-def a_message(
+def make_message(
     message_id: str = "m0", text: str = "hello", *, role: Role = "user", telegram: int | None = None
 ) -> Message:
     """Return a message that is not in any store yet."""
@@ -29,7 +29,7 @@ def a_message(
 def some_messages(number: int, *, start: int = 0) -> list[Message]:
     """Return m0, m1 … alternately by a user and an assistant."""
     roles: tuple[Role, Role] = ("user", "assistant")
-    return [a_message(f"m{n}", f"text {n}", role=roles[n % 2]) for n in range(start, start + number)]
+    return [make_message(f"m{n}", f"text {n}", role=roles[n % 2]) for n in range(start, start + number)]
 
 
 def ids(messages: Iterable[Message]) -> list[str]:

@@ -4,7 +4,7 @@ import struct
 import zlib
 
 
-def a_picture(width: int = 8, height: int = 6) -> bytes:
+def make_picture(width: int = 8, height: int = 6) -> bytes:
     """Return a grey PNG."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
@@ -16,7 +16,7 @@ def a_picture(width: int = 8, height: int = 6) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + body
 
 
-def a_voice_note(seconds: int = 3) -> bytes:
+def make_voice_note(seconds: int = 3) -> bytes:
     """Return an Ogg Opus file of this duration. Its packets are empty."""
     head = b"OpusHead" + struct.pack("<BBHIhB", 1, 1, 0, 48_000, 0, 0)
     tags = b"OpusTags" + struct.pack("<I", 0) + struct.pack("<I", 0)

@@ -30,7 +30,7 @@ _PERMANENT = [
 
 
 @contextmanager
-def kept_open(resource: AbstractAsyncContextManager[T]) -> Generator[T]:
+def hold_open(resource: AbstractAsyncContextManager[T]) -> Generator[T]:
     """Keep an async resource open in its own loop and thread, for fixtures that outlive a test's loop."""
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(resource) as opened:
         yield opened

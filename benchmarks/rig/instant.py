@@ -82,7 +82,7 @@ class NoFiles:
         raise FileGone
 
 
-def a_message(number: int) -> Message:
+def make_message(number: int) -> Message:
     """A message of about eighty tokens; users and assistant in turn."""
     topics = _TOPICS.split()
     words = [topics[(number * 7 + at * at) % len(topics)] for at in range(_WORDS_EACH)]
@@ -97,7 +97,7 @@ def a_message(number: int) -> Message:
     )
 
 
-def an_update(update_id: int, chat_id: int) -> dict[str, Any]:
+def make_update(update_id: int, chat_id: int) -> dict[str, Any]:
     """A message to the bot in a private chat, of a few words."""
     person = {"id": chat_id, "is_bot": False, "first_name": "Anna"}
     message = {

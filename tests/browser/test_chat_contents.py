@@ -11,14 +11,14 @@ from playwright.sync_api import FilePayload, Locator, Page, expect
 
 from simulator.api.config import SimulatorConfig
 from tests.browser.conftest import DEADLINE_S, OpenWindow, SimulatorSite, run_simulator
-from tests.sent_files import a_picture, a_voice_note
+from tests.sent_files import make_picture, make_voice_note
 
 OLGA, BEN, CHIARA = 1001, 1002, 1003
 BOT_CHAT, GROUP, FORUM = BEN, -2001, -1003001
 IDEAS = 2
-PICTURE: FilePayload = {"name": "garden.png", "mimeType": "image/png", "buffer": a_picture(320, 200)}
+PICTURE: FilePayload = {"name": "garden.png", "mimeType": "image/png", "buffer": make_picture(320, 200)}
 NOTES: FilePayload = {"name": "notes.md", "mimeType": "text/markdown", "buffer": b"# Notes\n"}
-VOICE: FilePayload = {"name": "memo.oga", "mimeType": "audio/ogg", "buffer": a_voice_note(3)}
+VOICE: FilePayload = {"name": "memo.oga", "mimeType": "audio/ogg", "buffer": make_voice_note(3)}
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.scripted_openai import ScriptedOpenAI
 from tests.scripted_replies import Reply, slow, text
 from tests.scripted_script import ChatRequest, last_user_text
 from tests.scripted_transcriptions import Transcriptions
-from tests.sent_files import a_picture
+from tests.sent_files import make_picture
 
 BEN, GROUP = 1002, -2001
 TALE = " ".join(
@@ -19,7 +19,7 @@ TALE = " ".join(
 )
 SAID = "please water the tomatoes on Friday"
 SEEN = "A grey picture, 320 pixels wide."
-PICTURE: FilePayload = {"name": "grey.png", "mimeType": "image/png", "buffer": a_picture(320, 200)}
+PICTURE: FilePayload = {"name": "grey.png", "mimeType": "image/png", "buffer": make_picture(320, 200)}
 
 
 def answer(request: ChatRequest) -> Reply:

@@ -10,14 +10,14 @@ from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
 from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory
-from tests.stores import kept_open
+from tests.stores import hold_open
 
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     """Embedded stores, kept running between the commands as a running bot does."""
     folder = tmp_path_factory.mktemp("console")
-    with kept_open(open_valkey(folder)), kept_open(open_index_server(folder)):
+    with hold_open(open_valkey(folder)), hold_open(open_index_server(folder)):
         yield folder
 
 

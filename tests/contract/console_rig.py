@@ -131,7 +131,7 @@ async def migrate(chat_id: int, new_chat_id: int) -> None:
         await stores.migrations.learn(chat_id, new_chat_id)
 
 
-async def hear(chat_id: int, *texts: str, title: str = "Team") -> None:
+async def overhear(chat_id: int, *texts: str, title: str = "Team") -> None:
     """Add overheard messages of a group, as the ingest does."""
     async with open_stores(load_settings()) as stores:
         ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)

@@ -15,7 +15,7 @@ from bot.turn.store import ATTEMPTS_AT_MOST, Commit, Todo, TurnStore
 from memory import keys
 from memory.history.store import HistorySnapshot
 from memory.redis.client import RedisClient
-from tests.messages import a_ref
+from tests.messages import make_ref
 from tests.traffic import Moved, OpenRates
 
 NOW = 1_800_000_000.0
@@ -36,7 +36,9 @@ class Inbox:
         """Accept an update whose payload is its number."""
         reason = "not_addressed" if mode == "ignored" else ""
         return await self.inbox.accept(
-            Arrival(update_id=update_id, ref=a_ref(chat), mode=mode, payload=f"p{update_id}", reason=reason)
+            Arrival(
+                update_id=update_id, ref=make_ref(chat), mode=mode, payload=f"p{update_id}", reason=reason
+            )
         )
 
     async def claim(self, worker: str = "anna", *, count: int = 1) -> list[Claim]:
@@ -88,11 +90,11 @@ class Inbox:
         """Return the update ids in a chat's box, in order."""
         return [
             int(number)
-            for number in await self.redis.call("ZRANGE", keys.context_key(a_ref(chat), "box"), 0, -1)
+            for number in await self.redis.call("ZRANGE", keys.context_key(make_ref(chat), "box"), 0, -1)
         ]
 
     async def outbox(self, chat: int = 1) -> list[Part]:
-        lines = await self.redis.call("LRANGE", keys.context_key(a_ref(chat), "outbox"), 0, -1)
+        lines = await self.redis.call("LRANGE", keys.context_key(make_ref(chat), "outbox"), 0, -1)
         return [parse_part(line) for line in lines]
 
 
@@ -114,10 +116,12 @@ async def end_blocking_reads_on_time(redis: RedisClient) -> None:
 
 def some_parts(*texts: str, update_id: int = 1, chat: int = 1, epoch: int = 0, of: str = "") -> list[Part]:
     """Return parts of a reply, one for each text. `of` is the message that they edit."""
-    return plan_parts([RichText(text=text) for text in texts], a_blank(update_id, chat, epoch=epoch, of=of))
+    return plan_parts(
+        [RichText(text=text) for text in texts], make_blank(update_id, chat, epoch=epoch, of=of)
+    )
 
 
-def a_blank(
+def make_blank(
     update_id: int = 1, chat: int = 1, *, epoch: int = 0, of: str = "", reply_to: int | None = None
 ) -> Part:
     """Return the part of a reply without text."""

@@ -118,7 +118,7 @@ class Clock:
         return self.now
 
 
-def a_summary(
+def make_summary(
     summary_id: str,
     *,
     upto: int,
@@ -140,12 +140,14 @@ def a_summary(
     )
 
 
-def a_turn(first: int, last: int, *, artifact: str = "", output: str = "42") -> LedgerTurn:
+def make_turn(first: int, last: int, *, artifact: str = "", output: str = "42") -> LedgerTurn:
     """Return a turn that called one tool."""
-    return LedgerTurn(first_sequence=first, last_sequence=last, entries=(an_entry(artifact, output=output),))
+    return LedgerTurn(
+        first_sequence=first, last_sequence=last, entries=(make_entry(artifact, output=output),)
+    )
 
 
-def an_entry(artifact: str = "", *, output: str = "42", call: str = "call-1") -> LedgerEntry:
+def make_entry(artifact: str = "", *, output: str = "42", call: str = "call-1") -> LedgerEntry:
     """Return a ledger entry of one tool call."""
     return LedgerEntry(
         id=call,

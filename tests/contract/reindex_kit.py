@@ -36,7 +36,7 @@ class Clock:
         return self.now
 
 
-def an_embedder(*, dimension: int = 64) -> FakeEmbedder:
+def make_embedder(*, dimension: int = 64) -> FakeEmbedder:
     """Return an embedder with a space, and so a collection, of its own."""
     embedder = FakeEmbedder(dimension=dimension)
     embedder.identity = EmbeddingSpace(model=f"fake-{uuid4().hex}", dimension=dimension, version="1")

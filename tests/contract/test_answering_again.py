@@ -13,16 +13,16 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import HistoryStore
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
-from tests.contract.memory_kit import RedisMemory, a_turn, an_entry
+from tests.contract.memory_kit import RedisMemory, make_entry, make_turn
 from tests.fakes.history import InMemoryHistory
-from tests.messages import a_message, a_ref, ids, some_messages
+from tests.messages import ids, make_message, make_ref, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import stray_keys
 
-REF = a_ref()
+REF = make_ref()
 
 
-async def an_answered_turn(box: Inbox) -> None:
+async def answer_turn(box: Inbox) -> None:
     """Create m0 and m1, then m2 ("quokka", shown as 12) with its answer m3, shown as 13 and 14.
 
     The answer called a tool.
@@ -33,10 +33,10 @@ async def an_answered_turn(box: Inbox) -> None:
     await box.accept(1)
     claim = await box.claim_one()
     messages = [
-        a_message("m2", "quokka", telegram=12),
-        a_message("m3", "echo: quokka", role="assistant"),
+        make_message("m2", "quokka", telegram=12),
+        make_message("m3", "echo: quokka", role="assistant"),
     ]
-    called = (an_entry("a1", output="quokka"),)
+    called = (make_entry("a1", output="quokka"),)
     parts = some_parts("echo:", "quokka", of="m3")
     await box.commit(claim, 1, messages=messages, ledger=called, parts=parts)
     for part, shown_as in zip(parts, (13, 14), strict=True):
@@ -49,11 +49,14 @@ async def test_the_new_turn_replaces_the_old_one_and_all_its_traces(
 ) -> None:
     box = await open_inbox(redis)
     history = RedisHistory(redis)
-    await an_answered_turn(box)
+    await answer_turn(box)
     assert await box.turns.shown_as(REF, "m3") == (13, 14)
     await box.accept(2)
-    messages = [a_message("n2", "wombat", telegram=12), a_message("n3", "echo: wombat", role="assistant")]
-    called = (an_entry(output="wombat"),)
+    messages = [
+        make_message("n2", "wombat", telegram=12),
+        make_message("n3", "echo: wombat", role="assistant"),
+    ]
+    called = (make_entry(output="wombat"),)
 
     await box.commit(
         await box.claim_one(),
@@ -76,12 +79,12 @@ async def test_the_new_turn_replaces_the_old_one_and_all_its_traces(
 
 async def test_the_indexer_drops_the_old_messages_and_takes_the_new(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await an_answered_turn(box)
+    await answer_turn(box)
     await redis.call("UNLINK", keys.partition_key(0, "work"))
     await box.accept(2)
 
     await box.commit(
-        await box.claim_one(), 2, messages=[a_message("n2", "wombat", telegram=12)], deletes=("m2", "m3")
+        await box.claim_one(), 2, messages=[make_message("n2", "wombat", telegram=12)], deletes=("m2", "m3")
     )
 
     entries = await redis.call("XRANGE", keys.partition_key(0, "work"), "-", "+")
@@ -94,10 +97,10 @@ async def test_the_indexer_drops_the_old_messages_and_takes_the_new(redis: Redis
 
 async def test_a_repeated_commit_deletes_and_appends_nothing_more(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await an_answered_turn(box)
+    await answer_turn(box)
     await box.accept(2)
     claim = await box.claim_one()
-    again: dict[str, Any] = {"messages": [a_message("n2", "wombat", telegram=12)], "deletes": ("m2", "m3")}
+    again: dict[str, Any] = {"messages": [make_message("n2", "wombat", telegram=12)], "deletes": ("m2", "m3")}
     await box.commit(claim, 2, **again)
     before = await all_values(redis)
 
@@ -109,7 +112,7 @@ async def test_a_repeated_commit_deletes_and_appends_nothing_more(redis: RedisCl
 @pytest.mark.parametrize("ended_by", ["another worker", "a reset"])
 async def test_a_fenced_commit_deletes_nothing(redis: RedisClient, ended_by: str) -> None:
     box = await open_inbox(redis)
-    await an_answered_turn(box)
+    await answer_turn(box)
     await box.accept(2)
     claim = await box.claim_one()
     if ended_by == "another worker":
@@ -119,7 +122,7 @@ async def test_a_fenced_commit_deletes_nothing(redis: RedisClient, ended_by: str
     before = await all_values(redis)
 
     with pytest.raises(Fenced if ended_by == "another worker" else Forgotten):
-        await box.commit(claim, 2, messages=[a_message("n2", "wombat")], deletes=("m2", "m3"))
+        await box.commit(claim, 2, messages=[make_message("n2", "wombat")], deletes=("m2", "m3"))
 
     assert await all_values(redis) == before
 
@@ -181,11 +184,11 @@ async def test_an_updates_payload_is_readable_in_its_own_context_until_it_is_fin
     box = await open_inbox(redis)
     await box.accept(1)
 
-    assert await box.turns.payload_of(a_ref(1), 1) == "p1"
-    assert await box.turns.payload_of(a_ref(2), 1) is None
-    assert await box.turns.payload_of(a_ref(1), 9) is None
+    assert await box.turns.payload_of(make_ref(1), 1) == "p1"
+    assert await box.turns.payload_of(make_ref(2), 1) is None
+    assert await box.turns.payload_of(make_ref(1), 9) is None
     await box.commit(await box.claim_one(), 1)
-    assert await box.turns.payload_of(a_ref(1), 1) is None
+    assert await box.turns.payload_of(make_ref(1), 1) is None
 
 
 @pytest.mark.parametrize("kind", ["redis", "memory"])
@@ -194,7 +197,7 @@ async def test_a_rewound_history_hides_its_newest_messages(redis: RedisClient, k
     store: HistoryStore = RedisHistory(redis) if kind == "redis" else InMemoryHistory()
     await store.append(REF, some_messages(6), epoch=0)
     turn = BufferedHistory(store, REF, await store.load(REF, limit=limit), hidden_from=4)
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    await turn.append(REF, [make_message("mine")], epoch=0)
 
     assert [message.id async for message in newest_first(turn, REF)] == ["mine", "m3", "m2", "m1", "m0"]
     assert [message.id async for message in oldest_first(turn, REF)][-2:] == ["m3", "mine"]
@@ -211,7 +214,7 @@ async def test_a_rewound_history_hides_its_newest_messages(redis: RedisClient, k
 async def test_a_rewound_history_hides_the_last_turns_calls(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await memory.store.append(REF, some_messages(4), epoch=0)
-    for turn in (a_turn(0, 1), a_turn(2, 3)):
+    for turn in (make_turn(0, 1), make_turn(2, 3)):
         await memory.add_turn(REF, turn)
 
     rewound = BufferedHistory(memory.store, REF, await memory.store.load(REF, limit=9), hidden_from=2)
@@ -223,7 +226,7 @@ async def test_a_conversation_of_one_turn_is_rewound_to_its_beginning(redis: Red
     store = RedisHistory(redis)
     await store.append(REF, some_messages(2), epoch=0)
     turn = BufferedHistory(store, REF, await store.load(REF, limit=9), hidden_from=0)
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    await turn.append(REF, [make_message("mine")], epoch=0)
 
     assert [message.id async for message in newest_first(turn, REF)] == ["mine"]
     assert [message.id async for message in oldest_first(turn, REF, whole=True)] == ["mine"]

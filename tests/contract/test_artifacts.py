@@ -24,7 +24,7 @@ from memory.errors import Forgotten, StoreUnavailable
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
-from tests.messages import a_ref
+from tests.messages import make_ref
 from tests.redis_values import keys_with
 from tests.stores import all_keys
 
@@ -36,11 +36,11 @@ def open_artifacts(
     redis: RedisClient, ref: ContextRef | None = None, *, epoch: int = 0, now: float = NOW, ttl_s: int = TTL_S
 ) -> ContextArtifacts:
     return ContextArtifacts(
-        redis, ref or a_ref(), epoch=lambda: epoch, clock=lambda: now, ttl_s=ttl_s, keep_beyond=1000
+        redis, ref or make_ref(), epoch=lambda: epoch, clock=lambda: now, ttl_s=ttl_s, keep_beyond=1000
     )
 
 
-def a_text(length: int) -> str:
+def make_text(length: int) -> str:
     """Return a text in which every position is different."""
     return "".join(f"{number:07d} " for number in range(length // 8 + 1))[:length]
 
@@ -50,14 +50,14 @@ async def writing(redis: RedisClient, text: str, *, key: str = "k") -> AsyncGene
     """Start a task that is storing this long text."""
     task = asyncio.create_task(open_artifacts(redis).keep(text, tool="t", key=key))
     async with asyncio.timeout(10):
-        while not await redis.call("EXISTS", context_key(a_ref(), "artifacts")):
+        while not await redis.call("EXISTS", context_key(make_ref(), "artifacts")):
             assert not task.done()
     yield task
     assert task.done()
 
 
 async def fields_of(redis: RedisClient, artifact_id: str) -> set[str]:
-    return set(await redis.call("HKEYS", context_key(a_ref(), "artifact", artifact_id)))
+    return set(await redis.call("HKEYS", context_key(make_ref(), "artifact", artifact_id)))
 
 
 async def test_i06_an_artifact_has_a_short_id_a_tool_a_length_and_an_end(
@@ -91,17 +91,17 @@ async def test_i06_an_artifact_has_a_short_id_a_tool_a_length_and_an_end(
     ],
 )
 async def test_i06_any_part_reads_as_it_was_stored(redis: RedisClient, start: int, end: int) -> None:
-    artifacts, text = open_artifacts(redis), a_text(12 * PIECE + 100)
+    artifacts, text = open_artifacts(redis), make_text(12 * PIECE + 100)
     kept = await artifacts.keep(text, tool="t", key="k")
 
     assert await artifacts.read(kept.id, start=start, length=end - start) == text[start:end]
 
 
 async def test_a_read_needs_only_the_pieces_that_it_touches_and_one_round_trip(redis: RedisClient) -> None:
-    artifacts, text = open_artifacts(redis), a_text(8 * PIECE)
+    artifacts, text = open_artifacts(redis), make_text(8 * PIECE)
     kept = await artifacts.keep(text, tool="t", key="k")
     others = [str(number) for number in range(8) if number not in (3, 4)]
-    await redis.call("HDEL", context_key(a_ref(), "artifact", kept.id), *others)
+    await redis.call("HDEL", context_key(make_ref(), "artifact", kept.id), *others)
     before = redis.round_trips
 
     part = await artifacts.read(kept.id, start=4 * PIECE - 10, length=20)
@@ -112,7 +112,7 @@ async def test_a_read_needs_only_the_pieces_that_it_touches_and_one_round_trip(r
 
 @pytest.mark.parametrize("at", [0, PIECE - 3, PIECES_AT_ONCE * PIECE - 3, 11 * PIECE, 12 * PIECE + 94])
 async def test_i06_a_search_finds_text_across_pieces_in_any_case(redis: RedisClient, at: int) -> None:
-    text = a_text(12 * PIECE + 100)
+    text = make_text(12 * PIECE + 100)
     text = text[:at] + "NeEdle" + text[at + 6 :]
     artifacts = open_artifacts(redis)
     kept = await artifacts.keep(text, tool="t", key="k")
@@ -188,7 +188,7 @@ async def test_lone_surrogates_do_not_break_the_store(redis: RedisClient) -> Non
 
 
 async def test_i06_20_megabytes_are_stored_and_any_part_can_be_read(redis: RedisClient) -> None:
-    artifacts, text = open_artifacts(redis), a_text(20_000_000)
+    artifacts, text = open_artifacts(redis), make_text(20_000_000)
 
     shown, artifact_id = await keep_if_large(text, artifacts, tool="dump", key="k")
 
@@ -210,7 +210,7 @@ async def test_a_text_over_32_mib_is_refused_with_its_size(redis: RedisClient, t
 
 async def test_a_key_replaces_its_own_artifact_and_no_other(redis: RedisClient) -> None:
     artifacts = open_artifacts(redis)
-    first = await artifacts.keep(a_text(3 * PIECE), tool="t", key="k")
+    first = await artifacts.keep(make_text(3 * PIECE), tool="t", key="k")
 
     again = await artifacts.keep("shorter", tool="t", key="k")
     other = await artifacts.keep("other", tool="t", key="l")
@@ -228,33 +228,33 @@ async def test_every_key_has_a_ttl_and_the_list_lives_as_long_as_its_last_member
     ends = [
         await redis.call("TTL", key)
         for key in (
-            context_key(a_ref(), "artifact", long_lived.id),
-            context_key(a_ref(), "artifact", short_lived.id),
-            context_key(a_ref(), "artifacts"),
+            context_key(make_ref(), "artifact", long_lived.id),
+            context_key(make_ref(), "artifact", short_lived.id),
+            context_key(make_ref(), "artifacts"),
         )
     ]
 
     assert 8990 < ends[0] <= 9000
     assert 50 < ends[1] <= 60
     assert 8990 < ends[2] <= 9000
-    listed = await redis.call("ZRANGE", context_key(a_ref(), "artifacts"), 0, -1, "WITHSCORES")
+    listed = await redis.call("ZRANGE", context_key(make_ref(), "artifacts"), 0, -1, "WITHSCORES")
     assert listed == [[short_lived.id, NOW + 60], [long_lived.id, NOW + 9000]]
 
 
 async def test_an_expired_artifact_leaves_the_list_after_its_text(redis: RedisClient) -> None:
     ended = await open_artifacts(redis).keep("ended", tool="t", key="k")
     lasting = await open_artifacts(redis).keep("lasting", tool="t", key="l")
-    await redis.call("DEL", context_key(a_ref(), "artifact", ended.id))
+    await redis.call("DEL", context_key(make_ref(), "artifact", ended.id))
 
     new = await open_artifacts(redis, now=NOW + TTL_S + 1).keep("new", tool="t", key="m")
 
-    assert await redis.call("ZRANGE", context_key(a_ref(), "artifacts"), 0, -1) == [lasting.id, new.id]
+    assert await redis.call("ZRANGE", context_key(make_ref(), "artifacts"), 0, -1) == [lasting.id, new.id]
     assert await open_artifacts(redis).find(ended.id) is None
 
 
 async def test_no_other_context_can_find_read_or_search_an_artifact(redis: RedisClient) -> None:
-    kept = await open_artifacts(redis, a_ref(1)).keep("secret", tool="t", key="k")
-    others = open_artifacts(redis, a_ref(2))
+    kept = await open_artifacts(redis, make_ref(1)).keep("secret", tool="t", key="k")
+    others = open_artifacts(redis, make_ref(2))
     own = await others.keep("own", tool="t", key="k")
 
     assert own.id != kept.id
@@ -283,7 +283,7 @@ async def test_a_cancelled_write_leaves_no_trace(redis: RedisClient) -> None:
             await task
 
     assert await keys_with(redis, "canary") == []
-    assert await redis.call("EXISTS", context_key(a_ref(), "artifacts")) == 0
+    assert await redis.call("EXISTS", context_key(make_ref(), "artifacts")) == 0
 
 
 class Dying:
@@ -301,13 +301,13 @@ class Dying:
 
 
 async def test_a_crash_during_a_write_leaves_nothing_readable(redis: RedisClient) -> None:
-    text = a_text(10_000_000)
+    text = make_text(10_000_000)
     with pytest.raises(SystemExit):
         await open_artifacts(cast(RedisClient, Dying(redis))).keep(text, tool="t", key="k")
 
-    (cut_off,) = await redis.call("ZRANGE", context_key(a_ref(), "artifacts"), 0, -1)
+    (cut_off,) = await redis.call("ZRANGE", context_key(make_ref(), "artifacts"), 0, -1)
     assert "about" not in await fields_of(redis, cut_off)
-    assert 0 < await redis.call("TTL", context_key(a_ref(), "artifact", cut_off)) <= TTL_S
+    assert 0 < await redis.call("TTL", context_key(make_ref(), "artifact", cut_off)) <= TTL_S
     artifacts = open_artifacts(redis)
     assert await artifacts.find(cut_off) is None
     with pytest.raises(ArtifactGone):
@@ -321,41 +321,41 @@ async def test_a_crash_during_a_write_leaves_nothing_readable(redis: RedisClient
 
 async def test_a_write_that_a_reset_overtakes_is_forgotten(redis: RedisClient) -> None:
     async with writing(redis, "canary " * 1_500_000) as task:
-        await RedisHistory(redis).erase(a_ref())
+        await RedisHistory(redis).erase(make_ref())
         with pytest.raises(Forgotten):
             await task
 
     assert await keys_with(redis, "canary") == []
-    assert await redis.call("EXISTS", context_key(a_ref(), "artifacts")) == 0
+    assert await redis.call("EXISTS", context_key(make_ref(), "artifacts")) == 0
 
 
 async def test_a_reset_erases_every_artifact_of_its_context_and_no_other(redis: RedisClient) -> None:
     for key in ("k", "l"):
         await open_artifacts(redis).keep("canary", tool="t", key=key)
-    other = await open_artifacts(redis, a_ref(2)).keep("of another chat", tool="t", key="k")
+    other = await open_artifacts(redis, make_ref(2)).keep("of another chat", tool="t", key="k")
 
-    await RedisHistory(redis).erase(a_ref())
+    await RedisHistory(redis).erase(make_ref())
 
     assert await keys_with(redis, "canary") == []
-    assert await open_artifacts(redis, a_ref(2)).find(other.id) == other
+    assert await open_artifacts(redis, make_ref(2)).find(other.id) == other
     with pytest.raises(Forgotten):
         await open_artifacts(redis, epoch=0).keep("late", tool="t", key="k")
     assert await open_artifacts(redis, epoch=1).keep("new", tool="t", key="k")
 
 
 async def test_a_writer_of_an_older_epoch_writes_nothing(redis: RedisClient) -> None:
-    await redis.call("INCR", context_key(a_ref(), "epoch"))
+    await redis.call("INCR", context_key(make_ref(), "epoch"))
 
     with pytest.raises(Forgotten):
         await open_artifacts(redis, epoch=0).keep("late", tool="t", key="k")
 
-    assert await all_keys(redis) == [context_key(a_ref(), "epoch")]
+    assert await all_keys(redis) == [context_key(make_ref(), "epoch")]
 
 
 async def test_the_later_of_two_writers_of_a_key_wins_and_their_texts_are_never_mixed(
     redis: RedisClient,
 ) -> None:
-    async with writing(redis, a_text(10_000_000)) as overtaken:
+    async with writing(redis, make_text(10_000_000)) as overtaken:
         later = await open_artifacts(redis).keep("the later one", tool="t", key="k")
         with pytest.raises(StoreUnavailable):
             await overtaken
@@ -369,9 +369,9 @@ async def test_the_later_of_two_writers_of_a_key_wins_and_their_texts_are_never_
 async def test_an_artifact_that_vanishes_during_its_write_is_not_reported_as_stored(
     redis: RedisClient,
 ) -> None:
-    async with writing(redis, a_text(10_000_000)) as task:
-        (artifact_id,) = await redis.call("ZRANGE", context_key(a_ref(), "artifacts"), 0, -1)
-        await redis.call("UNLINK", context_key(a_ref(), "artifact", artifact_id))
+    async with writing(redis, make_text(10_000_000)) as task:
+        (artifact_id,) = await redis.call("ZRANGE", context_key(make_ref(), "artifacts"), 0, -1)
+        await redis.call("UNLINK", context_key(make_ref(), "artifact", artifact_id))
         with pytest.raises(StoreUnavailable):
             await task
 

@@ -10,23 +10,23 @@ from memory.history.buffered import BufferedHistory
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistoryStore
 from memory.redis.client import RedisClient
-from tests.contract.memory_kit import RedisMemory, a_summary
-from tests.contract.memory_kit import a_turn as a_call
+from tests.contract.memory_kit import RedisMemory, make_summary
+from tests.contract.memory_kit import make_turn as make_call
 from tests.fakes.history import InMemoryHistory
-from tests.messages import a_message, a_ref, ids, some_messages
+from tests.messages import ids, make_message, make_ref, some_messages
 
-REF = a_ref()
+REF = make_ref()
 
 
-async def a_turn(store: HistoryStore, *, stored: int, limit: int) -> BufferedHistory:
+async def make_turn(store: HistoryStore, *, stored: int, limit: int) -> BufferedHistory:
     await store.append(REF, some_messages(stored), epoch=0)
     return BufferedHistory(store, REF, await store.load(REF, limit=limit))
 
 
 async def test_a_turn_over_a_preloaded_conversation_needs_no_round_trip(redis: RedisClient) -> None:
-    turn = await a_turn(RedisHistory(redis), stored=5, limit=50)
+    turn = await make_turn(RedisHistory(redis), stored=5, limit=50)
     before = redis.round_trips
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    await turn.append(REF, [make_message("mine")], epoch=0)
     assert [message.id async for message in newest_first(turn, REF)][:2] == ["mine", "m4"]
     assert [message.id async for message in oldest_first(turn, REF)][-2:] == ["m4", "mine"]
     assert ids((await turn.load(REF, limit=2)).newest) == ["m4", "mine"]
@@ -36,8 +36,10 @@ async def test_a_turn_over_a_preloaded_conversation_needs_no_round_trip(redis: R
 
 async def test_messages_of_a_turn_are_not_stored_before_the_commit(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    turn = await a_turn(store, stored=2, limit=50)
-    appended = await turn.append(REF, [a_message("mine"), a_message("m1"), a_message("mine")], epoch=0)
+    turn = await make_turn(store, stored=2, limit=50)
+    appended = await turn.append(
+        REF, [make_message("mine"), make_message("m1"), make_message("mine")], epoch=0
+    )
     assert [(message.id, message.sequence) for message in appended] == [("mine", 2), ("m1", 1), ("mine", 2)]
     assert ids(turn.pending) == ["mine"]
     assert (await turn.load(REF, limit=9)).count == 3
@@ -45,14 +47,14 @@ async def test_messages_of_a_turn_are_not_stored_before_the_commit(redis: RedisC
 
 
 async def test_a_turn_of_a_forgotten_epoch_cannot_append(redis: RedisClient) -> None:
-    turn = await a_turn(RedisHistory(redis), stored=2, limit=50)
+    turn = await make_turn(RedisHistory(redis), stored=2, limit=50)
     with pytest.raises(Forgotten):
-        await turn.append(REF, [a_message("mine")], epoch=3)
+        await turn.append(REF, [make_message("mine")], epoch=3)
 
 
 async def test_a_turn_reads_older_messages_from_the_store(redis: RedisClient) -> None:
-    turn = await a_turn(RedisHistory(redis), stored=8, limit=3)
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    turn = await make_turn(RedisHistory(redis), stored=8, limit=3)
+    await turn.append(REF, [make_message("mine")], epoch=0)
     assert ids(await turn.page(REF, limit=10)) == ["mine", "m7", "m6", "m5"]
     assert ids(await turn.page(REF, before_sequence=5, limit=10)) == ["m4", "m3", "m2", "m1", "m0"]
     assert ids((await turn.load(REF, limit=9)).newest) == [f"m{n}" for n in range(8)] + ["mine"]
@@ -61,8 +63,8 @@ async def test_a_turn_reads_older_messages_from_the_store(redis: RedisClient) ->
 
 async def test_a_deletion_takes_effect_at_once_and_includes_pending_messages(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    turn = await a_turn(store, stored=4, limit=2)
-    await turn.append(REF, [a_message("mine"), a_message("kept")], epoch=0)
+    turn = await make_turn(store, stored=4, limit=2)
+    await turn.append(REF, [make_message("mine"), make_message("kept")], epoch=0)
     assert (await turn.delete(REF, ["m0", "m3", "mine", "nothing"], epoch=0)).messages == 3
     assert [message.id async for message in oldest_first(turn, REF)] == ["m1", "m2", "kept"]
     assert ids((await store.load(REF, limit=9)).newest) == ["m1", "m2"]
@@ -71,52 +73,54 @@ async def test_a_deletion_takes_effect_at_once_and_includes_pending_messages(red
 
 async def test_an_erasure_takes_effect_at_once_and_leaves_nothing_to_commit(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    turn = await a_turn(store, stored=4, limit=2)
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    turn = await make_turn(store, stored=4, limit=2)
+    await turn.append(REF, [make_message("mine")], epoch=0)
     erased = await turn.erase(REF)
     assert (erased.epoch, erased.messages) == (1, 4)
     assert turn.pending == []
     assert (await turn.load(REF, limit=9)).count == 0
     with pytest.raises(Forgotten):
-        await turn.append(REF, [a_message("late")], epoch=0)
+        await turn.append(REF, [make_message("late")], epoch=0)
 
 
-async def a_covered_turn(memory: RedisMemory, *, stored: int, upto: int, limit: int = 50) -> BufferedHistory:
+async def make_covered_turn(
+    memory: RedisMemory, *, stored: int, upto: int, limit: int = 50
+) -> BufferedHistory:
     """Open a turn over a conversation with a summary up to this sequence."""
     await memory.store.append(REF, some_messages(stored), epoch=0)
-    await memory.add_summary(REF, a_summary("s1", upto=upto), [f"m{n}" for n in range(upto + 1)])
+    await memory.add_summary(REF, make_summary("s1", upto=upto), [f"m{n}" for n in range(upto + 1)])
     for first in range(0, stored, 2):
-        await memory.add_turn(REF, a_call(first, first + 1))
+        await memory.add_turn(REF, make_call(first, first + 1))
     return BufferedHistory(memory.store, REF, await memory.store.load(REF, limit=limit))
 
 
 async def test_i05_a_turn_reads_uncovered_messages_without_a_round_trip(
     redis: RedisClient,
 ) -> None:
-    turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    turn = await make_covered_turn(RedisMemory(redis), stored=8, upto=3)
+    await turn.append(REF, [make_message("mine")], epoch=0)
     trips = redis.round_trips
 
     snapshot = await turn.load(REF, limit=50)
 
     assert redis.round_trips == trips
     assert ids(snapshot.newest) == ["m4", "m5", "m6", "m7", "mine"]
-    assert (snapshot.summary, snapshot.covered_count) == (a_summary("s1", upto=3), 4)
+    assert (snapshot.summary, snapshot.covered_count) == (make_summary("s1", upto=3), 4)
     assert [call.first_sequence for call in snapshot.ledger] == [4, 6]
 
 
 async def test_a_turn_can_read_covered_messages_from_the_store(
     redis: RedisClient,
 ) -> None:
-    turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
+    turn = await make_covered_turn(RedisMemory(redis), stored=8, upto=3)
 
     assert [message.id async for message in newest_first(turn, REF)] == [f"m{n}" for n in range(7, -1, -1)]
     assert [message.id async for message in oldest_first(turn, REF)] == [f"m{n}" for n in range(8)]
 
 
 async def test_a_shorter_load_has_the_ledger_of_its_messages_only(redis: RedisClient) -> None:
-    turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=1)
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    turn = await make_covered_turn(RedisMemory(redis), stored=8, upto=1)
+    await turn.append(REF, [make_message("mine")], epoch=0)
 
     assert [call.first_sequence for call in (await turn.load(REF, limit=2)).ledger] == [6]
     assert (await turn.load(REF, limit=1)).ledger == ()
@@ -125,8 +129,8 @@ async def test_a_shorter_load_has_the_ledger_of_its_messages_only(redis: RedisCl
 async def test_deleting_a_covered_message_drops_the_summary_and_shows_the_other_messages(
     redis: RedisClient,
 ) -> None:
-    turn = await a_covered_turn(RedisMemory(redis), stored=8, upto=3)
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    turn = await make_covered_turn(RedisMemory(redis), stored=8, upto=3)
+    await turn.append(REF, [make_message("mine")], epoch=0)
 
     deleted = await turn.delete(REF, ["m1"], epoch=0)
 
@@ -139,7 +143,7 @@ async def test_deleting_a_covered_message_drops_the_summary_and_shows_the_other_
 
 async def test_an_edit_in_a_turn_takes_effect_at_once(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
-    turn = await a_covered_turn(memory, stored=8, upto=3)
+    turn = await make_covered_turn(memory, stored=8, upto=3)
 
     assert await turn.replace(REF, "m2", text="new", tokens=1, edited_at=5.0, epoch=0)
     assert not await turn.replace(REF, "nothing", text="new", tokens=1, edited_at=5.0, epoch=0)
@@ -150,8 +154,8 @@ async def test_an_edit_in_a_turn_takes_effect_at_once(redis: RedisClient) -> Non
 
 
 async def test_an_edit_of_a_pending_message_waits_with_it(redis: RedisClient) -> None:
-    turn = await a_turn(RedisHistory(redis), stored=1, limit=50)
-    await turn.append(REF, [a_message("mine")], epoch=0)
+    turn = await make_turn(RedisHistory(redis), stored=1, limit=50)
+    await turn.append(REF, [make_message("mine")], epoch=0)
 
     assert await turn.replace(REF, "mine", text="new", tokens=1, edited_at=5.0, epoch=0)
 
@@ -160,7 +164,7 @@ async def test_an_edit_of_a_pending_message_waits_with_it(redis: RedisClient) ->
 
 async def test_a_turn_of_an_old_epoch_cannot_read_the_store(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    turn = await a_turn(store, stored=4, limit=2)
+    turn = await make_turn(store, stored=4, limit=2)
     await store.erase(REF)
     await store.append(REF, some_messages(1), epoch=1)
 
@@ -170,9 +174,9 @@ async def test_a_turn_of_an_old_epoch_cannot_read_the_store(redis: RedisClient) 
 
 
 async def test_a_turn_reads_no_other_context(redis: RedisClient) -> None:
-    turn = await a_turn(RedisHistory(redis), stored=1, limit=2)
+    turn = await make_turn(RedisHistory(redis), stored=1, limit=2)
     with pytest.raises(ValueError, match="own context"):
-        await turn.page(a_ref(2), limit=5)
+        await turn.page(make_ref(2), limit=5)
 
 
 @given(
@@ -189,9 +193,9 @@ async def test_a_turn_reads_its_own_messages_like_stored_ones(
             await history.start_conversation(REF, epoch=0)
         await history.append(REF, some_messages(stored), epoch=0)
         if 0 < covered <= stored:
-            history.keep_summary(REF, a_summary("s1", upto=2 + covered, start=3 if started else 0))
+            history.keep_summary(REF, make_summary("s1", upto=2 + covered, start=3 if started else 0))
         for first in range(3, 3 + stored - 1, 2):
-            history.keep_ledger_turn(REF, a_call(first, first + 1))
+            history.keep_ledger_turn(REF, make_call(first, first + 1))
     turn = BufferedHistory(store, REF, await store.load(REF, limit=limit))
     for history in (turn, written):
         await history.append(REF, some_messages(appended, start=stored), epoch=0)

@@ -14,12 +14,12 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import Erasure
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox, some_parts
-from tests.contract.memory_kit import RedisMemory, a_summary, a_turn, an_entry
-from tests.messages import a_ref, some_messages
+from tests.contract.memory_kit import RedisMemory, make_entry, make_summary, make_turn
+from tests.messages import make_ref, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import stray_keys
 
-REF = a_ref()
+REF = make_ref()
 
 
 async def test_i08_a_commit_stores_the_tool_calls_with_their_messages(
@@ -29,7 +29,7 @@ async def test_i08_a_commit_stores_the_tool_calls_with_their_messages(
     store = RedisHistory(redis)
     await store.append(REF, some_messages(3), epoch=0)
     await box.accept(1)
-    called = (an_entry("a1", output="line one\nline \u2028 two"), an_entry(call="call-2"))
+    called = (make_entry("a1", output="line one\nline \u2028 two"), make_entry(call="call-2"))
 
     await box.commit(await box.claim_one(), 1, messages=some_messages(2, start=3), ledger=called)
 
@@ -42,7 +42,7 @@ async def test_a_commit_without_messages_stores_no_tool_calls(redis: RedisClient
     box = await open_inbox(redis)
     await box.accept(1)
 
-    await box.commit(await box.claim_one(), 1, ledger=(an_entry(),))
+    await box.commit(await box.claim_one(), 1, ledger=(make_entry(),))
 
     assert await redis.call("EXISTS", keys.context_key(REF, "ledger")) == 0
 
@@ -53,7 +53,7 @@ async def test_forgetting_a_message_deletes_the_calls_and_artifacts_of_its_turn(
     await box.accept(1)
     await memory.add_artifact(REF, "a1", "quokka")
     await memory.add_artifact(REF, "a2", "wombat")
-    called = (an_entry("a1", output="quokka"), an_entry("a2"), an_entry("a1"))
+    called = (make_entry("a1", output="quokka"), make_entry("a2"), make_entry("a1"))
     await box.commit(await box.claim_one(), 1, messages=some_messages(2), ledger=called)
 
     deleted = await memory.store.delete(REF, ["m1"], epoch=0)
@@ -112,7 +112,7 @@ async def test_i12_a_new_conversation_returns_to_the_main_agent_and_drops_the_su
     await box.accept(1)
     claim = await box.claim_one()
     await box.commit(claim, 1, messages=some_messages(4), active_agent="billing")
-    await memory.add_summary(REF, a_summary("s1", upto=1), ["m0", "m1"])
+    await memory.add_summary(REF, make_summary("s1", upto=1), ["m0", "m1"])
     await box.accept(2)
 
     await box.commit(claim, 2, starts_conversation=True)
@@ -149,7 +149,7 @@ async def test_a_commit_repeated_after_a_lost_reply_changes_nothing(redis: Redis
     claim = await box.claim_one()
     everything: dict[str, Any] = {
         "messages": some_messages(2),
-        "ledger": (an_entry("a1"),),
+        "ledger": (make_entry("a1"),),
         "prompt_record": "r",
         "active_agent": "billing",
         "compresses": True,
@@ -177,7 +177,7 @@ async def test_a_late_commit_stores_nothing(redis: RedisClient, late: str) -> No
 
     with pytest.raises(Forgotten if late == "after a reset" else Fenced):
         await box.commit(
-            claim, 1, messages=some_messages(2), ledger=(an_entry(),), prompt_record="r", active_agent="billing",
+            claim, 1, messages=some_messages(2), ledger=(make_entry(),), prompt_record="r", active_agent="billing",
             compresses=True,
         )  # fmt: skip
 
@@ -192,9 +192,9 @@ async def test_a_take_loads_summary_ledger_and_active_agent_in_one_round_trip(
     await box.accept(1)
     claim = await box.claim_one()
     await box.commit(
-        claim, 1, messages=some_messages(4), ledger=(an_entry(output="42"),), active_agent="billing"
+        claim, 1, messages=some_messages(4), ledger=(make_entry(output="42"),), active_agent="billing"
     )
-    await memory.add_summary(REF, a_summary("s1", upto=1), ["m0", "m1"])
+    await memory.add_summary(REF, make_summary("s1", upto=1), ["m0", "m1"])
     await box.accept(2)
     await box.take(claim)
     trips = redis.round_trips
@@ -202,8 +202,8 @@ async def test_a_take_loads_summary_ledger_and_active_agent_in_one_round_trip(
     snapshot = await box.snapshot(claim)
 
     assert redis.round_trips == trips + 1
-    assert snapshot.summary == a_summary("s1", upto=1)
-    assert snapshot.ledger == (a_turn(0, 3),)
+    assert snapshot.summary == make_summary("s1", upto=1)
+    assert snapshot.ledger == (make_turn(0, 3),)
     assert snapshot.active_agent == "billing"
 
 
@@ -214,10 +214,10 @@ async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) 
     claim = await box.claim_one()
     await memory.add_artifact(REF, "a1", "quokka")
     await box.commit(
-        claim, 1, messages=some_messages(4), ledger=(an_entry("a1", output="quokka"),), prompt_record="quokka",
+        claim, 1, messages=some_messages(4), ledger=(make_entry("a1", output="quokka"),), prompt_record="quokka",
         active_agent="quokka", compresses=True,
     )  # fmt: skip
-    await memory.add_summary(REF, a_summary("s1", upto=1, overview="quokka"), ["m0", "m1"])
+    await memory.add_summary(REF, make_summary("s1", upto=1, overview="quokka"), ["m0", "m1"])
     await memory.summaries.queue(REF)
     await box.accept(2)
 
@@ -244,8 +244,8 @@ async def test_a_reset_from_the_chat_leaves_its_counts_for_the_answer(redis: Red
     box = await open_inbox(redis)
     memory = RedisMemory(redis)
     await memory.store.append(REF, some_messages(4), epoch=0)
-    await memory.add_summary(REF, a_summary("s1", upto=1), ["m0", "m1"])
-    await memory.add_turn(REF, a_turn(2, 3, artifact="a1"))
+    await memory.add_summary(REF, make_summary("s1", upto=1), ["m0", "m1"])
+    await memory.add_turn(REF, make_turn(2, 3, artifact="a1"))
     for update in (1, 2):
         await box.accept(update)
     claim = await box.claim_one()
@@ -262,7 +262,7 @@ async def test_a_reset_repeated_after_a_lost_reply_returns_the_same_counts(redis
     memory = RedisMemory(redis)
     await open_inbox(redis)
     await memory.store.append(REF, some_messages(4), epoch=0)
-    await memory.add_turn(REF, a_turn(2, 3, artifact="a1"))
+    await memory.add_turn(REF, make_turn(2, 3, artifact="a1"))
     turns = TurnStore(redis, clock=lambda: NOW, new_id=lambda: "the call that is repeated")
 
     first = await turns.reset(REF)

@@ -22,10 +22,10 @@ from memory.summary import compressor
 from memory.summary.compression import CompressionLimits, Piece
 from memory.summary.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
 from memory.summary.redis_summaries import CompressionClaim, RedisSummaries
-from tests.messages import a_ref, ids, some_messages
+from tests.messages import ids, make_ref, some_messages
 from tests.redis_values import all_values
 
-REF = a_ref()
+REF = make_ref()
 LIMITS = CompressionLimits(
     trigger_tokens=600,
     trigger_messages=400,
@@ -122,7 +122,7 @@ async def rig(redis: RedisClient) -> Rig:
     return made
 
 
-def told(*numbers: int) -> str:
+def numbered_text(*numbers: int) -> str:
     return " ".join(f"text {number}" for number in numbers)
 
 
@@ -139,9 +139,9 @@ async def test_i05_the_older_messages_are_summarised_and_the_newest_stay(rig: Ri
     after = await rig.state()
     assert (result.outcome, result.ref, result.messages) == ("compressed", REF, 32)
     assert after.summary is not None
-    assert after.summary.text.overview == told(*range(32))
+    assert after.summary.text.overview == numbered_text(*range(32))
     assert (after.summary.upto_sequence, after.summary.model) == (31, "joining-1")
-    assert after.summary.tokens == len(told(*range(32)).split()) + 1
+    assert after.summary.tokens == len(numbered_text(*range(32)).split()) + 1
     assert ids(after.newest) == [f"m{n}" for n in range(32, 40)]
     assert after.count == 40  # originals stay
     assert not await rig.is_queued()
@@ -171,7 +171,7 @@ async def test_i05_the_next_compression_builds_on_the_summary(rig: Rig) -> None:
     assert rig.summarizer.pieces[-1].covers[-1].id == "m71"
     last = (await rig.state()).summary
     assert last is not None
-    assert last.text.overview == told(*range(72))
+    assert last.text.overview == numbered_text(*range(72))
 
 
 async def test_a_conversation_that_is_no_longer_due_leaves_the_queue(redis: RedisClient) -> None:
@@ -209,7 +209,7 @@ async def test_i01_messages_beyond_the_limit_of_a_read_are_compressed_next(
     assert (await rig.compressor().step()).outcome == "compressed"
     summary = (await rig.state()).summary
     assert summary is not None
-    assert summary.text.overview == told(*range(summary.upto_sequence + 1))
+    assert summary.text.overview == numbered_text(*range(summary.upto_sequence + 1))
 
 
 async def test_tool_results_are_read_before_the_reply(redis: RedisClient) -> None:
@@ -381,7 +381,7 @@ async def test_a_message_forgotten_during_a_compression_is_not_in_the_summary(ri
     assert (await rig.compressor().step()).outcome == "compressed"
     summary = (await rig.state()).summary
     assert summary is not None
-    assert summary.text.overview == told(0, *range(2, 32))
+    assert summary.text.overview == numbered_text(0, *range(2, 32))
 
 
 async def test_a_message_edited_during_a_compression_is_summarised_with_its_new_text(rig: Rig) -> None:
@@ -394,7 +394,7 @@ async def test_a_message_edited_during_a_compression_is_summarised_with_its_new_
     assert (await rig.compressor().step()).outcome == "compressed"
     summary = (await rig.state()).summary
     assert summary is not None
-    assert summary.text.overview == f"text 0 edited {told(*range(2, 32))}"
+    assert summary.text.overview == f"text 0 edited {numbered_text(*range(2, 32))}"
 
 
 async def test_a_conversation_that_changes_during_every_compression_gets_a_pause(rig: Rig) -> None:
@@ -437,7 +437,7 @@ async def test_a_conversation_queued_during_its_compression_is_compressed_again(
 
     summary = (await rig.state()).summary
     assert summary is not None
-    assert summary.text.overview == told(*range(1, 32))
+    assert summary.text.overview == numbered_text(*range(1, 32))
     assert (await late.step()).outcome == "idle"
 
 
@@ -615,18 +615,18 @@ async def test_a_cancellation_at_any_round_trip_leaves_nothing_half_done(
 
         between = await rig.state()
         assert between.count == 40
-        assert told_by(between) == told(*range(40))
+        assert text_of(between) == numbered_text(*range(40))
         rig.now += LEASE_S + 1
         await rig.compressor().step()
         ended = await rig.state()
         assert ended.summary is not None
-        assert told_by(ended) == told(*range(40))
+        assert text_of(ended) == numbered_text(*range(40))
         assert len(ended.newest) <= 24  # what one more compression may leave when the first saved a part
         assert not await rig.is_queued()
     assert at > 15
 
 
-def told_by(snapshot: HistorySnapshot) -> str:
+def text_of(snapshot: HistorySnapshot) -> str:
     """Return the text of summary and window together."""
     newest: list[Message] = list(snapshot.newest)
     summary = [snapshot.summary.text.overview] if snapshot.summary else []

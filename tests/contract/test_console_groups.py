@@ -1,6 +1,6 @@
 """The console on groups: moved groups by each of their ids, and overheard messages."""
 
-from tests.contract.console_rig import ConsoleRig, hear, migrate, on_stores, remember
+from tests.contract.console_rig import ConsoleRig, migrate, on_stores, overhear, remember
 
 OLD, NEW = -1234, -1001009
 LINES = ["We plant beans.", "Noted."]
@@ -43,7 +43,7 @@ def test_reset_names_the_remaining_topics_of_a_moved_group(console: ConsoleRig) 
 
 
 def test_a_group_with_only_overheard_messages_is_listed_and_erased(console: ConsoleRig) -> None:
-    on_stores(hear(OLD, "one", "two"))
+    on_stores(overhear(OLD, "one", "two"))
 
     (listed,) = console("chats", "--json").document
     assert (listed["chat"], listed["title"], listed["messages"], listed["overheard"]) == (

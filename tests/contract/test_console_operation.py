@@ -15,7 +15,7 @@ from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, sett
 from tests.contract.simulator_rig import served_simulator
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import empty, text, unauthorized
-from tests.stores import kept_open
+from tests.stores import hold_open
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ OURS = "https://bot.example/telegram/webhook"
 @pytest.fixture
 def simulator_url() -> Generator[str]:
     """Serve a simulator for this test."""
-    with kept_open(served_simulator()) as rig:
+    with hold_open(served_simulator()) as rig:
         yield rig.url
 
 
@@ -153,7 +153,7 @@ def test_doctor_changes_nothing_in_a_store(console: ConsoleRig, data_dir: Path) 
 def test_doctor_refuses_a_store_that_evicts(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    with kept_open(open_valkey(tmp_path / "unsafe")) as url:
+    with hold_open(open_valkey(tmp_path / "unsafe")) as url:
         on_stores(_evict(url))
         monkeypatch.setenv("REDIS_URL", url)
         refused = console("doctor", "--json")
@@ -162,7 +162,7 @@ def test_doctor_refuses_a_store_that_evicts(
 
 
 def test_doctor_requests_a_tiny_completion(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    with kept_open(scripted_openai([text("hello"), unauthorized(), empty()])) as endpoint:
+    with hold_open(scripted_openai([text("hello"), unauthorized(), empty()])) as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
         monkeypatch.setenv("OPENAI_MODEL", "scripted")

@@ -10,7 +10,7 @@ from tests.contract.console_rig import ConsoleRig, on_stores, remember, vectors_
 from tests.contract.reindex_kit import Clock
 from tests.scripted_embeddings import Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
-from tests.stores import kept_open
+from tests.stores import hold_open
 
 pytestmark = pytest.mark.slow
 
@@ -21,7 +21,7 @@ MINILM = "all-MiniLM-L6-v2"
 @pytest.fixture
 def endpoint(console: ConsoleRig) -> Generator[ScriptedOpenAI]:
     """Serve an embedder that is not the embedded one."""
-    with kept_open(scripted_openai([], embeddings=Embeddings(dimension=48))) as server:
+    with hold_open(scripted_openai([], embeddings=Embeddings(dimension=48))) as server:
         yield server
 
 

@@ -26,7 +26,7 @@ from memory.transfer.exporter import ChangedMeanwhile, export_context
 from memory.transfer.file import BadFile, BodyLine, Header, Seal, check_file, dump_line, split_lines
 from memory.transfer.importer import ContextImport, ContextOccupied, ImportLost
 from tests.contract.inbox_kit import open_inbox
-from tests.messages import a_ref
+from tests.messages import make_ref
 from tests.redis_values import all_values
 from tests.stores import all_keys
 
@@ -38,7 +38,7 @@ def artifacts_of(redis: RedisClient, ref: ContextRef, *, ttl_s: int = 10**8) -> 
     return ContextArtifacts(redis, ref, epoch=lambda: 0, clock=lambda: NOW, ttl_s=ttl_s, keep_beyond=10)
 
 
-def a_message(number: int, text: str = "") -> Message:
+def make_message(number: int, text: str = "") -> Message:
     who = Sender(id=number % 3 + 1, name=f"Ann {number % 3}")
     return Message(
         id=message_id("file", number),
@@ -56,7 +56,7 @@ async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
     """Fill a context with every kind of record. Return the id of its artifact."""
     history = RedisHistory(redis)
     await history.append(
-        ref, [a_message(number, ODD if number == 6 else "") for number in range(messages)], epoch=0
+        ref, [make_message(number, ODD if number == 6 else "") for number in range(messages)], epoch=0
     )
     artifact = await artifacts_of(redis, ref).keep("x" * 120_000, tool="lookup", key="k")
     entry = LedgerEntry(
@@ -108,26 +108,26 @@ async def body(redis: RedisClient, ref: ContextRef) -> list[BodyLine]:
 
 def as_file(lines: Sequence[BodyLine], ref: ContextRef | None = None) -> list[str]:
     """Return the file's lines as they are read."""
-    seal, texts = Seal(), [dump_line(Header(format=2, context=(ref or a_ref()).context_id, chat="1"))]
+    seal, texts = Seal(), [dump_line(Header(format=2, context=(ref or make_ref()).context_id, chat="1"))]
     for line in lines:
         texts.append(dump_line(line))
         seal.take(line.kind, texts[-1])
     return [f"{text}\n" for text in (*texts, dump_line(seal.end()))]
 
 
-def an_import(
+def make_import(
     redis: RedisClient, ref: ContextRef | None = None, *, is_other: bool = False, now: float = NOW
 ) -> ContextImport:
     registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
     return ContextImport(
-        redis=redis, ref=ref or a_ref(), registered=registered, is_other=is_other, token="t", now=now
+        redis=redis, ref=ref or make_ref(), registered=registered, is_other=is_other, token="t", now=now
     )
 
 
-async def take_in(
+async def import_file(
     redis: RedisClient, file: Sequence[str], ref: ContextRef, *, is_other: bool = False, epoch: int = 0
 ) -> int:
-    importing = an_import(redis, ref, is_other=is_other)
+    importing = make_import(redis, ref, is_other=is_other)
     facts = check_file(file)
     try:
         await importing.stage(file)
@@ -137,51 +137,51 @@ async def take_in(
 
 
 async def test_an_imported_context_equals_the_exported_one(redis: RedisClient) -> None:
-    kept = await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
-    await RedisHistory(redis).erase(a_ref())
+    kept = await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
+    await RedisHistory(redis).erase(make_ref())
     await redis.call("UNLINK", partition_key(0, "work"))
 
-    queued = await take_in(redis, file, a_ref(), epoch=1)
+    queued = await import_file(redis, file, make_ref(), epoch=1)
 
-    assert as_file(await body(redis, a_ref())) == file
+    assert as_file(await body(redis, make_ref())) == file
     assert queued == 12
     work = await redis.call("XRANGE", partition_key(0, "work"), "-", "+")
     queued = [dict(fields) for _, fields in work]
     assert [(each["op"], each["epoch"], each["id"]) for each in queued] == [
         ("index", "1", message_id("file", number)) for number in range(12)
     ]
-    assert a_ref().context_id in await redis.call("HKEYS", partition_key(0, "contexts"))
+    assert make_ref().context_id in await redis.call("HKEYS", partition_key(0, "contexts"))
     lasting = [key for key in await all_keys(redis) if not key.endswith((":talk", ":artifacts", kept))]
     assert {await redis.call("TTL", key) for key in lasting} == {-1}, (
         "nothing of it ends as what was staged does"
     )
-    snapshot = await RedisHistory(redis).load(a_ref(), limit=99)
+    snapshot = await RedisHistory(redis).load(make_ref(), limit=99)
     assert snapshot.summary is not None
     assert snapshot.summary.text.overview == "They met."
     assert [message.text for message in snapshot.newest if message.sequence == 6] == [well_formed(ODD)]
 
 
 async def test_imported_messages_can_be_forgotten(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     history = RedisHistory(redis)
-    await history.erase(a_ref())
-    await take_in(redis, file, a_ref(), epoch=1)
+    await history.erase(make_ref())
+    await import_file(redis, file, make_ref(), epoch=1)
 
-    deleted = await history.delete(a_ref(), [message_id("file", 0)], epoch=1)
+    deleted = await history.delete(make_ref(), [message_id("file", 0)], epoch=1)
 
     assert (deleted.messages, deleted.summaries, deleted.quotes) == (1, 1, 1)
-    assert await history.find_by_telegram(a_ref(), 100) is None
-    erased = await history.erase(a_ref())
+    assert await history.find_by_telegram(make_ref(), 100) is None
+    erased = await history.erase(make_ref())
     assert (erased.messages, erased.artifacts, erased.talk) == (11, 1, 1)
 
 
 async def test_an_import_into_another_chat_has_no_telegram_ids_and_no_talk(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    other, history = a_ref(2), RedisHistory(redis)
+    await fill(redis, make_ref())
+    other, history = make_ref(2), RedisHistory(redis)
 
-    await take_in(redis, as_file(await body(redis, a_ref())), other, is_other=True)
+    await import_file(redis, as_file(await body(redis, make_ref())), other, is_other=True)
 
     messages = (await history.load(other, limit=99)).newest
     assert {message.telegram_message_id for message in messages} == {None}
@@ -193,85 +193,85 @@ async def test_an_import_into_another_chat_has_no_telegram_ids_and_no_talk(redis
 
 
 async def test_a_second_import_is_refused_and_changes_nothing(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     before = await all_values(redis)
 
     with pytest.raises(ContextOccupied):
-        await take_in(redis, file, a_ref())
+        await import_file(redis, file, make_ref())
 
     assert await all_values(redis) == before
 
 
 async def test_an_import_that_a_reset_overtakes_places_nothing(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
-    await RedisHistory(redis).erase(a_ref())
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
+    await RedisHistory(redis).erase(make_ref())
     before = await all_values(redis)
 
     with pytest.raises(Forgotten):
-        await take_in(redis, file, a_ref(), epoch=0)
+        await import_file(redis, file, make_ref(), epoch=0)
 
     assert await all_values(redis) == before
 
 
 async def test_staged_lines_expire(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     await redis.call("FLUSHALL")
-    importing = an_import(redis)
+    importing = make_import(redis)
 
     await importing.stage(file)  # and here the process is killed
 
     keys = await all_keys(redis)
     assert len(keys) == 14
     assert all([await redis.call("TTL", key) > 0 for key in keys])
-    await redis.call("UNLINK", partition_key(a_ref().partition, "import", "t", "meta"))
+    await redis.call("UNLINK", partition_key(make_ref().partition, "import", "t", "meta"))
     with pytest.raises(ImportLost):
         await importing.place(check_file(file), epoch=0)
-    assert (await RedisHistory(redis).load(a_ref(), limit=0)).count == 0
+    assert (await RedisHistory(redis).load(make_ref(), limit=0)).count == 0
 
 
 async def test_an_artifact_keeps_its_expiry_and_an_expired_one_is_left_out(redis: RedisClient) -> None:
-    kept = await fill(redis, a_ref())
-    gone = await artifacts_of(redis, a_ref(), ttl_s=100).keep("y" * 50, tool="t", key="k2")
-    file = as_file(await body(redis, a_ref()))
-    await RedisHistory(redis).erase(a_ref())
-    importing = an_import(redis, now=NOW + 101)
+    kept = await fill(redis, make_ref())
+    gone = await artifacts_of(redis, make_ref(), ttl_s=100).keep("y" * 50, tool="t", key="k2")
+    file = as_file(await body(redis, make_ref()))
+    await RedisHistory(redis).erase(make_ref())
+    importing = make_import(redis, now=NOW + 101)
 
     await importing.stage(file)
     await importing.place(check_file(file), epoch=1)
 
     assert importing.expired_artifacts == 1
-    assert await artifacts_of(redis, a_ref()).find(gone.id) is None
-    assert await redis.call("PEXPIRETIME", context_key(a_ref(), "artifact", kept)) == (NOW + 10**8) * 1000
+    assert await artifacts_of(redis, make_ref()).find(gone.id) is None
+    assert await redis.call("PEXPIRETIME", context_key(make_ref(), "artifact", kept)) == (NOW + 10**8) * 1000
 
 
 async def test_an_export_that_a_change_overtakes_fails(redis: RedisClient) -> None:
     history = RedisHistory(redis)
-    await history.append(a_ref(), [a_message(number) for number in range(1200)], epoch=0)
+    await history.append(make_ref(), [make_message(number) for number in range(1200)], epoch=0)
 
     for change, told in (("edit", ChangedMeanwhile), ("reset", Forgotten)):
-        lines = export_context(redis, a_ref(), artifacts=artifacts_of(redis, a_ref()))
+        lines = export_context(redis, make_ref(), artifacts=artifacts_of(redis, make_ref()))
         for _ in range(10):
             await anext(lines)
         if change == "edit":
             edited = message_id("file", 2)
-            assert await history.replace(a_ref(), edited, text="new", tokens=1, edited_at=NOW, epoch=0)
+            assert await history.replace(make_ref(), edited, text="new", tokens=1, edited_at=NOW, epoch=0)
         else:
-            await history.erase(a_ref())
+            await history.erase(make_ref())
         with pytest.raises(told):
             _ = [line async for line in lines]
 
 
 async def test_messages_that_arrive_during_an_export_are_not_in_the_file(redis: RedisClient) -> None:
     history = RedisHistory(redis)
-    await history.append(a_ref(), [a_message(number) for number in range(600)], epoch=0)
-    before = as_file(await body(redis, a_ref()))
-    lines = export_context(redis, a_ref(), artifacts=artifacts_of(redis, a_ref()))
+    await history.append(make_ref(), [make_message(number) for number in range(600)], epoch=0)
+    before = as_file(await body(redis, make_ref()))
+    lines = export_context(redis, make_ref(), artifacts=artifacts_of(redis, make_ref()))
     first = await anext(lines)
 
-    await history.append(a_ref(), [replace(a_message(0), id=message_id("late"))], epoch=0)
+    await history.append(make_ref(), [replace(make_message(0), id=message_id("late"))], epoch=0)
 
     assert as_file([first, *[line async for line in lines]]) == before
 
@@ -293,8 +293,8 @@ async def test_messages_that_arrive_during_an_export_are_not_in_the_file(redis: 
 async def test_a_wrong_line_is_reported_with_its_number(
     redis: RedisClient, line: int, now: str | None, told: str
 ) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     at = line - 1 if line > 0 else line
     file[at] = file[2] if now is None else f"{now}\n"
 
@@ -305,8 +305,8 @@ async def test_a_wrong_line_is_reported_with_its_number(
 
 
 async def test_a_truncated_or_changed_file_is_refused(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
 
     for cut in range(1, len(file)):
         with pytest.raises(BadFile):
@@ -380,8 +380,8 @@ HALF = "\ud800"
 async def test_a_sealed_file_with_harmful_contents_is_refused(
     redis: RedisClient, kind: str, change: dict[str, Any], told: str
 ) -> None:
-    await fill(redis, a_ref())
-    file = _changed(kind, as_file(await body(redis, a_ref())), change)
+    await fill(redis, make_ref())
+    file = _changed(kind, as_file(await body(redis, make_ref())), change)
 
     with pytest.raises(BadFile) as problem:
         check_file(file)
@@ -392,8 +392,8 @@ async def test_a_sealed_file_with_harmful_contents_is_refused(
 
 
 async def test_a_call_with_a_foreign_artifact_id_is_refused(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     (entry,) = next(json.loads(line)["entries"] for line in file if '"kind":"ledger"' in line)
 
     with pytest.raises(BadFile, match="artifact's id is not one of ours"):
@@ -401,8 +401,8 @@ async def test_a_call_with_a_foreign_artifact_id_is_refused(redis: RedisClient) 
 
 
 async def test_a_changed_file_with_a_new_seal_is_accepted(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
 
     for kind in ("context", "message", "ledger", "person", "summary", "artifact", "piece", "talk"):
         assert check_file(_changed(kind, file, {})).counts["message"] == 12
@@ -420,13 +420,13 @@ def test_an_endless_line_is_read_up_to_the_limit(monkeypatch: pytest.MonkeyPatch
 
 
 async def test_talk_from_the_future_expires_like_other_talk(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
-    await RedisHistory(redis).erase(a_ref())
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
+    await RedisHistory(redis).erase(make_ref())
 
-    await take_in(redis, _changed("talk", file, {"line": {"sent_at": NOW + 10**9}}), a_ref(), epoch=1)
+    await import_file(redis, _changed("talk", file, {"line": {"sent_at": NOW + 10**9}}), make_ref(), epoch=1)
 
-    assert await redis.call("EXPIRETIME", context_key(a_ref(), "talk")) == NOW + TALK_TTL_S
+    assert await redis.call("EXPIRETIME", context_key(make_ref(), "talk")) == NOW + TALK_TTL_S
 
 
 class LosingConnection:
@@ -444,10 +444,10 @@ class LosingConnection:
 
 
 async def test_a_late_placement_after_the_cleanup_places_nothing(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     await redis.call("FLUSHALL")
-    importing = an_import(redis)
+    importing = make_import(redis)
     await importing.stage(file)
 
     await replace(importing, redis=cast(RedisClient, LosingConnection(redis))).clear_up()
@@ -501,17 +501,17 @@ class LosingReplies:
 
 
 async def test_repeating_any_step_after_a_lost_reply_does_no_harm(redis: RedisClient) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     await redis.call("FLUSHALL")
-    importing = an_import(cast(RedisClient, LosingReplies(redis)))
+    importing = make_import(cast(RedisClient, LosingReplies(redis)))
 
     await importing.stage(file)
     queued = await importing.place(check_file(file), epoch=0)
 
     assert queued == await redis.call("XLEN", partition_key(0, "work")) == 12
-    assert as_file(await body(redis, a_ref())) == file
-    assert await redis.call("TTL", partition_key(a_ref().partition, "import", "t", "placed")) > 0
+    assert as_file(await body(redis, make_ref())) == file
+    assert await redis.call("TTL", partition_key(make_ref().partition, "import", "t", "placed")) > 0
 
 
 @pytest.mark.parametrize("is_before", [True, False])
@@ -519,13 +519,13 @@ async def test_a_kill_at_any_point_imports_nothing_or_all(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch, is_before: bool
 ) -> None:
     monkeypatch.setattr("memory.transfer.importer.COMMANDS_AT_ONCE", 8)
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     left: list[str] = []
     for number in range(100):
         await redis.call("FLUSHALL")
         killed = cast(RedisClient, KilledAt(redis, number, is_before=is_before))
-        importing = an_import(killed)
+        importing = make_import(killed)
         try:
             await importing.stage(file)
             await importing.place(check_file(file), epoch=0)
@@ -535,7 +535,7 @@ async def test_a_kill_at_any_point_imports_nothing_or_all(
                 assert all([await redis.call("TTL", key) > 0 for key in keys])
                 left.append("nothing")
                 continue
-        assert as_file(await body(redis, a_ref())) == file
+        assert as_file(await body(redis, make_ref())) == file
         assert {key.rpartition(":")[2] for key in await all_keys(redis) if "import:" in key} <= {"placed"}
         left.append("all")
         if left.count("all") > 1:
@@ -548,8 +548,8 @@ async def test_a_kill_at_any_point_imports_nothing_or_all(
 async def test_a_turn_during_an_import_is_answered_after_the_imported_messages(
     redis: RedisClient,
 ) -> None:
-    await fill(redis, a_ref())
-    file = as_file(await body(redis, a_ref()))
+    await fill(redis, make_ref())
+    file = as_file(await body(redis, make_ref()))
     await redis.call("FLUSHALL")
     box = await open_inbox(redis)
     await box.accept(1)
@@ -557,14 +557,14 @@ async def test_a_turn_during_an_import_is_answered_after_the_imported_messages(
     await box.take(claim)
     await box.record(claim, "model:1")
 
-    await take_in(redis, file, a_ref())
+    await import_file(redis, file, make_ref())
     asked, answered = (
-        replace(a_message(0), id=message_id("now", 0)),
-        replace(a_message(1), id=message_id("now", 1)),
+        replace(make_message(0), id=message_id("now", 0)),
+        replace(make_message(1), id=message_id("now", 1)),
     )
     await box.commit(claim, 1, messages=[asked, answered])
 
     assert await box.state_of(1) == ("answered", "")
-    newest = (await RedisHistory(redis).load(a_ref(), limit=3)).newest
+    newest = (await RedisHistory(redis).load(make_ref(), limit=3)).newest
     assert [message.sequence for message in newest] == [11, 12, 13]
     assert newest[-1].id == answered.id

@@ -29,8 +29,8 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
 from simulator.api.config import DEFAULT_TOKEN
-from tests.contract.inbox_kit import Inbox, a_blank, eventually, open_delivery, open_inbox, some_parts
-from tests.messages import a_message, a_ref
+from tests.contract.inbox_kit import Inbox, eventually, make_blank, open_delivery, open_inbox, some_parts
+from tests.messages import make_message, make_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
 from tests.traffic import OpenRates
@@ -83,14 +83,14 @@ async def _committed(redis: RedisClient, lines: Sequence[Part], *messages: Messa
 
 async def test_every_part_is_sent_in_order_and_the_update_is_answered(redis: RedisClient) -> None:
     lines = some_parts("one", "two", "three", of="m0")
-    box, claim = await _committed(redis, lines, a_message("m0", role="assistant"))
+    box, claim = await _committed(redis, lines, make_message("m0", role="assistant"))
     telegram = Telegram()
 
     await open_delivery(box, telegram).deliver(claim, lines)
 
     assert telegram.arrived == ["one", "two", "three"]
     assert await box.state_of(1) == ("answered", "")
-    assert await RedisHistory(redis).find_by_telegram(a_ref(), 73) == "m0"
+    assert await RedisHistory(redis).find_by_telegram(make_ref(), 73) == "m0"
 
 
 async def test_a_send_of_unknown_outcome_is_repeated_once(redis: RedisClient) -> None:
@@ -121,7 +121,7 @@ async def test_a_429_is_waited_for_and_counts_as_no_send(redis: RedisClient) -> 
     counted: list[object] = []
 
     async def look() -> None:
-        counted.append(await redis.call("GET", keys.context_key(a_ref(), "sending")))
+        counted.append(await redis.call("GET", keys.context_key(make_ref(), "sending")))
 
     telegram, pauses = Telegram([TelegramUnavailable(retry_after=7)] * 5), Pauses(during=look)
 
@@ -168,7 +168,7 @@ async def test_a_chat_that_blocked_the_bot_gets_no_further_parts(redis: RedisCli
 
 def _a_bold_line() -> list[Part]:
     rich = RichText(text="bold", entities=(Entity(type="bold", offset=0, length=4),))
-    return plan_parts([rich], a_blank(reply_to=9))
+    return plan_parts([rich], make_blank(reply_to=9))
 
 
 async def test_refused_entities_are_sent_as_plain_text_once(redis: RedisClient) -> None:
@@ -222,7 +222,7 @@ async def test_an_answer_follows_its_group_to_the_supergroup(redis: RedisClient)
 async def test_an_answer_erased_between_two_parts_is_not_continued(redis: RedisClient) -> None:
     lines = some_parts("one", "two", "three")
     box, claim = await _committed(redis, lines)
-    telegram = Telegram(during=lambda: box.turns.reset(a_ref()))
+    telegram = Telegram(during=lambda: box.turns.reset(make_ref()))
 
     await open_delivery(box, telegram).deliver(claim, lines)
 
@@ -236,7 +236,7 @@ async def test_an_answer_erased_before_its_send_is_not_sent(
 ) -> None:
     lines = _a_bold_line()
     box, claim = await _committed(redis, lines)
-    telegram = Telegram([failure], during=lambda: box.turns.reset(a_ref()))
+    telegram = Telegram([failure], during=lambda: box.turns.reset(make_ref()))
 
     await open_delivery(box, telegram, pause=Pauses()).deliver(claim, lines)
 
@@ -275,7 +275,7 @@ async def _take_over(box: Inbox) -> tuple[Claim, Sequence[Part], int]:
 
 
 async def _sends_begun(box: Inbox) -> int:
-    return int(await box.redis.call("GET", keys.context_key(a_ref(), "sending")) or 0)
+    return int(await box.redis.call("GET", keys.context_key(make_ref(), "sending")) or 0)
 
 
 async def test_a_crash_between_commit_and_send_keeps_both_tries(redis: RedisClient) -> None:

@@ -26,7 +26,7 @@ from memory import keys
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, eventually, open_delivery, open_inbox
-from tests.messages import a_message, a_ref
+from tests.messages import make_message, make_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
 from tests.traffic import Moved, OpenRates
@@ -63,7 +63,7 @@ class Telegram:
             raise outcome
         return None if part.kind == "delete" else part.edits or 70 + len(self.asked)
 
-    def told(self) -> list[tuple[str, str, int | None]]:
+    def sent_parts(self) -> list[tuple[str, str, int | None]]:
         """Return kind, text and edited message of each call."""
         return [(part.kind, part.rich.text, part.edits) for part in self.asked]
 
@@ -76,7 +76,7 @@ async def _committed(redis: RedisClient, *parts: Part) -> tuple[Inbox, Claim, Se
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    await box.commit(claim, 1, parts=parts, messages=[a_message("m0", role="assistant")])
+    await box.commit(claim, 1, parts=parts, messages=[make_message("m0", role="assistant")])
     return box, claim, parts
 
 
@@ -92,7 +92,7 @@ async def test_an_answer_stays_in_its_message_after_a_lost_reply_of_the_store(
 
     await open_delivery(box, telegram).deliver(claim, lines)
 
-    assert telegram.told() == [("text", "hello", 70)]
+    assert telegram.sent_parts() == [("text", "hello", 70)]
 
 
 async def test_an_answer_replaces_older_messages_and_deletes_the_rest(
@@ -105,14 +105,14 @@ async def test_an_answer_replaces_older_messages_and_deletes_the_rest(
 
     await open_delivery(box, telegram).deliver(claim, lines)
 
-    assert telegram.told() == [
+    assert telegram.sent_parts() == [
         ("text", "one", 41),
         ("text", "two", 42),
         ("delete", "", 43),
         ("delete", "", 50),
     ]
     assert await box.state_of(1) == ("answered", "")
-    assert await RedisHistory(redis).find_by_telegram(a_ref(), 41) == "m0"
+    assert await RedisHistory(redis).find_by_telegram(make_ref(), 41) == "m0"
     assert not [name for name in await box.record_of(1) if name in ("sent:43", "sent:50", "sent:0")]
 
 
@@ -123,7 +123,7 @@ async def test_an_edit_of_a_deleted_message_becomes_a_new_message(redis: RedisCl
     await open_delivery(box, telegram).deliver(claim, lines)
 
     # A file cannot be edited into a text, but it is there.
-    assert telegram.told() == [("text", "hello", 41), ("delete", "hello", 41), ("text", "hello", None)]
+    assert telegram.sent_parts() == [("text", "hello", 41), ("delete", "hello", 41), ("text", "hello", None)]
     assert await box.state_of(1) == ("answered", "")
 
 
@@ -192,7 +192,7 @@ async def test_an_edit_is_repeated_after_any_number_of_crashes(redis: RedisClien
 
     await open_delivery(box, telegram).deliver(claim, lines, sends_begun=7)
 
-    assert telegram.told() == [("text", "hello", 41)]
+    assert telegram.sent_parts() == [("text", "hello", 41)]
 
 
 async def test_a_message_that_cannot_be_deleted_does_not_stop_the_answer(redis: RedisClient) -> None:
@@ -203,7 +203,7 @@ async def test_a_message_that_cannot_be_deleted_does_not_stop_the_answer(redis: 
 
     await open_delivery(box, telegram).deliver(claim, lines)
 
-    assert telegram.told() == [("delete", "hello", 50), ("text", "hello", None)]
+    assert telegram.sent_parts() == [("delete", "hello", 50), ("text", "hello", None)]
     assert await box.state_of(1) == ("answered", "")
 
 
@@ -239,7 +239,7 @@ async def test_a_failed_answer_leaves_no_button(redis: RedisClient) -> None:
 
     await open_delivery(box, telegram).deliver(claim, lines)
 
-    assert telegram.told() == [("text", "hello", None), ("delete", "hello", 50)]
+    assert telegram.sent_parts() == [("text", "hello", None), ("delete", "hello", 50)]
 
 
 async def test_a_refused_or_erased_answer_leaves_no_preview(
@@ -249,14 +249,14 @@ async def test_a_refused_or_erased_answer_leaves_no_preview(
     refused, erased = Telegram([TelegramRefused()]), Telegram([TelegramUnavailable(retry_after=3)])
 
     async def reset(seconds: float) -> None:
-        await box.turns.reset(a_ref())
+        await box.turns.reset(make_ref())
 
     await open_delivery(box, erased, pause=reset).deliver(claim, lines)
     await box.accept(2)
     await box.commit(claim, 2, epoch=1, parts=lines)
     await open_delivery(box, refused).deliver(claim, lines)
 
-    assert erased.told() == refused.told() == [("text", "hello", 41), ("delete", "hello", 41)]
+    assert erased.sent_parts() == refused.sent_parts() == [("text", "hello", 41), ("delete", "hello", 41)]
 
 
 async def test_a_chat_without_files_gets_the_text_in_messages(redis: RedisClient) -> None:
@@ -267,8 +267,8 @@ async def test_a_chat_without_files_gets_the_text_in_messages(redis: RedisClient
 
     await open_delivery(box, telegram).deliver(claim, lines)
 
-    assert [kind for kind, _, _ in telegram.told()] == ["text", "document", "text", "text", "text"]
-    shown = "".join(text for _, text, _ in telegram.told()[2:4])
+    assert [kind for kind, _, _ in telegram.sent_parts()] == ["text", "document", "text", "text", "text"]
+    shown = "".join(text for _, text, _ in telegram.sent_parts()[2:4])
     assert shown.count("word") == 1200
     assert await box.state_of(1) == ("answered", "")
     assert await box.outbox() == []
@@ -324,7 +324,7 @@ async def test_a_chat_that_unblocked_the_bot_is_answered_again(redis: RedisClien
 
     await open_delivery(box, telegram, marks=marks).deliver(claim, lines)
 
-    assert telegram.told() == [("text", "hello", None)]
+    assert telegram.sent_parts() == [("text", "hello", None)]
 
 
 async def test_a_wait_for_the_rate_budget_counts_as_no_send(redis: RedisClient) -> None:
@@ -333,7 +333,7 @@ async def test_a_wait_for_the_rate_budget_counts_as_no_send(redis: RedisClient) 
 
     async def pause(seconds: float) -> None:
         waits.append(seconds)
-        counted.append(await redis.call("GET", keys.context_key(a_ref(), "sending")))
+        counted.append(await redis.call("GET", keys.context_key(make_ref(), "sending")))
 
     telegram = Telegram()
     await open_delivery(box, telegram, rates=rates, pause=pause).deliver(claim, lines)
@@ -341,7 +341,7 @@ async def test_a_wait_for_the_rate_budget_counts_as_no_send(redis: RedisClient) 
     assert waits == [2.5, 0.1]
     assert counted[0] is None
     assert rates.asked == ["final"]
-    assert telegram.told() == [("text", "hello", None)]
+    assert telegram.sent_parts() == [("text", "hello", None)]
 
 
 async def test_a_429_holds_the_chat_for_everybody(redis: RedisClient) -> None:

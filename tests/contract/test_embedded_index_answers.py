@@ -62,7 +62,7 @@ FILTERS = {
 }
 
 
-def a_collection(seed: int = 5, size: int = 200) -> list[models.PointStruct]:
+def make_points(seed: int = 5, size: int = 200) -> list[models.PointStruct]:
     """Points with integer and UUID ids, a dense and a sparse vector, and one field of each type."""
     chance = random.Random(seed)
     return [
@@ -145,7 +145,7 @@ async def engines(tmp_path: Path) -> AsyncGenerator[Engines]:
                 vectors_config={"dense": models.VectorParams(size=8, distance=models.Distance.COSINE)},
                 sparse_vectors_config={"text": models.SparseVectorParams(modifier=models.Modifier.IDF)},
             )
-            await client.upsert("messages", a_collection(), wait=True)
+            await client.upsert("messages", make_points(), wait=True)
         yield Engines(local, embedded)
     await local.close()
 
@@ -315,7 +315,7 @@ async def test_an_upsert_replaces_vectors_and_payload(engines: Engines) -> None:
 async def test_a_deletion_by_filter_deletes_only_the_matches(indexed_engines: Engines) -> None:
     for name, wanted in FILTERS.items():
         for client in (indexed_engines.local, indexed_engines.embedded):
-            await client.upsert("messages", a_collection(), wait=True)
+            await client.upsert("messages", make_points(), wait=True)
             await client.delete("messages", models.FilterSelector(filter=wanted), wait=True)
         (local, _), (embedded, _) = await indexed_engines.ask_both(
             lambda client: client.scroll("messages", limit=500)

@@ -37,7 +37,7 @@ asyncio.run(count(sys.argv[1]))
 
 
 @asynccontextmanager
-async def a_client(endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantClient]:
+async def open_client(endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantClient]:
     client = AsyncQdrantClient(
         url=endpoint.url, headers={"api-key": endpoint.api_key}, check_compatibility=False
     )
@@ -71,7 +71,7 @@ async def wait_until(holds: Callable[[], bool]) -> None:
 
 
 async def test_acknowledged_points_survive_kills_of_the_server(tmp_path: Path) -> None:
-    async with open_index_server(tmp_path) as endpoint, a_client(endpoint) as client:
+    async with open_index_server(tmp_path) as endpoint, open_client(endpoint) as client:
         await make_collection(client)
         schema = models.IntegerIndexParams(type=models.IntegerIndexType.INTEGER)
         await client.create_payload_index("c", "n", field_schema=schema, wait=True)
@@ -97,12 +97,12 @@ async def count_patiently(client: AsyncQdrantClient) -> int:
 
 
 async def test_points_survive_the_end_of_the_last_user(tmp_path: Path) -> None:
-    async with open_index_server(tmp_path) as endpoint, a_client(endpoint) as client:
+    async with open_index_server(tmp_path) as endpoint, open_client(endpoint) as client:
         await make_collection(client)
         await client.upsert("c", [point(n) for n in range(5)], wait=True)
         server = server_pid(tmp_path)
     await wait_until(lambda: not is_alive(server))
-    async with open_index_server(tmp_path) as endpoint, a_client(endpoint) as client:
+    async with open_index_server(tmp_path) as endpoint, open_client(endpoint) as client:
         assert (await client.count("c")).count == 5
         assert server_pid(tmp_path) != server
 
@@ -116,7 +116,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def test_two_processes_share_one_index(tmp_path: Path) -> None:
-    async with open_index_server(tmp_path) as endpoint, a_client(endpoint) as client:
+    async with open_index_server(tmp_path) as endpoint, open_client(endpoint) as client:
         await make_collection(client)
         await client.upsert("c", [point(n) for n in range(7)], wait=True)
         other = await asyncio.to_thread(
@@ -130,7 +130,7 @@ async def test_two_processes_share_one_index(tmp_path: Path) -> None:
 
 
 async def test_the_client_can_read_every_answer(tmp_path: Path) -> None:
-    async with open_index_server(tmp_path) as endpoint, a_client(endpoint) as client:
+    async with open_index_server(tmp_path) as endpoint, open_client(endpoint) as client:
         await make_collection(client)
         assert [each.name for each in (await client.get_collections()).collections] == ["c"]
         info = await client.get_collection("c")
@@ -145,7 +145,7 @@ async def test_the_client_can_read_every_answer(tmp_path: Path) -> None:
 async def test_the_key_is_in_no_process_list_log_or_repr(
     tmp_path: Path,
 ) -> None:
-    async with open_index_server(tmp_path) as endpoint, a_client(endpoint) as client:
+    async with open_index_server(tmp_path) as endpoint, open_client(endpoint) as client:
         await client.get_collections()
         listing = await asyncio.to_thread(
             subprocess.run, ["ps", "-eo", "args"], capture_output=True, check=True

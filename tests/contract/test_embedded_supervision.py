@@ -44,7 +44,7 @@ async def wait_until(holds: Callable[[], bool], *, within: float = 10.0) -> None
 
 
 @contextlib.contextmanager
-def a_user_process(data_dir: Path) -> Generator["subprocess.Popen[str]"]:
+def run_user_process(data_dir: Path) -> Generator["subprocess.Popen[str]"]:
     process = subprocess.Popen(
         [sys.executable, "-c", USE_UNTIL_KILLED, str(data_dir)], stdout=subprocess.PIPE, text=True
     )
@@ -74,7 +74,7 @@ def is_another_server(directory: Path, killed: int) -> bool:
 
 
 async def test_many_starters_at_once_end_with_one_server(tmp_path: Path) -> None:
-    with a_user_process(tmp_path), a_user_process(tmp_path):
+    with run_user_process(tmp_path), run_user_process(tmp_path):
         first = server_pid(tmp_path / "valkey")
         async with contextlib.AsyncExitStack() as stack:
             urls = await asyncio.gather(*(stack.enter_async_context(open_valkey(tmp_path)) for _ in range(5)))
@@ -109,7 +109,7 @@ async def test_a_killed_guardian_is_replaced_and_so_is_its_server(tmp_path: Path
 
 async def test_the_server_ends_after_its_last_user_left(tmp_path: Path) -> None:
     async with open_valkey(tmp_path):
-        with a_user_process(tmp_path):
+        with run_user_process(tmp_path):
             pass
         assert is_held(tmp_path / "valkey" / "server.lock")
     await wait_until(lambda: not is_held(tmp_path / "valkey" / "server.lock"))
@@ -117,7 +117,7 @@ async def test_the_server_ends_after_its_last_user_left(tmp_path: Path) -> None:
 
 
 async def test_the_server_ends_after_a_kill_of_every_user(tmp_path: Path) -> None:
-    with a_user_process(tmp_path) as one, a_user_process(tmp_path) as other:
+    with run_user_process(tmp_path) as one, run_user_process(tmp_path) as other:
         os.kill(one.pid, signal.SIGKILL)
         os.kill(other.pid, signal.SIGKILL)
         await wait_until(lambda: not is_held(tmp_path / "valkey" / "server.lock"))
@@ -125,7 +125,7 @@ async def test_the_server_ends_after_a_kill_of_every_user(tmp_path: Path) -> Non
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a server that its guardian died")
 async def test_the_server_ends_after_a_kill_of_every_user_and_the_guardian(tmp_path: Path) -> None:
-    with a_user_process(tmp_path) as user:
+    with run_user_process(tmp_path) as user:
         guardian = guardian_pid(tmp_path / "valkey")
         os.kill(user.pid, signal.SIGKILL)
         os.kill(guardian, signal.SIGKILL)
@@ -142,7 +142,7 @@ async def test_a_user_that_comes_while_the_server_ends_gets_a_new_one(tmp_path: 
 
 
 async def test_an_interrupt_at_the_terminal_does_not_reach_the_server(tmp_path: Path) -> None:
-    with a_user_process(tmp_path) as user:
+    with run_user_process(tmp_path) as user:
         server = server_pid(tmp_path / "valkey")
         assert os.getsid(server) != os.getsid(user.pid)
 

@@ -16,13 +16,13 @@ from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedd
 from memory.recall.recall import IndexItem, Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces
 from tests.fakes.vector_index import InMemoryIndex
-from tests.messages import a_ref
+from tests.messages import make_ref
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 
 pytestmark = pytest.mark.slow
 
-REF = a_ref()
+REF = make_ref()
 NOW = 1_763_661_780.0
 TALK = ("my sister moved to Lisbon", "the weather is awful", "our dog eats carrots", "the train was late")
 
@@ -36,7 +36,7 @@ class Rig:
     async def write(self, *texts: str, start: int = 0) -> None:
         await self.recall.index([_item(start + number, text) for number, text in enumerate(texts)])
 
-    async def found(self, text: str) -> list[str]:
+    async def search_ids(self, text: str) -> list[str]:
         question = RecallQuestion(text=text, now=NOW)
         return [hit.candidate.message_id for hit in await self.recall.search(REF, 0, question, k=1)]
 
@@ -74,7 +74,7 @@ async def test_while_the_endpoint_fails_words_find_messages_and_nothing_is_writt
 
         rig.server.embeddings = Embeddings(dimension=64, failure=failure)
         with capture_logs() as logs:
-            answer = await rig.found("who moved to Lisbon?")
+            answer = await rig.search_ids("who moved to Lisbon?")
         with pytest.raises(EmbeddingError):
             await rig.write("we baked bread", start=4)
 
@@ -93,7 +93,7 @@ async def test_a_changed_dimension_is_logged_with_the_model_and_both_sizes() -> 
 
         rig.server.embeddings = Embeddings(dimension=32)
         with capture_logs() as logs:
-            await rig.found("who moved to Lisbon?")
+            await rig.search_ids("who moved to Lisbon?")
         with pytest.raises(EmbeddingInvalid, match=r"^m gave a vector of 32 dimensions instead of 64$"):
             await rig.write("we baked bread", start=4)
 
@@ -105,7 +105,7 @@ async def test_logs_and_errors_contain_no_message_text() -> None:
     async with rigged() as rig:
         rig.server.embeddings = Embeddings(dimension=64, failure="server_error")
         with capture_logs() as logs:
-            await rig.found("where is the treasure buried?")
+            await rig.search_ids("where is the treasure buried?")
         with pytest.raises(EmbeddingError) as caught:
             await rig.write("the treasure is buried here")
 

@@ -15,7 +15,7 @@ from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.keys import ContextRef, global_key, partition_key
 from memory.redis.client import RedisClient, open_redis
-from tests.messages import a_message
+from tests.messages import make_message
 from tests.stores import plain_valkey
 
 REF = ContextRef(context_id="c" * 32, partition=1)
@@ -38,12 +38,12 @@ class Store:
             clear_away=partial(remove_unfinished_rewrites, self.folder),
         )
 
-    def tells(self, word: bytes = CANARY) -> bool:
+    def contains(self, word: bytes = CANARY) -> bool:
         files = [path for path in self.folder.rglob("*.aof*") if path.is_file()]
         return any(word in path.read_bytes() for path in files)
 
     async def remember(self) -> None:
-        message = a_message("m", CANARY.decode())
+        message = make_message("m", CANARY.decode())
         await RedisHistory(self.redis).append(REF, [message], epoch=await self.epoch())
 
     async def epoch(self) -> int:
@@ -65,12 +65,12 @@ async def test_a_rewrite_waits_for_further_erasures_and_then_removes_them(store:
     assert await rewriter.step() is False
     await RedisHistory(store.redis).erase(REF)
     assert await rewriter.step() is False
-    assert store.tells()
+    assert store.contains()
 
     store.now = GATHER_S
     assert await rewriter.step() is True
 
-    assert not store.tells()
+    assert not store.contains()
     assert await store.redis.call("GET", global_key("rewritten")) == "1"
     store.now += ERASED_WITHIN_S
     assert await rewriter.step() is False
@@ -86,7 +86,7 @@ async def test_another_process_continues_after_a_crash(store: Store) -> None:
     store.now = GATHER_S
 
     assert await second.step() is True
-    assert not store.tells()
+    assert not store.contains()
 
 
 async def test_the_next_rewrite_removes_data_erased_during_this_one(store: Store) -> None:
@@ -144,7 +144,7 @@ async def test_the_file_is_rewritten_at_least_once_a_day(store: Store) -> None:
     store.now = DAILY_S
 
     assert await rewriter.step() is True
-    assert not store.tells()
+    assert not store.contains()
     assert await rewriter.step() is False
 
 
@@ -154,7 +154,7 @@ async def test_every_kind_of_erasure_is_counted(store: Store) -> None:
     async def counted() -> int:
         return int(await store.redis.call("GET", partition_key(REF.partition, "erasures")) or 0)
 
-    await history.append(REF, [a_message("u", "one"), a_message("v", "two")], epoch=0)
+    await history.append(REF, [make_message("u", "one"), make_message("v", "two")], epoch=0)
     await history.replace(REF, "u", text="other", tokens=1, edited_at=9.0, epoch=0)
     assert await counted() == 1
     await history.delete(REF, ["v"], epoch=0)

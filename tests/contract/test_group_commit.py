@@ -6,7 +6,7 @@ from memory import keys
 from memory.errors import CommandRefused
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, open_inbox
-from tests.messages import a_ref
+from tests.messages import make_ref
 
 UPDATES = 200
 
@@ -34,7 +34,7 @@ async def test_a_group_is_stored_by_a_server_that_has_lost_its_scripts(redis: Re
 
 async def test_a_failed_update_does_not_fail_the_others_of_its_group(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await redis.call("SET", keys.context_key(a_ref(7), "box"), "not a sorted set")
+    await redis.call("SET", keys.context_key(make_ref(7), "box"), "not a sorted set")
     outcomes = await accept_all(box)
     assert [number for number, outcome in enumerate(outcomes, 1) if outcome != "accepted"] == [7]
     assert isinstance(outcomes[6], CommandRefused)

@@ -12,10 +12,10 @@ from memory.keys import context_key
 from memory.recall.vector_index import Where
 from memory.redis.client import RedisClient, open_redis
 from tests.fakes.history import InMemoryHistory
-from tests.messages import a_message, a_ref, ids, some_messages
-from tests.unit.test_history_search import FindingRecall, a_history
+from tests.messages import ids, make_message, make_ref, some_messages
+from tests.unit.test_history_search import FindingRecall, make_history
 
-REF = a_ref()
+REF = make_ref()
 
 
 @pytest.fixture(params=["redis", "memory", "turn"])
@@ -89,7 +89,7 @@ async def test_a_history_without_sessions_is_read_as_one_session(redis: RedisCli
 
 async def test_neighbours_are_read_in_one_round_trip(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    await store.append(REF, [a_message("m0"), a_message("m1")], epoch=0)
+    await store.append(REF, [make_message("m0"), make_message("m1")], epoch=0)
     await store.around(REF, [0], reach=1)
     before = redis.round_trips
 
@@ -105,10 +105,10 @@ async def test_a_turns_search_reads_the_store_once_with_any_window(
     store = RedisHistory(redis)
     await store.append(REF, some_messages(40), epoch=0)
     turn = BufferedHistory(store, REF, await store.load(REF, limit=20))
-    (asked,) = await turn.append(REF, [a_message("asked")], epoch=0)
+    (asked,) = await turn.append(REF, [make_message("asked")], epoch=0)
     window = (await turn.load(REF, limit=21)).newest
     recall = FindingRecall(*(replace(each, sequence=at) for at, each in enumerate(some_messages(9))))
-    history = a_history(turn, recall)
+    history = make_history(turn, recall)
     await store.around(REF, [0], reach=1)  # the server has both scripts from here on
     await store.get(REF, ["m0"])
     before = redis.round_trips

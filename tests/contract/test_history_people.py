@@ -15,11 +15,11 @@ from memory.keys import ContextName, ContextRef, RecordCounts, context_key, part
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
 from tests.contract.memory_kit import TellingStore, open_history
-from tests.messages import a_message, a_ref
+from tests.messages import make_message, make_ref
 from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys
 
-REF = a_ref()
+REF = make_ref()
 ANNA = Sender(id=(1 << 52) - 1, name="Anna")
 BEN = Sender(id=-1001234567890, name="Ben's channel")
 
@@ -31,11 +31,11 @@ async def store(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerato
 
 
 def by(sender: Sender, message_id: str, text: str = "hello") -> Message:
-    return replace(a_message(message_id, text), sender=sender)
+    return replace(make_message(message_id, text), sender=sender)
 
 
 def at(sent_at: float, message_id: str) -> Message:
-    return replace(a_message(message_id), sent_at=sent_at)
+    return replace(make_message(message_id), sent_at=sent_at)
 
 
 async def people(store: HistoryStore, ref: ContextRef = REF) -> Mapping[int, str]:
@@ -48,12 +48,12 @@ async def sessions(store: TellingStore, *ids: str) -> list[int]:
 
 
 async def test_every_writer_is_known_by_their_latest_name(store: TellingStore) -> None:
-    await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1"), a_message("m2", role="assistant")], epoch=0)
+    await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1"), make_message("m2", role="assistant")], epoch=0)
     await store.append(REF, [by(replace(ANNA, name="Anna Smith ✨"), "m3")], epoch=0)
 
     assert await people(store) == {ANNA.id: "Anna Smith ✨", BEN.id: BEN.name}
     assert (await store.get_current({REF: []}))[REF].people == await people(store)
-    assert await people(store, a_ref(2)) == {}
+    assert await people(store, make_ref(2)) == {}
 
 
 async def test_a_person_is_forgotten_with_their_last_message(store: TellingStore) -> None:
@@ -138,8 +138,8 @@ async def test_a_message_with_an_old_date_begins_no_session(
 async def test_messages_outside_the_conversation_do_not_affect_sessions(
     store: TellingStore,
 ) -> None:
-    tool = replace(a_message("tool", role="tool"), sent_at=SESSION_GAP_S - 1)
-    blank = replace(a_message("blank", " \n"), sent_at=SESSION_GAP_S - 1)
+    tool = replace(make_message("tool", role="tool"), sent_at=SESSION_GAP_S - 1)
+    blank = replace(make_message("blank", " \n"), sent_at=SESSION_GAP_S - 1)
     await store.append(REF, [at(0.0, "m0"), tool, blank, at(SESSION_GAP_S, "m3")], epoch=0)
 
     assert await sessions(store, "m0", "tool", "m3") == [0, 0, 3]
@@ -147,7 +147,7 @@ async def test_messages_outside_the_conversation_do_not_affect_sessions(
 
 async def test_a_conversation_without_pauses_is_split_into_sessions_by_count(store: TellingStore) -> None:
     for start in (0, 150):
-        await store.append(REF, [a_message(f"m{n}") for n in range(start, start + 150)], epoch=0)
+        await store.append(REF, [make_message(f"m{n}") for n in range(start, start + 150)], epoch=0)
 
     last = [f"m{number}" for number in (SESSION_MESSAGES - 1, SESSION_MESSAGES, 2 * SESSION_MESSAGES, 299)]
     assert await sessions(store, *last) == [0, SESSION_MESSAGES, 2 * SESSION_MESSAGES, 2 * SESSION_MESSAGES]

@@ -13,12 +13,12 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion
 from memory.keys import RecordCounts, context_key
 from memory.redis.client import RedisClient, open_redis
-from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn
-from tests.messages import a_message, a_ref
+from tests.contract.memory_kit import Memory, RedisMemory, make_summary, make_turn
+from tests.messages import make_message, make_ref
 from tests.redis_values import keys_with
 from tests.typed_scripts import unlink_all
 
-REF = a_ref()
+REF = make_ref()
 FORGED = '","quote":{"telegram_message_id":1,"text":"\\"}}'
 
 
@@ -33,7 +33,7 @@ def quoting(message_id: str, telegram: int, quoted: int, *, text: str = "yes") -
     """Return a message with all marks before its quotation, and an unusual text."""
     quote = Quote(telegram_message_id=quoted, sender_name=f"Ben{FORGED}", text=f"SECRET{FORGED}")
     return replace(
-        a_message(message_id, text + FORGED, telegram=telegram),
+        make_message(message_id, text + FORGED, telegram=telegram),
         sender=Sender(id=7, name=f"Olga{FORGED}"),
         is_stopped=True,
         edited_at=1.0,
@@ -44,12 +44,12 @@ def quoting(message_id: str, telegram: int, quoted: int, *, text: str = "yes") -
     )
 
 
-async def a_conversation(memory: Memory) -> list[Message]:
+async def write_conversation(memory: Memory) -> list[Message]:
     """m0 (1) is quoted by m1 (2) and m3 (4); m2 (3) by nobody, m4 (5) quotes m3 (4)."""
     said = [
-        a_message("m0", "SECRET", telegram=1),
+        make_message("m0", "SECRET", telegram=1),
         quoting("m1", 2, 1),
-        a_message("m2", "other", telegram=3),
+        make_message("m2", "other", telegram=3),
         quoting("m3", 4, 1),
         quoting("m4", 5, 4),
     ]
@@ -61,13 +61,13 @@ async def quotes_of(memory: Memory) -> dict[str, Quote | None]:
 
 
 async def test_a_quotation_is_stored_with_its_message(memory: Memory) -> None:
-    said = await a_conversation(memory)
+    said = await write_conversation(memory)
 
     assert (await memory.store.load(REF, limit=50)).newest == tuple(said)
 
 
 async def test_forgetting_a_message_deletes_its_quotations_and_nothing_else(memory: Memory) -> None:
-    _, m1, m2, m3, m4 = await a_conversation(memory)
+    _, m1, m2, m3, m4 = await write_conversation(memory)
 
     deleted = await memory.store.delete(REF, ["m0"], epoch=0)
 
@@ -81,7 +81,7 @@ async def test_forgetting_a_message_deletes_its_quotations_and_nothing_else(memo
 
 
 async def test_an_edit_deletes_the_quotations_of_the_old_text(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     await memory.store.replace(REF, "m0", text="new", tokens=1, edited_at=5.0, epoch=0)
 
@@ -91,7 +91,7 @@ async def test_an_edit_deletes_the_quotations_of_the_old_text(memory: Memory) ->
 
 
 async def test_an_edit_without_a_change_of_text_keeps_the_quotations(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     await memory.store.replace(REF, "m0", text="SECRET", tokens=1, edited_at=5.0, epoch=0)
 
@@ -103,7 +103,7 @@ async def test_an_edit_without_a_change_of_text_keeps_the_quotations(memory: Mem
 async def test_an_edited_message_keeps_its_own_quotation_until_that_must_go(
     memory: Memory,
 ) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.store.replace(REF, "m1", text="no", note="a video", tokens=1, edited_at=5.0, epoch=0)
     edited = (await memory.store.get(REF, ["m1"]))["m1"]
     assert (edited.text, edited.note, edited.quote is None) == ("no", "a video", False)
@@ -114,11 +114,11 @@ async def test_an_edited_message_keeps_its_own_quotation_until_that_must_go(
 
 
 async def test_summaries_and_calls_that_may_contain_a_quotation_are_deleted_with_it(memory: Memory) -> None:
-    await a_conversation(memory)
-    first = a_summary("s1", upto=0)
+    await write_conversation(memory)
+    first = make_summary("s1", upto=0)
     await memory.add_summary(REF, first, ["m0"])
-    await memory.add_summary(REF, a_summary("s2", upto=4, after=first), ["m1", "m2", "m3", "m4"])
-    await memory.add_turn(REF, a_turn(1, 2, artifact="a1"))
+    await memory.add_summary(REF, make_summary("s2", upto=4, after=first), ["m1", "m2", "m3", "m4"])
+    await memory.add_turn(REF, make_turn(1, 2, artifact="a1"))
 
     deleted = await memory.store.delete(REF, [], epoch=0, quoted=[1])
 
@@ -129,7 +129,7 @@ async def test_summaries_and_calls_that_may_contain_a_quotation_are_deleted_with
 
 
 async def test_quotations_of_an_unknown_message_can_be_deleted(memory: Memory) -> None:
-    await memory.store.append(REF, [quoting("m0", 9, 8), a_message("m1", "fine", telegram=10)], epoch=0)
+    await memory.store.append(REF, [quoting("m0", 9, 8), make_message("m1", "fine", telegram=10)], epoch=0)
 
     receipt = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
     again = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
@@ -140,7 +140,7 @@ async def test_quotations_of_an_unknown_message_can_be_deleted(memory: Memory) -
 
 
 async def test_a_receipt_with_a_remaining_quotation_is_unproven(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     deleted = await memory.store.delete(REF, ["m0"], epoch=0)
     await memory.store.append(REF, [quoting("m9", 99, 1)], epoch=0)
 
@@ -157,7 +157,7 @@ async def test_a_quotation_from_another_chat_belongs_to_no_message_here(memory: 
 
 
 async def test_deleting_quotations_after_a_reset_is_forgotten(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.store.erase(REF)
 
     with pytest.raises(Forgotten):
@@ -165,7 +165,7 @@ async def test_deleting_quotations_after_a_reset_is_forgotten(memory: Memory) ->
 
 
 async def test_pending_messages_of_a_turn_lose_the_quotations_too(memory: Memory) -> None:
-    await memory.store.append(REF, [a_message("m0", "SECRET", telegram=1)], epoch=0)
+    await memory.store.append(REF, [make_message("m0", "SECRET", telegram=1)], epoch=0)
     buffered = BufferedHistory(memory.store, REF, await memory.store.load(REF, limit=50))
     await buffered.append(REF, [quoting("p0", 2, 1), quoting("p1", 3, 2)], epoch=0)
 
@@ -178,7 +178,7 @@ async def test_pending_messages_of_a_turn_lose_the_quotations_too(memory: Memory
 
 async def test_deleting_a_quoting_message_removes_it_from_the_index_of_quotations(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     await memory.store.delete(REF, ["m1", "m3", "m4"], epoch=0)
 
@@ -188,7 +188,7 @@ async def test_deleting_a_quoting_message_removes_it_from_the_index_of_quotation
 
 async def test_redis_contains_no_forgotten_text(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.store.delete(REF, ["m4"], epoch=0)
 
     await memory.store.delete(REF, ["m0"], epoch=0)
@@ -200,11 +200,11 @@ async def test_quotations_are_found_after_the_chat_became_a_supergroup(redis: Re
     """A supergroup numbers its messages again: the old ids are forgotten, the links of quotations are not."""
     history = RedisHistory(redis)
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
     await history.append(REF, [quoting("m5", 6, 77)], epoch=0)
 
     await redis.run(unlink_all(REF))
-    await history.append(REF, [a_message("n0", "new", telegram=1), quoting("n1", 2, 1)], epoch=0)
+    await history.append(REF, [make_message("n0", "new", telegram=1), quoting("n1", 2, 1)], epoch=0)
 
     assert await history.find_by_telegram(REF, 3) is None
     assert (await history.delete(REF, ["m0"], epoch=0)).quotes == 2

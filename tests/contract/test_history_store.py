@@ -14,11 +14,11 @@ from memory.history.store import Deletion
 from memory.keys import PREFIX, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
 from tests.contract.memory_kit import Store, open_history
-from tests.messages import a_message, a_ref, ids, some_messages
+from tests.messages import ids, make_message, make_ref, some_messages
 from tests.stores import all_keys
 from tests.typed_scripts import link_telegram_id
 
-REF = a_ref()
+REF = make_ref()
 
 
 @pytest.fixture(params=["redis", "memory"])
@@ -37,7 +37,7 @@ async def test_an_unknown_context_is_empty(store: Store) -> None:
 
 async def test_a_message_reads_as_it_was_appended(store: Store) -> None:
     message = replace(
-        a_message(text='say "\u2028" <|endoftext|> \U0001f44d\x00'),
+        make_message(text='say "\u2028" <|endoftext|> \U0001f44d\x00'),
         sender=Sender(id=-5, name="Zoë 'x'"),
         telegram_message_id=77,
         is_stopped=True,
@@ -56,7 +56,7 @@ async def test_messages_are_numbered_in_the_order_of_their_appends(store: Store)
 
 async def test_a_message_appended_twice_is_stored_once_with_its_first_sequence(store: Store) -> None:
     await store.append(REF, some_messages(2), epoch=0)
-    again = await store.append(REF, [a_message("m0", "other"), a_message("m2")], epoch=0)
+    again = await store.append(REF, [make_message("m0", "other"), make_message("m2")], epoch=0)
     assert [message.sequence for message in again] == [0, 2]
     assert [message.text for message in (await store.load(REF, limit=9)).newest] == [
         "text 0",
@@ -110,7 +110,7 @@ async def test_a_deletion_keeps_the_sequences_of_the_other_messages(store: Store
     await store.append(REF, some_messages(4), epoch=0)
     assert (await store.delete(REF, ["m1", "m3", "nothing"], epoch=0)).messages == 2
     assert (await store.delete(REF, ["m1"], epoch=0)).messages == 0
-    await store.append(REF, [a_message("m4")], epoch=0)
+    await store.append(REF, [make_message("m4")], epoch=0)
     snapshot = await store.load(REF, limit=9)
     assert [(message.id, message.sequence) for message in snapshot.newest] == [
         ("m0", 0),
@@ -133,7 +133,7 @@ async def test_an_erasure_leaves_nothing_and_begins_an_epoch(store: Store) -> No
 async def test_a_write_from_before_a_reset_raises_forgotten(store: Store) -> None:
     await store.append(REF, some_messages(1), epoch=0)
     await store.erase(REF)
-    await store.append(REF, [a_message("kept")], epoch=1)
+    await store.append(REF, [make_message("kept")], epoch=1)
     with pytest.raises(Forgotten):
         await store.append(REF, some_messages(1), epoch=0)
     with pytest.raises(Forgotten):
@@ -156,7 +156,7 @@ async def test_a_new_conversation_hides_the_old_messages_and_keeps_them(store: S
     await store.append(REF, some_messages(3), epoch=0)
     assert await store.start_conversation(REF, epoch=0) == 3
     assert (await store.load(REF, limit=9)).newest == ()
-    await store.append(REF, [a_message("new")], epoch=0)
+    await store.append(REF, [make_message("new")], epoch=0)
     snapshot = await store.load(REF, limit=9)
     assert ids(snapshot.newest) == ["new"]
     assert (snapshot.count, snapshot.conversation_count, snapshot.conversation_start) == (4, 1, 3)
@@ -169,8 +169,8 @@ async def test_a_new_conversation_hides_the_old_messages_and_keeps_them(store: S
 
 async def test_contexts_do_not_see_each_other(store: Store) -> None:
     await store.append(REF, some_messages(2), epoch=0)
-    other = a_ref(2)
-    await store.append(other, [a_message("m0", "the other's")], epoch=0)
+    other = make_ref(2)
+    await store.append(other, [make_message("m0", "the other's")], epoch=0)
     await store.erase(other)
     assert (await store.load(REF, limit=9)).count == 2
     assert (await store.load(other, limit=9)).count == 0
@@ -179,7 +179,7 @@ async def test_contexts_do_not_see_each_other(store: Store) -> None:
 
 async def test_two_concurrent_writers_lose_nothing(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    writes = [store.append(REF, [a_message(f"w{n}")], epoch=0) for n in range(40)]
+    writes = [store.append(REF, [make_message(f"w{n}")], epoch=0) for n in range(40)]
     appended = await asyncio.gather(*writes)
     assert sorted(message.sequence or 0 for (message,) in appended) == list(range(40))
     assert (await store.load(REF, limit=0)).count == 40
@@ -188,11 +188,11 @@ async def test_two_concurrent_writers_lose_nothing(redis: RedisClient) -> None:
 async def test_user_and_assistant_messages_with_text_queue_index_work_once(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     messages = [
-        a_message("u", "Anna lives in Lisbon"),
-        a_message("a", "Noted.", role="assistant"),
-        a_message("blank", " \n\t"),
-        a_message("s", "Be kind.", role="system"),
-        a_message("t", "42", role="tool"),
+        make_message("u", "Anna lives in Lisbon"),
+        make_message("a", "Noted.", role="assistant"),
+        make_message("blank", " \n\t"),
+        make_message("s", "Be kind.", role="system"),
+        make_message("t", "42", role="tool"),
     ]
     await store.append(REF, messages, epoch=0)
     await store.append(REF, messages, epoch=0)
@@ -205,7 +205,7 @@ async def test_user_and_assistant_messages_with_text_queue_index_work_once(redis
 
 async def test_deleting_and_erasing_queue_work_on_the_vectors(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    await store.append(REF, [a_message("u")], epoch=0)
+    await store.append(REF, [make_message("u")], epoch=0)
     await redis.call("DEL", partition_key(0, "work"))
     await store.delete(REF, ["u", "nothing"], epoch=0)
     await store.erase(REF)
@@ -218,7 +218,7 @@ async def test_deleting_and_erasing_queue_work_on_the_vectors(redis: RedisClient
 
 async def test_an_erasure_leaves_only_the_epoch_the_index_work_and_its_count(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    await store.append(REF, [a_message("u", "canary", telegram=9)], epoch=0)
+    await store.append(REF, [make_message("u", "canary", telegram=9)], epoch=0)
     await store.start_conversation(REF, epoch=0)
     await redis.call("HSET", partition_key(0, "contexts"), REF.context_id, "{}")
     await store.erase(REF)
@@ -229,7 +229,7 @@ async def test_an_erasure_leaves_only_the_epoch_the_index_work_and_its_count(red
 
 async def test_a_message_is_found_by_its_telegram_id(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    await store.append(REF, [a_message("u", telegram=9), a_message("v", telegram=10)], epoch=0)
+    await store.append(REF, [make_message("u", telegram=9), make_message("v", telegram=10)], epoch=0)
     assert await store.find_by_telegram(REF, 9) == "u"
     await store.delete(REF, ["u"], epoch=0)
     assert await store.find_by_telegram(REF, 9) is None
@@ -240,7 +240,7 @@ async def test_a_split_reply_is_linked_to_each_of_its_telegram_ids_until_it_is_d
     redis: RedisClient,
 ) -> None:
     store = RedisHistory(redis)
-    await store.append(REF, [a_message("reply", role="assistant")], epoch=0)
+    await store.append(REF, [make_message("reply", role="assistant")], epoch=0)
     for telegram_id in (20, 21, 21):
         await redis.run(link_telegram_id(REF, message_id="reply", telegram_id=telegram_id))
     assert [await store.find_by_telegram(REF, number) for number in (20, 21)] == ["reply", "reply"]
@@ -255,7 +255,7 @@ async def test_a_load_is_one_round_trip_and_rides_with_another_script(redis: Red
     before = redis.round_trips
     await store.load(REF, limit=2)
     assert redis.round_trips == before + 1
-    first, second = await redis.run_all([load_snapshot(REF, limit=2), load_snapshot(a_ref(2), limit=2)])
+    first, second = await redis.run_all([load_snapshot(REF, limit=2), load_snapshot(make_ref(2), limit=2)])
     assert ids(parse_snapshot(first).newest) == ["m1", "m2"]
     assert parse_snapshot(second).newest == ()
 
@@ -266,8 +266,8 @@ async def test_loading_a_long_history_costs_no_more_than_a_short_one(
     store = RedisHistory(redis)
     for start in range(0, 10_000, 1_000):
         await store.append(REF, some_messages(1_000, start=start), epoch=0)
-    await store.append(a_ref(2), some_messages(60), epoch=0)
-    short = await _script_microseconds(redis, store, a_ref(2))
+    await store.append(make_ref(2), some_messages(60), epoch=0)
+    short = await _script_microseconds(redis, store, make_ref(2))
     assert await _script_microseconds(redis, store, REF) < 3 * short
 
 
@@ -288,7 +288,7 @@ async def _script_microseconds(redis: RedisClient, store: RedisHistory, ref: Con
 
 async def test_only_the_keys_of_the_context_and_its_partition_are_written(redis: RedisClient) -> None:
     store = RedisHistory(redis)
-    await store.append(REF, [a_message("u", telegram=9)], epoch=0)
+    await store.append(REF, [make_message("u", telegram=9)], epoch=0)
     kept = [
         context_key(REF, "messages"),
         context_key(REF, "order"),

@@ -15,38 +15,38 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion
 from memory.keys import RecordCounts, context_key, partition_key
 from memory.redis.client import RedisClient
-from tests.contract.memory_kit import Memory, RedisMemory, a_summary, a_turn, an_entry
-from tests.messages import a_message, a_ref, ids, some_messages
+from tests.contract.memory_kit import Memory, RedisMemory, make_entry, make_summary, make_turn
+from tests.messages import ids, make_message, make_ref, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys, stray_keys
 
-REF = a_ref()
+REF = make_ref()
 NOTHING = RecordCounts(summaries=0, ledger_turns=0, artifacts=0)
 
 
-async def a_conversation(memory: Memory) -> None:
+async def write_conversation(memory: Memory) -> None:
     """Create twelve messages. The first six are in two summaries, and each pair is a turn with a tool."""
     await memory.store.append(REF, some_messages(12), epoch=0)
-    first = a_summary("s1", upto=3)
+    first = make_summary("s1", upto=3)
     await memory.add_summary(REF, first, ["m0", "m1", "m2", "m3"])
-    await memory.add_summary(REF, a_summary("s2", upto=5, after=first), ["m4", "m5"])
+    await memory.add_summary(REF, make_summary("s2", upto=5, after=first), ["m4", "m5"])
     for number in range(0, 12, 2):
-        await memory.add_turn(REF, a_turn(number, number + 1, artifact=f"a{number}"))
+        await memory.add_turn(REF, make_turn(number, number + 1, artifact=f"a{number}"))
 
 
 async def test_i05_a_load_returns_the_current_summary_and_the_messages_after_it(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     snapshot = await memory.store.load(REF, limit=50)
 
     assert ids(snapshot.newest) == [f"m{n}" for n in range(6, 12)]
-    assert snapshot.summary == a_summary("s2", upto=5, after=a_summary("s1", upto=3))
+    assert snapshot.summary == make_summary("s2", upto=5, after=make_summary("s1", upto=3))
     assert (snapshot.count, snapshot.conversation_count, snapshot.covered_count) == (12, 12, 6)
     assert len(snapshot.newest) == snapshot.conversation_count - snapshot.covered_count
 
 
 async def test_i05_the_originals_stay_in_the_store(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     page = await memory.store.page(REF, after_sequence=-1, limit=50)
 
@@ -54,20 +54,20 @@ async def test_i05_the_originals_stay_in_the_store(memory: Memory) -> None:
 
 
 async def test_i08_a_load_returns_the_ledger_of_its_messages(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     whole = await memory.store.load(REF, limit=50)
     cut_in_a_turn = await memory.store.load(REF, limit=3)
     nothing = await memory.store.load(REF, limit=0)
 
-    assert whole.ledger == tuple(a_turn(n, n + 1, artifact=f"a{n}") for n in (6, 8, 10))
+    assert whole.ledger == tuple(make_turn(n, n + 1, artifact=f"a{n}") for n in (6, 8, 10))
     assert [turn.first_sequence for turn in cut_in_a_turn.ledger] == [8, 10]
     assert nothing.ledger == ()
     assert len(cut_in_a_turn.newest) < cut_in_a_turn.conversation_count - cut_in_a_turn.covered_count
 
 
 async def test_forgetting_a_covered_message_deletes_every_summary_of_it(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     deleted = await memory.store.delete(REF, ["m4"], epoch=0)
 
@@ -82,7 +82,7 @@ async def test_forgetting_a_covered_message_deletes_every_summary_of_it(memory: 
         known_by=("m4",),
     )
     snapshot = await memory.store.load(REF, limit=50)
-    assert snapshot.summary == a_summary("s1", upto=3)
+    assert snapshot.summary == make_summary("s1", upto=3)
     assert ids(snapshot.newest) == ["m5", *(f"m{n}" for n in range(6, 12))]
     assert snapshot.revision == 1
     assert await memory.store.count_traces(REF) == RecordCounts(
@@ -93,10 +93,10 @@ async def test_forgetting_a_covered_message_deletes_every_summary_of_it(memory: 
 async def test_forgetting_a_message_deletes_later_turns_that_quote_it_and_their_artifacts(
     memory: Memory,
 ) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.store.start_conversation(REF, epoch=0)
     await memory.store.append(REF, some_messages(8, start=12), epoch=0)
-    present = a_summary("s3", upto=15, start=12)
+    present = make_summary("s3", upto=15, start=12)
     await memory.add_summary(REF, present, ["m12", "m13", "m14", "m15"])
     await memory.add_turn(REF, _quoting(12, 13, "m8 m1", artifact="a12"))  # a search that found the message
     await memory.add_turn(REF, _quoting(16, 17, "a12"))  # a reading of that search's result
@@ -114,7 +114,7 @@ async def test_forgetting_a_message_deletes_later_turns_that_quote_it_and_their_
 
 
 async def test_an_edit_deletes_later_turns_that_quote_the_old_text(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.store.append(REF, some_messages(2, start=12), epoch=0)
     await memory.add_turn(REF, _quoting(12, 13, "m1"))
 
@@ -125,7 +125,7 @@ async def test_an_edit_deletes_later_turns_that_quote_the_old_text(memory: Memor
 
 
 async def test_forgetting_the_oldest_message_leaves_no_summary(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     deleted = await memory.store.delete(REF, ["m9", "m0"], epoch=0)
 
@@ -136,7 +136,7 @@ async def test_forgetting_the_oldest_message_leaves_no_summary(memory: Memory) -
 
 
 async def test_forgetting_an_uncovered_message_keeps_the_summaries(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     deleted = await memory.store.delete(REF, ["m6", "nothing"], epoch=0)
 
@@ -145,7 +145,7 @@ async def test_forgetting_an_uncovered_message_keeps_the_summaries(memory: Memor
 
 
 async def test_forgetting_an_unknown_message_changes_nothing(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     before = await memory.store.load(REF, limit=50)
 
     assert await memory.store.delete(REF, ["nothing"], epoch=0) == Deletion()
@@ -156,10 +156,10 @@ async def test_forgetting_an_unknown_message_changes_nothing(memory: Memory) -> 
 async def test_forgetting_a_message_of_an_older_conversation_keeps_the_current_summaries(
     memory: Memory,
 ) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.store.start_conversation(REF, epoch=0)
     await memory.store.append(REF, some_messages(4, start=12), epoch=0)
-    present = a_summary("s3", upto=13, start=12)
+    present = make_summary("s3", upto=13, start=12)
     await memory.add_summary(REF, present, ["m12", "m13"])
 
     deleted = await memory.store.delete(REF, ["m1"], epoch=0)
@@ -169,7 +169,7 @@ async def test_forgetting_a_message_of_an_older_conversation_keeps_the_current_s
 
 
 async def test_the_receipt_of_forgetting_counts_erased_and_remaining_records(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     receipt = await delete_provably(REF, ["m2"], epoch=0, store=memory.store, recall=None)
 
@@ -179,10 +179,10 @@ async def test_the_receipt_of_forgetting_counts_erased_and_remaining_records(mem
 
 
 async def test_reading_back_finds_remaining_traces_of_a_message(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     deleted = await memory.store.delete(REF, ["m2"], epoch=0)
-    await memory.add_summary(REF, a_summary("late", upto=4), ["m3", "m4"])
-    await memory.add_turn(REF, a_turn(2, 3, artifact="a2"))
+    await memory.add_summary(REF, make_summary("late", upto=4), ["m3", "m4"])
+    await memory.add_turn(REF, make_turn(2, 3, artifact="a2"))
 
     left = await memory.store.count_traces(REF, mentioning=deleted)
 
@@ -190,7 +190,7 @@ async def test_reading_back_finds_remaining_traces_of_a_message(memory: Memory) 
 
 
 async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     await memory.store.start_conversation(REF, epoch=0)
 
@@ -202,7 +202,7 @@ async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memor
 
 
 async def test_an_erasure_deletes_and_counts_everything(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     erased = await memory.store.erase(REF)
 
@@ -214,11 +214,11 @@ async def test_an_erasure_deletes_and_counts_everything(memory: Memory) -> None:
 
 
 async def test_a_receipt_with_a_remaining_trace_is_unproven(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     erased = await memory.store.erase(REF)
     await memory.store.append(REF, some_messages(2), epoch=1)
     await memory.store.delete(REF, ["m0", "m1"], epoch=1)
-    await memory.add_turn(REF, a_turn(0, 1))
+    await memory.add_turn(REF, make_turn(0, 1))
 
     receipt = await prove_erased(REF, erased, store=memory.store, recall=None)
 
@@ -226,7 +226,7 @@ async def test_a_receipt_with_a_remaining_trace_is_unproven(memory: Memory) -> N
 
 
 async def test_an_edit_replaces_the_text_and_keeps_the_rest(memory: Memory) -> None:
-    before = replace(a_message("u", "my sister Anna", telegram=9), is_stopped=True)
+    before = replace(make_message("u", "my sister Anna", telegram=9), is_stopped=True)
     await memory.store.append(REF, [before], epoch=0)
 
     assert await memory.store.replace(REF, "u", text="my brother Tom", tokens=3, edited_at=5.0, epoch=0)
@@ -238,20 +238,20 @@ async def test_an_edit_replaces_the_text_and_keeps_the_rest(memory: Memory) -> N
 
 
 async def test_an_edit_of_a_covered_message_deletes_its_summaries(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     assert await memory.store.replace(REF, "m5", text="new", tokens=1, edited_at=5.0, epoch=0)
 
     snapshot = await memory.store.load(REF, limit=50)
-    assert snapshot.summary == a_summary("s1", upto=3)
+    assert snapshot.summary == make_summary("s1", upto=3)
     assert [(m.id, m.text) for m in snapshot.newest][:2] == [("m4", "text 4"), ("m5", "new")]
 
 
 async def test_an_edit_in_an_older_conversation_keeps_the_current_summaries(memory: Memory) -> None:
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.store.start_conversation(REF, epoch=0)
     await memory.store.append(REF, some_messages(2, start=12), epoch=0)
-    await memory.add_summary(REF, a_summary("s3", upto=12, start=12), ["m12"])
+    await memory.add_summary(REF, make_summary("s3", upto=12, start=12), ["m12"])
 
     await memory.store.replace(REF, "m1", text="new", tokens=1, edited_at=5.0, epoch=0)
 
@@ -281,7 +281,7 @@ async def test_two_edits_within_one_second_end_with_the_later_one(memory: Memory
 
 async def test_an_edit_without_a_change_of_text_keeps_the_summaries(memory: Memory) -> None:
     """Telegram calls it an edit when a link gets its preview."""
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     assert await memory.store.replace(REF, "m0", text="text 0", tokens=2, edited_at=5.0, epoch=0)
 
@@ -313,7 +313,7 @@ async def test_an_edit_queues_the_vector_again_and_a_compression_for_a_deleted_s
     redis: RedisClient,
 ) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
     await redis.call("DEL", partition_key(0, "work"))
 
     await memory.store.replace(REF, "m5", text=" ", tokens=0, edited_at=5.0, epoch=0)
@@ -329,7 +329,7 @@ async def test_only_forgetting_a_covered_message_queues_a_compression(
     redis: RedisClient,
 ) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     await memory.store.delete(REF, ["m9"], epoch=0)
     assert await redis.call("EXISTS", partition_key(0, "compress")) == 0
@@ -340,10 +340,10 @@ async def test_only_forgetting_a_covered_message_queues_a_compression(
 
 async def test_no_value_of_the_store_contains_a_forgotten_text(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
-    await memory.store.append(REF, [a_message("u", "quokka", telegram=9), *some_messages(3)], epoch=0)
-    summary = a_summary("s1", upto=1, overview="about a quokka")
+    await memory.store.append(REF, [make_message("u", "quokka", telegram=9), *some_messages(3)], epoch=0)
+    summary = make_summary("s1", upto=1, overview="about a quokka")
     await memory.add_summary(REF, summary, ["u", "m0"])
-    await memory.add_turn(REF, a_turn(0, 1, artifact="a1", output="quokka"))
+    await memory.add_turn(REF, make_turn(0, 1, artifact="a1", output="quokka"))
     await memory.add_artifact(REF, "a1", "quokka")
 
     await memory.store.delete(REF, ["u"], epoch=0)
@@ -362,13 +362,13 @@ async def test_no_value_of_the_store_contains_a_forgotten_text(redis: RedisClien
 
 async def test_an_erasure_deletes_every_key_and_the_contexts_place_in_the_queue(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.add_artifact(REF, "unnamed", "quokka")
     await redis.calls(
         [("LPUSH", context_key(REF, "prompts"), "quokka"), ("EXPIRE", context_key(REF, "prompts"), 9)]
     )
     await memory.summaries.queue(REF)
-    await memory.summaries.queue(a_ref(2))
+    await memory.summaries.queue(make_ref(2))
 
     erased = await memory.store.erase(REF)
 
@@ -382,16 +382,16 @@ async def test_an_erasure_deletes_every_key_and_the_contexts_place_in_the_queue(
             partition_key(0, "erasures"),
         ]
     )
-    assert await redis.call("ZRANGE", partition_key(0, "compress"), 0, -1) == [a_ref(2).context_id]
+    assert await redis.call("ZRANGE", partition_key(0, "compress"), 0, -1) == [make_ref(2).context_id]
 
 
 async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
-    other = a_ref(2)
+    await write_conversation(memory)
+    other = make_ref(2)
     await memory.store.append(other, some_messages(4), epoch=0)
-    await memory.add_summary(other, a_summary("s1", upto=1), ["m0", "m1"])
-    await memory.add_turn(other, a_turn(0, 1, artifact="a0"))
+    await memory.add_summary(other, make_summary("s1", upto=1), ["m0", "m1"])
+    await memory.add_turn(other, make_turn(0, 1, artifact="a0"))
     before = await memory.store.load(other, limit=9)
 
     await memory.store.delete(REF, ["m0"], epoch=0)
@@ -405,7 +405,7 @@ async def test_another_contexts_summaries_and_ledger_are_untouched(redis: RedisC
 
 async def test_an_expired_artifact_is_neither_counted_nor_missed(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
     await redis.call("DEL", context_key(REF, "artifact", "a4"))
 
     assert (await memory.store.count_traces(REF)).artifacts == 5
@@ -417,12 +417,12 @@ async def test_an_expired_artifact_is_neither_counted_nor_missed(redis: RedisCli
 
 async def test_the_ledger_is_read_by_the_last_sequences_of_its_turns(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
 
     turns = await memory.store.load_ledger(REF, after_sequence=3, upto_sequence=7)
 
     assert [turn.last_sequence for turn in turns] == [5, 7]
-    assert turns[0] == a_turn(4, 5, artifact="a4")
+    assert turns[0] == make_turn(4, 5, artifact="a4")
 
 
 async def test_concurrent_edits_end_with_the_latest(redis: RedisClient) -> None:
@@ -443,7 +443,7 @@ async def test_a_load_with_summary_and_ledger_is_one_round_trip_and_leaves_no_st
     redis: RedisClient,
 ) -> None:
     memory = RedisMemory(redis)
-    await a_conversation(memory)
+    await write_conversation(memory)
     await memory.store.load(REF, limit=50)
     before = await all_values(redis)
     trips = redis.round_trips
@@ -470,7 +470,7 @@ async def test_a_full_store_still_erases(redis: RedisClient) -> None:
 
 
 def _quoting(first: int, last: int, quotes: str, *, artifact: str = "", output: str = "42") -> LedgerTurn:
-    entry = replace(an_entry(artifact, output=output), quotes=quotes)
+    entry = replace(make_entry(artifact, output=output), quotes=quotes)
     return LedgerTurn(first_sequence=first, last_sequence=last, entries=(entry,))
 
 

@@ -7,7 +7,7 @@ from bot.inbox.records import Arrival, Signal
 from memory import keys
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox
-from tests.messages import a_ref
+from tests.messages import make_ref
 from tests.redis_values import all_values
 
 
@@ -21,7 +21,7 @@ async def test_an_accepted_update_waits_in_its_chats_line_and_wakes_it_once(redi
     assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 1
     assert await box.record_of(1) == {
         "state": "pending",
-        "context": a_ref().context_id,
+        "context": make_ref().context_id,
         "received_at": str(NOW),
         "payload": "p1",
         "gate": "",
@@ -136,11 +136,11 @@ async def test_a_stop_overtakes_the_turn_that_it_stops(redis: RedisClient) -> No
 
     assert (await box.take(claim)).stopped_before == 2
     assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == [
-        (a_ref().context_id, Signal(kind="stop", update_id=2))
+        (make_ref().context_id, Signal(kind="stop", update_id=2))
     ]
     assert await box.state_of(2) == ("answered", "stop")
     assert await box.waiting() == [1]
-    assert 0 < await box.ttl_of(keys.context_key(a_ref(), "stop")) <= keys.STOP_TTL_S
+    assert 0 < await box.ttl_of(keys.context_key(make_ref(), "stop")) <= keys.STOP_TTL_S
 
 
 async def test_a_stop_without_a_running_turn_waits_in_line(redis: RedisClient) -> None:
@@ -149,7 +149,7 @@ async def test_a_stop_without_a_running_turn_waits_in_line(redis: RedisClient) -
     assert await box.accept(1, mode="stop") == "accepted"
 
     assert await box.waiting() == [1]
-    assert await redis.call("EXISTS", keys.context_key(a_ref(), "stop")) == 0
+    assert await redis.call("EXISTS", keys.context_key(make_ref(), "stop")) == 0
 
 
 async def test_stops_are_read_from_the_last_position(redis: RedisClient) -> None:
@@ -164,8 +164,8 @@ async def test_stops_are_read_from_the_last_position(redis: RedisClient) -> None
     after, second = await box.inbox.signals(0, after=after, wait_ms=1)
 
     assert [(context, signal.update_id) for context, signal in (*first, *second)] == [
-        (a_ref(1).context_id, 11),
-        (a_ref(2).context_id, 12),
+        (make_ref(1).context_id, 11),
+        (make_ref(2).context_id, 12),
     ]
     assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == []
 
@@ -177,7 +177,7 @@ async def test_updates_from_before_the_first_worker_are_claimed(redis: RedisClie
 
     await box.inbox.open()
 
-    assert (await box.claim_one()).ref == a_ref()
+    assert (await box.claim_one()).ref == make_ref()
 
 
 async def test_a_lost_consumer_group_is_created_again(redis: RedisClient) -> None:
@@ -186,7 +186,7 @@ async def test_a_lost_consumer_group_is_created_again(redis: RedisClient) -> Non
     await box.accept(1)
 
     assert await box.claim() == []
-    assert (await box.claim_one()).ref == a_ref()
+    assert (await box.claim_one()).ref == make_ref()
 
 
 async def test_the_depth_counts_waiting_contexts_and_their_longest_wait(redis: RedisClient) -> None:
@@ -223,25 +223,25 @@ async def test_a_signal_reaches_a_running_turn_and_its_update_waits(redis: Redis
     signal = Signal(kind="edit", update_id=2, telegram_message_id=71, sender_id=1002)
 
     outcome = await box.inbox.accept(
-        Arrival(update_id=2, ref=a_ref(), mode="turn", payload="p2", signal=signal)
+        Arrival(update_id=2, ref=make_ref(), mode="turn", payload="p2", signal=signal)
     )
 
     assert outcome == "accepted"
     assert await box.waiting() == [1, 2]
     assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == [
-        (a_ref().context_id, Signal(kind="edit", update_id=2, telegram_message_id=71, sender_id=1002))
+        (make_ref().context_id, Signal(kind="edit", update_id=2, telegram_message_id=71, sender_id=1002))
     ]
 
 
 async def test_a_reset_sends_the_new_epoch_to_the_running_turn(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     after = await box.inbox.last_signal(0)
-    await box.turns.reset(a_ref(2))  # nothing runs there
+    await box.turns.reset(make_ref(2))  # nothing runs there
     await box.accept(1)
 
-    await box.turns.reset(a_ref())
+    await box.turns.reset(make_ref())
 
-    told = [(a_ref().context_id, Signal(kind="reset", update_id=0, epoch=1))]
+    told = [(make_ref().context_id, Signal(kind="reset", update_id=0, epoch=1))]
     assert (await box.inbox.signals(0, after=after, wait_ms=1))[1] == told
 
 
@@ -249,7 +249,7 @@ async def test_a_signal_for_an_idle_context_reaches_nobody(redis: RedisClient) -
     box = await open_inbox(redis)
     signal = Signal(kind="press", update_id=1, telegram_message_id=71, sender_id=1002)
 
-    await box.inbox.accept(Arrival(update_id=1, ref=a_ref(), mode="turn", payload="p1", signal=signal))
+    await box.inbox.accept(Arrival(update_id=1, ref=make_ref(), mode="turn", payload="p1", signal=signal))
 
     assert await redis.call("XLEN", keys.partition_key(0, "control")) == 0
     assert await box.waiting() == [1]
@@ -259,6 +259,6 @@ async def test_an_update_marks_its_chat_as_reachable_again(redis: RedisClient) -
     box = await open_inbox(redis)
     await redis.call("HSET", keys.partition_key(0, "unreachable"), "1002", "1", "1003", "1")
 
-    await box.inbox.accept(Arrival(update_id=1, ref=a_ref(), mode="turn", payload="p1", chat_id=1002))
+    await box.inbox.accept(Arrival(update_id=1, ref=make_ref(), mode="turn", payload="p1", chat_id=1002))
 
     assert await redis.call("HKEYS", keys.partition_key(0, "unreachable")) == ["1003"]

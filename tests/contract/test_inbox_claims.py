@@ -11,7 +11,7 @@ from bot.turn.store import ATTEMPTS_AT_MOST
 from memory import keys
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
-from tests.messages import a_message, a_ref
+from tests.messages import make_message, make_ref
 from tests.redis_values import all_values
 
 
@@ -29,7 +29,7 @@ async def test_two_contexts_are_processed_at_the_same_time(redis: RedisClient) -
 
     claims = [await box.claim_one(worker) for worker in ("anna", "bert")]
 
-    assert [claim.ref for claim in claims] == [a_ref(1), a_ref(2)]
+    assert [claim.ref for claim in claims] == [make_ref(1), make_ref(2)]
 
 
 async def test_updates_of_a_claimed_context_wait_for_its_holder(redis: RedisClient) -> None:
@@ -55,7 +55,7 @@ async def test_an_empty_context_becomes_idle_and_wakes_with_the_next_update(redi
     assert await redis.call("EXISTS", keys.partition_key(0, "active")) == 0
     assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
     await box.accept(2)
-    assert (await box.claim_one("bert")).ref == a_ref()
+    assert (await box.claim_one("bert")).ref == make_ref()
 
 
 async def test_updates_are_taken_oldest_first_up_to_a_limit(redis: RedisClient) -> None:
@@ -133,7 +133,7 @@ Write = Callable[[Inbox, Claim], Awaitable[object]]
 WRITES: dict[str, Write] = {
     "take": lambda box, claim: box.take(claim),
     "record": lambda box, claim: box.record(claim, "model:1"),
-    "commit": lambda box, claim: box.commit(claim, 1, messages=[a_message()], parts=some_parts("hi")),
+    "commit": lambda box, claim: box.commit(claim, 1, messages=[make_message()], parts=some_parts("hi")),
     "count sends": lambda box, claim: box.turns.count_sends(claim, some_parts("hi", update_id=0)[0], 2),
     "sent": lambda box, claim: box.turns.sent(claim, some_parts("hi", update_id=0)[0]),
     "reset": lambda box, claim: box.turns.reset(claim.ref, answering=(claim, 1)),
@@ -149,7 +149,7 @@ async def test_a_worker_that_slept_past_its_lease_writes_nothing(redis: RedisCli
     await box.accept(0)
     await box.accept(1)
     slept = await box.claim_one("anna")
-    await box.commit(slept, 0, messages=[a_message("earlier")], parts=some_parts("hi", update_id=0))
+    await box.commit(slept, 0, messages=[make_message("earlier")], parts=some_parts("hi", update_id=0))
     await box.record(slept, "model:0")
     await box.sweep("bert")
     before = await all_values(redis)
@@ -203,7 +203,7 @@ async def test_a_context_at_the_end_of_the_line_lets_the_others_go_first(redis: 
 
     assert await box.inbox.settle(claim, rotate=True) is False
 
-    assert [(await box.claim_one()).ref for _ in range(2)] == [a_ref(2), a_ref(1)]
+    assert [(await box.claim_one()).ref for _ in range(2)] == [make_ref(2), make_ref(1)]
 
 
 async def test_a_context_with_more_updates_goes_behind_the_waiting_ones(redis: RedisClient) -> None:
@@ -215,7 +215,7 @@ async def test_a_context_with_more_updates_goes_behind_the_waiting_ones(redis: R
 
     assert await box.inbox.settle(claim) is False
 
-    assert [(await box.claim_one()).ref for _ in range(2)] == [a_ref(2), a_ref(1)]
+    assert [(await box.claim_one()).ref for _ in range(2)] == [make_ref(2), make_ref(1)]
 
 
 async def test_each_worker_counts_as_one_attempt_of_the_first_update(

@@ -52,7 +52,7 @@ class Rig:
         return claim
 
 
-def a_rig(redis: RedisClient) -> Rig:
+def make_rig(redis: RedisClient) -> Rig:
     clock = Clock()
     return Rig(
         clock=clock,
@@ -63,7 +63,7 @@ def a_rig(redis: RedisClient) -> Rig:
 
 
 async def test_an_empty_inbox_has_nothing_to_show(redis: RedisClient) -> None:
-    inspection = a_rig(redis).inspection
+    inspection = make_rig(redis).inspection
     assert (await inspection.waiting(), await inspection.dead_letters()) == ([], [])
     assert await inspection.find(1) is None
     assert await inspection.retry(1) is False
@@ -71,7 +71,7 @@ async def test_an_empty_inbox_has_nothing_to_show(redis: RedisClient) -> None:
 
 
 async def test_waiting_updates_are_counted_per_context_before_any_worker_starts(redis: RedisClient) -> None:
-    rig = a_rig(redis)
+    rig = make_rig(redis)
     await rig.accept(1, ANNA)
     rig.clock.now += 5
     await rig.accept(2, BEN)
@@ -85,7 +85,7 @@ async def test_waiting_updates_are_counted_per_context_before_any_worker_starts(
 
 
 async def test_a_claimed_context_names_its_worker(redis: RedisClient) -> None:
-    rig = a_rig(redis)
+    rig = make_rig(redis)
     await rig.inbox.open()
     await rig.accept(1, BEN)
     await rig.claim(BEN)
@@ -93,7 +93,7 @@ async def test_a_claimed_context_names_its_worker(redis: RedisClient) -> None:
 
 
 async def test_a_delivery_is_shown_apart_from_waiting_updates(redis: RedisClient) -> None:
-    rig = a_rig(redis)
+    rig = make_rig(redis)
     await rig.inbox.open()
     await rig.accept(1, ANNA)
     await rig.accept(2, ANNA)
@@ -107,7 +107,7 @@ async def test_a_delivery_is_shown_apart_from_waiting_updates(redis: RedisClient
 
 
 async def test_a_record_shows_the_state_of_an_update_in_any_partition(redis: RedisClient) -> None:
-    rig = a_rig(redis)
+    rig = make_rig(redis)
     await rig.inbox.open()
     await rig.accept(7, BEN)
     claim = await rig.claim(BEN)
@@ -128,7 +128,7 @@ async def test_a_record_shows_the_state_of_an_update_in_any_partition(redis: Red
 
 
 async def test_a_waiting_update_shows_how_many_come_before_it(redis: RedisClient) -> None:
-    rig = a_rig(redis)
+    rig = make_rig(redis)
     for number in (5, 6, 7):
         await rig.accept(number, ANNA)
     record = await rig.inspection.find(7)
@@ -137,7 +137,7 @@ async def test_a_waiting_update_shows_how_many_come_before_it(redis: RedisClient
 
 
 async def test_a_dead_letter_is_listed_with_its_reason_and_age(redis: RedisClient) -> None:
-    rig = a_rig(redis)
+    rig = make_rig(redis)
     await rig.inbox.open()
     await rig.bury(9, BEN)
     rig.clock.now += 60
@@ -154,7 +154,7 @@ async def test_a_dead_letter_is_listed_with_its_reason_and_age(redis: RedisClien
 
 
 async def test_a_retried_dead_letter_starts_with_fresh_attempts(redis: RedisClient) -> None:
-    rig = a_rig(redis)
+    rig = make_rig(redis)
     await rig.inbox.open()
     await rig.inbox.settle(await rig.bury(9, BEN))
     assert await rig.inspection.retry(9) is True
@@ -168,7 +168,7 @@ async def test_a_retried_dead_letter_starts_with_fresh_attempts(redis: RedisClie
 async def test_a_dropped_dead_letter_keeps_its_record_without_its_text(
     redis: RedisClient,
 ) -> None:
-    rig = a_rig(redis)
+    rig = make_rig(redis)
     await rig.inbox.open()
     await rig.inbox.settle(await rig.bury(9, BEN))
     assert await rig.inspection.drop(9) is True

@@ -31,7 +31,7 @@ class Clock:
         return self.now
 
 
-def a_guard(redis: RedisClient, clock: Clock, limits: UsageLimits) -> LimitGuard:
+def make_guard(redis: RedisClient, clock: Clock, limits: UsageLimits) -> LimitGuard:
     return LimitGuard(redis, limits, exempt=frozenset({99}), clock=clock)
 
 
@@ -43,7 +43,7 @@ class Charge(NamedTuple):
     chat: int
 
 
-def asked(*update_ids: int, user: int = ANNA, chat: int = ANNA) -> Charge:
+def make_charge(*update_ids: int, user: int = ANNA, chat: int = ANNA) -> Charge:
     return Charge(update_ids, user, chat)
 
 
@@ -62,42 +62,42 @@ async def reason(guard: LimitGuard, of: Charge) -> str:
 
 async def test_messages_count_once_and_expire_one_by_one_after_a_minute(redis: RedisClient) -> None:
     clock = Clock()
-    guard = a_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
-    assert await check(guard, asked(1)) is None
+    guard = make_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
+    assert await check(guard, make_charge(1)) is None
     clock.now += 10
-    assert await check(guard, asked(2)) is None
-    assert await check(guard, asked(1)) is None, "a resumed turn is not counted again"
+    assert await check(guard, make_charge(2)) is None
+    assert await check(guard, make_charge(1)) is None, "a resumed turn is not counted again"
     clock.now += 20
 
-    refused = await check(guard, asked(3))
+    refused = await check(guard, make_charge(3))
 
     assert refused == (
         "limit_user_messages",
         "I can answer you 2 times a minute, and you've reached that limit. Please try again in 30 seconds.",
     )
     clock.now += 30.5
-    assert await check(guard, asked(4)) is None
-    assert await reason(guard, asked(5)) == "limit_user_messages"
+    assert await check(guard, make_charge(4)) is None
+    assert await reason(guard, make_charge(5)) == "limit_user_messages"
 
 
 async def test_a_turn_of_many_messages_is_admitted_and_counts_each(redis: RedisClient) -> None:
     clock = Clock()
-    guard = a_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
-    assert await check(guard, asked(1, 2, 3, 4)) is None
+    guard = make_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
+    assert await check(guard, make_charge(1, 2, 3, 4)) is None
     clock.now += 59
-    assert await reason(guard, asked(5)) == "limit_user_messages"
+    assert await reason(guard, make_charge(5)) == "limit_user_messages"
     clock.now += 2
-    assert await check(guard, asked(6)) is None
+    assert await check(guard, make_charge(6)) is None
 
 
 async def test_a_refusal_is_sent_once_a_minute_and_again_for_the_same_turn(redis: RedisClient) -> None:
     clock = Clock()
-    guard = a_guard(redis, clock, UsageLimits(chat=OwnerLimits(messages_per_minute=1)))
-    assert await check(guard, asked(1, chat=GROUP)) is None
+    guard = make_guard(redis, clock, UsageLimits(chat=OwnerLimits(messages_per_minute=1)))
+    assert await check(guard, make_charge(1, chat=GROUP)) is None
 
-    told = await check(guard, asked(2, chat=GROUP))
-    again = await check(guard, asked(2, chat=GROUP))
-    silent = await check(guard, asked(3, user=BEN, chat=GROUP))
+    told = await check(guard, make_charge(2, chat=GROUP))
+    again = await check(guard, make_charge(2, chat=GROUP))
+    silent = await check(guard, make_charge(3, user=BEN, chat=GROUP))
 
     assert told is not None
     assert told[1].startswith("I can answer once a minute in this chat")
@@ -108,11 +108,11 @@ async def test_a_refusal_is_sent_once_a_minute_and_again_for_the_same_turn(redis
 async def test_a_refused_message_does_not_count(redis: RedisClient) -> None:
     clock = Clock()
     limits = UsageLimits(user=OwnerLimits(messages_per_minute=5), chat=OwnerLimits(messages_per_minute=1))
-    guard = a_guard(redis, clock, limits)
-    assert await reason(guard, asked(1, chat=GROUP)) == ""
+    guard = make_guard(redis, clock, limits)
+    assert await reason(guard, make_charge(1, chat=GROUP)) == ""
     for update in range(2, 9):
-        assert await reason(guard, asked(update, chat=GROUP)) == "limit_chat_messages"
-    assert await reason(guard, asked(9, chat=-8)) == ""
+        assert await reason(guard, make_charge(update, chat=GROUP)) == "limit_chat_messages"
+    assert await reason(guard, make_charge(9, chat=-8)) == ""
 
 
 @pytest.mark.parametrize(
@@ -134,26 +134,28 @@ async def test_usage_over_the_daily_limit_is_refused_until_midnight(
     redis: RedisClient, limits: UsageLimits, expected: str
 ) -> None:
     clock = Clock()
-    guard = a_guard(redis, clock, limits)
-    await book(redis, guard, asked(1), Usage(prompt_tokens=899, completion_tokens=99))
-    assert await reason(guard, asked(2)) == ""
-    await book(redis, guard, asked(2), Usage(prompt_tokens=101, completion_tokens=2))
+    guard = make_guard(redis, clock, limits)
+    await book(redis, guard, make_charge(1), Usage(prompt_tokens=899, completion_tokens=99))
+    assert await reason(guard, make_charge(2)) == ""
+    await book(redis, guard, make_charge(2), Usage(prompt_tokens=101, completion_tokens=2))
 
-    refused = await check(guard, asked(3))
+    refused = await check(guard, make_charge(3))
 
     assert refused is not None
     assert refused[0] == expected
     assert "in 12 hours" in refused[1]
-    assert await reason(guard, asked(4, user=BEN, chat=BEN)) == ""
+    assert await reason(guard, make_charge(4, user=BEN, chat=BEN)) == ""
     clock.now = MIDNIGHT
-    assert await reason(guard, asked(5)) == ""
+    assert await reason(guard, make_charge(5)) == ""
 
 
 async def test_a_resumed_turn_is_recorded_once(redis: RedisClient) -> None:
-    guard = a_guard(redis, Clock(), UsageLimits(prices=Prices(per_million_input=1, per_million_output=10)))
+    guard = make_guard(redis, Clock(), UsageLimits(prices=Prices(per_million_input=1, per_million_output=10)))
     for _ in range(3):
-        await book(redis, guard, asked(1, 2, chat=GROUP), Usage(prompt_tokens=1000, completion_tokens=100))
-    await book(redis, guard, asked(3, user=BEN, chat=GROUP), Usage(prompt_tokens=10))
+        await book(
+            redis, guard, make_charge(1, 2, chat=GROUP), Usage(prompt_tokens=1000, completion_tokens=100)
+        )
+    await book(redis, guard, make_charge(3, user=BEN, chat=GROUP), Usage(prompt_tokens=10))
 
     used = await guard.used_today(user_id=ANNA, chat_id=GROUP)
 
@@ -164,7 +166,7 @@ async def test_a_resumed_turn_is_recorded_once(redis: RedisClient) -> None:
 
 
 async def test_a_turns_usage_is_recorded_once_with_any_outcome_of_its_commit(redis: RedisClient) -> None:
-    guard = a_guard(redis, Clock(), UsageLimits())
+    guard = make_guard(redis, Clock(), UsageLimits())
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
@@ -187,34 +189,34 @@ async def test_a_turns_usage_is_recorded_once_with_any_outcome_of_its_commit(red
 async def test_failed_runs_are_recorded_separately_from_the_turn(
     redis: RedisClient,
 ) -> None:
-    guard = a_guard(redis, Clock(), UsageLimits())
+    guard = make_guard(redis, Clock(), UsageLimits())
     for _ in range(2):
         await guard.book(
             Usage(prompt_tokens=100, completion_tokens=1), update_id=1, user_id=ANNA, chat_id=ANNA
         )
     await guard.book(Usage(), update_id=1, user_id=ANNA, chat_id=ANNA)
-    await book(redis, guard, asked(1), Usage(prompt_tokens=10))
+    await book(redis, guard, make_charge(1), Usage(prompt_tokens=10))
     assert (await guard.used_today(user_id=ANNA, chat_id=ANNA))["user"].tokens == 212
     assert min([int(await redis.call("TTL", key)) for key in await all_keys(redis)]) > 0
 
 
 async def test_operators_are_exempt_and_missing_limits_cost_no_round_trip(redis: RedisClient) -> None:
-    limited = a_guard(redis, Clock(), UsageLimits(user=OwnerLimits(messages_per_minute=1)))
-    unlimited = a_guard(redis, Clock(), UsageLimits())
+    limited = make_guard(redis, Clock(), UsageLimits(user=OwnerLimits(messages_per_minute=1)))
+    unlimited = make_guard(redis, Clock(), UsageLimits())
     before = redis.round_trips
     for update in range(3):
-        assert await check(limited, asked(update, user=99)) is None
-        assert await check(unlimited, asked(update)) is None
+        assert await check(limited, make_charge(update, user=99)) is None
+        assert await check(unlimited, make_charge(update)) is None
     assert unlimited.booking(Usage(), update_id=4, user_id=ANNA, chat_id=ANNA) == ()
     assert redis.round_trips == before
 
 
 async def test_all_records_of_usage_expire(redis: RedisClient) -> None:
     limits = UsageLimits(user=OwnerLimits(messages_per_minute=1), chat=OwnerLimits(messages_per_minute=1))
-    guard = a_guard(redis, Clock(), limits)
-    await check(guard, asked(1))
-    await check(guard, asked(2))
-    await book(redis, guard, asked(1), Usage(prompt_tokens=1))
+    guard = make_guard(redis, Clock(), limits)
+    await check(guard, make_charge(1))
+    await check(guard, make_charge(2))
+    await book(redis, guard, make_charge(1), Usage(prompt_tokens=1))
     keys = await all_keys(redis)
     assert len(keys) == 7
     assert min([int(await redis.call("TTL", key)) for key in keys]) > 0

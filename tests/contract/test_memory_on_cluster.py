@@ -24,12 +24,12 @@ from memory.recall.spaces import SWEEP_AFTER_S
 from memory.redis.client import RedisClient, open_redis
 from memory.summary.redis_summaries import RedisSummaries
 from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts
-from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, a_summary, a_turn, an_entry
-from tests.contract.reindex_kit import Clock, Rig, an_embedder
-from tests.contract.test_context_file import as_file, body, fill, take_in
-from tests.contract.vector_kit import a_local_client
+from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, make_entry, make_summary, make_turn
+from tests.contract.reindex_kit import Clock, Rig, make_embedder
+from tests.contract.test_context_file import as_file, body, fill, import_file
+from tests.contract.vector_kit import open_local_client
 from tests.messages import ids, some_messages
-from tests.stores import kept_open
+from tests.stores import hold_open
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
 
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ EVERY_PARTITION = pytest.mark.parametrize("partition", range(PARTITIONS))
 
 @pytest.fixture(scope="module")
 def ports(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[int]]:
-    with kept_open(cluster_servers(tmp_path_factory.mktemp("cluster"))) as opened:
+    with hold_open(cluster_servers(tmp_path_factory.mktemp("cluster"))) as opened:
         yield opened
 
 
@@ -69,15 +69,15 @@ async def test_the_partitions_are_on_both_nodes(cluster: Cluster) -> None:
 
 @EVERY_PARTITION
 async def test_summaries_and_ledger_are_read_counted_and_erased(redis: RedisClient, partition: int) -> None:
-    ref = a_ref_in(partition)
-    memory = await a_full_memory(redis, ref)
+    ref = make_ref_in(partition)
+    memory = await fill_whole_memory(redis, ref)
     store = memory.store
 
     before = await store.load(ref, limit=50)
     receipt = await delete_provably(ref, ["m2"], epoch=0, store=store, recall=None)
 
     assert (before.summary is not None, ids(before.newest)) == (True, ["m4", "m5"])
-    assert await store.load_ledger(ref, after_sequence=3, upto_sequence=5) == [a_turn(4, 5, artifact="a4")]
+    assert await store.load_ledger(ref, after_sequence=3, upto_sequence=5) == [make_turn(4, 5, artifact="a4")]
     assert ids(await store.page(ref, after_sequence=-1, limit=2, whole=True)) == ["m0", "m1"]
     assert (receipt.messages_erased, receipt.erased.summaries) == (1, 1)
     assert (receipt.erased.ledger_turns, receipt.erased.artifacts, receipt.is_proven) == (1, 1, True)
@@ -90,7 +90,7 @@ async def test_summaries_and_ledger_are_read_counted_and_erased(redis: RedisClie
 
 @EVERY_PARTITION
 async def test_people_and_sessions_are_stored_read_and_erased(redis: RedisClient, partition: int) -> None:
-    ref, store = a_ref_in(partition), RedisHistory(redis)
+    ref, store = make_ref_in(partition), RedisHistory(redis)
     anna, ben = Sender(id=1, name="Anna"), Sender(id=2, name="Ben")
     messages = [replace(message, sender=anna) for message in some_messages(2)]
     await store.append(ref, [*messages, replace(some_messages(1, start=2)[0], sender=ben)], epoch=0)
@@ -109,7 +109,7 @@ async def test_people_and_sessions_are_stored_read_and_erased(redis: RedisClient
 async def test_a_compression_is_claimed_renewed_failed_saved_and_finished(
     redis: RedisClient, partition: int
 ) -> None:
-    ref, now = a_ref_in(partition), [NOW]
+    ref, now = make_ref_in(partition), [NOW]
     summaries, store = RedisSummaries(redis, clock=lambda: now[0]), RedisHistory(redis)
     await store.append(ref, some_messages(4), epoch=0)
     await summaries.queue(ref)
@@ -123,7 +123,7 @@ async def test_a_compression_is_claimed_renewed_failed_saved_and_finished(
     now[0] += 2
     again = await summaries.claim(partition, lease_s=LEASE_S)
     assert again is not None
-    saved = await summaries.save(again, a_summary("s1", upto=1), ["m0", "m1"], epoch=0, revision=0)
+    saved = await summaries.save(again, make_summary("s1", upto=1), ["m0", "m1"], epoch=0, revision=0)
     await summaries.finish(again, seen=await store.load(ref, limit=0))
 
     assert saved == "saved"
@@ -135,7 +135,7 @@ async def test_a_compression_is_claimed_renewed_failed_saved_and_finished(
 async def test_an_artifact_is_written_searched_and_refused_after_a_reset(
     redis: RedisClient, partition: int
 ) -> None:
-    ref = a_ref_in(partition)
+    ref = make_ref_in(partition)
     artifacts = ContextArtifacts(redis, ref, epoch=lambda: 0, clock=lambda: NOW, ttl_s=1000, keep_beyond=1)
     text = "a" * (PIECE * PIECES_AT_ONCE) + "needle"
 
@@ -154,15 +154,15 @@ async def test_an_artifact_is_written_searched_and_refused_after_a_reset(
 async def test_a_turn_commits_all_its_records_and_a_reset_erases_them(
     redis: RedisClient, partition: int
 ) -> None:
-    ref = a_ref_in(partition)
-    turns, inbox = TurnStore(redis, clock=lambda: NOW), an_inbox(redis)
+    ref = make_ref_in(partition)
+    turns, inbox = TurnStore(redis, clock=lambda: NOW), make_inbox(redis)
     claim = await accepted(inbox, ref, 1)
     await turns.take(claim, window=10)
     await turns.record(claim, epoch=0, newest_update=1, fields={"model:1": "{}"})
 
     guard = LimitGuard(redis, UsageLimits(), exempt=frozenset(), clock=lambda: NOW)
     booking = guard.booking(Usage(prompt_tokens=10), update_id=1, user_id=1, chat_id=1)
-    await turns.commit(claim, replace(a_commit(1), booking=booking))
+    await turns.commit(claim, replace(make_commit(1), booking=booking))
     assert (await guard.used_today(user_id=1, chat_id=1))["chat"].tokens == 10, (
         "its slot may be another node's"
     )
@@ -179,8 +179,8 @@ async def test_a_turn_commits_all_its_records_and_a_reset_erases_them(
 
 @EVERY_PARTITION
 async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partition: int) -> None:
-    ref = a_ref_in(partition)
-    turns, inbox = TurnStore(redis, clock=lambda: NOW), an_inbox(redis)
+    ref = make_ref_in(partition)
+    turns, inbox = TurnStore(redis, clock=lambda: NOW), make_inbox(redis)
     claim = await accepted(inbox, ref, 1)
     for _ in range(ATTEMPTS_AT_MOST):
         await turns.take(claim, window=10)
@@ -197,13 +197,13 @@ async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partitio
 async def test_a_space_is_built_from_every_partition_and_the_former_one_is_deleted(
     redis: RedisClient,
 ) -> None:
-    async with a_local_client() as client:
+    async with open_local_client() as client:
         rig = Rig(redis=redis, client=client, clock=Clock(), partitions=PARTITIONS)
-        old = await rig.started(an_embedder())
+        old = await rig.started(make_embedder())
         refs = [await rig.chat(some_messages(3), partition=partition) for partition in range(PARTITIONS)]
         for indexer in old.indexers:
             await indexer.step()
-        new = await rig.started(an_embedder(dimension=48))
+        new = await rig.started(make_embedder(dimension=48))
         await new.work_until_it_serves()
         told = [await rig.message_ids(new.follower.ours, ref) for ref in refs]
         rig.clock.now += SWEEP_AFTER_S
@@ -213,21 +213,21 @@ async def test_a_space_is_built_from_every_partition_and_the_former_one_is_delet
         assert (await rig.record()).sweep_after is None
 
 
-def a_ref_in(partition: int) -> ContextRef:
+def make_ref_in(partition: int) -> ContextRef:
     return ContextRef(context_id=f"{partition:032x}", partition=partition)
 
 
-async def a_full_memory(redis: RedisClient, ref: ContextRef) -> RedisMemory:
+async def fill_whole_memory(redis: RedisClient, ref: ContextRef) -> RedisMemory:
     """Create six messages, four of them in a summary. Each pair is a turn with an artifact."""
     memory = RedisMemory(redis)
     await memory.store.append(ref, some_messages(6), epoch=0)
-    await memory.add_summary(ref, a_summary("s1", upto=3), [f"m{n}" for n in range(4)])
+    await memory.add_summary(ref, make_summary("s1", upto=3), [f"m{n}" for n in range(4)])
     for number in (0, 2, 4):
-        await memory.add_turn(ref, a_turn(number, number + 1, artifact=f"a{number}"))
+        await memory.add_turn(ref, make_turn(number, number + 1, artifact=f"a{number}"))
     return memory
 
 
-def an_inbox(redis: RedisClient) -> RedisInbox:
+def make_inbox(redis: RedisClient) -> RedisInbox:
     return RedisInbox(redis, partitions=PARTITIONS, box_limit=5, clock=lambda: NOW)
 
 
@@ -239,7 +239,7 @@ async def accepted(inbox: RedisInbox, ref: ContextRef, update_id: int) -> Claim:
     return claim
 
 
-def a_commit(update_id: int) -> Commit:
+def make_commit(update_id: int) -> Commit:
     """Return a commit that changes everything that a commit can."""
     return Commit(
         update_ids=[update_id],
@@ -247,7 +247,7 @@ def a_commit(update_id: int) -> Commit:
         messages=some_messages(2),
         parts=some_parts("an answer"),
         registered="{}",
-        ledger=(an_entry("a1"),),
+        ledger=(make_entry("a1"),),
         prompt_record="{}",
         active_agent="Travel",
         compresses=True,
@@ -256,11 +256,11 @@ def a_commit(update_id: int) -> Commit:
 
 @EVERY_PARTITION
 async def test_a_contexts_file_is_exported_and_imported(redis: RedisClient, partition: int) -> None:
-    ref = a_ref_in(partition)
+    ref = make_ref_in(partition)
     await fill(redis, ref)
     file = as_file(await body(redis, ref), ref)
     await RedisHistory(redis).erase(ref)
 
-    await take_in(redis, file, ref, epoch=1)
+    await import_file(redis, file, ref, epoch=1)
 
     assert as_file(await body(redis, ref), ref) == file

@@ -9,10 +9,10 @@ from memory import keys
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
-from tests.messages import a_message, a_ref
+from tests.messages import make_message, make_ref
 
 OLD, NEW = -9, -1001009
-REF = a_ref(1)
+REF = make_ref(1)
 
 
 @dataclass(slots=True)
@@ -107,12 +107,12 @@ async def test_a_migration_deletes_the_old_telegram_ids_once_and_keeps_the_messa
     redis: RedisClient,
 ) -> None:
     migrations, history = some_migrations(redis), RedisHistory(redis)
-    await history.append(REF, [a_message("m1", telegram=57)], epoch=0)
+    await history.append(REF, [make_message("m1", telegram=57)], epoch=0)
 
     assert await migrations.forget_telegram_ids(REF, epoch=0, new_chat_id=NEW)
     assert await history.find_by_telegram(REF, 57) is None
 
-    await history.append(REF, [a_message("m2", telegram=57)], epoch=0)
+    await history.append(REF, [make_message("m2", telegram=57)], epoch=0)
     assert not await migrations.forget_telegram_ids(REF, epoch=0, new_chat_id=NEW)
     assert await history.find_by_telegram(REF, 57) == "m2"
     assert [message.id for message in (await history.load(REF, limit=10)).newest] == ["m1", "m2"]

@@ -24,7 +24,7 @@ from memory.summary.compression import Piece
 from memory.tokens import Tokenizer
 from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
 from simulator.offline_model.reply import MARKDOWN_SAMPLE
-from tests.messages import a_message
+from tests.messages import make_message
 
 TOKENIZER = Tokenizer(encoding="o200k_base")
 ADD: ChatCompletionToolParam = {
@@ -263,7 +263,7 @@ async def test_two_models_can_be_served_at_once() -> None:
 async def test_i04_a_summary_by_rules_has_the_facts_of_people(base_url: str) -> None:
     told = ["my sister Anna lives in Lisbon", "good morning", "We decided to meet in Porto. My bike is red."]
     excerpts = tuple(
-        Excerpt(message=replace(a_message(f"m{n}", each), sender=Sender(id=1, name="Olga")), text=each)
+        Excerpt(message=replace(make_message(f"m{n}", each), sender=Sender(id=1, name="Olga")), text=each)
         for n, each in enumerate(told)
     )
     async with open_openai_model(model="any", api_key=None, base_url=base_url) as model:

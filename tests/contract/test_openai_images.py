@@ -14,10 +14,10 @@ from tests.documents import JPEG
 from tests.openai_checker.request import find_fault
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_replies import Failure, Reply
-from tests.sent_files import a_picture
+from tests.sent_files import make_picture
 
 HASTY = Patience(tries=1, idle_s=1.0, first_wait_s=0.001, longest_wait_s=0.5)
-PNG = Image(data=a_picture(), mime_type="image/png", tokens=255)
+PNG = Image(data=make_picture(), mime_type="image/png", tokens=255)
 SEEN = [
     PromptMessage(role="system", text="You are a test."),
     PromptMessage(
@@ -56,7 +56,7 @@ async def test_pictures_are_sent_with_the_text_of_their_message() -> None:
         {"type": "text", "text": "What is this?"},
         {
             "type": "image_url",
-            "image_url": {"url": f"data:image/png;base64,{b64encode(a_picture()).decode()}"},
+            "image_url": {"url": f"data:image/png;base64,{b64encode(make_picture()).decode()}"},
         },
         {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{b64encode(JPEG).decode()}"}},
     ]

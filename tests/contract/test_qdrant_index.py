@@ -19,7 +19,7 @@ from memory.recall.qdrant.index import QdrantFormerCollections, QdrantIndex, ope
 from memory.recall.qdrant.points import erasure_filter, filter_of_contexts, point_id, search_filter
 from memory.recall.spaces import COLLECTION_PREFIX, collection_name
 from memory.recall.vector_index import VectorErasure, Where
-from tests.contract.vector_kit import EAST, SPACE, a_point, a_query, a_space, an_index, ids, terms
+from tests.contract.vector_kit import EAST, SPACE, ids, make_index, make_point, make_query, make_space, terms
 from tests.store_proxy import index_proxy
 
 pytestmark = pytest.mark.slow
@@ -77,8 +77,8 @@ async def names(client: AsyncQdrantClient) -> set[str]:
 async def test_points_have_filter_and_ranking_fields_and_no_text(
     client: AsyncQdrantClient, chat: str
 ) -> None:
-    index = an_index(client, a_space())
-    point = a_point(
+    index = make_index(client, make_space())
+    point = make_point(
         chat, "m", EAST, epoch=4, sender_id=5, sequence=9, session=7, sparse=terms(3), signs=frozenset("ba")
     )
     await index.upsert([point])
@@ -103,8 +103,8 @@ async def test_points_have_filter_and_ranking_fields_and_no_text(
 async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
     client: AsyncQdrantClient, chat: str
 ) -> None:
-    index = an_index(client, a_space())
-    await index.upsert([a_point(chat, "m", EAST)])
+    index = make_index(client, make_space())
+    await index.upsert([make_point(chat, "m", EAST)])
     info = await client.get_collection(index.collection)
     indexed = {name: schema.data_type.value for name, schema in info.payload_schema.items()}
     assert indexed == {
@@ -143,7 +143,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
 
 
 def test_the_name_of_a_collection_contains_space_analysis_and_layout() -> None:
-    space = a_space()
+    space = make_space()
     names = {
         collection_name(space),
         collection_name(space, recipe="other"),
@@ -157,9 +157,9 @@ def test_the_name_of_a_collection_contains_space_analysis_and_layout() -> None:
 
 async def test_a_search_and_a_score_are_one_request_each(client: AsyncQdrantClient, chat: str) -> None:
     watched = Watched(client)
-    index = an_index(watched.as_client(), a_space())
-    await index.upsert([a_point(chat, "m", EAST, sparse=terms(1))])
-    query = a_query(chat, sparse=terms(1))
+    index = make_index(watched.as_client(), make_space())
+    await index.upsert([make_point(chat, "m", EAST, sparse=terms(1))])
+    query = make_query(chat, sparse=terms(1))
     for ask in (index.search(query), index.score(query, [0, 1, 2])):
         watched.asked.clear()
         assert ids(await ask) == {"m"}
@@ -168,21 +168,21 @@ async def test_a_search_and_a_score_are_one_request_each(client: AsyncQdrantClie
 
 async def test_a_search_that_cannot_match_sends_no_request(client: AsyncQdrantClient, chat: str) -> None:
     watched = Watched(client)
-    index = an_index(watched.as_client(), a_space())
+    index = make_index(watched.as_client(), make_space())
     nobody = Where(sender_ids=frozenset())
-    assert await index.search(a_query(chat, dense=None)) == []
-    assert await index.search(a_query(chat, limit=0)) == []
-    assert await index.search(a_query(chat, where=nobody)) == []
-    assert await index.search(a_query(chat, where=Where(roles=frozenset()))) == []
-    assert await index.score(a_query(chat), []) == []
+    assert await index.search(make_query(chat, dense=None)) == []
+    assert await index.search(make_query(chat, limit=0)) == []
+    assert await index.search(make_query(chat, where=nobody)) == []
+    assert await index.search(make_query(chat, where=Where(roles=frozenset()))) == []
+    assert await index.score(make_query(chat), []) == []
     await index.upsert([])
     assert watched.asked == {}
 
 
 async def test_a_read_creates_no_collection(client: AsyncQdrantClient, chat: str) -> None:
-    index = an_index(client, a_space())
-    assert await index.search(a_query(chat)) == []
-    assert await index.score(a_query(chat), [1]) == []
+    index = make_index(client, make_space())
+    assert await index.search(make_query(chat)) == []
+    assert await index.score(make_query(chat), [1]) == []
     assert await index.count(chat) == 0
     assert index.collection not in await names(client)
 
@@ -192,14 +192,14 @@ async def test_points_are_written_in_batches_that_a_server_accepts(
 ) -> None:
     monkeypatch.setattr(qdrant_points, "MAX_BATCH_BYTES", 50_000)
     watched = Watched(client)
-    index = an_index(watched.as_client(), a_space())
-    long = [a_point(chat, f"long{n}", sparse=terms(*range(1_000)), sequence=n) for n in range(3)]
-    huge = a_point(chat, "huge", sparse=terms(*range(5_000)))
-    short = [a_point(chat, f"short{n}", EAST, sequence=n) for n in range(3)]
+    index = make_index(watched.as_client(), make_space())
+    long = [make_point(chat, f"long{n}", sparse=terms(*range(1_000)), sequence=n) for n in range(3)]
+    huge = make_point(chat, "huge", sparse=terms(*range(5_000)))
+    short = [make_point(chat, f"short{n}", EAST, sequence=n) for n in range(3)]
     await index.upsert([*long, huge, *short])
     assert watched.batches == [1, 1, 1, 1, 3]
     monkeypatch.undo()
-    await index.upsert([a_point(chat, f"m{n}", EAST) for n in range(600)])
+    await index.upsert([make_point(chat, f"m{n}", EAST) for n in range(600)])
     assert watched.batches[5:] == [256, 256, 88]
     assert await index.count(chat) == 607
 
@@ -207,9 +207,9 @@ async def test_points_are_written_in_batches_that_a_server_accepts(
 async def test_an_erasure_includes_the_collections_of_former_embedders(
     client: AsyncQdrantClient, chat: str
 ) -> None:
-    former, present = an_index(client, a_space()), an_index(client, a_space(dimension=4))
-    await former.upsert([a_point(chat, "m", EAST), a_point(chat, "n", EAST)])
-    await present.upsert([a_point(chat, "m", [*EAST, 0.0])])
+    former, present = make_index(client, make_space()), make_index(client, make_space(dimension=4))
+    await former.upsert([make_point(chat, "m", EAST), make_point(chat, "n", EAST)])
+    await present.upsert([make_point(chat, "m", [*EAST, 0.0])])
     assert await present.count(chat) == 3
     assert await present.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(before=2, left=0)
     assert await present.erase(chat, below_epoch=1) == VectorErasure(before=1, left=0)
@@ -229,7 +229,7 @@ async def test_an_erasure_includes_points_of_the_former_layout(client: AsyncQdra
         for message, epoch in (("m", 1), ("n", 1), ("old", 0))
     ]
     await client.upsert(former, points, wait=True)
-    index = an_index(client, a_space())
+    index = make_index(client, make_space())
     assert await index.count(chat) == 3
     assert await index.drop(chat, epoch=1, message_ids=["m", "old"]) == VectorErasure(before=1, left=0)
     assert await index.erase(chat, below_epoch=2) == VectorErasure(before=2, left=0)
@@ -239,22 +239,22 @@ async def test_a_space_is_emptied_context_by_context_and_then_deleted(
     client: AsyncQdrantClient, chat: str
 ) -> None:
     former, present, all_of_them = (
-        an_index(client, a_space()),
-        an_index(client, a_space()),
+        make_index(client, make_space()),
+        make_index(client, make_space()),
         QdrantFormerCollections(client),
     )
     for index in (former, present):
         await index.upsert(
-            [a_point(context, "m", EAST, epoch=3) for context in (chat, f"{chat}2", "of others")]
+            [make_point(context, "m", EAST, epoch=3) for context in (chat, f"{chat}2", "of others")]
         )
     assert await all_of_them.erase_contexts(former.collection, [chat, f"{chat}2", "unknown"]) == 2
     assert await all_of_them.delete_if_empty(former.collection) is False
-    assert (await former.count(chat), ids(await former.search(a_query(chat, epoch=3)))) == (1, set())
+    assert (await former.count(chat), ids(await former.search(make_query(chat, epoch=3)))) == (1, set())
     assert await all_of_them.erase_contexts(former.collection, ["of others"]) == 1
     assert await all_of_them.delete_if_empty(former.collection) is True
     assert await all_of_them.delete_if_empty(former.collection) is True
     assert former.collection not in await names(client)
-    assert ids(await present.search(a_query(chat, epoch=3))) == {"m"}
+    assert ids(await present.search(make_query(chat, epoch=3))) == {"m"}
     for wrong in ([], ["", chat]):
         with pytest.raises(MissingContext):
             await all_of_them.erase_contexts(former.collection, wrong)
@@ -263,10 +263,10 @@ async def test_a_space_is_emptied_context_by_context_and_then_deleted(
 async def test_a_collection_of_another_size_is_reported_with_both_sizes(
     client: AsyncQdrantClient, chat: str
 ) -> None:
-    name = collection_name(a_space())
-    await QdrantIndex(client, name, dimension=3).upsert([a_point(chat, "m", EAST)])
+    name = collection_name(make_space())
+    await QdrantIndex(client, name, dimension=3).upsert([make_point(chat, "m", EAST)])
     other = QdrantIndex(client, name, dimension=4)
-    for attempt in (other.search(a_query(chat)), other.upsert([a_point(chat, "m", [*EAST, 0.0])])):
+    for attempt in (other.search(make_query(chat)), other.upsert([make_point(chat, "m", [*EAST, 0.0])])):
         with pytest.raises(IndexMismatch, match=rf"{name} holds vectors of 3 dimensions, .* makes 4"):
             await attempt
 
@@ -282,28 +282,28 @@ async def test_a_collection_of_another_size_is_reported_with_both_sizes(
 async def test_a_collection_without_our_vectors_is_not_used(
     client: AsyncQdrantClient, chat: str, settings: dict[str, Any]
 ) -> None:
-    index = an_index(client, a_space())
+    index = make_index(client, make_space())
     await client.create_collection(index.collection, **settings)
     with pytest.raises(IndexMismatch, match="another program created it"):
-        await index.search(a_query(chat))
+        await index.search(make_query(chat))
 
 
 async def test_a_half_made_collection_is_completed(client: AsyncQdrantClient, chat: str) -> None:
-    index = an_index(client, a_space())
+    index = make_index(client, make_space())
     await client.create_collection(
         index.collection,
         {"dense": models.VectorParams(size=3, distance=models.Distance.COSINE)},
         {"terms": models.SparseVectorParams(modifier=models.Modifier.IDF)},
     )
-    assert await index.search(a_query(chat)) == []
+    assert await index.search(make_query(chat)) == []
     assert len((await client.get_collection(index.collection)).payload_schema) == 7
 
 
 async def test_several_openers_create_one_collection(client: AsyncQdrantClient, chat: str) -> None:
-    space = a_space()
-    openers = [an_index(client, space) for _ in range(6)]
+    space = make_space()
+    openers = [make_index(client, space) for _ in range(6)]
     await asyncio.gather(
-        *(index.upsert([a_point(chat, f"m{number}", EAST)]) for number, index in enumerate(openers))
+        *(index.upsert([make_point(chat, f"m{number}", EAST)]) for number, index in enumerate(openers))
     )
     assert await openers[0].count(chat) == 6
 
@@ -311,16 +311,16 @@ async def test_several_openers_create_one_collection(client: AsyncQdrantClient, 
 async def test_a_lost_collection_is_empty_and_created_again_by_a_write(
     client: AsyncQdrantClient, chat: str
 ) -> None:
-    index = an_index(client, a_space())
-    await index.upsert([a_point(chat, "m", EAST)])
+    index = make_index(client, make_space())
+    await index.upsert([make_point(chat, "m", EAST)])
     await client.delete_collection(index.collection)
-    assert await index.search(a_query(chat)) == []
-    assert await index.score(a_query(chat), [0]) == []
-    await index.upsert([a_point(chat, "n", EAST)])
-    assert ids(await index.search(a_query(chat))) == {"n"}
+    assert await index.search(make_query(chat)) == []
+    assert await index.score(make_query(chat), [0]) == []
+    await index.upsert([make_point(chat, "n", EAST)])
+    assert ids(await index.search(make_query(chat))) == {"n"}
     await client.delete_collection(index.collection)
-    await index.upsert([a_point(chat, "o", EAST)])
-    assert ids(await index.search(a_query(chat))) == {"o"}
+    await index.upsert([make_point(chat, "o", EAST)])
+    assert ids(await index.search(make_query(chat))) == {"o"}
 
 
 async def test_a_server_lost_during_a_batch_is_unavailable_and_a_repetition_completes_it(
@@ -338,11 +338,11 @@ async def test_a_server_lost_during_a_batch_is_unavailable_and_a_repetition_comp
                     await proxy.cut()
                 return done
 
-        index = an_index(Cut(through).as_client())
-        points = [a_point(chat, f"m{n}", EAST, sequence=n, sparse=terms(n)) for n in range(700)]
+        index = make_index(Cut(through).as_client())
+        points = [make_point(chat, f"m{n}", EAST, sequence=n, sparse=terms(n)) for n in range(700)]
         with pytest.raises(RecallUnavailable, match="cannot be reached"):
             await index.upsert(points)
-        for ask in (index.search(a_query(chat)), index.score(a_query(chat), [1]), index.count(chat)):
+        for ask in (index.search(make_query(chat)), index.score(make_query(chat), [1]), index.count(chat)):
             with pytest.raises(RecallUnavailable):
                 await ask
         await proxy.mend()
@@ -353,11 +353,11 @@ async def test_a_server_lost_during_a_batch_is_unavailable_and_a_repetition_comp
 
 async def test_a_missing_server_is_unavailable_with_its_cause(chat: str) -> None:
     async with open_qdrant("http://127.0.0.1:9", timeout_s=1.0) as nowhere:
-        index = an_index(nowhere)
+        index = make_index(nowhere)
         for attempt in (
-            index.search(a_query(chat)),
-            index.score(a_query(chat), [1]),
-            index.upsert([a_point(chat, "m", EAST)]),
+            index.search(make_query(chat)),
+            index.score(make_query(chat), [1]),
+            index.upsert([make_point(chat, "m", EAST)]),
             index.count(chat),
             index.erase(chat, below_epoch=1),
             QdrantFormerCollections(nowhere).delete_if_empty(index.collection),
@@ -370,7 +370,7 @@ async def test_a_missing_server_is_unavailable_with_its_cause(chat: str) -> None
 async def test_a_wrong_key_is_reported_without_the_key(index_endpoint: IndexEndpoint, chat: str) -> None:
     async with open_qdrant(index_endpoint.url, api_key="canary-key") as stranger:
         with pytest.raises(RecallUnavailable, match=r"40[13]") as raised:
-            await an_index(stranger).search(a_query(chat))
+            await make_index(stranger).search(make_query(chat))
     assert "canary-key" not in str(raised.value)
 
 
@@ -387,25 +387,25 @@ async def test_a_batch_too_large_for_a_proxy_is_written_in_parts(
 
     most = 10
     watched = Strict(client)
-    index = an_index(watched.as_client(), a_space())
-    await index.upsert([a_point(chat, f"m{n}", EAST, sequence=n) for n in range(64)])
+    index = make_index(watched.as_client(), make_space())
+    await index.upsert([make_point(chat, f"m{n}", EAST, sequence=n) for n in range(64)])
     assert await index.count(chat) == 64
     assert watched.batches == [8] * 8
     most = 0
     with pytest.raises(RecallUnavailable, match="413"):
-        await index.upsert([a_point(chat, "another", EAST)])
+        await index.upsert([make_point(chat, "another", EAST)])
 
 
 async def test_a_vector_of_a_wrong_size_is_refused_with_its_whole_batch(
     client: AsyncQdrantClient, chat: str
 ) -> None:
-    index = an_index(client, SPACE)
+    index = make_index(client, SPACE)
     with pytest.raises(RecallUnavailable, match="400"):
-        await index.upsert([a_point(chat, "right", EAST), a_point(chat, "m", [1.0, 0.0])])
+        await index.upsert([make_point(chat, "right", EAST), make_point(chat, "m", [1.0, 0.0])])
     assert await index.count(chat) == 0
 
 
 async def test_an_unfinished_write_is_not_reported_as_done(client: AsyncQdrantClient, chat: str) -> None:
-    index = an_index(Hasty(client).as_client(), SPACE)
+    index = make_index(Hasty(client).as_client(), SPACE)
     with pytest.raises(RecallUnavailable, match="did not finish"):
-        await index.upsert([a_point(chat, "m", EAST)])
+        await index.upsert([make_point(chat, "m", EAST)])

@@ -23,7 +23,7 @@ from memory.recall.spaces import Space, Spaces, collection_name
 from memory.recall.vector_index import VectorErasure
 from memory.redis.client import RedisClient
 from tests.fakes.embedder import FakeEmbedder
-from tests.messages import WordTokenizer, a_message, some_messages
+from tests.messages import WordTokenizer, make_message, some_messages
 
 
 @dataclass(frozen=True)
@@ -199,7 +199,9 @@ async def test_a_message_that_crashes_the_embedder_repeatedly_is_found_by_its_wo
     recall = Recall(Spaces(serving=Space(embedder=embedder, index=rig.index)))
     indexer = replace(rig, recall=recall).indexer()
     await rig.store.append(
-        rig.ref, [a_message("m0", "the barn roof is leaking"), a_message("m1", "a poison apple")], epoch=0
+        rig.ref,
+        [make_message("m0", "the barn roof is leaking"), make_message("m1", "a poison apple")],
+        epoch=0,
     )
     for _ in range(PATIENT_FAILURES):
         with pytest.raises(RecallUnavailable):
@@ -253,7 +255,7 @@ async def test_a_message_deleted_before_its_indexing_is_skipped(rig: Rig) -> Non
 async def test_work_of_an_old_epoch_is_skipped(rig: Rig) -> None:
     await rig.store.append(rig.ref, some_messages(2), epoch=0)
     await rig.store.erase(rig.ref)
-    await rig.store.append(rig.ref, [a_message("m0", "again")], epoch=1)
+    await rig.store.append(rig.ref, [make_message("m0", "again")], epoch=1)
     assert await rig.indexer().step() == IndexResult(indexed=1, skipped=2)
     assert await rig.recall.count(rig.ref) == 1
 
@@ -311,7 +313,7 @@ class Edited:
 
 
 async def test_an_edited_message_is_found_by_its_new_text(rig: Rig) -> None:
-    await rig.store.append(rig.ref, [a_message("m0", "my sister Anna lives in Lisbon")], epoch=0)
+    await rig.store.append(rig.ref, [make_message("m0", "my sister Anna lives in Lisbon")], epoch=0)
     await rig.indexer().step()
     await rig.store.replace(rig.ref, "m0", text="the barn roof is leaking", tokens=4, edited_at=5.0, epoch=0)
 
@@ -337,7 +339,7 @@ async def test_a_message_edited_to_nothing_leaves_no_vector_even_without_the_emb
 
 
 async def test_an_indexer_that_an_edit_overtakes_leaves_no_vector_of_the_old_text(rig: Rig) -> None:
-    await rig.store.append(rig.ref, [a_message("m0", "my sister Anna lives in Lisbon")], epoch=0)
+    await rig.store.append(rig.ref, [make_message("m0", "my sister Anna lives in Lisbon")], epoch=0)
 
     result = await rig.indexer(history=Edited(rig, text="the barn roof is leaking")).step()
 
@@ -348,7 +350,7 @@ async def test_an_indexer_that_an_edit_overtakes_leaves_no_vector_of_the_old_tex
 
 
 async def test_an_indexer_that_an_edit_from_nothing_overtakes_leaves_the_new_vector(rig: Rig) -> None:
-    await rig.store.append(rig.ref, [a_message("m0", "first")], epoch=0)
+    await rig.store.append(rig.ref, [make_message("m0", "first")], epoch=0)
     await rig.indexer().step()
     await rig.store.replace(rig.ref, "m0", text="", tokens=0, edited_at=4.0, epoch=0)
 
@@ -383,7 +385,7 @@ async def test_a_message_that_the_embedder_refuses_is_found_by_its_words_and_blo
         consumer="one",
         block_ms=1,
     )
-    await rig.store.append(rig.ref, [a_message("bad", "poison ivy"), a_message("good")], epoch=0)
+    await rig.store.append(rig.ref, [make_message("bad", "poison ivy"), make_message("good")], epoch=0)
     assert await indexer.step() == IndexResult(indexed=2)
     (hit,) = await rig.history().search("poison ivy", k=1)
     assert hit.message.id == "bad"

@@ -116,7 +116,7 @@ class Rig:
         self.ref = ContextRef(context_id=uuid4().hex, partition=0)
         self.texts: dict[str, str] = {}
 
-    async def tell(self, talk: dict[str, Sequence[Line]]) -> None:
+    async def index(self, talk: dict[str, Sequence[Line]]) -> None:
         items = items_of(talk, self.ref)
         self.texts = {item.message.id: item.message.text for item in items}
         await self.recall.index(items)
@@ -140,7 +140,7 @@ async def index(index_endpoint: IndexEndpoint) -> AsyncGenerator[QdrantIndex]:
 async def rig(index: QdrantIndex) -> Rig:
     """A chat that contains TALK."""
     rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
-    await rig.tell(TALK)
+    await rig.index(TALK)
     return rig
 
 
@@ -149,7 +149,7 @@ async def wordy_rig(index: QdrantIndex) -> Rig:
     """A chat that contains TALK, whose embedder fails now."""
     embedder = FakeEmbedder(dimension=384)
     rig = Rig(Recall(Spaces(serving=Space(embedder=embedder, index=index))))
-    await rig.tell(TALK)
+    await rig.index(TALK)
     embedder.failure = EmbeddingUnavailable("down")
     return rig
 
@@ -347,13 +347,13 @@ async def test_text_in_a_script_unknown_to_the_embedder_is_found_by_its_words(
     index: QdrantIndex, talk: dict[str, Sequence[Line]], question: str, answer: str
 ) -> None:
     rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
-    await rig.tell(talk)
+    await rig.index(talk)
     assert await rig.ask(question) == [answer]
 
 
 async def test_a_chat_of_one_message_finds_it_only_for_a_fitting_question(index: QdrantIndex) -> None:
     rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
-    await rig.tell({"2025-03-02": [(ANNA, "My sister Anna lives in Lisbon")]})
+    await rig.index({"2025-03-02": [(ANNA, "My sister Anna lives in Lisbon")]})
     assert await rig.ask("Where does my sister live?", asker=ANNA) == ["My sister Anna lives in Lisbon"]
     assert await rig.ask("How long do I boil eggs?", asker=ANNA) == []
 
@@ -384,7 +384,7 @@ async def test_texts_that_the_embedder_finds_equally_similar_stay_below_the_floo
 ) -> None:
     """MiniLM learned English: its cosine of any two Spanish texts is 0.4."""
     rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
-    await rig.tell(SPANISH)
+    await rig.index(SPANISH)
     for question, answer in (
         ("¿dónde vivo?", "Valencia"),
         ("¿a qué tiene alergia mi hijo?", "huevo"),

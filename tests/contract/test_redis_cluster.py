@@ -9,7 +9,7 @@ from memory.errors import CommandRefused, StoreNotDurable, StoreUnavailable
 from memory.keys import Key
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
-from tests.stores import kept_open
+from tests.stores import hold_open
 from tests.typed_scripts import set_two, set_value
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
 
@@ -30,7 +30,7 @@ class Rig:
 
 @pytest.fixture(scope="module")
 def ports(tmp_path_factory: pytest.TempPathFactory) -> Generator[list[int]]:
-    with kept_open(cluster_servers(tmp_path_factory.mktemp("cluster"))) as opened:
+    with hold_open(cluster_servers(tmp_path_factory.mktemp("cluster"))) as opened:
         yield opened
 
 

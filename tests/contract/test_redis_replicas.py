@@ -60,7 +60,7 @@ class Pipeline:
 
 
 @asynccontextmanager
-async def a_primary(directory: Path) -> AsyncGenerator[tuple[int, RedisClient]]:
+async def run_primary(directory: Path) -> AsyncGenerator[tuple[int, RedisClient]]:
     """Yield its port, and a client whose durable writes need one replica."""
     port = free_port()
     async with (
@@ -75,14 +75,14 @@ async def test_a_write_without_a_replica_in_time_is_not_durable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(redis_client, "DURABLE_WAIT_MS", 50)
-    async with a_primary(tmp_path) as (_, redis):
+    async with run_primary(tmp_path) as (_, redis):
         with pytest.raises(StoreNotDurable):
             await redis.run_durably(set_value(key=Key("key"), value="v"))
 
 
 async def test_a_write_on_a_replica_is_durable(tmp_path: Path) -> None:
     (tmp_path / "copy").mkdir()
-    async with a_primary(tmp_path) as (port, redis):
+    async with run_primary(tmp_path) as (port, redis):
         following = {"appendonly": "yes", "appendfsync": "always", "replicaof": f"127.0.0.1 {port}"}
         async with plain_valkey(tmp_path / "copy", **following) as copy_url, open_redis(copy_url) as copy:
             # Its append-only file is begun anew after it has got everything.

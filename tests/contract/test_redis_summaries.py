@@ -10,14 +10,14 @@ from memory.history.summary import Summary
 from memory.keys import context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.summary.redis_summaries import STORED_SUMMARIES, CompressionClaim, RedisSummaries, SaveOutcome
-from tests.contract.memory_kit import LEASE_S, RedisMemory, a_summary
-from tests.messages import a_message, a_ref, some_messages
+from tests.contract.memory_kit import LEASE_S, RedisMemory, make_summary
+from tests.messages import make_message, make_ref, some_messages
 from tests.redis_values import all_values
 
-REF = a_ref()
+REF = make_ref()
 
 
-async def a_memory(redis: RedisClient, *, messages: int = 6) -> RedisMemory:
+async def fill_memory(redis: RedisClient, *, messages: int = 6) -> RedisMemory:
     memory = RedisMemory(redis)
     await memory.store.append(REF, some_messages(messages), epoch=0)
     return memory
@@ -33,7 +33,7 @@ async def save(
 ) -> SaveOutcome:
     return await memory.summaries.save(
         claim,
-        summary or a_summary("s1", upto=1),
+        summary or make_summary("s1", upto=1),
         covers or ("m0", "m1"),
         epoch=epoch,
         revision=revision,
@@ -41,27 +41,27 @@ async def save(
 
 
 async def test_nothing_is_claimed_if_nothing_is_due(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
 
     assert await memory.summaries.claim(0, lease_s=LEASE_S) is None
 
 
 async def test_the_conversation_that_is_due_longest_is_claimed_first(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     for chat in (2, 1, 3):
-        await memory.summaries.queue(a_ref(chat))
+        await memory.summaries.queue(make_ref(chat))
         memory.clock.now += 1
-    await memory.summaries.queue(a_ref(2))
+    await memory.summaries.queue(make_ref(2))
 
     claims = [await memory.summaries.claim(0, lease_s=LEASE_S) for _ in range(4)]
 
-    assert [claim.ref if claim else None for claim in claims] == [a_ref(2), a_ref(1), a_ref(3), None]
+    assert [claim.ref if claim else None for claim in claims] == [make_ref(2), make_ref(1), make_ref(3), None]
 
 
 async def test_only_unclaimed_due_conversations_are_counted(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     for chat in (1, 2, 3):
-        await memory.summaries.queue(a_ref(chat))
+        await memory.summaries.queue(make_ref(chat))
     await memory.summaries.claim(0, lease_s=LEASE_S)
 
     assert await memory.summaries.count_due(0) == 2
@@ -71,7 +71,7 @@ async def test_only_unclaimed_due_conversations_are_counted(redis: RedisClient) 
 async def test_i14_a_claimed_conversation_is_not_claimed_again_before_its_lease_ends(
     redis: RedisClient,
 ) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     await memory.summaries.queue(REF)
     memory.clock.now += LEASE_S - 1
@@ -85,7 +85,7 @@ async def test_i14_a_claimed_conversation_is_not_claimed_again_before_its_lease_
 
 
 async def test_i14_one_of_many_compressors_gets_the_conversation(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     await memory.summaries.queue(REF)
     others = [RedisSummaries(redis, clock=memory.clock) for _ in range(20)]
 
@@ -95,7 +95,7 @@ async def test_i14_one_of_many_compressors_gets_the_conversation(redis: RedisCli
 
 
 async def test_a_renewed_claim_lasts_longer_and_takes_the_place_of_the_old_one(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     memory.clock.now += LEASE_S / 2
 
@@ -109,21 +109,21 @@ async def test_a_renewed_claim_lasts_longer_and_takes_the_place_of_the_old_one(r
 
 
 async def test_i05_a_saved_summary_is_the_current_one_with_the_ids_that_it_covers(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
 
     assert await save(memory, await memory.claim(REF)) == "saved"
 
-    assert (await memory.store.load(REF, limit=9)).summary == a_summary("s1", upto=1)
+    assert (await memory.store.load(REF, limit=9)).summary == make_summary("s1", upto=1)
     assert await memory.summaries.covered(REF, "s1") == ("m0", "m1")
     assert await memory.summaries.covered(REF, "nothing") == ()
 
 
 async def test_i05_each_summary_builds_on_the_last_and_the_newest_few_are_kept(redis: RedisClient) -> None:
-    memory = await a_memory(redis, messages=12)
+    memory = await fill_memory(redis, messages=12)
     claim = await memory.claim(REF)
     last = None
     for upto in range(11):
-        last = a_summary(f"s{upto}", upto=upto, after=last)
+        last = make_summary(f"s{upto}", upto=upto, after=last)
         assert await save(memory, claim, last, f"m{upto}") == "saved"
 
     newest = [f"s{number}" for number in range(11 - STORED_SUMMARIES, 11)]
@@ -134,7 +134,7 @@ async def test_i05_each_summary_builds_on_the_last_and_the_newest_few_are_kept(r
 
 
 async def test_a_summary_saved_twice_is_saved_once(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     await save(memory, claim)
     before = await all_values(redis)
@@ -147,9 +147,9 @@ async def test_a_summary_saved_twice_is_saved_once(redis: RedisClient) -> None:
 async def test_i14_a_summary_is_saved_after_an_append_and_the_new_messages_stay(
     redis: RedisClient,
 ) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     claim = await memory.claim(REF)
-    await memory.store.append(REF, [a_message("late")], epoch=0)
+    await memory.store.append(REF, [make_message("late")], epoch=0)
 
     assert await save(memory, claim) == "saved"
 
@@ -179,7 +179,7 @@ async def _new_conversation(memory: RedisMemory) -> None:
 async def test_i14_a_summary_of_changed_messages_is_not_saved(
     redis: RedisClient, change: Callable[[RedisMemory], Awaitable[None]]
 ) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     await change(memory)
     before = await all_values(redis)
@@ -192,17 +192,17 @@ async def test_i14_a_summary_of_changed_messages_is_not_saved(
 @pytest.mark.parametrize(
     ("summary", "covers"),
     [
-        (a_summary("s2", upto=3), ("m2", "m3")),
-        (a_summary("s2", upto=3, after=a_summary("other", upto=1)), ("m2", "m3")),
-        (a_summary("s2", upto=1, after=a_summary("s1", upto=1)), ("m1",)),
-        (a_summary("s2", upto=3, after=a_summary("s1", upto=1)), ("m2", "nothing")),
-        (a_summary("s2", upto=3, after=a_summary("s1", upto=1), start=2), ("m2", "m3")),
+        (make_summary("s2", upto=3), ("m2", "m3")),
+        (make_summary("s2", upto=3, after=make_summary("other", upto=1)), ("m2", "m3")),
+        (make_summary("s2", upto=1, after=make_summary("s1", upto=1)), ("m1",)),
+        (make_summary("s2", upto=3, after=make_summary("s1", upto=1)), ("m2", "nothing")),
+        (make_summary("s2", upto=3, after=make_summary("s1", upto=1), start=2), ("m2", "m3")),
     ],
 )
 async def test_a_summary_that_does_not_follow_the_current_one_is_not_saved(
     redis: RedisClient, summary: Summary, covers: tuple[str, ...]
 ) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     await save(memory, claim)
     before = await all_values(redis)
@@ -213,7 +213,7 @@ async def test_a_summary_that_does_not_follow_the_current_one_is_not_saved(
 
 
 async def test_a_summary_of_a_reset_context_is_forgotten(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     await memory.store.erase(REF)
     await memory.store.append(REF, some_messages(2), epoch=1)
@@ -227,7 +227,7 @@ async def test_a_summary_of_a_reset_context_is_forgotten(redis: RedisClient) -> 
 
 
 async def test_i14_a_compressor_that_slept_past_its_lease_writes_nothing(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     sleeper = await memory.claim(REF)
     memory.clock.now += LEASE_S
     second = await memory.summaries.claim(0, lease_s=LEASE_S)
@@ -244,7 +244,7 @@ async def test_i14_a_compressor_that_slept_past_its_lease_writes_nothing(redis: 
 
 
 async def test_a_finished_compression_is_due_again_when_it_is_queued_again(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     await memory.summaries.finish(await memory.claim(REF))
     assert await redis.call("EXISTS", partition_key(0, "compress")) == 0
 
@@ -252,7 +252,7 @@ async def test_a_finished_compression_is_due_again_when_it_is_queued_again(redis
 
 
 async def test_i07_a_failure_is_tried_again_after_a_pause_and_finally_given_up(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     for _ in range(2):
         assert not await memory.summaries.fail(claim, next_sequence=6, retry_in_s=30, at_most=3)
@@ -269,7 +269,7 @@ async def test_i07_a_failure_is_tried_again_after_a_pause_and_finally_given_up(r
 
 
 async def test_after_giving_up_failures_are_counted_from_zero(redis: RedisClient) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     assert await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=1, at_most=1)
 
     assert not await memory.summaries.fail(await memory.claim(REF), next_sequence=9, retry_in_s=1, at_most=2)
@@ -281,7 +281,7 @@ async def test_after_giving_up_failures_are_counted_from_zero(redis: RedisClient
 async def test_i07_a_summary_or_a_new_conversation_resets_the_count_of_failures(
     redis: RedisClient, ends_by: str
 ) -> None:
-    memory = await a_memory(redis)
+    memory = await fill_memory(redis)
     await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=0, at_most=1)
     await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=0, at_most=3)
 
@@ -299,11 +299,11 @@ async def test_i07_a_summary_or_a_new_conversation_resets_the_count_of_failures(
 async def test_forgetting_a_message_of_an_old_summary_deletes_all_summaries(
     redis: RedisClient,
 ) -> None:
-    memory = await a_memory(redis, messages=12)
+    memory = await fill_memory(redis, messages=12)
     claim = await memory.claim(REF)
     last = None
     for upto in range(11):
-        last = a_summary(f"s{upto}", upto=upto, after=last)
+        last = make_summary(f"s{upto}", upto=upto, after=last)
         await save(memory, claim, last, f"m{upto}")
 
     deleted = await memory.store.delete(REF, ["m0"], epoch=0)

@@ -17,9 +17,9 @@ from memory.recall.qdrant.index import open_qdrant
 from memory.recall.reindex import BACKLOG, PAGE
 from memory.recall.spaces import SpacesRecord
 from memory.redis.client import RedisClient
-from tests.contract.reindex_kit import Clock, Process, Rig, an_embedder, describe
-from tests.contract.vector_kit import a_local_client
-from tests.messages import a_message, some_messages
+from tests.contract.reindex_kit import Clock, Process, Rig, describe, make_embedder
+from tests.contract.vector_kit import open_local_client
+from tests.messages import make_message, some_messages
 from tests.store_proxy import index_proxy
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ ANNA, WEATHER = "my sister Anna lives in Lisbon", "the weather is fine"
 @pytest.fixture
 async def rig(redis: RedisClient) -> AsyncGenerator[Rig]:
     """Use an index in this process: creating a collection of a server takes a second on a busy disk."""
-    async with a_local_client() as client:
+    async with open_local_client() as client:
         yield Rig(redis=redis, client=client, clock=Clock())
 
 
@@ -51,8 +51,10 @@ async def rig_behind_a_proxy(
 
 async def serving_process(rig: Rig, *chats: Sequence[str]) -> tuple[Process, list[ContextRef]]:
     """Return a process on an empty store, and chats whose messages it has indexed."""
-    process = await rig.started(an_embedder())
-    refs = [await rig.chat([a_message(f"m{at}", text) for at, text in enumerate(texts)]) for texts in chats]
+    process = await rig.started(make_embedder())
+    refs = [
+        await rig.chat([make_message(f"m{at}", text) for at, text in enumerate(texts)]) for texts in chats
+    ]
     await until_idle(rig, process)
     return process, refs
 
@@ -63,13 +65,13 @@ async def until_idle(rig: Rig, process: Process) -> None:
 
 
 async def test_on_an_empty_store_the_first_space_serves_at_once(rig: Rig) -> None:
-    process = await rig.started(an_embedder())
+    process = await rig.started(make_embedder())
     assert await rig.record() == SpacesRecord(serving=process.follower.ours)
     assert (process.follower.spaces.building, process.follower.spaces.takes_work) == (None, True)
 
 
 async def test_a_process_without_a_claimed_space_takes_no_work(rig: Rig) -> None:
-    process = rig.process(an_embedder())
+    process = rig.process(make_embedder())
     await rig.chat(some_messages(1))
     await process.work()
     assert await rig.queued() == 1
@@ -78,12 +80,12 @@ async def test_a_process_without_a_claimed_space_takes_no_work(rig: Rig) -> None
 async def test_a_space_whose_embedder_does_not_work_is_not_claimed(rig: Rig) -> None:
     old, (ref,) = await serving_process(rig, [ANNA])
     before = await rig.record()
-    broken = an_embedder(dimension=48)
+    broken = make_embedder(dimension=48)
     broken.failure = EmbeddingRefused("the endpoint takes no such dimensions")
     with pytest.raises(EmbeddingRefused):
         await rig.started(broken)
     assert await rig.record() == before
-    await rig.history.append(ref, [a_message("m1", WEATHER)], epoch=0)
+    await rig.history.append(ref, [make_message("m1", WEATHER)], epoch=0)
     await old.work()
     assert await rig.message_ids(old.follower.ours, ref) == {"m0", "m1"}
 
@@ -91,9 +93,9 @@ async def test_a_space_whose_embedder_does_not_work_is_not_claimed(rig: Rig) -> 
 async def test_data_from_before_the_record_is_indexed_again_and_searchable_meanwhile(
     rig: Rig,
 ) -> None:
-    ref = await rig.chat([a_message("m0", ANNA)])
+    ref = await rig.chat([make_message("m0", ANNA)])
     await rig.redis.call("XTRIM", partition_key(0, "work"), "MAXLEN", 0)
-    process = await rig.started(an_embedder())
+    process = await rig.started(make_embedder())
     assert process.follower.spaces.serving.name == process.follower.ours.collection
     await process.work_until_it_serves()
     assert await process.best(ref, "where does Anna live") == "m0"
@@ -102,7 +104,7 @@ async def test_data_from_before_the_record_is_indexed_again_and_searchable_meanw
 
 async def test_searches_use_the_former_space_until_the_new_one_is_complete(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA, WEATHER])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     seen: list[str] = []
     while (await new.reindexer.progress()).target is not None:
         seen.append(new.follower.spaces.serving.name)
@@ -118,7 +120,7 @@ async def test_searches_use_the_former_space_until_the_new_one_is_complete(rig: 
 
 async def test_a_space_after_a_change_equals_one_that_served_from_the_beginning(rig: Rig) -> None:
     _, refs = await serving_process(rig, [ANNA, WEATHER], [f"text {n}" for n in range(PAGE + 30)], ["one"])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await new.work_until_it_serves()
     built = await rig.points(new.follower.ours)
     assert len(built) == 2 + PAGE + 30 + 1
@@ -136,23 +138,23 @@ async def test_empty_and_erased_chats_do_not_block_the_change(rig: Rig) -> None:
     _, (erased, _) = await serving_process(rig, [ANNA], [WEATHER])
     await rig.chat()
     await rig.history.erase(erased)
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await new.work_until_it_serves()
     assert len(await rig.points(new.follower.ours)) == 1
 
 
 async def test_every_partition_is_reindexed(rig: Rig) -> None:
     rig.partitions = 3
-    await rig.started(an_embedder())
+    await rig.started(make_embedder())
     refs = [await rig.chat(some_messages(2), partition=partition) for partition in range(3)]
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await new.work_until_it_serves()
     assert [len(await rig.message_ids(new.follower.ours, ref)) for ref in refs] == [2, 2, 2]
 
 
 async def test_the_progress_shows_all_and_finished_messages(rig: Rig) -> None:
     former, _ = await serving_process(rig, [f"text {n}" for n in range(100)])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     assert (await new.reindexer.progress()).done == 0
     await new.reindexer.step()
     await new.work()
@@ -163,7 +165,7 @@ async def test_the_progress_shows_all_and_finished_messages(rig: Rig) -> None:
 
 async def test_new_messages_never_wait_for_a_long_reindexing(rig: Rig) -> None:
     await serving_process(rig, [f"text {n}" for n in range(2 * BACKLOG + 2 * PAGE)])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     while await new.reindexer.step() == "busy":
         pass
     assert BACKLOG < await rig.queued() <= BACKLOG + PAGE
@@ -171,8 +173,8 @@ async def test_new_messages_never_wait_for_a_long_reindexing(rig: Rig) -> None:
 
 async def test_a_message_during_the_change_is_written_into_both_spaces(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA])
-    new = await rig.started(an_embedder(dimension=48))
-    await rig.history.append(ref, [a_message("m9", "the kettle is blue")], epoch=0)
+    new = await rig.started(make_embedder(dimension=48))
+    await rig.history.append(ref, [make_message("m9", "the kettle is blue")], epoch=0)
     await new.indexers[0].step()
     assert await new.best(ref, "the kettle is blue") == "m9"
     assert "m9" in await rig.message_ids(former.follower.ours, ref)
@@ -182,7 +184,7 @@ async def test_a_message_during_the_change_is_written_into_both_spaces(rig: Rig)
 
 async def test_a_chat_that_begins_during_the_change_is_in_the_new_space(rig: Rig) -> None:
     await serving_process(rig, [ANNA])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await new.reindexer.step()
     await new.reindexer.step()
     first = ContextRef(context_id="0" * 32, partition=0)
@@ -195,7 +197,7 @@ async def test_a_chat_that_begins_during_the_change_is_in_the_new_space(rig: Rig
 
 async def test_a_reset_during_the_change_erases_both_spaces(rig: Rig) -> None:
     former, (ref, other) = await serving_process(rig, [f"text {n}" for n in range(100)], [ANNA])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     for _ in range(3):
         await new.work()
     assert await rig.message_ids(new.follower.ours, ref)
@@ -203,7 +205,7 @@ async def test_a_reset_during_the_change_erases_both_spaces(rig: Rig) -> None:
     assert (await new.recall.erase(ref, below_epoch=erased.epoch)).left == 0
     assert await new.recall.count(ref) == 0
     await rig.register_chat(ref)
-    await rig.history.append(ref, [a_message("m3", "a new beginning")], epoch=erased.epoch)
+    await rig.history.append(ref, [make_message("m3", "a new beginning")], epoch=erased.epoch)
     await new.work_until_it_serves()
     await until_idle(rig, new)
     assert await rig.message_ids(former.follower.ours, ref) <= {"m3"}
@@ -213,7 +215,7 @@ async def test_a_reset_during_the_change_erases_both_spaces(rig: Rig) -> None:
 
 async def test_deletions_and_edits_during_the_change_apply_to_both_spaces(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [f"text {n}" for n in range(100)])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     for _ in range(2):
         await new.work()
     await rig.history.delete(ref, ["m0", "m99"], epoch=0)
@@ -228,7 +230,7 @@ async def test_deletions_and_edits_during_the_change_apply_to_both_spaces(rig: R
 
 async def test_a_failing_embedder_delays_the_change_and_loses_nothing(rig: Rig) -> None:
     _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(150)])
-    embedder = an_embedder(dimension=48)
+    embedder = make_embedder(dimension=48)
     new = await rig.started(embedder)
     await new.reindexer.step()
     await new.work()
@@ -242,13 +244,13 @@ async def test_a_failing_embedder_delays_the_change_and_loses_nothing(rig: Rig) 
 
 
 async def test_a_failing_former_embedder_does_not_block_the_change(rig: Rig) -> None:
-    embedder = an_embedder()
+    embedder = make_embedder()
     former = await rig.started(embedder)
-    ref = await rig.chat([a_message("m0", ANNA)])
+    ref = await rig.chat([make_message("m0", ANNA)])
     await until_idle(rig, former)
     embedder.failure = EmbeddingRefused("no such model any more")
-    new = await rig.started(an_embedder(dimension=48))
-    await rig.history.append(ref, [a_message("m1", "the kettle is blue")], epoch=0)
+    new = await rig.started(make_embedder(dimension=48))
+    await rig.history.append(ref, [make_message("m1", "the kettle is blue")], epoch=0)
     await new.indexers[0].step()
     assert await new.best(ref, "the kettle is blue") == "m1"
     await new.work_until_it_serves()
@@ -260,7 +262,7 @@ async def test_an_unavailable_index_delays_the_change_and_loses_nothing(
 ) -> None:
     async with rig_behind_a_proxy(redis, index_endpoint) as (rig, way):
         _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(150)])
-        new = await rig.started(an_embedder(dimension=48))
+        new = await rig.started(make_embedder(dimension=48))
         await new.reindexer.step()
         await new.work()
         await way.cut()
@@ -273,7 +275,7 @@ async def test_an_unavailable_index_delays_the_change_and_loses_nothing(
 
 async def test_concurrent_reindexers_queue_each_message_once(rig: Rig) -> None:
     former, _ = await serving_process(rig, *[[f"text {n}" for n in range(20)] for _ in range(10)])
-    embedder = an_embedder(dimension=48)
+    embedder = make_embedder(dimension=48)
     others = [await rig.started(embedder) for _ in range(4)]
     for _ in range(30):
         await asyncio.gather(*(other.reindexer.step() for other in others))
@@ -285,7 +287,7 @@ async def test_concurrent_reindexers_queue_each_message_once(rig: Rig) -> None:
 
 async def test_processes_share_the_work_and_switch_together(rig: Rig) -> None:
     await serving_process(rig, [f"text {n}" for n in range(300)])
-    embedder = an_embedder(dimension=48)
+    embedder = make_embedder(dimension=48)
     others = [await rig.started(embedder) for _ in range(3)]
     while (await others[0].reindexer.progress()).target is not None:
         await asyncio.gather(*(other.work() for other in others))
@@ -297,7 +299,7 @@ async def test_processes_share_the_work_and_switch_together(rig: Rig) -> None:
 
 async def test_a_reindexing_continues_after_a_killed_process(rig: Rig) -> None:
     _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(3 * PAGE)])
-    embedder = an_embedder(dimension=48)
+    embedder = make_embedder(dimension=48)
     killed = await rig.started(embedder, consumer="killed")
     await killed.reindexer.step()
     await killed.reindexer.step()
@@ -313,14 +315,14 @@ async def test_a_reindexing_continues_after_a_killed_process(rig: Rig) -> None:
 
 async def test_an_old_process_takes_no_work_of_a_new_one(rig: Rig) -> None:
     old, (ref,) = await serving_process(rig, [ANNA])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await old.reindexer.step()
-    await rig.history.append(ref, [a_message("m1", WEATHER)], epoch=0)
+    await rig.history.append(ref, [make_message("m1", WEATHER)], epoch=0)
     await old.work()
     assert await rig.queued() == 1
     await new.work_until_it_serves()
     await old.work()
-    await rig.history.append(ref, [a_message("m2", WEATHER)], epoch=0)
+    await rig.history.append(ref, [make_message("m2", WEATHER)], epoch=0)
     await old.work()
     assert await rig.queued() == 1
     await until_idle(rig, new)
@@ -329,9 +331,9 @@ async def test_an_old_process_takes_no_work_of_a_new_one(rig: Rig) -> None:
 
 async def test_an_old_process_that_does_not_know_the_change_loses_no_work(rig: Rig) -> None:
     old, (ref,) = await serving_process(rig, [ANNA])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await new.reindexer.step()  # the walk has begun
-    await rig.history.append(ref, [a_message("m1", WEATHER)], epoch=0)
+    await rig.history.append(ref, [make_message("m1", WEATHER)], epoch=0)
     with pytest.raises(SpaceMoved):
         await old.indexers[0].step()
     assert await rig.queued() == 1
@@ -343,7 +345,7 @@ async def test_an_old_process_that_does_not_know_the_change_loses_no_work(rig: R
 
 async def test_an_old_process_cannot_finish_the_reindexings_work(rig: Rig) -> None:
     old, (ref,) = await serving_process(rig, [ANNA])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     while await new.reindexer.step() == "busy":
         pass
     with pytest.raises(SpaceMoved):
@@ -363,10 +365,10 @@ async def give_back(rig: Rig) -> None:
 
 async def test_the_last_of_several_changes_is_built(rig: Rig) -> None:
     _, (ref,) = await serving_process(rig, [f"text {n}" for n in range(100)])
-    second = await rig.started(an_embedder(dimension=48))
+    second = await rig.started(make_embedder(dimension=48))
     await second.reindexer.step()
     await second.work()
-    third = await rig.started(an_embedder(dimension=32))
+    third = await rig.started(make_embedder(dimension=32))
     await third.work_until_it_serves()
     assert (await rig.record()).serving == third.follower.ours
     assert len(await rig.message_ids(third.follower.ours, ref)) == 100
@@ -375,13 +377,13 @@ async def test_the_last_of_several_changes_is_built(rig: Rig) -> None:
 
 
 async def test_a_return_to_the_former_space_leaves_no_message_out(rig: Rig) -> None:
-    embedder = an_embedder()
+    embedder = make_embedder()
     former = await rig.started(embedder)
-    ref = await rig.chat([a_message("m0", ANNA)])
+    ref = await rig.chat([make_message("m0", ANNA)])
     await until_idle(rig, former)
-    new = await rig.started(an_embedder(dimension=48), knows={})
+    new = await rig.started(make_embedder(dimension=48), knows={})
     await new.reindexer.step()
-    await rig.history.append(ref, [a_message("m1", WEATHER)], epoch=0)
+    await rig.history.append(ref, [make_message("m1", WEATHER)], epoch=0)
     await new.indexers[0].step()
 
     back = await rig.started(embedder)
@@ -405,15 +407,15 @@ async def test_force_rebuilds_the_serving_space(rig: Rig) -> None:
 
 async def test_a_former_space_without_its_embedder_is_searched_by_words(rig: Rig) -> None:
     _, (ref,) = await serving_process(rig, [ANNA, WEATHER])
-    new = await rig.started(an_embedder(dimension=48), knows={})
+    new = await rig.started(make_embedder(dimension=48), knows={})
     assert new.follower.spaces.serving.embedder is None
     assert await new.best(ref, "where does Anna live") == "m0"
 
 
 async def test_a_former_space_with_other_terms_is_searched_by_meaning(rig: Rig) -> None:
-    embedder = an_embedder()
+    embedder = make_embedder()
     former = await rig.started(embedder, described=describe(embedder, recipe="0"))
-    ref = await rig.chat([a_message("m0", ANNA)])
+    ref = await rig.chat([make_message("m0", ANNA)])
     await until_idle(rig, former)
     new = await rig.started(embedder)
     serving = new.follower.spaces.serving
@@ -425,11 +427,11 @@ async def test_a_former_space_with_other_terms_is_searched_by_meaning(rig: Rig) 
 
 @pytest.mark.parametrize("changes", [{"recipe": "0"}, {"layout": "0"}])
 async def test_an_unsearchable_former_space_is_skipped(rig: Rig, changes: dict[str, str]) -> None:
-    old = an_embedder()
+    old = make_embedder()
     former = await rig.started(old, described=describe(old, **changes))
-    ref = await rig.chat([a_message("m0", ANNA)])
+    ref = await rig.chat([make_message("m0", ANNA)])
     await until_idle(rig, former)
-    new = await rig.started(an_embedder(dimension=48), knows={})
+    new = await rig.started(make_embedder(dimension=48), knows={})
     assert new.follower.spaces.serving.name == new.follower.ours.collection
     await new.work_until_it_serves()
     assert await new.best(ref, "where does Anna live") == "m0"
@@ -437,7 +439,7 @@ async def test_an_unsearchable_former_space_is_skipped(rig: Rig, changes: dict[s
 
 async def test_the_former_space_is_deleted_a_minute_after_the_switch(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await new.work_until_it_serves()
     rig.clock.now += 59
     await new.work()
@@ -452,9 +454,9 @@ async def test_the_former_space_is_deleted_a_minute_after_the_switch(rig: Rig) -
 async def test_points_of_another_deployment_and_their_collection_stay(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA])
     stranger = ContextRef(context_id=uuid4().hex, partition=0)
-    await rig.history.append(stranger, [a_message("m0", WEATHER)], epoch=0)
+    await rig.history.append(stranger, [make_message("m0", WEATHER)], epoch=0)
     await until_idle(rig, former)
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await new.work_until_it_serves()
     rig.clock.now += 60
     await new.work()
@@ -463,11 +465,11 @@ async def test_points_of_another_deployment_and_their_collection_stay(rig: Rig) 
 
 
 async def test_a_space_that_is_needed_again_is_not_deleted(rig: Rig) -> None:
-    embedder = an_embedder()
+    embedder = make_embedder()
     former = await rig.started(embedder)
-    ref = await rig.chat([a_message("m0", ANNA)])
+    ref = await rig.chat([make_message("m0", ANNA)])
     await until_idle(rig, former)
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await new.work_until_it_serves()
     back = await rig.started(embedder)
     rig.clock.now += 3600
@@ -479,7 +481,7 @@ async def test_a_space_that_is_needed_again_is_not_deleted(rig: Rig) -> None:
 
 async def test_a_reindexing_begins_only_when_no_space_is_being_deleted(rig: Rig) -> None:
     await serving_process(rig, [ANNA])
-    new = await rig.started(an_embedder(dimension=48))
+    new = await rig.started(make_embedder(dimension=48))
     await rig.redis.call("SET", "mnemogram:sweeping", "somebody", "EX", 30)
     await new.reindexer.step()
     assert await rig.redis.call("EXISTS", partition_key(0, "walk")) == 0
@@ -492,7 +494,7 @@ async def test_an_unavailable_index_delays_the_deletion_of_a_space(
 ) -> None:
     async with rig_behind_a_proxy(redis, index_endpoint) as (rig, way):
         former, _ = await serving_process(rig, [ANNA])
-        new = await rig.started(an_embedder(dimension=48))
+        new = await rig.started(make_embedder(dimension=48))
         await new.work_until_it_serves()
         rig.clock.now += 60
         await way.cut()

@@ -8,7 +8,7 @@ import pytest
 from simulator.api.config import DEFAULT_TOKEN
 from simulator.api.world import BEN, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, simulator
-from tests.sent_files import a_picture, a_voice_note
+from tests.sent_files import make_picture, make_voice_note
 
 MEBIBYTE = 1024 * 1024
 
@@ -22,7 +22,7 @@ async def _fetched(sim: Rig, file_id: str) -> bytes:
 
 
 async def test_a_photo_has_several_sizes_and_its_caption() -> None:
-    picture = a_picture(1000, 500)
+    picture = make_picture(1000, 500)
     async with simulator() as sim:
         await sim.people.photo(OLGA, "look @ben", data=picture)
         (update,) = await sim.updates()
@@ -38,7 +38,7 @@ async def test_a_photo_has_several_sizes_and_its_caption() -> None:
 
 async def test_each_kind_of_file_has_its_own_fields() -> None:
     async with simulator() as sim:
-        note = await sim.people.voice(OLGA, data=a_voice_note(4))
+        note = await sim.people.voice(OLGA, data=make_voice_note(4))
         text = await sim.people.document(OLGA, b"# Plan", name="plan.md", caption="read it")
         song, film, loop, round_note = [
             await sim.page(
@@ -156,7 +156,7 @@ async def test_the_page_shows_pictures_and_downloads_other_files() -> None:
     async with simulator() as sim:
         shown = [
             await sim.http.get(f"/api/files/{await sim.people.upload(data, name=name)}")
-            for data, name in ((a_picture(), "a.png"), (b"<script>", "a.html"), (b"<svg/>", "a.svg"))
+            for data, name in ((make_picture(), "a.png"), (b"<script>", "a.html"), (b"<svg/>", "a.svg"))
         ]
         refused = await sim.http.post("/api/files", content=b"x", headers={"content-type": "text/plain"})
         empty = await sim.http.post("/api/files", headers={"content-type": "application/octet-stream"})
@@ -253,7 +253,7 @@ async def test_an_album_is_a_group_of_messages() -> None:
 
 async def test_an_album_of_one_or_of_mixed_kinds_is_refused() -> None:
     async with simulator() as sim:
-        file_id = await sim.people.upload(a_picture(), name="a.png")
+        file_id = await sim.people.upload(make_picture(), name="a.png")
         place = {"chat_id": WEEKEND_PLANS, "from_id": BEN}
         sentences = [
             (await sim.http.post("/api/albums", json=place | {"items": items})).json()["error"]

@@ -30,7 +30,7 @@ from telegram.error import (
 from simulator.api.config import DEFAULT_TOKEN
 from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
-from tests.sent_files import a_picture, a_voice_note
+from tests.sent_files import make_picture, make_voice_note
 
 STOP = InlineKeyboardMarkup([[InlineKeyboardButton("Stop", callback_data="stop")]])
 
@@ -156,8 +156,8 @@ async def test_another_token_is_refused() -> None:
 async def test_every_kind_of_message_is_parsed_into_its_class() -> None:
     async with simulated_bot() as (sim, bot):
         people = sim.people
-        photo = await people.photo(OLGA, "look", data=a_picture(200, 100))
-        await people.voice(OLGA, data=a_voice_note(3))
+        photo = await people.photo(OLGA, "look", data=make_picture(200, 100))
+        await people.voice(OLGA, data=make_voice_note(3))
         await people.document(OLGA, b"# Plan", name="plan.md")
         await people.album(OLGA, "", "")
         for content in (

@@ -17,25 +17,25 @@ from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox
 from tests.fakes.history import InMemoryHistory
-from tests.messages import a_ref
+from tests.messages import make_ref
 from tests.redis_values import keys_with
 
-REF = a_ref(1)
+REF = make_ref(1)
 ENTRY = '{"keys": {"bot_id": 1, "chat_id": -1}, "title": "Garden"}'
 
 
-def a_line(number: int, text: str = "hello") -> TalkLine:
+def make_line(number: int, text: str = "hello") -> TalkLine:
     return TalkLine(telegram_message_id=number, sender=Sender(id=7, name="Anna"), text=text, sent_at=NOW)
 
 
-def an_arrival(update_id: int, number: int, text: str = "hello", **changes: str) -> Arrival:
+def make_arrival(update_id: int, number: int, text: str = "hello", **changes: str) -> Arrival:
     """Talk at the door, unless `changes` make it something else."""
     arrival = Arrival(
         update_id=update_id,
         ref=REF,
         mode="ignored",
         reason="talk",
-        talk=dump_json(TalkLine, a_line(number, text)),
+        talk=dump_json(TalkLine, make_line(number, text)),
         talk_score=score_of(number, is_moved=False),
         registered=ENTRY,
     )
@@ -49,9 +49,9 @@ async def texts_of(store: HistoryStore, ref: ContextRef = REF) -> list[str]:
 async def test_talk_is_stored_beside_the_history_and_ends_its_update(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
-    assert await box.inbox.accept(an_arrival(1, 11, "one")) == "ignored"
+    assert await box.inbox.accept(make_arrival(1, 11, "one")) == "ignored"
 
-    assert (await RedisHistory(redis).load(REF, limit=10)).talk == (a_line(11, "one"),)
+    assert (await RedisHistory(redis).load(REF, limit=10)).talk == (make_line(11, "one"),)
     assert await box.state_of(1) == ("ignored", "talk")
     assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
     assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) == ENTRY
@@ -61,9 +61,9 @@ async def test_talk_is_stored_beside_the_history_and_ends_its_update(redis: Redi
 async def test_repeated_talk_is_stored_once(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
-    await box.inbox.accept(an_arrival(1, 11, "one"))
+    await box.inbox.accept(make_arrival(1, 11, "one"))
 
-    assert await box.inbox.accept(an_arrival(1, 11, "one")) == "duplicate"
+    assert await box.inbox.accept(make_arrival(1, 11, "one")) == "duplicate"
     assert await texts_of(RedisHistory(redis)) == ["one"]
 
 
@@ -71,7 +71,7 @@ async def test_only_the_newest_talk_is_stored_in_any_order_of_arrival(redis: Red
     box = await open_inbox(redis, talk_limit=3)
 
     for number in (5, 1, 4, 2, 3):
-        await box.inbox.accept(an_arrival(number, number, f"line {number}"))
+        await box.inbox.accept(make_arrival(number, number, f"line {number}"))
 
     assert await texts_of(RedisHistory(redis)) == ["line 3", "line 4", "line 5"]
 
@@ -81,8 +81,8 @@ async def test_no_line_of_talk_is_stored_for_more_than_a_week(redis: RedisClient
     box = await open_inbox(redis)
     ages = {1: 2.0, 2: 1.1, 3: 0.9, 4: 0.0}
     for number, age in ages.items():
-        line = replace(a_line(number, '"sent_at":9999999999'), sent_at=NOW - age * keys.TALK_TTL_S)
-        await box.inbox.accept(an_arrival(number, number, talk=dump_json(TalkLine, line)))
+        line = replace(make_line(number, '"sent_at":9999999999'), sent_at=NOW - age * keys.TALK_TTL_S)
+        await box.inbox.accept(make_arrival(number, number, talk=dump_json(TalkLine, line)))
 
     kept = (await RedisHistory(redis).load(REF, limit=10)).talk
     assert [line.telegram_message_id for line in kept] == [3, 4]
@@ -93,7 +93,7 @@ async def test_a_known_title_is_not_overwritten_by_talk(redis: RedisClient) -> N
     box = await open_inbox(redis)
     await redis.call("HSET", keys.partition_key(0, "contexts"), REF.context_id, "as it was")
 
-    await box.inbox.accept(an_arrival(1, 11))
+    await box.inbox.accept(make_arrival(1, 11))
 
     assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) == "as it was"
 
@@ -101,9 +101,9 @@ async def test_a_known_title_is_not_overwritten_by_talk(redis: RedisClient) -> N
 async def test_an_edit_replaces_overheard_text_and_wakes_nobody(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for number in (1, 2, 3):
-        await box.inbox.accept(an_arrival(number, number, f"line {number}"))
+        await box.inbox.accept(make_arrival(number, number, f"line {number}"))
 
-    edit = an_arrival(4, 2, "quokka", mode="turn", reason="talk_edit", payload="p4")
+    edit = make_arrival(4, 2, "quokka", mode="turn", reason="talk_edit", payload="p4")
     assert await box.inbox.accept(edit) == "ignored"
 
     assert await texts_of(RedisHistory(redis)) == ["line 1", "quokka", "line 3"]
@@ -113,9 +113,9 @@ async def test_an_edit_replaces_overheard_text_and_wakes_nobody(redis: RedisClie
 
 async def test_an_edit_of_text_that_was_not_overheard_waits_for_its_turn(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await box.inbox.accept(an_arrival(1, 1, "line 1"))
+    await box.inbox.accept(make_arrival(1, 1, "line 1"))
 
-    edit = an_arrival(2, 2, "quokka", mode="turn", reason="talk_edit", payload="p2")
+    edit = make_arrival(2, 2, "quokka", mode="turn", reason="talk_edit", payload="p2")
     assert await box.inbox.accept(edit) == "accepted"
 
     assert await texts_of(RedisHistory(redis)) == ["line 1"]
@@ -127,16 +127,16 @@ async def test_an_edit_of_a_quoted_line_replaces_it_and_waits_for_its_turn(
     redis: RedisClient, why: str
 ) -> None:
     box = await open_inbox(redis)
-    await box.inbox.accept(an_arrival(1, 2, "line 2"))
+    await box.inbox.accept(make_arrival(1, 2, "line 2"))
     if why == "a kept message quotes it":
         await redis.call("HSET", keys.context_key(REF, "telegram"), "q:2", "m9")
     else:
         await box.accept(2)
-    edit = an_arrival(4, 2, "quokka", mode="turn", reason="talk_edit", payload="p4")
+    edit = make_arrival(4, 2, "quokka", mode="turn", reason="talk_edit", payload="p4")
     edit = replace(
         edit, signal=Signal(kind="edit", update_id=edit.update_id, telegram_message_id=2, sender_id=7)
     )
-    the_same = replace(edit, update_id=3, talk=dump_json(TalkLine, a_line(2, "line 2")))
+    the_same = replace(edit, update_id=3, talk=dump_json(TalkLine, make_line(2, "line 2")))
 
     assert [await box.inbox.accept(each) for each in (the_same, edit)] == ["ignored", "accepted"]
 
@@ -147,7 +147,7 @@ async def test_an_edit_of_a_quoted_line_replaces_it_and_waits_for_its_turn(
 async def test_an_edit_without_a_turn_adds_nothing(redis: RedisClient) -> None:
     box = await open_inbox(redis)
 
-    assert await box.inbox.accept(an_arrival(1, 2, "quokka", reason="talk_edit")) == "ignored"
+    assert await box.inbox.accept(make_arrival(1, 2, "quokka", reason="talk_edit")) == "ignored"
 
     assert await keys_with(redis, "quokka") == []
 
@@ -155,9 +155,9 @@ async def test_an_edit_without_a_turn_adds_nothing(redis: RedisClient) -> None:
 async def test_one_line_is_found_and_forgotten_by_its_score(redis: RedisClient) -> None:
     box, talk = await open_inbox(redis), RedisTalk(redis)
     for number in (1, 2):
-        await box.inbox.accept(an_arrival(number, number, f"line {number}"))
+        await box.inbox.accept(make_arrival(number, number, f"line {number}"))
 
-    assert await talk.find(REF, 2) == a_line(2, "line 2")
+    assert await talk.find(REF, 2) == make_line(2, "line 2")
     assert [await talk.forget(REF, 2), await talk.forget(REF, 2)] == [1, 0]
     assert await talk.find(REF, 2) is None
     assert await texts_of(RedisHistory(redis)) == ["line 1"]
@@ -169,15 +169,15 @@ async def test_a_pin_does_not_keep_the_pinned_text_longer_than_the_message(
 ) -> None:
     box, talk = await open_inbox(redis), RedisTalk(redis)
     if how != "edit of a kept message":
-        await box.inbox.accept(an_arrival(1, 5, "a quokka"))
+        await box.inbox.accept(make_arrival(1, 5, "a quokka"))
     for number, pinned in ((8, 5), (9, 55)):
-        pin = replace(a_line(number, f'Ben pinned "{pinned}": "pinned":5'), is_service=True, pinned=pinned)
-        await box.inbox.accept(an_arrival(number, number, talk=dump_json(TalkLine, pin)))
+        pin = replace(make_line(number, f'Ben pinned "{pinned}": "pinned":5'), is_service=True, pinned=pinned)
+        await box.inbox.accept(make_arrival(number, number, talk=dump_json(TalkLine, pin)))
 
     if how == "forget":
         assert await talk.forget(REF, 5) == 2
     else:
-        await box.inbox.accept(an_arrival(10, 5, "now", mode="turn", reason="talk_edit", payload="p"))
+        await box.inbox.accept(make_arrival(10, 5, "now", mode="turn", reason="talk_edit", payload="p"))
 
     assert [text for text in await texts_of(RedisHistory(redis)) if "pinned" in text] == [
         'Ben pinned "55": "pinned":5'
@@ -187,7 +187,7 @@ async def test_a_pin_does_not_keep_the_pinned_text_longer_than_the_message(
 async def test_a_reset_erases_and_counts_talk(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for number in (1, 2):
-        await box.inbox.accept(an_arrival(number, number, "quokka"))
+        await box.inbox.accept(make_arrival(number, number, "quokka"))
 
     erased = await box.turns.reset(REF)
 
@@ -200,17 +200,17 @@ async def test_a_reset_erases_and_counts_talk(redis: RedisClient) -> None:
 async def store(request: pytest.FixtureRequest, redis: RedisClient) -> AsyncGenerator[HistoryStore]:
     """With two lines of talk."""
     if request.param == "memory":
-        yield InMemoryHistory(talk={REF: {n: a_line(n, f"line {n}") for n in (2, 1)}})
+        yield InMemoryHistory(talk={REF: {n: make_line(n, f"line {n}") for n in (2, 1)}})
         return
     box = await open_inbox(redis)
     for number in (2, 1):
-        await box.inbox.accept(an_arrival(number, number, f"line {number}"))
+        await box.inbox.accept(make_arrival(number, number, f"line {number}"))
     yield RedisHistory(redis)
 
 
 async def test_talk_is_loaded_with_the_history_oldest_first(store: HistoryStore) -> None:
     assert await texts_of(store) == ["line 1", "line 2"]
-    assert await texts_of(store, a_ref(2)) == []
+    assert await texts_of(store, make_ref(2)) == []
     assert (await store.load(REF, limit=10)).count == 0
 
 
@@ -226,7 +226,7 @@ async def test_an_erasure_counts_talk_in_its_receipt(store: HistoryStore) -> Non
 async def test_remaining_talk_makes_a_receipt_unproven(redis: RedisClient) -> None:
     box, store = await open_inbox(redis), RedisHistory(redis)
     erased = await store.erase(REF)
-    await box.inbox.accept(an_arrival(1, 1))
+    await box.inbox.accept(make_arrival(1, 1))
 
     receipt = await prove_erased(REF, erased, store=store, recall=None)
 
@@ -235,7 +235,7 @@ async def test_remaining_talk_makes_a_receipt_unproven(redis: RedisClient) -> No
 
 async def test_an_unreadable_line_is_left_out(redis: RedisClient) -> None:
     await redis.call(
-        "ZADD", keys.context_key(REF, "talk"), 1, "no line", 2, dump_json(TalkLine, a_line(2)), 3, "{}"
+        "ZADD", keys.context_key(REF, "talk"), 1, "no line", 2, dump_json(TalkLine, make_line(2)), 3, "{}"
     )
     await redis.call("EXPIRE", keys.context_key(REF, "talk"), keys.TALK_TTL_S)
 
@@ -244,7 +244,7 @@ async def test_an_unreadable_line_is_left_out(redis: RedisClient) -> None:
 
 
 def test_a_line_reads_as_it_was_written() -> None:
-    line = replace(a_line(3, 'a "quote"\nand \u202e marks'), is_service=True, pinned=5)
+    line = replace(make_line(3, 'a "quote"\nand \u202e marks'), is_service=True, pinned=5)
 
     assert parse_json(TalkLine, dump_json(TalkLine, line)) == line
 

@@ -78,7 +78,7 @@ async def ask(
     return await run_agent(open_team(model), context, journal=DictJournal()), context
 
 
-def told(context: AgentContext) -> list[tuple[str, str, str, bool]]:
+def ledger_of(context: AgentContext) -> list[tuple[str, str, str, bool]]:
     return [(each.kind, each.agent, each.name, each.is_error) for each in context.record.ledger]
 
 
@@ -88,7 +88,7 @@ async def test_i12_the_desk_delegates_and_gets_an_answer(model: OpenAIModel) -> 
     reply, context = await ask(model, asked)
 
     assert "Campanhã" in reply
-    assert told(context) == [
+    assert ledger_of(context) == [
         ("tool", "researcher", "town_facts", False),
         ("delegation", "desk", "researcher", False),
     ]
@@ -98,7 +98,7 @@ async def test_i12_the_desk_delegates_and_gets_an_answer(model: OpenAIModel) -> 
 async def test_i12_the_desk_transfers_the_chat_to_booking(model: OpenAIModel) -> None:
     _, context = await ask(model, 'use transfer_to_booking with reason="seats are wanted"')
 
-    assert told(context) == [("transfer", "desk", "booking", False)]
+    assert ledger_of(context) == [("transfer", "desk", "booking", False)]
     assert context.agent_name == "booking"
 
 

@@ -19,12 +19,12 @@ from bot.transport.telegram_api import TelegramFiles, open_files, open_telegram
 TOKEN = "4242:secret-token"
 
 
-def found_at(path: str) -> Response:
+def file_at(path: str) -> Response:
     result = {"file_id": "f", "file_unique_id": "u", "file_path": path}
     return Response(json.dumps({"ok": True, "result": result}), media_type="application/json")
 
 
-OK = found_at("photos/1.jpg")
+OK = file_at("photos/1.jpg")
 
 
 def refused(description: str) -> Response:
@@ -163,7 +163,7 @@ async def test_no_path_leads_to_another_server(path: str) -> None:
 
     async with serve_http(Starlette(routes=[Route("/{path:path}", tell)]), port=0) as other:
         path = path.format(other=other.origin, host=other.origin.removeprefix("http://"))
-        async with files_of(Server(found=[found_at(path)], files=[content(b"own")])) as files:
+        async with files_of(Server(found=[file_at(path)], files=[content(b"own")])) as files:
             with suppress(TelegramFailure):
                 assert await files.download("f", at_most=300) == b"own"
 
@@ -172,7 +172,7 @@ async def test_no_path_leads_to_another_server(path: str) -> None:
 
 @pytest.mark.parametrize("path", ["a\nb", "a\x00b", "\ud800", "x" * 100_000])
 async def test_an_invalid_path_is_a_failure_like_others(path: str) -> None:
-    async with files_of(Server(found=[found_at(path)], files=[status(404)])) as files:
+    async with files_of(Server(found=[file_at(path)], files=[status(404)])) as files:
         with pytest.raises(TelegramFailure):
             await files.download("f", at_most=300)
 

@@ -10,7 +10,7 @@ from bot.media.transcriber import OpenAITranscriber, open_transcriber
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_replies import Failure
 from tests.scripted_transcriptions import Transcriptions
-from tests.sent_files import a_voice_note
+from tests.sent_files import make_voice_note
 
 
 @asynccontextmanager
@@ -33,20 +33,20 @@ async def transcriber(
 
 async def test_a_recording_is_transcribed_and_its_file_is_named_by_its_format() -> None:
     async with transcriber(Transcriptions(text=" buy three lemons \n")) as (server, hearing):
-        heard = await hearing.transcribe(a_voice_note(), ending="ogg")
+        heard = await hearing.transcribe(make_voice_note(), ending="ogg")
 
     assert heard == "buy three lemons"
     (recording,) = server.recordings
     assert (recording.model, recording.file_name, recording.data) == (
         "hear-1",
         "recording.ogg",
-        a_voice_note(),
+        make_voice_note(),
     )
 
 
 async def test_silence_is_an_empty_text() -> None:
     async with transcriber(Transcriptions(text="  ")) as (_, hearing):
-        assert await hearing.transcribe(a_voice_note(), ending="ogg") == ""
+        assert await hearing.transcribe(make_voice_note(), ending="ogg") == ""
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ async def test_silence_is_an_empty_text() -> None:
 async def test_failures_of_a_transcription_are_distinguished(failure: Failure, reason: str) -> None:
     async with transcriber(Transcriptions(failure=failure)) as (_, hearing):
         with pytest.raises(MediaUnreadable) as caught:
-            await hearing.transcribe(a_voice_note(), ending="ogg")
+            await hearing.transcribe(make_voice_note(), ending="ogg")
 
     assert caught.value.reason == reason
 
@@ -74,7 +74,7 @@ async def test_a_refused_format_is_sent_to_the_fallback_model() -> None:
     refusal = Failure(status=400, message="Audio file might be corrupted or unsupported")
     behaviour = Transcriptions(text="heard", failures={"hear-1": refusal})
     async with transcriber(behaviour, fallback="whisper-1") as (server, hearing):
-        assert await hearing.transcribe(a_voice_note(), ending="ogg") == "heard"
+        assert await hearing.transcribe(make_voice_note(), ending="ogg") == "heard"
 
     assert [recording.model for recording in server.recordings] == ["hear-1", "whisper-1"]
 
@@ -82,7 +82,7 @@ async def test_a_refused_format_is_sent_to_the_fallback_model() -> None:
 async def test_a_hanging_endpoint_is_given_up() -> None:
     async with transcriber(Transcriptions(hangs=True), timeout_s=0.2) as (_, hearing):
         with pytest.raises(MediaUnreadable) as caught:
-            await hearing.transcribe(a_voice_note(), ending="ogg")
+            await hearing.transcribe(make_voice_note(), ending="ogg")
 
     assert caught.value.reason == "unavailable"
 
@@ -91,6 +91,6 @@ async def test_an_unreachable_endpoint_is_unavailable() -> None:
     opening = open_transcriber(model="hear-1", api_key=None, base_url="http://127.0.0.1:1/v1")
     async with opening as hearing:
         with pytest.raises(MediaUnreadable) as caught:
-            await hearing.transcribe(a_voice_note(), ending="ogg")
+            await hearing.transcribe(make_voice_note(), ending="ogg")
 
     assert caught.value.reason == "unavailable"

@@ -12,13 +12,13 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import Erasure
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox, some_parts
-from tests.messages import a_message, a_ref, ids, some_messages
+from tests.messages import ids, make_message, make_ref, some_messages
 from tests.redis_values import all_values, keys_with
 
 
 async def test_a_take_loads_updates_newest_messages_and_epoch(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await RedisHistory(redis).append(a_ref(), some_messages(3), epoch=0)
+    await RedisHistory(redis).append(make_ref(), some_messages(3), epoch=0)
     await box.accept(1)
     claim = await box.claim_one()
     await box.turns.take(claim, window=2)  # the server knows the scripts from now on
@@ -47,7 +47,7 @@ async def test_a_step_of_an_old_epoch_is_not_recorded(redis: RedisClient) -> Non
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    await box.turns.reset(a_ref())
+    await box.turns.reset(make_ref())
     before = await all_values(redis)
 
     with pytest.raises(Forgotten):
@@ -63,16 +63,16 @@ async def test_a_turn_writes_nothing_after_the_memory_it_read_was_erased(
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    await RedisHistory(redis).erase(a_ref())
+    await RedisHistory(redis).erase(make_ref())
     before = await all_values(redis)
 
     with pytest.raises(Forgotten):
         await box.record(claim, "model:1")
     with pytest.raises(Forgotten):
-        await box.commit(claim, 1, messages=[a_message()])
+        await box.commit(claim, 1, messages=[make_message()])
 
     assert await all_values(redis) == before
-    await box.commit(claim, 1, epoch=1, messages=[a_message()])
+    await box.commit(claim, 1, epoch=1, messages=[make_message()])
 
 
 async def test_a_step_that_a_stop_overtakes_is_recorded_and_ends_the_turn(redis: RedisClient) -> None:
@@ -106,7 +106,7 @@ async def test_a_commit_is_atomic(redis: RedisClient) -> None:
 
     await box.commit(claim, 1, 2, messages=some_messages(2), parts=parts, reason="why")
 
-    snapshot = await RedisHistory(redis).load(a_ref(), limit=10)
+    snapshot = await RedisHistory(redis).load(make_ref(), limit=10)
     assert ids(list(snapshot.newest)) == ["m0", "m1"]
     assert await box.waiting() == [3]
     assert await box.outbox() == parts
@@ -148,24 +148,26 @@ async def test_a_commit_of_an_old_epoch_writes_nothing(redis: RedisClient) -> No
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    await box.turns.reset(a_ref())
+    await box.turns.reset(make_ref())
     await box.accept(2)
     before = await all_values(redis)
 
     with pytest.raises(Forgotten):
-        await box.commit(claim, 1, messages=[a_message()], parts=some_parts("hi"), starts_conversation=True)
+        await box.commit(
+            claim, 1, messages=[make_message()], parts=some_parts("hi"), starts_conversation=True
+        )
 
     assert await all_values(redis) == before
 
 
 async def test_a_commit_begins_a_conversation_after_all_earlier_messages(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await RedisHistory(redis).append(a_ref(), some_messages(3), epoch=0)
+    await RedisHistory(redis).append(make_ref(), some_messages(3), epoch=0)
     await box.accept(1)
 
     await box.commit(await box.claim_one(), 1, starts_conversation=True)
 
-    snapshot = await RedisHistory(redis).load(a_ref(), limit=10)
+    snapshot = await RedisHistory(redis).load(make_ref(), limit=10)
     assert (snapshot.conversation_count, snapshot.count) == (0, 3)
 
 
@@ -185,11 +187,11 @@ async def test_an_update_is_finished_by_its_last_part(redis: RedisClient) -> Non
     assert "ends_as" not in record
     assert await box.outbox() == []
     history = RedisHistory(redis)
-    assert [await history.find_by_telegram(a_ref(), number) for number in (71, 72)] == ["m1", "m1"]
+    assert [await history.find_by_telegram(make_ref(), number) for number in (71, 72)] == ["m1", "m1"]
     left = await redis.calls(
         [
-            ("EXISTS", keys.context_key(a_ref(), "sending")),
-            ("EXISTS", keys.context_key(a_ref(), "delivering")),
+            ("EXISTS", keys.context_key(make_ref(), "sending")),
+            ("EXISTS", keys.context_key(make_ref(), "delivering")),
         ]
     )
     assert left == [0, 0]
@@ -222,7 +224,7 @@ async def test_an_outcome_recorded_again_after_a_lost_reply_is_not_reported_as_a
 
     assert await box.turns.sent(claim, line, telegram_id=71)
     assert await all_values(redis) == before
-    await box.turns.reset(a_ref())
+    await box.turns.reset(make_ref())
     assert await box.turns.sent(claim, line, telegram_id=71) is False
 
 
@@ -259,7 +261,7 @@ async def test_an_erased_part_is_neither_counted_nor_sent(redis: RedisClient) ->
     claim = await box.claim_one()
     (line,) = some_parts("hi")
     await box.commit(claim, 1, parts=[line])
-    await box.turns.reset(a_ref())
+    await box.turns.reset(make_ref())
     before = await all_values(redis)
 
     assert not await box.turns.count_sends(claim, line, 2)
@@ -272,13 +274,13 @@ async def test_a_reset_from_outside_erases_a_running_turn(redis: RedisClient) ->
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    said = [a_message("m0", "my secret is quokka"), a_message("m1", "quokka!", role="assistant")]
+    said = [make_message("m0", "my secret is quokka"), make_message("m1", "quokka!", role="assistant")]
     await box.commit(claim, 1, messages=said, parts=some_parts("quokka!"))
     await box.accept(2)
     await box.accept(3)
     await box.turns.record(claim, epoch=0, newest_update=2, fields={"model:1": "quokka"})
 
-    erased = await box.turns.reset(a_ref())
+    erased = await box.turns.reset(make_ref())
 
     assert erased == Erasure(epoch=1, messages=2, sessions=1, updates=3)
     assert await keys_with(redis, "quokka") == []
@@ -296,7 +298,7 @@ async def test_a_reset_deletes_the_dead_letters_of_its_chat_only(redis: RedisCli
         claim = await box.claim_one()
         await box.take(await box.wear_out(claim))
 
-    erased = await box.turns.reset(a_ref(1))
+    erased = await box.turns.reset(make_ref(1))
 
     assert erased.updates == 1
     assert (await box.state_of(1))[0] == "forgotten"
@@ -309,7 +311,7 @@ async def test_a_reset_from_the_chat_keeps_its_own_update_and_later_ones(redis: 
         await box.accept(update)
     claim = await box.claim_one()
 
-    erased = await box.turns.reset(a_ref(), answering=(claim, 2))
+    erased = await box.turns.reset(make_ref(), answering=(claim, 2))
 
     todo = await box.take(claim)
     assert list(todo.updates) == [2, 3]
@@ -320,13 +322,13 @@ async def test_a_reset_from_the_chat_keeps_its_own_update_and_later_ones(redis: 
 
 async def test_a_reset_keeps_the_memory_of_other_chats(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await RedisHistory(redis).append(a_ref(2), some_messages(2), epoch=0)
+    await RedisHistory(redis).append(make_ref(2), some_messages(2), epoch=0)
     await box.accept(1, chat=1)
     await box.accept(2, chat=2)
 
-    await box.turns.reset(a_ref(1))
+    await box.turns.reset(make_ref(1))
 
-    assert (await RedisHistory(redis).load(a_ref(2), limit=10)).count == 2
+    assert (await RedisHistory(redis).load(make_ref(2), limit=10)).count == 2
     assert await box.waiting(chat=2) == [2]
 
 
@@ -334,7 +336,7 @@ async def test_a_person_is_refused_once_in_each_chat_for_a_while(redis: RedisCli
     box = await open_inbox(redis)
 
     first = [
-        await box.turns.note_refusal(a_ref(), chat_id=chat, sender_id=sender, update_id=update)
+        await box.turns.note_refusal(make_ref(), chat_id=chat, sender_id=sender, update_id=update)
         for chat, sender, update in ((1, 7, 1), (1, 7, 2), (1, 8, 3), (2, 7, 4), (1, 7, 1))
     ]
 
@@ -344,12 +346,12 @@ async def test_a_person_is_refused_once_in_each_chat_for_a_while(redis: RedisCli
 
 async def test_a_reset_repeated_after_a_lost_reply_returns_the_same_result(redis: RedisClient) -> None:
     box = await open_inbox(redis)
-    await RedisHistory(redis).append(a_ref(), some_messages(5), epoch=0)
+    await RedisHistory(redis).append(make_ref(), some_messages(5), epoch=0)
     await box.accept(1)
     turns = TurnStore(redis, clock=lambda: NOW, new_id=lambda: "the call that is repeated")
 
-    await turns.reset(a_ref())
-    erased = await turns.reset(a_ref())
+    await turns.reset(make_ref())
+    erased = await turns.reset(make_ref())
 
     assert erased == Erasure(epoch=1, messages=5, sessions=1, updates=1)
 
@@ -359,15 +361,15 @@ async def test_a_second_reset_for_the_same_update_of_another_chat_returns_the_co
 ) -> None:
     box = await open_inbox(redis)
     history = RedisHistory(redis)
-    await history.append(a_ref(), some_messages(5), epoch=0)
+    await history.append(make_ref(), some_messages(5), epoch=0)
 
-    first = await box.turns.reset(a_ref(), vectors=4, asked_by=77)
-    await history.append(a_ref(), some_messages(1), epoch=1)
-    second = await box.turns.reset(a_ref(), vectors=1, asked_by=77)
+    first = await box.turns.reset(make_ref(), vectors=4, asked_by=77)
+    await history.append(make_ref(), some_messages(1), epoch=1)
+    second = await box.turns.reset(make_ref(), vectors=1, asked_by=77)
 
     assert second == first == Erasure(epoch=1, messages=5, sessions=1, updates=0, vectors=4)
-    assert (await history.load(a_ref(), limit=9)).count == 1
-    assert (await box.turns.reset(a_ref(), asked_by=78)).messages == 1
+    assert (await history.load(make_ref(), limit=9)).count == 1
+    assert (await box.turns.reset(make_ref(), asked_by=78)).messages == 1
 
 
 async def test_an_apology_repeated_after_a_lost_reply_is_stored_once(redis: RedisClient) -> None:
@@ -385,7 +387,7 @@ async def test_a_turn_that_read_during_a_reset_writes_nothing(redis: RedisClient
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    await box.turns.reset(a_ref())
+    await box.turns.reset(make_ref())
 
     with pytest.raises(Forgotten):
         await box.record(claim, "model:1", "secret", epoch=1)

@@ -12,7 +12,7 @@ from bot.transport.http_server import BODY_LIMIT, SECRET_HEADER
 from bot.transport.ingest import telegram_ref
 from memory import keys
 from memory.redis.client import RedisClient, open_redis
-from tests.contract.webhook_rig import SECRET, a_message_update, served_webhook
+from tests.contract.webhook_rig import SECRET, make_message_update, served_webhook
 from tests.redis_values import all_values
 from tests.store_proxy import redis_proxy
 
@@ -27,7 +27,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def test_an_update_is_stored_before_the_response(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
-        answer = await endpoint.push(a_message_update(1))
+        answer = await endpoint.push(make_message_update(1))
 
         assert (answer.status_code, answer.json()["outcome"]) == (200, "accepted")
         assert await redis.call("ZRANGE", BOX, 0, -1) == ["1"]
@@ -35,8 +35,8 @@ async def test_an_update_is_stored_before_the_response(redis: RedisClient) -> No
 
 async def test_a_duplicate_is_accepted_and_stored_once(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
-        await endpoint.push(a_message_update(1))
-        answer = await endpoint.push(a_message_update(1))
+        await endpoint.push(make_message_update(1))
+        answer = await endpoint.push(make_message_update(1))
 
         assert (answer.status_code, answer.json()["outcome"]) == (200, "duplicate")
         assert await redis.call("ZCARD", BOX) == 1
@@ -48,7 +48,7 @@ async def test_a_duplicate_is_accepted_and_stored_once(redis: RedisClient) -> No
         ({"poll": {"id": "1"}}, "unused_kind"),
         ({"something_of_next_year": {"a": 1}}, "unknown_kind"),
         ({}, "unknown_kind"),
-        ({"edited_channel_post": a_message_update()["message"]}, "channel_post"),
+        ({"edited_channel_post": make_message_update()["message"]}, "channel_post"),
         ({"message": {"message_id": 3}}, "no_message"),
         ({"message": "not an object"}, "no_message"),
         ({"message": None}, "no_message"),
@@ -84,7 +84,7 @@ async def test_a_request_without_the_secret_is_refused(
     redis: RedisClient, secret: str | bytes | None
 ) -> None:
     async with served_webhook(redis) as endpoint:
-        answer = await endpoint.push(a_message_update(1), secret=secret)
+        answer = await endpoint.push(make_message_update(1), secret=secret)
 
         assert answer.status_code == 401
         assert await all_values(redis) == {}
@@ -128,7 +128,7 @@ async def test_a_body_that_is_no_update_is_refused(redis: RedisClient, body: byt
 async def test_deep_nesting_never_fails_the_webhook(redis: RedisClient, depth: int) -> None:
     """Parsing JSON takes less of the stack than writing it."""
     deep = b"[" * depth + b"]" * depth
-    message = json.dumps(a_message_update()["message"]).encode()
+    message = json.dumps(make_message_update()["message"]).encode()
     async with served_webhook(redis) as endpoint:
         answer = await endpoint.push(b'{"update_id":1,"deep":' + deep + b',"message":' + message + b"}")
 
@@ -136,9 +136,9 @@ async def test_deep_nesting_never_fails_the_webhook(redis: RedisClient, depth: i
 
 
 async def test_one_mebibyte_is_accepted(redis: RedisClient) -> None:
-    bare = len(json.dumps(a_message_update(1, "")))
+    bare = len(json.dumps(make_message_update(1, "")))
     async with served_webhook(redis) as endpoint:
-        answer = await endpoint.push(a_message_update(1, "a" * (BODY_LIMIT - bare)))
+        answer = await endpoint.push(make_message_update(1, "a" * (BODY_LIMIT - bare)))
 
     assert answer.status_code == 200
 
@@ -170,7 +170,7 @@ async def test_a_body_without_the_secret_is_not_waited_for(redis: RedisClient) -
 
 async def test_a_complete_request_without_the_secret_keeps_the_connection_open(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
-        answer = await endpoint.push(a_message_update(1), secret="wrong")
+        answer = await endpoint.push(make_message_update(1), secret="wrong")
 
     assert (answer.status_code, answer.headers.get("connection")) == (401, None)
 
@@ -218,7 +218,7 @@ async def test_other_methods_and_paths_are_refused(redis: RedisClient) -> None:
 
 async def test_before_the_bot_knows_its_id_telegram_is_asked_to_retry(redis: RedisClient) -> None:
     async with served_webhook(redis, is_ready=False) as endpoint:
-        answer = await endpoint.push(a_message_update(1))
+        answer = await endpoint.push(make_message_update(1))
 
     assert answer.status_code == 503
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
@@ -231,46 +231,46 @@ async def test_an_unavailable_store_is_reported_and_its_return_needs_no_restart(
         served_webhook(redis) as endpoint,
     ):
         await redis.call("FLUSHALL")
-        assert (await endpoint.push(a_message_update(1))).status_code == 200
+        assert (await endpoint.push(make_message_update(1))).status_code == 200
         await way.cut()
 
-        refused = await endpoint.push(a_message_update(2))
+        refused = await endpoint.push(make_message_update(2))
 
         assert refused.status_code == 503
         assert 1 <= int(refused.headers["Retry-After"]) <= 60
         await way.mend()
-        assert (await endpoint.push(a_message_update(2))).json()["outcome"] == "accepted"
+        assert (await endpoint.push(make_message_update(2))).json()["outcome"] == "accepted"
         assert await redis.call("ZRANGE", BOX, 0, -1) == ["1", "2"]
 
 
 async def test_a_full_store_is_reported_and_nothing_is_half_stored(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:
-        await endpoint.push(a_message_update(1))
+        await endpoint.push(make_message_update(1))
         before = await all_values(redis)
         await redis.call("CONFIG", "SET", "maxmemory", "1")
         try:
-            refused = await endpoint.push(a_message_update(2))
+            refused = await endpoint.push(make_message_update(2))
         finally:
             await redis.call("CONFIG", "SET", "maxmemory", "0")
 
         assert refused.status_code == 503
         assert "Retry-After" in refused.headers
         assert await all_values(redis) == before
-        assert (await endpoint.push(a_message_update(2))).status_code == 200
+        assert (await endpoint.push(make_message_update(2))).status_code == 200
 
 
 async def test_only_the_chat_with_a_full_box_has_to_wait(redis: RedisClient) -> None:
     async with served_webhook(redis, box_limit=2) as endpoint:
         for update in (1, 2):
-            await endpoint.push(a_message_update(update))
+            await endpoint.push(make_message_update(update))
 
-        refused = await endpoint.push(a_message_update(3))
+        refused = await endpoint.push(make_message_update(3))
 
         assert refused.status_code == 503
         assert "Retry-After" in refused.headers
-        assert (await endpoint.push(a_message_update(4, chat=8))).status_code == 200
+        assert (await endpoint.push(make_message_update(4, chat=8))).status_code == 200
         await redis.call("ZREM", BOX, 1)
-        assert (await endpoint.push(a_message_update(3))).json()["outcome"] == "accepted"
+        assert (await endpoint.push(make_message_update(3))).json()["outcome"] == "accepted"
 
 
 async def test_no_response_reveals_details_of_the_secret_or_the_store(redis_url: str) -> None:
@@ -281,7 +281,7 @@ async def test_no_response_reveals_details_of_the_secret_or_the_store(redis_url:
     ):
         await way.cut()
         texts = [
-            (await endpoint.push(a_message_update(1), secret=secret)).text for secret in (SECRET, "wrong")
+            (await endpoint.push(make_message_update(1), secret=secret)).text for secret in (SECRET, "wrong")
         ]
 
     for text in texts:

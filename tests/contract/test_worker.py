@@ -21,7 +21,7 @@ from memory import keys
 from memory.errors import CommandRefused, MemoryFailure, StoreFull, StoreUnavailable
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, eventually, open_inbox
-from tests.messages import a_ref
+from tests.messages import make_ref
 
 
 @pytest.fixture(autouse=True)
@@ -198,7 +198,7 @@ async def test_a_worker_claims_nothing_during_an_isolation(
             await asyncio.sleep(0.1)
             claimed = await box.inbox.claim(0, consumer="bert", count=1, wait_ms=1)
 
-    assert [claim.ref for claim in claimed] == [a_ref(2)]
+    assert [claim.ref for claim in claimed] == [make_ref(2)]
 
 
 async def _no_note() -> None: ...
@@ -249,7 +249,7 @@ async def test_a_waiting_context_does_not_block_another_one(redis: RedisClient) 
     slots, rested, others = Slots(1), asyncio.Event(), Work(box)
 
     async def work(claim: Claim) -> None:
-        if claim.ref == a_ref(1):
+        if claim.ref == make_ref(1):
             async with slots.rest():
                 await rested.wait()
         await others(claim)
@@ -526,7 +526,7 @@ async def test_failed_work_ends_neither_the_worker_nor_other_work(
     work.go.set()
 
     async def fail_for_one(claim: Claim) -> None:
-        if claim.ref == a_ref(1):
+        if claim.ref == make_ref(1):
             raise failure
         await work(claim)
 

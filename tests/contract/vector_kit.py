@@ -19,11 +19,11 @@ EAST, NORTH, NORTHEAST = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.8, 0.0]
 SPACE = EmbeddingSpace(model="test-vector-index", dimension=3, version="1")
 
 
-def an_index(client: AsyncQdrantClient, space: EmbeddingSpace = SPACE) -> QdrantIndex:
+def make_index(client: AsyncQdrantClient, space: EmbeddingSpace = SPACE) -> QdrantIndex:
     return QdrantIndex(client, collection_name(space), dimension=space.dimension)
 
 
-def a_space(*, dimension: int = 3) -> EmbeddingSpace:
+def make_space(*, dimension: int = 3) -> EmbeddingSpace:
     """Return a space, and so a collection, for this test alone."""
     return EmbeddingSpace(model=f"test-{uuid4()}", dimension=dimension, version="1")
 
@@ -32,7 +32,7 @@ def terms(*indices: int, weight: float = 1.0) -> SparseVector:
     return SparseVector(indices=indices, values=tuple(weight for _ in indices))
 
 
-def a_point(
+def make_point(
     context_id: str, message_id: str, dense: list[float] | None = None, **changed: Any
 ) -> VectorPoint:
     point = VectorPoint(
@@ -50,7 +50,7 @@ def a_point(
     return replace(point, **changed)
 
 
-def a_query(context_id: str, **changed: Any) -> VectorQuery:
+def make_query(context_id: str, **changed: Any) -> VectorQuery:
     query = VectorQuery(context_id=context_id, epoch=0, dense=EAST, sparse=None, limit=10)
     return replace(query, **changed)
 
@@ -64,7 +64,7 @@ def by_id(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
 
 
 @asynccontextmanager
-async def a_local_client() -> AsyncGenerator[AsyncQdrantClient]:
+async def open_local_client() -> AsyncGenerator[AsyncQdrantClient]:
     client = AsyncQdrantClient(":memory:")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Payload indexes have no effect in the local Qdrant")

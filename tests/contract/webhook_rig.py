@@ -92,7 +92,7 @@ async def served_webhook(
         yield Endpoint(http=http, port=http.base_url.port or 0)
 
 
-def a_message_update(update_id: object = 1, text: str = "hello", *, chat: int = 7) -> dict[str, Any]:
+def make_message_update(update_id: object = 1, text: str = "hello", *, chat: int = 7) -> dict[str, Any]:
     """Return an update with a message in a private chat."""
     person = {"id": chat, "is_bot": False, "first_name": "Anna"}
     message = {"message_id": 3, "date": 900, "chat": {"id": chat, "type": "private"}, "from": person}

@@ -62,7 +62,7 @@ async def _answers(client: httpx.AsyncClient, url: str) -> bool:
         return False
 
 
-def an_update(number: int, chat: int) -> dict[str, Any]:
+def make_update(number: int, chat: int) -> dict[str, Any]:
     sender = {"id": 1001, "is_bot": False, "first_name": "Anna"}
     return {
         "update_id": number,
@@ -121,7 +121,7 @@ async def test_the_shipped_balancer_uses_two_serves_and_skips_the_killed_one(tmp
         assert {await deliver(system, 200 + number, chat=number) for number in range(40)} == {200}
         await second.kill()
         async with httpx.AsyncClient(trust_env=False) as client:
-            none_left = await client.post(f"{url}/telegram/webhook", json=an_update(300, 7))
+            none_left = await client.post(f"{url}/telegram/webhook", json=make_update(300, 7))
         assert none_left.status_code == 503
         assert none_left.headers["Retry-After"] == "2"
 
@@ -142,7 +142,7 @@ async def _found_by_the_checks(stats: Path, *, status: str) -> set[str]:
 
 async def deliver(system: System, number: int, *, chat: int) -> int:
     """Return the HTTP status of an update's delivery."""
-    return (await system.deliver(an_update(1_000_000 + number, 2000 + chat)))[0]
+    return (await system.deliver(make_update(1_000_000 + number, 2000 + chat)))[0]
 
 
 async def _all_up(system: System, urls: Sequence[str]) -> None:
@@ -151,7 +151,7 @@ async def _all_up(system: System, urls: Sequence[str]) -> None:
     async with asyncio.timeout(20):
         while not reached:
             number += 1
-            await deliver_anyhow(system, an_update(1_000_000 + number, 3000 + number))
+            await deliver_anyhow(system, make_update(1_000_000 + number, 3000 + number))
             reached = all([await taken_in(each) > 0 for each in urls])
 
 

@@ -42,7 +42,7 @@ def point(number: int) -> dict[str, Any]:
 
 
 @contextmanager
-def a_server(directory: Path, *, dies_at: str = "never") -> Generator[tuple[subprocess.Popen[bytes], str]]:
+def open_server(directory: Path, *, dies_at: str = "never") -> Generator[tuple[subprocess.Popen[bytes], str]]:
     """Run a server that kills itself with -9 when its vacuum reaches a stage. Yield its address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = subprocess.Popen(
@@ -68,7 +68,7 @@ def test_a_kill_at_any_stage_of_a_vacuum_loses_nothing_and_leaves_no_files(
     tmp_path: Path, stage: str
 ) -> None:
     folder = tmp_path / "collections" / "c"
-    with a_server(tmp_path, dies_at=stage) as (server, url):
+    with open_server(tmp_path, dies_at=stage) as (server, url):
         call(url, tmp_path, "PUT", "/collections/c", SETTINGS)
         call(url, tmp_path, "PUT", "/collections/c/points", {"points": [point(n) for n in range(200)]})
         scope = {"must": [{"has_id": [1, 2, 3]}]}
@@ -76,7 +76,7 @@ def test_a_kill_at_any_stage_of_a_vacuum_loses_nothing_and_leaves_no_files(
         assert server.wait(30) == -signal.SIGKILL
     shards = {path.name for path in folder.glob("shard-*")}
     assert len(shards) == 2
-    with a_server(tmp_path) as (_, url):
+    with open_server(tmp_path) as (_, url):
         found = call(url, tmp_path, "POST", "/collections/c/points/scroll", EVERYTHING)["points"]
         assert [one["id"] for one in found] == [0, *range(4, 200)]
         assert all(one["payload"] == point(one["id"])["payload"] for one in found)
@@ -88,7 +88,7 @@ def test_a_kill_at_any_stage_of_a_vacuum_loses_nothing_and_leaves_no_files(
 
 
 def test_the_server_flushes_on_sigterm(tmp_path: Path) -> None:
-    with a_server(tmp_path) as (server, url):
+    with open_server(tmp_path) as (server, url):
         call(url, tmp_path, "PUT", "/collections/c", SETTINGS)
         call(url, tmp_path, "PUT", "/collections/c/points", {"points": [point(1)]})
         server.terminate()
@@ -96,7 +96,7 @@ def test_the_server_flushes_on_sigterm(tmp_path: Path) -> None:
 
 
 def test_the_server_is_one_process(tmp_path: Path) -> None:
-    with a_server(tmp_path) as (server, url):
+    with open_server(tmp_path) as (server, url):
         call(url, tmp_path, "GET", "/collections")
         children = subprocess.run(
             ["ps", "-o", "pid=", "--ppid", str(server.pid)], capture_output=True, text=True, check=False

@@ -41,7 +41,7 @@ async def test_facts_of_messages_5_200_and_400_are_in_the_prompt_of_message_600(
         assert [code for _, code in PLANTED.values() if code not in json.dumps(last)] == []
         assert model.summaries >= 3
         assert all(size <= WINDOW for size in sizes(system))
-        assert len(await kept(system, chat, "lineage")) >= 3
+        assert len(await read_key(system, chat, "lineage")) >= 3
         log.info("%d messages, %d summaries", history["messages"], model.summaries)
 
 
@@ -68,8 +68,8 @@ async def test_a_worker_killed_during_a_compression_changes_no_stored_data(tmp_p
             await answered(system, heard, chat, "and now?")
 
         assert after == before
-        assert await kept(system, chat, "lineage") != []
-        assert "overview" in json.dumps(await kept(system, chat, "summaries"))
+        assert await read_key(system, chat, "lineage") != []
+        assert "overview" in json.dumps(await read_key(system, chat, "summaries"))
         assert "tamarind" in json.dumps(prompts(system)[-1])
 
 
@@ -120,7 +120,7 @@ def memory_prefix(system: System, chat: int) -> str:
     return keys.context_key(system.context(chat), "meta").removesuffix("meta")
 
 
-async def kept(system: System, chat: int, name: str) -> Any:
+async def read_key(system: System, chat: int, name: str) -> Any:
     """Return the value of a key of the chat's memory."""
     key = f"{memory_prefix(system, chat)}{name}"
     if await system.redis.call("TYPE", key) == "zset":
@@ -133,4 +133,4 @@ async def memory_of(system: System, chat: int) -> dict[str, Any]:
     prefix = memory_prefix(system, chat)
     names = [key.removeprefix(prefix) for key in await all_keys(system.redis) if key.startswith(prefix)]
     hashes = sorted(set(names) - {"epoch", "prompts"})
-    return {name: await kept(system, chat, name) for name in hashes}
+    return {name: await read_key(system, chat, name) for name in hashes}

@@ -14,7 +14,7 @@ Ends = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 @asynccontextmanager
-async def a_server(answer: bytes = b"") -> AsyncGenerator[int]:
+async def open_server(answer: bytes = b"") -> AsyncGenerator[int]:
     """Answer each line with `answer` and the line. Yield the port."""
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -57,13 +57,13 @@ async def is_cut(ends: Ends) -> bool:
 
 
 async def test_without_faults_everything_passes() -> None:
-    async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
+    async with open_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
         assert [await ask(ends) for _ in range(3)] == [b"line\n"] * 3
         assert (proxy.connections, proxy.resets) == (1, 0)
 
 
 async def test_a_delay_applies_in_both_directions() -> None:
-    async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
+    async with open_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
         proxy.faults = Faults(delay_s=0.05)
         begun = time.monotonic()
         assert await ask(ends) == b"line\n"
@@ -71,7 +71,7 @@ async def test_a_delay_applies_in_both_directions() -> None:
 
 
 async def test_after_a_drop_the_connection_is_silent_and_a_new_one_works() -> None:
-    async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
+    async with open_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
         proxy.faults = Faults(drop=1.0)
         with pytest.raises(TimeoutError):
             await ask(ends, within_s=0.05)
@@ -83,7 +83,7 @@ async def test_after_a_drop_the_connection_is_silent_and_a_new_one_works() -> No
 
 
 async def test_a_blackhole_accepts_and_answers_nothing() -> None:
-    async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy:
+    async with open_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy:
         proxy.faults = Faults(blackhole=True)
         async with connected(proxy) as ends:
             with pytest.raises(TimeoutError):
@@ -93,7 +93,7 @@ async def test_a_blackhole_accepts_and_answers_nothing() -> None:
 async def test_a_random_cut_falls_within_a_chunk_and_repeats_with_the_same_seed() -> None:
     async def answers_until_cut() -> int:
         async with (
-            a_server() as port,
+            open_server() as port,
             tcp_proxy(("127.0.0.1", port), seed=5) as proxy,
             connected(proxy) as ends,
         ):
@@ -107,7 +107,7 @@ async def test_a_random_cut_falls_within_a_chunk_and_repeats_with_the_same_seed(
 
 
 async def test_a_refusing_proxy_resets_connections_and_returns_on_its_port() -> None:
-    async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
+    async with open_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy, connected(proxy) as ends:
         assert await ask(ends) == b"line\n"
         proxy.faults = Faults(refuse=True)
         with pytest.raises(ConnectionRefusedError):
@@ -119,8 +119,8 @@ async def test_a_refusing_proxy_resets_connections_and_returns_on_its_port() -> 
 
 
 async def test_the_balancer_skips_a_dead_server() -> None:
-    async with a_server(b"a ") as first, a_server(b"b ") as second:
-        async with a_server() as third:
+    async with open_server(b"a ") as first, open_server(b"b ") as second:
+        async with open_server() as third:
             dead = third
         async with tcp_proxy(*(("127.0.0.1", port) for port in (first, dead, second))) as proxy:
             said: list[bytes] = []
@@ -135,7 +135,7 @@ async def test_the_balancer_skips_a_dead_server() -> None:
 
 
 async def test_a_temporary_fault_ends_when_its_wait_is_cancelled() -> None:
-    async with a_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy:
+    async with open_server() as port, tcp_proxy(("127.0.0.1", port)) as proxy:
         suffering = asyncio.create_task(proxy.suffer(Faults(refuse=True), seconds=60))
         await until(lambda: proxy.faults.refuse, within_s=5)
         suffering.cancel()

@@ -94,7 +94,7 @@ async def test_a_streamed_text_grows_and_keeps_its_surrogate_pairs_whole(model: 
     async def tell(text: str) -> None:
         grown.append(text)
 
-    reply = await model.chat([said("hello")], [], on_text=tell)
+    reply = await model.chat([make_message("hello")], [], on_text=tell)
 
     assert (reply.text, reply.tool_calls, reply.finish_reason) == (TEXT, (), "stop")
     assert len(grown) > 5
@@ -105,10 +105,10 @@ async def test_a_streamed_text_grows_and_keeps_its_surrogate_pairs_whole(model: 
 async def test_the_client_reads_parallel_tool_calls_and_sends_their_results(
     model: OpenAIModel, aimock: str
 ) -> None:
-    asked = await model.chat([said("sums")], [ADD])
+    asked = await model.chat([make_message("sums")], [ADD])
     called = PromptMessage(role="assistant", text=asked.text, tool_calls=asked.tool_calls)
     results = [result(each, text) for each, text in zip(asked.tool_calls, ("5", "9"), strict=True)]
-    answered = await model.chat([said("sums"), called, *results], [ADD])
+    answered = await model.chat([make_message("sums"), called, *results], [ADD])
 
     assert [(each.name, json.loads(each.arguments)) for each in asked.tool_calls] == [
         ("add", {"a": 2, "b": 3}),
@@ -123,7 +123,7 @@ async def test_the_client_reads_parallel_tool_calls_and_sends_their_results(
 
 
 async def test_the_client_waits_as_long_as_a_429_asks(model: OpenAIModel) -> None:
-    assert (await model.chat([said("busy")], [])).text == "At last."
+    assert (await model.chat([make_message("busy")], [])).text == "At last."
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ async def test_failures_are_classified_without_quoting_the_server(
     model: OpenAIModel, text: str, error: type[Exception]
 ) -> None:
     with pytest.raises(error) as raised:
-        await model.chat([said(text)], [])
+        await model.chat([make_message(text)], [])
 
     assert not re.search("No more|Too long|fixture", str(raised.value))
 
 
-def said(text: str) -> PromptMessage:
+def make_message(text: str) -> PromptMessage:
     return PromptMessage(role="user", text=text)
 
 

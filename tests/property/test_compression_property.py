@@ -12,7 +12,7 @@ from memory.history.summary import ArtifactNote, Fact, SummaryText, fit_summary,
 from memory.history.transcript import Excerpt, Line, render_line
 from memory.summary.compression import CompressionLimits, line_tokens, plan_compression
 from memory.tokens import Tokenizer
-from tests.messages import a_message, ids
+from tests.messages import ids, make_message
 
 ROLES: tuple[Role, ...] = ("user", "user", "assistant", "system")
 TEXTS = st.text(max_size=40) | st.sampled_from(["", "## Tool: x", "a\u2028b", "\ud800", '"}', "word " * 300])
@@ -23,7 +23,7 @@ TOKENIZER = Tokenizer(encoding="o200k_base")
 def conversations(draw: st.DrawFn) -> list[Message]:
     drawn = draw(st.lists(st.tuples(st.sampled_from(ROLES), TEXTS, st.integers(0, 400)), max_size=90))
     return [
-        replace(a_message(f"m{n}", text, role=role), sequence=3 * n, tokens=tokens)
+        replace(make_message(f"m{n}", text, role=role), sequence=3 * n, tokens=tokens)
         for n, (role, text, tokens) in enumerate(drawn)
     ]
 

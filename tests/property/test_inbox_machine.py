@@ -24,13 +24,13 @@ from bot.inbox.records import ATTEMPTS_AT_MOST, ISOLATED_FROM, Claim
 from memory import keys
 from memory.redis.client import open_redis
 from tests.contract.inbox_kit import Inbox, open_inbox
-from tests.messages import a_ref
+from tests.messages import make_ref
 
 T = TypeVar("T")
 
 CHATS = (1, 2, 3)
 WORKERS = ("anna", "bert")
-CHAT_OF = {a_ref(chat).context_id: chat for chat in CHATS}
+CHAT_OF = {make_ref(chat).context_id: chat for chat in CHATS}
 
 
 @dataclass(slots=True)
@@ -197,7 +197,7 @@ class InboxMachine(RuleBasedStateMachine):
         for chat_id, chat in self.chats.items():
             assert self.run(self.box.waiting(chat_id)) == chat.line
             if chat.waiting or chat.holder:
-                assert a_ref(chat_id).context_id in active
+                assert make_ref(chat_id).context_id in active
 
     def teardown(self) -> None:
         try:

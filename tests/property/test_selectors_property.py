@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memory.history.message import CONVERSATION_ROLES, Message, Role
 from memory.history.selectors import MessageWindowMessageSelector, TokenWindowMessageSelector, chunk_start
-from tests.messages import WordTokenizer, a_message, newest_of
+from tests.messages import WordTokenizer, make_message, newest_of
 
 _ROLES: st.SearchStrategy[Role] = st.sampled_from(["user", "assistant", "system", "tool"])
 _TEXTS = st.lists(st.sampled_from(["one", "two", "three"]), max_size=12).map(" ".join)
@@ -16,7 +16,7 @@ _TEXTS = st.lists(st.sampled_from(["one", "two", "three"]), max_size=12).map(" "
 @st.composite
 def histories(draw: st.DrawFn) -> list[Message]:
     drawn = draw(st.lists(st.tuples(_ROLES, _TEXTS), max_size=12))
-    return [a_message(f"m{number}", text, role=role) for number, (role, text) in enumerate(drawn)]
+    return [make_message(f"m{number}", text, role=role) for number, (role, text) in enumerate(drawn)]
 
 
 def conversation(history: list[Message]) -> list[Message]:

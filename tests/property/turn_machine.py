@@ -30,14 +30,14 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import Erasure
 from memory.redis.client import open_redis
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
-from tests.messages import a_message, a_ref
+from tests.messages import make_message, make_ref
 from tests.stores import stray_keys
 
 T = TypeVar("T")
 
 CHATS = (1, 2)
 WORKERS = ("anna", "bert")
-CHAT_OF = {a_ref(chat).context_id: chat for chat in CHATS}
+CHAT_OF = {make_ref(chat).context_id: chat for chat in CHATS}
 SENDS_AT_MOST = 2
 UPDATE_NUMBERS = 30
 
@@ -293,7 +293,7 @@ class TurnMachine(RuleBasedStateMachine):
         lines = some_parts(
             *(f"{name} part {part}" for part in range(parts)), update_id=of[0], epoch=seen.epoch, of=name
         )
-        work: dict[str, Any] = {"messages": [a_message(name)], "parts": lines, "epoch": seen.epoch}
+        work: dict[str, Any] = {"messages": [make_message(name)], "parts": lines, "epoch": seen.epoch}
         if seen.epoch != chat.epoch:
             self._raises(Forgotten, self.box.commit(claim, *of, **work))
             return
@@ -407,7 +407,7 @@ class TurnMachine(RuleBasedStateMachine):
     def reset(self, chat: int) -> None:
         """Reset from outside, at any moment."""
         box = self.chats[chat]
-        erased = self.run(self.box.turns.reset(a_ref(chat)))
+        erased = self.run(self.box.turns.reset(make_ref(chat)))
         dead = {update for update in self.dead if self.updates[update].chat == chat}
         for update in {*box.waiting, *box.delivering, *dead}:
             self.updates[update].state = "forgotten"
@@ -431,7 +431,7 @@ class TurnMachine(RuleBasedStateMachine):
         if chat.outbox:
             return
         own = seen.line[0]
-        erased = self.run(self.box.turns.reset(a_ref(chat.number), answering=(claim, own)))
+        erased = self.run(self.box.turns.reset(make_ref(chat.number), answering=(claim, own)))
         dead = {update for update in self.dead if self.updates[update].chat == chat.number}
         gone = {update for update in chat.waiting if update < own} | dead
         for update in gone:
@@ -440,7 +440,9 @@ class TurnMachine(RuleBasedStateMachine):
         self.dead -= dead
         chat.clear()
         assert erased.epoch == chat.epoch
-        line = self.run(self.box.redis.call("HGET", keys.context_key(a_ref(chat.number), "journal"), "reset"))
+        line = self.run(
+            self.box.redis.call("HGET", keys.context_key(make_ref(chat.number), "journal"), "reset")
+        )
         assert parse_json(Erasure, line) == erased
         chat.journal["reset"] = line
         seen.epoch, seen.line = chat.epoch, [update for update in seen.line if update in chat.waiting]
@@ -449,7 +451,7 @@ class TurnMachine(RuleBasedStateMachine):
     def clear(self, chat: int) -> None:
         """Erase the memory only. Waiting updates stay; a turn that has read before must not write."""
         box = self.chats[chat]
-        assert self.run(self.history.erase(a_ref(chat))) is not None
+        assert self.run(self.history.erase(make_ref(chat))) is not None
         box.history.clear()
         box.shown.clear()
         box.epoch += 1
@@ -460,7 +462,7 @@ class TurnMachine(RuleBasedStateMachine):
         if not box.history:
             return
         name = box.history[which % len(box.history)]
-        self.run(self.history.delete(a_ref(chat), [name], epoch=box.epoch))
+        self.run(self.history.delete(make_ref(chat), [name], epoch=box.epoch))
         box.history.remove(name)
         box.shown = {number: of for number, of in box.shown.items() if of != name}
 
@@ -474,7 +476,7 @@ class TurnMachine(RuleBasedStateMachine):
 
     async def _migrate(self, chat: int, where: int) -> bool:
         epoch = self.chats[chat].epoch
-        return await self.migrations.forget_telegram_ids(a_ref(chat), epoch=epoch, new_chat_id=-where)
+        return await self.migrations.forget_telegram_ids(make_ref(chat), epoch=epoch, new_chat_id=-where)
 
     @precondition(_has_dead)
     @rule(verb=st.sampled_from(["retry", "drop"]), which=st.integers(0, 3))
@@ -500,7 +502,7 @@ class TurnMachine(RuleBasedStateMachine):
         assert {fields["context"]: entry for entry, fields in entries} == active
         assert len(entries) == len(active), "a context has two entries"
         assert set(active) == {
-            a_ref(chat.number).context_id for chat in self.chats.values() if chat.is_active
+            make_ref(chat.number).context_id for chat in self.chats.values() if chat.is_active
         }
         assert {int(update) for update in dead} == self.dead
         for number, chat in enumerate(self.chats.values()):
@@ -533,7 +535,7 @@ class TurnMachine(RuleBasedStateMachine):
             ("ZRANGE", keys.partition_key(0, "dead"), 0, -1),
         ]
         for chat in CHATS:
-            ref = a_ref(chat)
+            ref = make_ref(chat)
             questions += [
                 ("ZRANGE", keys.context_key(ref, "box"), 0, -1),
                 ("LRANGE", keys.context_key(ref, "outbox"), 0, -1),

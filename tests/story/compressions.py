@@ -12,7 +12,7 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.summary import compressor
 from memory.summary.redis_summaries import RedisSummaries
-from tests.story.harness import BEN, CHIARA, Json, Story, a_ref
+from tests.story.harness import BEN, CHIARA, Json, Story, make_ref
 
 POLL_S = 0.01
 
@@ -59,7 +59,7 @@ async def wait_until_compressed(bot: Story) -> None:
 
     The one compressor takes another conversation only then: Chiara's, which has nothing to compress.
     """
-    await RedisSummaries(bot.redis, clock=time.time).queue(a_ref(CHIARA))
+    await RedisSummaries(bot.redis, clock=time.time).queue(make_ref(CHIARA))
 
     async def is_done() -> bool:
         return int(await bot.redis.call("ZCARD", keys.partition_key(0, "compress"))) == 0
@@ -69,9 +69,9 @@ async def wait_until_compressed(bot: Story) -> None:
 
 async def stored(bot: Story) -> list[Message]:
     """Return every stored message of Ben's chat, oldest first, covered or not."""
-    return await RedisHistory(bot.redis).page(a_ref(BEN), after_sequence=-1, limit=1000)
+    return await RedisHistory(bot.redis).page(make_ref(BEN), after_sequence=-1, limit=1000)
 
 
 async def lineage(bot: Story) -> list[str]:
     """Return the ids of the stored summaries of Ben's conversation, oldest first."""
-    return await bot.redis.call("ZRANGE", keys.context_key(a_ref(BEN), "lineage"), 0, -1)
+    return await bot.redis.call("ZRANGE", keys.context_key(make_ref(BEN), "lineage"), 0, -1)

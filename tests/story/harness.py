@@ -202,7 +202,7 @@ class Story:
 
     async def wait_for_waiting(self, updates: int, *, chat: int = BEN) -> list[int]:
         """Wait until this many updates are in the chat's box, including the running one. Return their ids."""
-        box = keys.context_key(a_ref(chat), "box")
+        box = keys.context_key(make_ref(chat), "box")
 
         async def are_there() -> bool:
             return int(await self.redis.call("ZCARD", box)) >= updates
@@ -257,7 +257,7 @@ class Story:
 
     async def history(self, chat: int, thread: int | None = None) -> HistorySnapshot:
         """Return the current conversation of a chat or topic, at most 1,000 messages."""
-        return await RedisHistory(self.redis).load(a_ref(chat, thread), limit=1000)
+        return await RedisHistory(self.redis).load(make_ref(chat, thread), limit=1000)
 
     async def lines(self, chat: int, thread: int | None = None) -> list[tuple[str, str]]:
         """Return the history as (role, text) pairs."""
@@ -330,7 +330,7 @@ async def take_the_context_away(bot: Story) -> None:
     await bot.redis.call("XCLAIM", keys.partition_key(0, "ready"), "workers", "another", 0, entry[0])
 
 
-def a_ref(chat: int, thread: int | None = None) -> ContextRef:
+def make_ref(chat: int, thread: int | None = None) -> ContextRef:
     """Return the context of a chat or topic."""
     return telegram_ref(BOT, chat, thread, partitions=1)
 

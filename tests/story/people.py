@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from tests.sent_files import a_picture, a_voice_note
+from tests.sent_files import make_picture, make_voice_note
 
 Json = dict[str, Any]
 
@@ -56,14 +56,14 @@ class People:
         chat: int | None = None,
         **where: Any,
     ) -> Json:
-        file_id = await self.upload(a_picture() if data is None else data, name="photo.png")
+        file_id = await self.upload(make_picture() if data is None else data, name="photo.png")
         return await self.send(person, chat=chat, photo=file_id, caption=caption, **where)
 
     async def voice(
         self, person: int, *, data: bytes | None = None, chat: int | None = None, **where: Any
     ) -> Json:
         """Send a voice message. `duration` (seconds) may be in `where`."""
-        sound = a_voice_note() if data is None else data
+        sound = make_voice_note() if data is None else data
         file_id = await self.upload(sound, name="voice.ogg", mime_type="audio/ogg")
         return await self.send(person, chat=chat, voice=file_id, **where)
 
@@ -84,7 +84,7 @@ class People:
     async def album(self, person: int, *captions: str, chat: int | None = None, **where: Any) -> list[Json]:
         """Send an album with one photo for each caption, which may be empty."""
         items = [
-            {"photo": await self.upload(a_picture(8 + number), name="photo.png"), "caption": caption}
+            {"photo": await self.upload(make_picture(8 + number), name="photo.png"), "caption": caption}
             for number, caption in enumerate(captions)
         ]
         place = {"chat_id": person if chat is None else chat, "from_id": person}

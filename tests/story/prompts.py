@@ -6,7 +6,7 @@ RECALL_HEADING = "From this chat's memory"
 TALK_HEADING = "From what was said in this chat lately and not to you"
 
 
-def said(prompt: list[dict[str, Any]]) -> list[str]:
+def prompt_texts(prompt: list[dict[str, Any]]) -> list[str]:
     """Return the texts of a prompt, without the system message, recalled messages and overheard talk."""
     ours = (RECALL_HEADING, TALK_HEADING)
     return [str(message["content"]) for message in prompt[1:] if not _begins(message, *ours)]

@@ -15,18 +15,18 @@ from tests.story.harness import (
     Json,
     Story,
     StoryStores,
-    a_ref,
+    make_ref,
     running_bot,
     take_the_context_away,
 )
-from tests.story.prompts import said, tool_results
+from tests.story.prompts import prompt_texts, tool_results
 
 pytestmark = pytest.mark.slow
 
 CANARY = "quokka"
 
 
-def shown(bot: Story, chat: int = BEN) -> list[tuple[int, str]]:
+def bot_messages(bot: Story, chat: int = BEN) -> list[tuple[int, str]]:
     """Return the bot's messages in the chat: their ids and texts."""
     return [(message["message_id"], message["text"]) for message in bot.shown_in(chat)]
 
@@ -51,9 +51,9 @@ async def test_an_edit_of_the_last_question_edits_its_answer(stores: StoryStores
 
         await edit(bot, asked, "where do whales live")
 
-        assert shown(bot)[-1] == (answered["message_id"], "echo: where do whales live")
-        assert len(shown(bot)) == 2
-        assert said(bot.prompts()[-1]) == ["hello", "echo: hello", "where do whales live"]
+        assert bot_messages(bot)[-1] == (answered["message_id"], "echo: where do whales live")
+        assert len(bot_messages(bot)) == 2
+        assert prompt_texts(bot.prompts()[-1]) == ["hello", "echo: hello", "where do whales live"]
         assert [line for _, line in await bot.lines(BEN)] == [
             "hello",
             "echo: hello",
@@ -77,7 +77,7 @@ async def test_an_edited_answer_can_be_edited_and_forgotten(
 
         await edit(bot, asked, "three")
 
-        assert shown(bot) == [(answered["message_id"], "echo: three")]
+        assert bot_messages(bot) == [(answered["message_id"], "echo: three")]
         forget = await bot.say(BEN, "/forget", reply_to=answered["message_id"])
         await bot.wait_for_reply(forget)
         assert await bot.lines(BEN) == [("user", "three")]
@@ -97,11 +97,11 @@ async def test_a_longer_answer_continues_in_new_messages_and_a_shorter_one_delet
 
         await edit(bot, asked, "long")
 
-        longer = shown(bot)
+        longer = bot_messages(bot)
         assert len(longer) > 1
         assert longer[0][0] == first
         await edit(bot, asked, "short")
-        assert shown(bot) == [(first, "short")]
+        assert bot_messages(bot) == [(first, "short")]
 
 
 async def test_an_edit_of_an_older_message_changes_only_the_memory(stores: StoryStores) -> None:
@@ -109,12 +109,12 @@ async def test_an_edit_of_an_older_message_changes_only_the_memory(stores: Story
         older = await bot.say(BEN, f"my {CANARY} is ill")
         await bot.wait_for_reply(older)
         await bot.ask(BEN, "what shall I do")
-        before = shown(bot)
+        before = bot_messages(bot)
 
         await edit(bot, older, "my cat is ill")
 
         assert len(bot.prompts()) == 2
-        assert shown(bot) == before
+        assert bot_messages(bot) == before
         assert (await bot.lines(BEN))[0] == ("user", "my cat is ill")
         assert (await ends(bot))[-1] == ("answered", "edited")
 
@@ -129,7 +129,7 @@ async def test_a_failure_to_answer_again_replaces_the_old_answer(stores: StorySt
 
         await edit(bot, asked, "two")
 
-        assert shown(bot) == [(answered["message_id"], english("failure-model-unavailable"))]
+        assert bot_messages(bot) == [(answered["message_id"], english("failure-model-unavailable"))]
         assert await bot.lines(BEN) == [("user", "two")]
 
 
@@ -140,8 +140,8 @@ async def test_in_a_group_the_last_answer_is_edited_for_its_asker(stores: StoryS
 
         await edit(bot, asked, "@mnemogram_bot two")
 
-        assert [number for number, _ in shown(bot, WEEKEND)] == [answered["message_id"]]
-        assert shown(bot, WEEKEND)[0][1].endswith("two")
+        assert [number for number, _ in bot_messages(bot, WEEKEND)] == [answered["message_id"]]
+        assert bot_messages(bot, WEEKEND)[0][1].endswith("two")
         assert (await bot.history(WEEKEND)).newest[0].text == "two"
 
 
@@ -157,7 +157,7 @@ async def test_an_edit_of_the_running_question_restarts_the_turn(stores: StorySt
 
         await edit(bot, asked, "a whale")
 
-        assert [told for _, told in shown(bot)] == ["echo: a whale"]
+        assert [told for _, told in bot_messages(bot)] == ["echo: a whale"]
         assert await bot.lines(BEN) == [("user", "a whale"), ("assistant", "echo: a whale")]
         assert len(bot.prompts()) == 2
         records = await bot.records()
@@ -182,7 +182,7 @@ async def test_an_edit_without_a_change_lets_the_answer_continue(stores: StorySt
 
         await bot.wait_until_finished(2)
         assert len(bot.prompts()) == 1
-        assert [told for _, told in shown(bot)] == ["echo: hello"]
+        assert [told for _, told in bot_messages(bot)] == ["echo: hello"]
         assert (await ends(bot))[-1] == ("ignored", "edit_changes_nothing")
 
 
@@ -201,7 +201,7 @@ async def test_a_turn_with_an_edit_during_a_takeover_restarts(
         await bot.wait_for_prompts(1)
         (update_id,) = await bot.wait_for_waiting(1)
         await bot.stop()
-        journal = keys.context_key(a_ref(BEN), "journal")
+        journal = keys.context_key(make_ref(BEN), "journal")
         await bot.redis.call("HSET", journal, "joined", f"[{update_id}]", "model:1", "{}")
         bot.start(work=False)
         await bot.wait_until_down()
@@ -210,7 +210,7 @@ async def test_a_turn_with_an_edit_during_a_takeover_restarts(
 
         bot.start(serve=False)
 
-        await bot.wait_until(lambda: [told for _, told in shown(bot)] == ["echo: a whale"])
+        await bot.wait_until(lambda: [told for _, told in bot_messages(bot)] == ["echo: a whale"])
         await bot.wait_until_idle()
         assert await bot.redis.call("EXISTS", journal) == 0
         never.set()
@@ -260,6 +260,6 @@ async def test_a_forgotten_quotation_does_not_return_with_an_edit_of_the_quoting
 
         await edit(bot, asked, "what shall I do?")
 
-        assert answered["message_id"] in [number for number, _ in shown(bot)]
+        assert answered["message_id"] in [number for number, _ in bot_messages(bot)]
         assert CANARY not in str(bot.prompts()[-1])
         assert await bot.keys_with(CANARY) == []

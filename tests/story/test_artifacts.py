@@ -13,7 +13,7 @@ from tests.scripted_replies import Call, Reply, call, calls, text
 from tests.scripted_script import Behaviour, ChatRequest
 from tests.story.agents import keep_path, write_agents
 from tests.story.expected import asks, assistant, gave, system, user
-from tests.story.harness import BEN, CHIARA, Story, StoryStores, a_ref, running_bot
+from tests.story.harness import BEN, CHIARA, Story, StoryStores, make_ref, running_bot
 from tests.story.prompts import tool_results
 
 pytestmark = pytest.mark.slow
@@ -148,7 +148,7 @@ async def test_i06_a_reset_erases_an_artifact(stores: StoryStores, tmp_path: Pat
     async with running_bot(stores, script, agents_file=_agents(tmp_path, "report"), **SMALL) as bot:
         await bot.ask(BEN, "report")
         (artifact,) = await _artifacts(bot)
-        assert keys.context_key(a_ref(BEN), "artifact", artifact) in await bot.keys_with("quokka")
+        assert keys.context_key(make_ref(BEN), "artifact", artifact) in await bot.keys_with("quokka")
 
         receipt = await bot.reset(BEN)
 
@@ -185,8 +185,8 @@ async def test_i06_an_artifact_expires(stores: StoryStores, tmp_path: Path) -> N
         await bot.ask(BEN, "report")
         (artifact,) = await _artifacts(bot)
         of_both = [
-            keys.context_key(a_ref(BEN), "artifact", artifact),
-            keys.context_key(a_ref(BEN), "artifacts"),
+            keys.context_key(make_ref(BEN), "artifact", artifact),
+            keys.context_key(make_ref(BEN), "artifacts"),
         ]
 
         left_s = [int(await bot.redis.call("TTL", key)) for key in of_both]
@@ -270,4 +270,4 @@ def _is_order(content: str) -> bool:
 
 async def _artifacts(bot: Story) -> list[str]:
     """Return the ids of Ben's artifacts."""
-    return await bot.redis.call("ZRANGE", keys.context_key(a_ref(BEN), "artifacts"), 0, -1)
+    return await bot.redis.call("ZRANGE", keys.context_key(make_ref(BEN), "artifacts"), 0, -1)

@@ -10,7 +10,7 @@ from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, WEEKEND, StoryStores, running_bot
-from tests.story.prompts import said
+from tests.story.prompts import prompt_texts
 
 SOON = BurstWaits(bundle_s=0.3, paste_s=0.3)
 """People in a test are quicker than their apps."""
@@ -44,7 +44,7 @@ async def test_lines_sent_during_an_answer_join_the_next_prompt_in_order(
 
         await bot.wait_until_finished(4)
 
-        assert said(bot.prompts()[-1]) == ["one", "first", "two", "three", "four"]
+        assert prompt_texts(bot.prompts()[-1]) == ["one", "first", "two", "three", "four"]
         assert len(bot.prompts()) == 2
         assert [line for _, line in await bot.lines(BEN)] == [
             "one",
@@ -67,7 +67,7 @@ async def test_a_paste_that_telegram_split_is_one_message_and_one_turn(stores: S
         kept = (await bot.history(BEN)).newest
         assert [message.continues for message in kept[:-1]] == ["", "paste", "paste"]
         assert len(bot.prompts()) == 1
-        (prompt,) = said(bot.prompts()[0])
+        (prompt,) = prompt_texts(bot.prompts()[0])
         assert "".join(prompt.split()) == "".join(words.split())
         assert bot.said_in(BEN) == ["Noted."]
 

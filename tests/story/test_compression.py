@@ -26,8 +26,8 @@ from tests.story.compressions import (
     wait_until_compressed,
 )
 from tests.story.expected import asks, english, gave, system, user
-from tests.story.harness import BEN, CHIARA, OLGA, Json, Story, StoryStores, a_ref, running_bot
-from tests.story.prompts import said
+from tests.story.harness import BEN, CHIARA, OLGA, Json, Story, StoryStores, make_ref, running_bot
+from tests.story.prompts import prompt_texts
 from tests.summarizing_model import SummarizingModel
 from tests.unit.agent.kit import sample
 
@@ -116,7 +116,7 @@ async def test_i05_the_originals_stay_and_the_summary_lists_their_ids(stores: St
         assert len(kept) == 10
         summary = (await bot.history(BEN)).summary
         assert summary is not None
-        covered = await RedisSummaries(bot.redis, clock=lambda: 0.0).covered(a_ref(BEN), summary.id)
+        covered = await RedisSummaries(bot.redis, clock=lambda: 0.0).covered(make_ref(BEN), summary.id)
         assert list(covered) == [message.id for message in kept[:6]]
         assert (summary.from_sequence, summary.upto_sequence, summary.builds_on) == (0, 5, "")
         assert summary.model == bot.settings.openai_model
@@ -162,7 +162,7 @@ async def test_i14_messages_during_a_compression_are_not_lost(stores: StoryStore
             "echo: this is said meanwhile",
         ]
         await talk(bot, "and this afterwards")
-        told = said(spoken_prompts(bot)[-1])
+        told = prompt_texts(spoken_prompts(bot)[-1])
         assert told[0].startswith(SUMMARY_HEADING)
         assert told[-3:] == ["this is said meanwhile", "echo: this is said meanwhile", "and this afterwards"]
 
@@ -193,7 +193,7 @@ async def test_i14_a_reset_during_a_compression_leaves_no_summary(stores: StoryS
         assert await bot.keys_with(CANARY) == []
         assert await lineage(bot) == []
         await talk(bot, "which codes do you know?")
-        assert said(spoken_prompts(bot)[-1]) == ["which codes do you know?"]
+        assert prompt_texts(spoken_prompts(bot)[-1]) == ["which codes do you know?"]
 
 
 async def test_i14_a_new_conversation_during_a_compression_begins_without_a_summary(
@@ -209,7 +209,7 @@ async def test_i14_a_new_conversation_during_a_compression_begins_without_a_summ
 
         assert await lineage(bot) == []
         await talk(bot, "which codes do you know?")
-        assert said(spoken_prompts(bot)[-1]) == ["which codes do you know?"]
+        assert prompt_texts(spoken_prompts(bot)[-1]) == ["which codes do you know?"]
         assert (await bot.history(BEN)).count == 12
 
 
@@ -231,7 +231,7 @@ async def test_i14_a_message_forgotten_during_a_compression_is_not_in_the_summar
         assert CANARY in summary_requests(bot)[0]
         assert CANARY not in str(summary_requests(bot)[1:])
         await talk(bot, "which codes do you know?")
-        assert said(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{TOLD}"
+        assert prompt_texts(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{TOLD}"
 
 
 async def test_i14_a_message_edited_during_a_compression_is_summarised_with_its_new_text(
@@ -254,7 +254,7 @@ async def test_i14_a_message_edited_during_a_compression_is_summarised_with_its_
         assert await bot.keys_with(CANARY) == []
         await talk(bot, "which codes do you know?")
         boris_too = TOLD.replace("- Anna", "- Boris: the code of Boris is kestrel\n- Anna")
-        assert said(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{boris_too}"
+        assert prompt_texts(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{boris_too}"
 
 
 async def test_i05_a_summary_of_a_forgotten_message_is_deleted_and_written_again_without_it(
@@ -267,7 +267,7 @@ async def test_i05_a_summary_of_a_forgotten_message_is_deleted_and_written_again
         await talk(bot, *EXCHANGES)
         await wait_until_compressed(bot)
         await talk(bot, "which codes do you know?")
-        assert CANARY in said(spoken_prompts(bot)[-1])[0]
+        assert CANARY in prompt_texts(spoken_prompts(bot)[-1])[0]
         model.holding = True
 
         receipt = await _forget(bot, secret)
@@ -278,12 +278,12 @@ async def test_i05_a_summary_of_a_forgotten_message_is_deleted_and_written_again
         assert await bot.keys_with(CANARY) == []
         await talk(bot, "which codes do you know now?")
         assert CANARY not in str(spoken_prompts(bot)[-1])
-        assert EXCHANGES[0] in said(spoken_prompts(bot)[-1])
+        assert EXCHANGES[0] in prompt_texts(spoken_prompts(bot)[-1])
 
         model.release.set()
         await wait_until_compressed(bot)
         await talk(bot, "and what else?")
-        assert said(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{TOLD}"
+        assert prompt_texts(spoken_prompts(bot)[-1])[0] == f"{SUMMARY_HEADING}\n{TOLD}"
         assert await bot.keys_with(CANARY) == []
 
 
@@ -345,7 +345,7 @@ async def test_a_stopping_service_finishes_its_running_compression_and_begins_no
         await _talk_until_summarising(bot, model, *EXCHANGES)
         await bot.say(BEN, "one more")
         await bot.wait_until(lambda: spoken_prompts(bot)[-1][-1]["content"] == "one more")
-        await RedisSummaries(bot.redis, clock=lambda: 1.0).queue(a_ref(CHIARA))
+        await RedisSummaries(bot.redis, clock=lambda: 1.0).queue(make_ref(CHIARA))
 
         bot.stopping.set()
         model.release.set()
@@ -356,7 +356,9 @@ async def test_a_stopping_service_finishes_its_running_compression_and_begins_no
         answered.set()
         await bot.stop()
 
-        assert a_ref(CHIARA).context_id in await bot.redis.call("ZRANGE", partition_key(0, "compress"), 0, -1)
+        assert make_ref(CHIARA).context_id in await bot.redis.call(
+            "ZRANGE", partition_key(0, "compress"), 0, -1
+        )
 
 
 async def _talk_until_summarising(bot: Story, model: SummarizingModel, *lines: str) -> None:

@@ -25,8 +25,8 @@ from tests.story.harness import (
     WORKSHOP,
     Story,
     StoryStores,
-    a_ref,
     buttons_of,
+    make_ref,
     running_bot,
 )
 from tests.story.index_points import points_with
@@ -58,7 +58,7 @@ async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> N
         await bot.wait_until_idle()
         await bot.wait_until_indexed()
         assert await _canaries(bot, stores.index) == []
-        assert await points_with(stores.index, a_ref(BEN).context_id) == []
+        assert await points_with(stores.index, make_ref(BEN).context_id) == []
         assert await bot.ask(BEN, "/memory") == english("memory-nothing")
 
 
@@ -85,7 +85,7 @@ async def test_a_reset_without_permission_is_refused_and_changes_nothing(stores:
         assert await bot.ask(BEN, f"/reset {WEEKEND}") == english("operators-only")
 
         assert await bot.history(WEEKEND) == before
-        assert await points_with(stores.index, a_ref(WEEKEND).context_id) != []
+        assert await points_with(stores.index, make_ref(WEEKEND).context_id) != []
 
 
 async def test_a_reset_is_refused_while_telegram_does_not_confirm_the_administrators(
@@ -198,7 +198,7 @@ async def test_a_stop_does_not_interrupt_a_reset_of_all_topics(stores: StoryStor
         for thread in (IDEAS, BUGS, None):
             await bot.ask(OLGA, f"@mnemogram_bot {CANARY}", chat=WORKSHOP, thread=thread)
         await bot.wait_until_indexed()
-        stop = keys.context_key(a_ref(WORKSHOP, IDEAS), "stop")
+        stop = keys.context_key(make_ref(WORKSHOP, IDEAS), "stop")
         await bot.redis.call(
             "SET", stop, 2**40
         )  # as a /stop leaves it that comes while the reset is under way

@@ -18,10 +18,10 @@ from tests.story.harness import (
     WEEKEND,
     WORKSHOP,
     StoryStores,
-    a_ref,
+    make_ref,
     running_bot,
 )
-from tests.story.prompts import recalled, said
+from tests.story.prompts import prompt_texts, recalled
 
 CANARY = "quokka"
 
@@ -32,8 +32,8 @@ async def test_a_mention_is_answered_as_a_reply_without_the_name_in_the_prompt(s
         reply = await bot.wait_for_reply(asked)
 
         assert reply["reply_to_message"]["message_id"] == asked["message_id"]
-        assert said(bot.prompts()[0])[-1].endswith("what now?")
-        assert "mnemogram_bot" not in said(bot.prompts()[0])[-1]
+        assert prompt_texts(bot.prompts()[0])[-1].endswith("what now?")
+        assert "mnemogram_bot" not in prompt_texts(bot.prompts()[0])[-1]
 
 
 async def test_a_reply_to_the_bot_is_answered(stores: StoryStores) -> None:
@@ -71,7 +71,7 @@ async def test_the_model_gets_the_writers_of_group_messages(stores: StoryStores)
         await bot.ask(BEN, "@mnemogram_bot I like tea", chat=WEEKEND)
         await bot.ask(CHIARA, "@mnemogram_bot I like rain", chat=WEEKEND)
 
-        told = said(bot.prompts()[1])
+        told = prompt_texts(bot.prompts()[1])
         assert "Ben Hart" in told[0]
         assert "Chiara Rossi" in told[-1]
 
@@ -134,9 +134,9 @@ async def test_every_context_is_listed_for_operators_with_its_title(stores: Stor
 
         kept = await _registered(bot.redis)
 
-        assert a_ref(BEN).context_id in kept
-        assert "Ben Hart" in kept[a_ref(BEN).context_id]
-        assert "Workshop" in kept[a_ref(WORKSHOP, IDEAS).context_id]
+        assert make_ref(BEN).context_id in kept
+        assert "Ben Hart" in kept[make_ref(BEN).context_id]
+        assert "Workshop" in kept[make_ref(WORKSHOP, IDEAS).context_id]
 
 
 async def _registered(redis: RedisClient) -> dict[str, str]:

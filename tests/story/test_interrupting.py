@@ -5,7 +5,7 @@ import asyncio
 from tests.scripted_replies import Reply, held, stalled, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.harness import BEN, CHIARA, WEEKEND, StoryStores, running_bot
-from tests.story.prompts import said
+from tests.story.prompts import prompt_texts
 from tests.story.test_stopping import wait_for_the_beginning
 
 
@@ -24,7 +24,7 @@ async def test_a_new_message_interrupts_an_unwritten_answer_and_is_answered_with
         await bot.say(BEN, "two")
 
         await bot.wait_until_finished(2)
-        assert said(bot.prompts()[-1]) == ["one", "two"]
+        assert prompt_texts(bot.prompts()[-1]) == ["one", "two"]
         assert await bot.lines(BEN) == [("user", "one"), ("user", "two"), ("assistant", "both")]
         assert [message["text"] for message in bot.shown_in(BEN)] == ["both"]
         never.set()

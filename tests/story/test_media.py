@@ -8,7 +8,7 @@ from tests.documents import pdf_of
 from tests.scripted_replies import Failure, Reply, call, calls
 from tests.scripted_script import ChatRequest, last_user_text
 from tests.scripted_transcriptions import Transcriptions
-from tests.sent_files import a_picture
+from tests.sent_files import make_picture
 from tests.story.harness import OLGA, Json, Story, StoryStores, running_bot
 
 pytestmark = pytest.mark.slow
@@ -30,7 +30,7 @@ async def reply_to(bot: Story, message: Json) -> str:
 
 async def test_the_model_sees_a_photo_in_its_turn_and_remembers_it_by_a_note(stores: StoryStores) -> None:
     async with running_bot(stores, ["A grey picture.", "As I said."], **SEEING) as bot:
-        sent = await bot.people.photo(OLGA, "What is this?", data=a_picture(64, 48))
+        sent = await bot.people.photo(OLGA, "What is this?", data=make_picture(64, 48))
         assert await reply_to(bot, sent) == "A grey picture."
 
         content = last_content(bot)

@@ -8,8 +8,8 @@ from memory import keys
 from tests.scripted_replies import Reply, held
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english
-from tests.story.harness import BEN, BOT, OLGA, WEEKEND, Json, StoryStores, a_ref, running_bot
-from tests.story.prompts import said
+from tests.story.harness import BEN, BOT, OLGA, WEEKEND, Json, StoryStores, make_ref, running_bot
+from tests.story.prompts import prompt_texts
 
 CANARY = "quokka"
 
@@ -23,7 +23,7 @@ async def test_the_memory_stays_with_either_message_first(stores: StoryStores, o
         await bot.wait_until_finished(3)
         await bot.ask(BEN, "@mnemogram_bot what is the word?", chat=new)
 
-        assert CANARY in str(said(bot.prompts()[-1])[:-1])
+        assert CANARY in str(prompt_texts(bot.prompts()[-1])[:-1])
         assert len(await bot.lines(WEEKEND)) == 4
         assert bot.said_in(new)[0].endswith("what is the word?")
         assert len(bot.said_in(new)) == 1
@@ -41,7 +41,7 @@ async def test_a_message_of_the_supergroup_never_replaces_one_of_the_group(store
         await bot.wait_for_reply(forget)
 
         assert (
-            await bot.redis.call("HGET", keys.context_key(a_ref(WEEKEND), "telegram"), kept["message_id"])
+            await bot.redis.call("HGET", keys.context_key(make_ref(WEEKEND), "telegram"), kept["message_id"])
             is None
         )
         assert len(await bot.lines(WEEKEND)) == 2

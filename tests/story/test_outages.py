@@ -11,7 +11,7 @@ from tests.scripted_replies import Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest, echo
 from tests.store_proxy import index_proxy, redis_proxy
 from tests.story.expected import english
-from tests.story.harness import BEN, CHIARA, StoryStores, a_ref, running_bot, take_the_context_away
+from tests.story.harness import BEN, CHIARA, StoryStores, make_ref, running_bot, take_the_context_away
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled, tool_results
 
@@ -219,7 +219,7 @@ async def test_a_reset_without_the_index_says_so_and_is_finished_later(stores: S
         assert await bot.keys_with(CANARY) == []
         await way.mend()
         await bot.wait_until_indexed()
-        assert await points_with(stores.index, a_ref(BEN).context_id) == []
+        assert await points_with(stores.index, make_ref(BEN).context_id) == []
 
 
 async def test_an_update_that_fails_repeatedly_becomes_a_dead_letter_and_the_chat_goes_on(

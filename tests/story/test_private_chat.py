@@ -8,7 +8,7 @@ from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english, help_text
 from tests.story.harness import BEN, CHIARA, Story, StoryStores, running_bot
-from tests.story.prompts import recalled, said
+from tests.story.prompts import prompt_texts, recalled
 
 
 @pytest.mark.parametrize("is_pushed", [True, False], ids=["by webhook", "by polling"])
@@ -23,9 +23,9 @@ async def test_the_bot_answers_and_remembers(stores: StoryStores, is_pushed: boo
             ("user", "hello again"),
             ("assistant", "echo: hello again"),
         ]
-        assert said(bot.prompts()[0]) == ["hello"]
-        assert said(bot.prompts()[1])[-1] == "hello again"
-        assert "hello" in recalled(bot.prompts()[1]) or "hello" in said(bot.prompts()[1])
+        assert prompt_texts(bot.prompts()[0]) == ["hello"]
+        assert prompt_texts(bot.prompts()[1])[-1] == "hello again"
+        assert "hello" in recalled(bot.prompts()[1]) or "hello" in prompt_texts(bot.prompts()[1])
 
 
 async def test_a_stored_message_has_its_writer_and_time(stores: StoryStores) -> None:
@@ -63,7 +63,7 @@ async def test_three_quick_lines_get_one_answer(stores: StoryStores) -> None:
 
         assert bot.said_in(BEN) == ["echo: wait", "echo: three"]
         assert len(bot.prompts()) == 2
-        assert said(bot.prompts()[1])[-3:] == ["one", "two", "three"]
+        assert prompt_texts(bot.prompts()[1])[-3:] == ["one", "two", "three"]
         assert [record["state"] for record in await bot.records()] == ["answered"] * 4
         assert [text for _, text in await bot.lines(BEN)] == [
             *("wait", "echo: wait", "one", "two", "three", "echo: three")
@@ -99,7 +99,7 @@ async def test_recall_finds_a_message_outside_the_window(stores: StoryStores) ->
         await bot.ask(BEN, "where does my sister Anna live")
 
         prompt = bot.prompts()[-1]
-        assert "Lisbon" not in "\n".join(said(prompt))
+        assert "Lisbon" not in "\n".join(prompt_texts(prompt))
         assert "my sister Anna lives in Lisbon" in recalled(prompt)
 
 
@@ -115,7 +115,7 @@ async def test_t01_a_new_conversation_starts_with_an_empty_window_and_old_messag
         await bot.ask(BEN, "where does my sister Anna live")
 
         second, third = bot.prompts()[1:]
-        assert said(second) == ["it rains"]
+        assert prompt_texts(second) == ["it rains"]
         assert "my sister Anna lives in Lisbon" in recalled(third)
         assert (await bot.history(BEN)).count == 6
 
@@ -125,7 +125,7 @@ async def test_t01_the_window_grows_within_a_conversation(stores: StoryStores) -
         for line in ("one", "two", "three"):
             await bot.ask(BEN, line)
 
-        assert [said(prompt) for prompt in bot.prompts()] == [
+        assert [prompt_texts(prompt) for prompt in bot.prompts()] == [
             ["one"],
             ["one", "echo: one", "two"],
             ["one", "echo: one", "two", "echo: two", "three"],

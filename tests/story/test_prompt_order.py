@@ -18,7 +18,7 @@ from tests.scripted_script import ChatRequest, echo
 from tests.story.agents import keep_path, write_agents
 from tests.story.compressions import compress_at_once, spoken_prompts, talk, wait_until_compressed
 from tests.story.expected import ADDED, asks, assistant, gave, system, user
-from tests.story.harness import BEN, Json, StoryStores, a_ref, running_bot, story_settings
+from tests.story.harness import BEN, Json, StoryStores, make_ref, running_bot, story_settings
 from tests.summarizing_model import SummarizingModel
 
 pytestmark = pytest.mark.slow
@@ -105,7 +105,7 @@ async def test_in_the_cached_order_a_full_window_is_trimmed_in_chunks(
 ) -> None:
     short: dict[str, Any] = {"openai_summary_model": "", "recall_k": 0, "prompt_order": order}
     async with running_bot(stores, echo, **short) as bot:
-        await RedisHistory(bot.redis).append(a_ref(BEN), some_messages(60), epoch=0)
+        await RedisHistory(bot.redis).append(make_ref(BEN), some_messages(60), epoch=0)
 
         await talk(bot, *[f"line {number}" for number in range(10)])
 

@@ -15,8 +15,8 @@ from memory.history.redis_history import RedisHistory
 from tests.scripted_replies import call, calls, text
 from tests.scripted_script import echo
 from tests.story.compressions import talk
-from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, a_ref, running_bot
-from tests.story.prompts import recalled, said, tool_results
+from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, make_ref, running_bot
+from tests.story.prompts import prompt_texts, recalled, tool_results
 
 DAY_S = 86_400.0
 LINES = 320
@@ -154,7 +154,7 @@ def lines_of(
 async def remember(bot: Story, messages: Sequence[Message], chat: int = BEN) -> None:
     """Store and index these messages in the chat's history."""
     for start in range(0, len(messages), 64):
-        await RedisHistory(bot.redis).append(a_ref(chat), messages[start : start + 64], epoch=0)
+        await RedisHistory(bot.redis).append(make_ref(chat), messages[start : start + 64], epoch=0)
         await bot.wait_until_indexed()
 
 
@@ -179,7 +179,7 @@ async def test_a_fact_is_recalled_hundreds_of_lines_later_and_small_talk_recalls
         assert 1 <= len(lines) <= 3
         assert any(line.endswith(f'] user: "{language.told}"') for line in lines)
         assert "days ago] user:" in answered
-        assert language.told not in said(bot.prompts()[0])
+        assert language.told not in prompt_texts(bot.prompts()[0])
         assert recalled_texts(bot) == ""
 
 
@@ -191,7 +191,7 @@ async def test_messages_of_the_window_are_not_recalled(stores: StoryStores) -> N
 
         await talk(bot, "where does Anna live?")
 
-        assert set(near) <= set(said(bot.prompts()[-1]))
+        assert set(near) <= set(prompt_texts(bot.prompts()[-1]))
         assert recalled_texts(bot).endswith('] user: "my sister Anna lives in Lisbon"')
 
 

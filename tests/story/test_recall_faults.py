@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 from memory.recall.embedders.openai import EmbeddingEndpoint
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.store_proxy import index_proxy
-from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
+from tests.story.harness import BEN, Story, StoryStores, make_ref, running_bot
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled
 
@@ -23,7 +23,7 @@ FILLER = tuple(
 )
 
 
-async def tell(bot: Story) -> None:
+async def talk_past_window(bot: Story) -> None:
     """Let Ben tell of his sister and talk until that is outside the window."""
     for line in (TOLD, *FILLER):
         await bot.ask(BEN, line)
@@ -37,7 +37,7 @@ async def test_while_the_embedder_fails_recall_uses_words_and_logs_it_once(
     stores: StoryStores, failure: EmbeddingFailure
 ) -> None:
     async with running_bot(stores, **SHORT_WINDOW) as bot:
-        await tell(bot)
+        await talk_past_window(bot)
         bot.model.embeddings = Embeddings(failure=failure)
         with capture_logs() as logs:
             answers = [await bot.ask(BEN, asked) for asked in (ASKED, f"and {ASKED}")]
@@ -50,7 +50,7 @@ async def test_while_the_embedder_fails_recall_uses_words_and_logs_it_once(
 
         bot.model.embeddings = Embeddings()
         await bot.wait_until_indexed()  # what was said meanwhile has its vector too
-        context_id = a_ref(BEN).context_id
+        context_id = make_ref(BEN).context_id
         assert len(await points_with(stores.index, context_id)) == len(await bot.lines(BEN))
 
 
@@ -60,7 +60,7 @@ async def test_a_hanging_embedder_delays_an_answer_only_up_to_its_timeout(
     assert EmbeddingEndpoint.__init__.__kwdefaults__ is not None
     monkeypatch.setitem(EmbeddingEndpoint.__init__.__kwdefaults__, "timeout_s", 0.5)
     async with running_bot(stores, **SHORT_WINDOW) as bot:
-        await tell(bot)
+        await talk_past_window(bot)
         bot.model.embeddings = Embeddings(failure="hang")
         with capture_logs() as logs:
             assert await bot.ask(BEN, ASKED) == f"echo: {ASKED}"
@@ -71,7 +71,7 @@ async def test_a_hanging_embedder_delays_an_answer_only_up_to_its_timeout(
 
 async def test_a_slow_embedder_is_waited_for(stores: StoryStores) -> None:
     async with running_bot(stores, **SHORT_WINDOW) as bot:
-        await tell(bot)
+        await talk_past_window(bot)
         bot.model.embeddings = Embeddings(delay_s=0.3)
         with capture_logs() as logs:
             assert await bot.ask(BEN, ASKED) == f"echo: {ASKED}"
@@ -97,7 +97,7 @@ async def test_an_index_lost_during_a_batch_is_rebuilt_from_the_history(
         await bot.wait_until_indexed()
 
         assert [text for role, text in kept if role == "user"] == [TOLD, *FILLER]
-        assert len(await points_with(stores.index, a_ref(BEN).context_id)) == len(kept)
+        assert len(await points_with(stores.index, make_ref(BEN).context_id)) == len(kept)
         await bot.ask(BEN, ASKED)
         assert TOLD in recalled(bot.prompts()[-1])
 
@@ -110,7 +110,7 @@ async def test_a_question_without_the_index_is_answered_without_memories_and_cou
         running_bot(stores, qdrant_url=way.http_url, **SHORT_WINDOW) as bot,
     ):
         await bot.wait_until_down()
-        await tell(bot)
+        await talk_past_window(bot)
         await way.cut()
         with capture_logs() as logs:
             assert await bot.ask(BEN, ASKED) == f"echo: {ASKED}"

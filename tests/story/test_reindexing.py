@@ -7,7 +7,7 @@ import pytest
 
 from bot.turn import answer
 from memory.recall.space_follower import SpaceRegister
-from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
+from tests.story.harness import BEN, Story, StoryStores, make_ref, running_bot
 from tests.story.index_points import points_with
 from tests.story.prompts import recalled
 
@@ -30,7 +30,7 @@ async def test_after_a_change_of_the_embedding_model_a_worker_indexes_everything
 
         await bot.reset(BEN)
         await bot.wait_until_indexed()
-        assert await points_with(stores.index, a_ref(BEN).context_id) == []
+        assert await points_with(stores.index, make_ref(BEN).context_id) == []
 
 
 async def test_a_chat_whose_history_an_agent_cleared_is_indexed_again_as_well(

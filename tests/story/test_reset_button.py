@@ -6,7 +6,17 @@ from bot.turn.commands import reset
 from memory import keys
 from tests.scripted_script import echo
 from tests.story.expected import english
-from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, a_ref, buttons_of, running_bot
+from tests.story.harness import (
+    BEN,
+    CHIARA,
+    OLGA,
+    WEEKEND,
+    Story,
+    StoryStores,
+    buttons_of,
+    make_ref,
+    running_bot,
+)
 from tests.story.test_stop_buttons import answer_to
 
 
@@ -106,7 +116,7 @@ async def test_a_forged_button_does_nothing(stores: StoryStores) -> None:
             assert (await answer_to(bot, press))[0] == english("button-unknown")
 
         assert len(await bot.lines(BEN)) == 2
-        assert await bot.redis.call("GET", keys.context_key(a_ref(BEN), "epoch")) is None
+        assert await bot.redis.call("GET", keys.context_key(make_ref(BEN), "epoch")) is None
 
 
 async def test_the_button_of_start_answers_with_the_help_text(stores: StoryStores) -> None:

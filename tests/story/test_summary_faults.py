@@ -15,7 +15,7 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.summary import compression, compressor
 from memory.tokens import tokenizer_for
-from tests.messages import a_message, some_messages
+from tests.messages import make_message, some_messages
 from tests.redis_values import all_values
 from tests.scripted_replies import (
     Reply,
@@ -42,8 +42,8 @@ from tests.story.compressions import (
     talk,
     wait_until_compressed,
 )
-from tests.story.harness import BEN, Story, StoryStores, a_ref, running_bot
-from tests.story.prompts import said
+from tests.story.harness import BEN, Story, StoryStores, make_ref, running_bot
+from tests.story.prompts import prompt_texts
 from tests.summarizing_model import SummarizingModel, echo_of, summary_of
 
 pytestmark = pytest.mark.slow
@@ -66,26 +66,29 @@ async def test_i07_without_a_summary_model_the_window_is_the_50_newest_messages(
 
         await talk(bot, "and now?")
 
-        assert said(spoken_prompts(bot)[-1]) == [*(f"text {number}" for number in range(11, 60)), "and now?"]
+        assert prompt_texts(spoken_prompts(bot)[-1]) == [
+            *(f"text {number}" for number in range(11, 60)),
+            "and now?",
+        ]
         assert summary_requests(bot) == []
 
 
 async def test_i07_without_a_summary_model_the_window_is_at_most_8000_tokens(stores: StoryStores) -> None:
     async with running_bot(stores, openai_summary_model="", **DESCRIBED) as bot:
-        await _seed(bot, [a_message(f"m{number}", _tokens(1000)) for number in range(12)])
+        await _seed(bot, [make_message(f"m{number}", _tokens(1000)) for number in range(12)])
 
         await talk(bot, "and now?")
 
-        assert said(spoken_prompts(bot)[-1]) == [*[_tokens(1000)] * 7, "and now?"]
+        assert prompt_texts(spoken_prompts(bot)[-1]) == [*[_tokens(1000)] * 7, "and now?"]
 
 
 async def test_i07_without_a_summary_model_window_tokens_limits_the_window(stores: StoryStores) -> None:
     async with running_bot(stores, openai_summary_model="", window_tokens=64, **DESCRIBED) as bot:
-        await _seed(bot, [a_message(f"m{number}", _tokens(20)) for number in range(12)])
+        await _seed(bot, [make_message(f"m{number}", _tokens(20)) for number in range(12)])
 
         await talk(bot, "and now?")
 
-        assert said(spoken_prompts(bot)[-1]) == [*[_tokens(20)] * 3, "and now?"]
+        assert prompt_texts(spoken_prompts(bot)[-1]) == [*[_tokens(20)] * 3, "and now?"]
 
 
 async def test_i01_with_a_summary_model_the_window_is_every_uncovered_message(stores: StoryStores) -> None:
@@ -94,7 +97,10 @@ async def test_i01_with_a_summary_model_the_window_is_every_uncovered_message(st
 
         await talk(bot, "and now?")
 
-        assert said(spoken_prompts(bot)[-1]) == [*(f"text {number}" for number in range(120)), "and now?"]
+        assert prompt_texts(spoken_prompts(bot)[-1]) == [
+            *(f"text {number}" for number in range(120)),
+            "and now?",
+        ]
 
 
 BLANK: dict[str, Any] = {
@@ -191,7 +197,7 @@ async def test_i07_between_tries_the_prompt_has_the_whole_conversation(
 
         await talk(bot, "and now?")
 
-        assert said(spoken_prompts(bot)[-1]) == [
+        assert prompt_texts(spoken_prompts(bot)[-1]) == [
             *(text for line in EXCHANGES for text in (line, f"echo: {line}"[:40])),
             "and now?",
         ]
@@ -222,7 +228,7 @@ async def test_i07_a_failed_compression_is_tried_again_after_more_messages(
         assert len(summary_requests(bot)) == 4
         assert len(await lineage(bot)) == 1
         await talk(bot, "which codes do you know?")
-        told = said(spoken_prompts(bot)[-1])
+        told = prompt_texts(spoken_prompts(bot)[-1])
         assert told[0].startswith(SUMMARY_HEADING)
         assert "the code of Anna is tamarind" in told[0]
 
@@ -230,8 +236,11 @@ async def test_i07_a_failed_compression_is_tried_again_after_more_messages(
 async def test_i05_a_summary_model_with_a_small_window_reads_a_long_conversation_in_pieces(
     stores: StoryStores,
 ) -> None:
-    long = a_message("m10", _tokens(9000), role="assistant")
-    seeded = [a_message("m0", "the code of Anna is tamarind. " + _tokens(1000)), *some_messages(9, start=1)]
+    long = make_message("m10", _tokens(9000), role="assistant")
+    seeded = [
+        make_message("m0", "the code of Anna is tamarind. " + _tokens(1000)),
+        *some_messages(9, start=1),
+    ]
     windows: dict[str, Any] = {"openai_model": "scripted-large", "model_context_window": 32_000}
     small: dict[str, Any] = {
         "openai_summary_model": "scripted-small",
@@ -251,7 +260,7 @@ async def test_i05_a_summary_model_with_a_small_window_reads_a_long_conversation
         assert [size for body in bodies if (size := count(str(body["messages"]))) > 8192] == []
         assert len(await lineage(bot)) > 1
         await talk(bot, "which codes do you know?")
-        assert "the code of Anna is tamarind" in said(spoken_prompts(bot)[-1])[0]
+        assert "the code of Anna is tamarind" in prompt_texts(spoken_prompts(bot)[-1])[0]
 
 
 def _failing(reply: Reply) -> Behaviour:
@@ -265,29 +274,29 @@ def _tokens(count: int) -> str:
 
 
 def _thousands(start: int, number: int) -> list[Message]:
-    return [a_message(f"m{at}", _tokens(1000)) for at in range(start, start + number)]
+    return [make_message(f"m{at}", _tokens(1000)) for at in range(start, start + number)]
 
 
 async def _seed(bot: Story, messages: list[Message]) -> None:
     """Store these messages in Ben's history."""
-    await RedisHistory(bot.redis).append(a_ref(BEN), messages, epoch=0)
+    await RedisHistory(bot.redis).append(make_ref(BEN), messages, epoch=0)
 
 
 async def _memory(bot: Story) -> dict[str, Any]:
     """Return all stored data of Ben's conversation, except the count of failures and the receipts of prompts."""
-    prefix = keys.context_key(a_ref(BEN), "meta").removesuffix("meta")
+    prefix = keys.context_key(make_ref(BEN), "meta").removesuffix("meta")
     values = await all_values(bot.redis)
     kept = {key: value for key, value in values.items() if key.startswith(prefix)}
-    del kept[keys.context_key(a_ref(BEN), "prompts")]
-    meta = kept[keys.context_key(a_ref(BEN), "meta")]
-    kept[keys.context_key(a_ref(BEN), "meta")] = {
+    del kept[keys.context_key(make_ref(BEN), "prompts")]
+    meta = kept[keys.context_key(make_ref(BEN), "meta")]
+    kept[keys.context_key(make_ref(BEN), "meta")] = {
         name: value for name, value in meta.items() if not name.startswith("summary_fail")
     }
     return kept
 
 
 async def _has_failed(bot: Story) -> bool:
-    return await bot.redis.call("HGET", keys.context_key(a_ref(BEN), "meta"), "summary_failures") == "1"
+    return await bot.redis.call("HGET", keys.context_key(make_ref(BEN), "meta"), "summary_failures") == "1"
 
 
 async def _talks_on_in_the_short_window(bot: Story) -> None:
@@ -302,6 +311,6 @@ async def _talks_on_in_the_short_window(bot: Story) -> None:
 
     assert await bot.ask(BEN, "and now?") == "echo: and now?"
 
-    assert said(spoken_prompts(bot)[-1]) == [*newest, "and now?"]
+    assert prompt_texts(spoken_prompts(bot)[-1]) == [*newest, "and now?"]
     assert 3 < len(newest) < len(await stored(bot))
     assert await lineage(bot) == []

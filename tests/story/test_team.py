@@ -110,7 +110,7 @@ def delegate(agent: str, task: str, call_id: str) -> Call:
     return call(f"delegate_to_{agent}", {"task": task}, call_id=call_id)
 
 
-def to_support() -> Call:
+def transfer_to_support() -> Call:
     return call("transfer_to_support", {"reason": "a cup is broken"}, call_id="t1")
 
 
@@ -280,7 +280,7 @@ async def test_i09_i10_i11_the_next_turns_desk_sees_the_calls_of_its_delegates_a
 
 
 MEND = {
-    "desk: mend my cup": [calls(to_support())],
+    "desk: mend my cup": [calls(transfer_to_support())],
     "support: mend my cup": [
         text("unused"),
         calls(call("mend", {"thing": "cup"}, call_id="m1")),
@@ -394,7 +394,7 @@ async def test_i12_a_reset_returns_the_chat_to_the_main_agent(stores: StoryStore
             [delegate("checker", "check tea", "d1"), delegate("researcher", "find tea", "d2")],
             "The limit of 1 delegations for one message is reached.",
         ),
-        ("transfers = 0", [to_support()], "This chat cannot be transferred from here."),
+        ("transfers = 0", [transfer_to_support()], "This chat cannot be transferred from here."),
     ],
 )
 async def test_i12_over_a_limit_nothing_is_delegated_and_the_model_learns_it(

@@ -6,7 +6,7 @@ import json
 from tests.scripted_replies import call, calls, held, text
 from tests.scripted_script import echo
 from tests.story.harness import BEN, BUGS, WORKSHOP, Story, StoryStores, running_bot
-from tests.story.prompts import said, tool_results
+from tests.story.prompts import prompt_texts, tool_results
 
 
 async def test_typing_is_shown_while_a_tool_runs(stores: StoryStores) -> None:
@@ -65,7 +65,7 @@ async def test_m11_m17_thoughts_and_status_of_a_run_never_enter_the_history(stor
             ("user", "thanks"),
             ("assistant", "You are welcome."),
         ]
-        assert said(bot.prompts()[2]) == ["add 2 and 3", "It is 5.", "thanks"]
+        assert prompt_texts(bot.prompts()[2]) == ["add 2 and 3", "It is 5.", "thanks"]
         assert "Running tool" not in str(bot.prompts())
 
 

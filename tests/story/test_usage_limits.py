@@ -17,7 +17,7 @@ from tests.story.harness import (
     WEEKEND,
     Story,
     StoryStores,
-    a_ref,
+    make_ref,
     running_bot,
     take_the_context_away,
 )
@@ -168,7 +168,7 @@ async def test_an_answer_erased_by_a_reset_is_still_recorded(stores: StoryStores
     async with running_bot(stores, [held(text("done"), until=answer)]) as bot:
         await bot.say(BEN, "hello")
         await bot.wait_for_prompts(1)
-        await TurnStore(stores.redis, clock=time.time).reset(a_ref(BEN))
+        await TurnStore(stores.redis, clock=time.time).reset(make_ref(BEN))
         answer.set()
         await bot.wait_until_idle()
         assert bot.said_in(BEN) == []

@@ -24,7 +24,7 @@ FORWARD: dict[str, Any] = {"forward_origin": {"type": "hidden_user", "sender_use
 WAITS = BurstWaits(bundle_s=1.0, paste_s=1.5)
 
 
-def a_message(
+def make_message(
     update_id: int, sender: int, *, message_id: int | None = None, **fields: Any
 ) -> IncomingMessage:
     raw = {
@@ -39,38 +39,38 @@ def a_message(
     return message
 
 
-def a_line(update_id: int, sender: int = BEN, **fields: Any) -> WaitingUpdate:
+def make_line(update_id: int, sender: int = BEN, **fields: Any) -> WaitingUpdate:
     return WaitingUpdate(
         update_id=update_id,
         admission=Admission(action="turn", reason="reply"),
-        message=a_message(update_id, sender, **fields),
+        message=make_message(update_id, sender, **fields),
         anchor_id=-1,
     )
 
 
-def a_command(update_id: int) -> WaitingUpdate:
+def make_command(update_id: int) -> WaitingUpdate:
     command = Admission(
         action="command", reason="command", command=Command(name="new", argument="", mention="")
     )
     return WaitingUpdate(
-        update_id=update_id, admission=command, message=a_message(update_id, BEN), anchor_id=-1
+        update_id=update_id, admission=command, message=make_message(update_id, BEN), anchor_id=-1
     )
 
 
-def an_edit(update_id: int, of: int, text: str = "edited", *, at: int = 2) -> WaitingUpdate:
+def make_edit(update_id: int, of: int, text: str = "edited", *, at: int = 2) -> WaitingUpdate:
     return WaitingUpdate(
         update_id=update_id,
         admission=Admission(action="edit", reason="edited_message"),
-        message=a_message(update_id, BEN, message_id=of, text=text, edit_date=at),
+        message=make_message(update_id, BEN, message_id=of, text=text, edit_date=at),
         anchor_id=-1,
     )
 
 
-def a_press(update_id: int, data: str, by: int = BEN) -> WaitingUpdate:
+def make_press(update_id: int, data: str, by: int = BEN) -> WaitingUpdate:
     return WaitingUpdate(
         update_id=update_id,
         admission=Admission(action="press", reason="stop_button"),
-        message=a_message(update_id, 4242),
+        message=make_message(update_id, 4242),
         anchor_id=-1,
         callback=Callback(id="7", data=data, sender_id=by),
     )
@@ -80,7 +80,7 @@ def numbers(batch: Batch) -> list[int]:
     return [update.update_id for update in batch.updates]
 
 
-def said(batch: Batch) -> list[str]:
+def texts_of(batch: Batch) -> list[str]:
     return [update.message.text for update in batch.updates]
 
 
@@ -93,77 +93,77 @@ def continuations(*waiting: WaitingUpdate) -> tuple[str, ...]:
 
 
 def test_lines_of_one_person_are_one_turn() -> None:
-    assert numbers(plan_batch([a_line(1), a_line(2), a_line(3)])) == [1, 2, 3]
+    assert numbers(plan_batch([make_line(1), make_line(2), make_line(3)])) == [1, 2, 3]
 
 
 def test_another_persons_line_waits_for_the_next_turn() -> None:
-    assert numbers(plan_batch([a_line(1), a_line(2, CHIARA), a_line(3)])) == [1]
+    assert numbers(plan_batch([make_line(1), make_line(2, CHIARA), make_line(3)])) == [1]
 
 
 def test_a_command_stands_alone_and_ends_the_lines_before_it() -> None:
-    assert numbers(plan_batch([a_line(1), a_command(2), a_line(3)])) == [1]
-    assert numbers(plan_batch([a_command(2), a_line(3)])) == [2]
+    assert numbers(plan_batch([make_line(1), make_command(2), make_line(3)])) == [1]
+    assert numbers(plan_batch([make_command(2), make_line(3)])) == [2]
 
 
 def test_an_edit_of_a_waiting_message_is_merged_into_it() -> None:
-    batch = plan_batch([a_line(1), an_edit(2, of=1), a_line(3)])
+    batch = plan_batch([make_line(1), make_edit(2, of=1), make_line(3)])
 
-    assert (numbers(batch), said(batch)) == ([1, 3], ["edited", "hi"])
+    assert (numbers(batch), texts_of(batch)) == ([1, 3], ["edited", "hi"])
     assert batch.update_ids == (1, 3, 2)
 
 
 def test_the_latest_of_several_edits_counts() -> None:
     batch = plan_batch(
-        [a_line(1), an_edit(3, of=1, text="second", at=9), an_edit(2, of=1, text="first", at=8)]
+        [make_line(1), make_edit(3, of=1, text="second", at=9), make_edit(2, of=1, text="first", at=8)]
     )
 
-    assert (said(batch), batch.folded) == (["second"], (3, 2))
+    assert (texts_of(batch), batch.folded) == (["second"], (3, 2))
 
 
 def test_the_later_update_counts_for_two_edits_within_a_second() -> None:
-    batch = plan_batch([a_line(1), an_edit(2, of=1, text="first"), an_edit(3, of=1, text="second")])
+    batch = plan_batch([make_line(1), make_edit(2, of=1, text="first"), make_edit(3, of=1, text="second")])
 
-    assert said(batch) == ["second"]
+    assert texts_of(batch) == ["second"]
 
 
 def test_an_edit_of_another_message_stands_alone_and_ends_the_lines_before_it() -> None:
-    assert numbers(plan_batch([a_line(1), an_edit(2, of=77), a_line(3)])) == [1]
-    assert numbers(plan_batch([an_edit(2, of=77), an_edit(3, of=77), a_line(4)])) == [2]
+    assert numbers(plan_batch([make_line(1), make_edit(2, of=77), make_line(3)])) == [1]
+    assert numbers(plan_batch([make_edit(2, of=77), make_edit(3, of=77), make_line(4)])) == [2]
 
 
 def test_an_edited_command_is_not_merged_into_the_command() -> None:
-    assert plan_batch([a_command(1), an_edit(2, of=1)]) == Batch(updates=(a_command(1),))
+    assert plan_batch([make_command(1), make_edit(2, of=1)]) == Batch(updates=(make_command(1),))
 
 
 def test_a_stop_separates_earlier_messages_from_later_ones() -> None:
-    assert numbers(plan_batch([a_line(1), a_line(2), a_line(4)], stopped_before=3)) == [1, 2]
-    assert numbers(plan_batch([a_line(4), a_line(5)], stopped_before=3)) == [4, 5]
+    assert numbers(plan_batch([make_line(1), make_line(2), make_line(4)], stopped_before=3)) == [1, 2]
+    assert numbers(plan_batch([make_line(4), make_line(5)], stopped_before=3)) == [4, 5]
 
 
 def test_a_resumed_turn_answers_its_joined_updates_with_the_edits_that_it_knew() -> None:
-    waiting = [a_line(1), a_line(2), a_line(3), an_edit(4, of=2)]
+    waiting = [make_line(1), make_line(2), make_line(3), make_edit(4, of=2)]
 
-    assert said(plan_batch(waiting, joined=[1, 2])) == ["hi", "hi"]
+    assert texts_of(plan_batch(waiting, joined=[1, 2])) == ["hi", "hi"]
     assert plan_batch(waiting, joined=[1, 2, 4]).update_ids == (1, 2, 4)
-    assert said(plan_batch(waiting, joined=[1, 2, 4])) == ["hi", "edited"]
+    assert texts_of(plan_batch(waiting, joined=[1, 2, 4])) == ["hi", "edited"]
 
 
 def test_a_journal_of_missing_updates_does_not_block_the_next_turn() -> None:
-    assert numbers(plan_batch([a_line(7), a_line(8)], joined=[1, 2])) == [7, 8]
+    assert numbers(plan_batch([make_line(7), make_line(8)], joined=[1, 2])) == [7, 8]
 
 
 def test_only_an_edit_of_its_messages_makes_an_interrupted_turn_outdated() -> None:
-    assert is_outdated([a_line(1), an_edit(2, of=1)], [1])
-    assert not is_outdated([a_line(1), an_edit(2, of=1)], [1, 2])
-    assert not is_outdated([a_line(1), an_edit(2, of=1, text="hi")], [1])
-    assert not is_outdated([a_line(1), an_edit(2, of=77), a_line(3)], [1])
+    assert is_outdated([make_line(1), make_edit(2, of=1)], [1])
+    assert not is_outdated([make_line(1), make_edit(2, of=1)], [1, 2])
+    assert not is_outdated([make_line(1), make_edit(2, of=1, text="hi")], [1])
+    assert not is_outdated([make_line(1), make_edit(2, of=77), make_line(3)], [1])
 
 
 def test_an_edit_changes_the_last_known_version_or_nothing() -> None:
-    known = [a_line(1), an_edit(2, of=1)]
+    known = [make_line(1), make_edit(2, of=1)]
 
-    assert not has_changed(an_edit(3, of=1), known)
-    assert has_changed(an_edit(3, of=1, text="hi"), known)
+    assert not has_changed(make_edit(3, of=1), known)
+    assert has_changed(make_edit(3, of=1, text="hi"), known)
 
 
 def test_a_new_picture_under_the_same_caption_is_a_change() -> None:
@@ -171,57 +171,61 @@ def test_a_new_picture_under_the_same_caption_is_a_change() -> None:
         size = {"file_id": name, "file_unique_id": name, "width": 1, "height": 1}
         return {"photo": [size], "caption": "look"}
 
-    before, after = a_line(1, **photo("a")), a_line(2, message_id=1, **photo("b"))
+    before, after = make_line(1, **photo("a")), make_line(2, message_id=1, **photo("b"))
 
     assert has_changed(after, [before])
-    assert not has_changed(a_line(3, message_id=1, **photo("a")), [before])
+    assert not has_changed(make_line(3, message_id=1, **photo("a")), [before])
 
 
 def test_parts_of_an_album_are_one_message() -> None:
     album: dict[str, Any] = {"media_group_id": "77"}
 
-    assert continuations(a_line(1, **album), a_line(2, **album), a_line(3)) == ("", "bundle", "")
-    assert continuations(a_line(1, **album), a_line(2, media_group_id="78")) == ("", "")
+    assert continuations(make_line(1, **album), make_line(2, **album), make_line(3)) == ("", "bundle", "")
+    assert continuations(make_line(1, **album), make_line(2, media_group_id="78")) == ("", "")
 
 
 def test_a_comment_and_its_forwards_are_one_message() -> None:
-    assert continuations(a_line(1), a_line(2, **FORWARD), a_line(3, **FORWARD)) == ("", "bundle", "bundle")
-    assert continuations(a_line(1, **FORWARD), a_line(2)) == ("", "")
-    assert continuations(a_line(1), a_line(2, **FORWARD, date=60)) == ("", "")
+    assert continuations(make_line(1), make_line(2, **FORWARD), make_line(3, **FORWARD)) == (
+        "",
+        "bundle",
+        "bundle",
+    )
+    assert continuations(make_line(1, **FORWARD), make_line(2)) == ("", "")
+    assert continuations(make_line(1), make_line(2, **FORWARD, date=60)) == ("", "")
 
 
 def test_a_text_that_telegram_split_is_one_message() -> None:
     long: dict[str, Any] = {"text": "x" * PASTE_UNITS}
 
-    assert continuations(a_line(1, **long), a_line(2, **long), a_line(3)) == ("", "paste", "paste")
-    assert continuations(a_line(1, text="x" * (PASTE_UNITS - 1)), a_line(2)) == ("", "")
-    assert continuations(a_line(1, **long), a_line(2, date=60)) == ("", "")
-    assert continuations(a_line(1, **long, **FORWARD), a_line(2)) == ("", "")
+    assert continuations(make_line(1, **long), make_line(2, **long), make_line(3)) == ("", "paste", "paste")
+    assert continuations(make_line(1, text="x" * (PASTE_UNITS - 1)), make_line(2)) == ("", "")
+    assert continuations(make_line(1, **long), make_line(2, date=60)) == ("", "")
+    assert continuations(make_line(1, **long, **FORWARD), make_line(2)) == ("", "")
 
 
 def test_the_length_of_a_paste_is_counted_in_utf16_units() -> None:
-    assert continuations(a_line(1, text="😀" * (PASTE_UNITS // 2)), a_line(2)) == ("", "paste")
+    assert continuations(make_line(1, text="😀" * (PASTE_UNITS // 2)), make_line(2)) == ("", "paste")
 
 
 def test_a_turn_waits_only_for_messages_that_may_follow_its_newest_one() -> None:
-    assert seconds(a_line(1)) == 0.0
-    assert seconds(a_line(1, **FORWARD)) == 1.0
-    assert seconds(a_line(1), a_line(2, media_group_id="77")) == 1.0
-    assert seconds(a_line(1, text="x" * PASTE_UNITS)) == 1.5
-    assert seconds(a_line(1, **FORWARD), a_line(2)) == 0.0
-    assert seconds(a_line(1, **FORWARD), a_command(2)) == 0.0
-    assert seconds(a_line(1), an_edit(2, of=1, text="x" * PASTE_UNITS)) == 1.5
-    assert seconds(a_command(1)) == 0.0
+    assert seconds(make_line(1)) == 0.0
+    assert seconds(make_line(1, **FORWARD)) == 1.0
+    assert seconds(make_line(1), make_line(2, media_group_id="77")) == 1.0
+    assert seconds(make_line(1, text="x" * PASTE_UNITS)) == 1.5
+    assert seconds(make_line(1, **FORWARD), make_line(2)) == 0.0
+    assert seconds(make_line(1, **FORWARD), make_command(2)) == 0.0
+    assert seconds(make_line(1), make_edit(2, of=1, text="x" * PASTE_UNITS)) == 1.5
+    assert seconds(make_command(1)) == 0.0
 
 
 def test_a_stop_button_ends_its_own_turn_for_its_asker() -> None:
     data = dump_stop(BEN, 1)
     waiting = [
-        a_line(1),
-        a_line(2),
-        a_press(3, data),
-        a_press(4, data, by=CHIARA),
-        a_press(5, dump_stop(BEN, 9)),
+        make_line(1),
+        make_line(2),
+        make_press(3, data),
+        make_press(4, data, by=CHIARA),
+        make_press(5, dump_stop(BEN, 9)),
     ]
     batch = plan_batch(waiting)
 

@@ -14,13 +14,13 @@ from memory.history.store import HistoryStore
 from memory.recall.embedders.embedder import EmbeddingUnavailable
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space, Spaces
-from tests.contract.memory_kit import a_summary, a_turn
+from tests.contract.memory_kit import make_summary, make_turn
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
 from tests.fakes.vector_index import InMemoryIndex
-from tests.messages import WordTokenizer, a_ref, ids
+from tests.messages import WordTokenizer, ids, make_ref
 
-REF = a_ref()
+REF = make_ref()
 
 
 class Rig:
@@ -48,7 +48,7 @@ class Rig:
         await self.recall.index(items)
 
 
-async def a_talk() -> Rig:
+async def write_talk() -> Rig:
     rig = Rig()
     await rig.history.append_system_message("Be kind.", id="s")
     await rig.history.append_user_message("My sister Anna lives in Lisbon", id="u1")
@@ -75,7 +75,7 @@ async def test_m03_each_kind_of_message_is_appended_with_its_fields() -> None:
 
 
 async def test_m03_the_history_reads_linearly() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     assert [message.id async for message in rig.history.messages()] == ["s", "u1", "a1", "t", "u2"]
 
 
@@ -90,7 +90,7 @@ async def test_m03_a_new_conversation_hides_the_old_one_until_it_is_requested() 
 
 
 async def test_m04_the_last_message_of_each_kind_and_the_system_prompt_can_be_read() -> None:
-    history = (await a_talk()).history
+    history = (await write_talk()).history
     found = [
         await history.last_user_message(),
         await history.last_assistant_message(),
@@ -116,7 +116,7 @@ async def test_m04_a_system_message_in_the_middle_is_not_the_initial_prompt() ->
 
 
 async def test_m05_search_ranks_k_distinct_messages() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     await rig.index_all()
     ranked = await rig.history.search("where does sister Anna live", k=2)
     assert [hit.message.id for hit in ranked] == ["u1", "a1"]
@@ -125,7 +125,7 @@ async def test_m05_search_ranks_k_distinct_messages() -> None:
 
 
 async def test_m05_search_leaves_out_excluded_and_deleted_messages() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     await rig.index_all()
     await rig.store.delete(REF, ["a1"], epoch=0)
     ranked = await rig.history.search("Anna", k=3, exclude={"u1"})
@@ -134,7 +134,7 @@ async def test_m05_search_leaves_out_excluded_and_deleted_messages() -> None:
 
 
 async def test_m05_blank_text_or_no_k_finds_nothing_without_a_request() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     rig.index.is_down = True
     assert await rig.history.search(" \n") == []
     assert await rig.history.search("Anna", k=0) == []
@@ -152,14 +152,14 @@ async def test_m05_a_history_without_an_index_is_not_searchable_and_finds_nothin
 
 
 async def test_m05_a_failing_index_is_reported() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     rig.index.is_down = True
     with pytest.raises(RecallUnavailable):
         await rig.history.search("Anna")
 
 
 async def test_m05_words_find_while_the_embedder_fails() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     await rig.index_all()
     rig.embedder.failure = EmbeddingUnavailable()
     assert [hit.message.id for hit in await rig.history.search("where does sister Anna live", k=1)] == ["u1"]
@@ -173,7 +173,7 @@ class OnlyShouting:
 
 
 async def test_m06_selectors_choose_from_the_conversation_and_can_be_custom() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     await rig.history.append_user_message("HELLO", id="loud")
     assert ids(await rig.history.select_messages(MessageWindowMessageSelector(2))) == ["u2", "loud"]
     assert ids(await rig.history.select_messages(OnlyShouting())) == ["loud"]
@@ -181,7 +181,7 @@ async def test_m06_selectors_choose_from_the_conversation_and_can_be_custom() ->
 
 
 async def test_m14_tools_and_context_read_each_others_messages() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     snapshot = await rig.store.load(REF, limit=10)
     turn = BufferedHistory(rig.store, REF, snapshot)
     context_history, tool_history = Rig(turn).history, Rig(turn).history
@@ -194,7 +194,7 @@ async def test_m14_tools_and_context_read_each_others_messages() -> None:
 
 
 async def test_m15_selected_messages_are_deleted_from_both_stores() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     await rig.index_all()
     receipt = await rig.history.delete_messages(MessageWindowMessageSelector(2))
     assert (receipt.messages_erased, receipt.vectors_erased) == (2, 2)
@@ -208,8 +208,8 @@ async def test_m15_deleting_counts_the_summaries_and_calls_of_the_message() -> N
     rig = Rig(store)
     for number in range(6):
         await rig.history.append_user_message("hello", id=f"u{number}")
-    store.keep_summary(REF, a_summary("s1", upto=3))
-    store.keep_ledger_turn(REF, a_turn(4, 5, artifact="a1"))
+    store.keep_summary(REF, make_summary("s1", upto=3))
+    store.keep_ledger_turn(REF, make_turn(4, 5, artifact="a1"))
     receipt = await rig.history.delete_messages(MessageWindowMessageSelector(3))
     assert (receipt.messages_erased, receipt.erased.summaries) == (3, 1)
     assert (receipt.erased.ledger_turns, receipt.erased.artifacts) == (1, 1)
@@ -217,13 +217,13 @@ async def test_m15_deleting_counts_the_summaries_and_calls_of_the_message() -> N
 
 
 async def test_m15_deleting_nothing_is_proven() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     receipt = await rig.history.delete_messages(NoMessages())
     assert (receipt.messages_erased, receipt.is_proven) == (0, True)
 
 
 async def test_m15_an_erasure_empties_both_stores_and_the_history_stays_usable() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     await rig.index_all()
     receipt = await rig.history.clear()
     assert (receipt.messages_erased, receipt.messages_left) == (5, 0)
@@ -234,7 +234,7 @@ async def test_m15_an_erasure_empties_both_stores_and_the_history_stays_usable()
 
 
 async def test_m15_an_unreachable_index_is_not_reported_as_empty() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     await rig.index_all()
     rig.index.is_down = True
     deleted = await rig.history.delete_messages(MessageWindowMessageSelector(1))
@@ -244,7 +244,7 @@ async def test_m15_an_unreachable_index_is_not_reported_as_empty() -> None:
 
 
 async def test_m15_a_write_from_before_an_erasure_raises_forgotten() -> None:
-    rig = await a_talk()
+    rig = await write_talk()
     late = Rig(rig.store).history
     await rig.history.clear()
     with pytest.raises(Forgotten):

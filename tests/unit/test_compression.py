@@ -20,7 +20,7 @@ from memory.summary.compression import (
     plan_compression,
     split_text,
 )
-from tests.messages import a_message, ids, some_messages
+from tests.messages import ids, make_message, some_messages
 
 LIMITS = CompressionLimits(
     trigger_tokens=1_000,
@@ -38,7 +38,7 @@ def numbered(messages: Sequence[Message], *, tokens: int = 20) -> list[Message]:
 
 def conversation(*roles: Role, tokens: int = 20) -> list[Message]:
     return numbered(
-        [a_message(f"m{n}", f"text {n}", role=role) for n, role in enumerate(roles)], tokens=tokens
+        [make_message(f"m{n}", f"text {n}", role=role) for n, role in enumerate(roles)], tokens=tokens
     )
 
 
@@ -51,12 +51,12 @@ def snapshot(newest: Sequence[Message], *, summary_tokens: int = 0, **changes: o
         next_sequence=len(newest),
         created_at=1.0,
         newest=tuple(newest),
-        summary=a_summary(summary_tokens) if summary_tokens else None,
+        summary=make_summary(summary_tokens) if summary_tokens else None,
     )
     return replace(facts, **changes)
 
 
-def a_summary(tokens: int) -> Summary:
+def make_summary(tokens: int) -> Summary:
     return Summary(
         id="s",
         builds_on="",
@@ -70,7 +70,7 @@ def a_summary(tokens: int) -> Summary:
     )
 
 
-def a_turn(last: int, *outputs: str, first: int = 0) -> LedgerTurn:
+def make_turn(last: int, *outputs: str, first: int = 0) -> LedgerTurn:
     entries = tuple(
         LedgerEntry(id=f"e{last}.{n}", kind="tool", agent="", name="add", input="{}", output=output)
         for n, output in enumerate(outputs)
@@ -141,7 +141,7 @@ def test_summary_and_ledger_count_too() -> None:
     newest = numbered(some_messages(40), tokens=20)
 
     assert is_due(snapshot(newest, summary_tokens=40), [], LIMITS, loaded_limit=450)
-    assert is_due(snapshot(newest, ledger=(a_turn(3, "x" * 400),)), [], LIMITS, loaded_limit=450)
+    assert is_due(snapshot(newest, ledger=(make_turn(3, "x" * 400),)), [], LIMITS, loaded_limit=450)
 
 
 def test_many_short_or_unloaded_messages_are_due_too() -> None:
@@ -188,7 +188,7 @@ def test_at_most_a_third_of_the_triggering_messages_stay() -> None:
 def test_tool_results_count_for_the_messages_that_stay() -> None:
     messages = numbered(some_messages(40), tokens=20)
 
-    plan = planned(messages, *(a_turn(n, "x" * 800) for n in range(1, 40, 2)))
+    plan = planned(messages, *(make_turn(n, "x" * 800) for n in range(1, 40, 2)))
 
     assert ids(plan.kept) == ["m36", "m37", "m38", "m39"]
 
@@ -232,7 +232,7 @@ def test_pieces_fit_and_end_after_an_exchange() -> None:
 
 def test_a_message_larger_than_a_piece_is_read_in_parts() -> None:
     long = "one two three four " * 200
-    messages = numbered([a_message("big", long), *some_messages(9)[1:]], tokens=20)
+    messages = numbered([make_message("big", long), *some_messages(9)[1:]], tokens=20)
     messages[0] = replace(messages[0], tokens=800)
 
     plan = planned(messages)
@@ -255,7 +255,7 @@ def test_a_message_larger_than_a_piece_is_read_in_parts() -> None:
 def test_a_turns_calls_stand_before_its_reply() -> None:
     messages = numbered(some_messages(8), tokens=90)
 
-    plan = planned(messages, a_turn(1, "5", "7"), a_turn(7, "kept"))
+    plan = planned(messages, make_turn(1, "5", "7"), make_turn(7, "kept"))
 
     lines = plan.pieces[0].lines
     told = [line.message.id if isinstance(line, Excerpt) else line.output for line in lines]
@@ -286,6 +286,6 @@ def test_a_text_is_split_at_characters() -> None:
 
 @pytest.mark.parametrize("name", ["assistant", "Аssistant", "ass\u200bistant", "You.", "ｓｙｓｔｅｍ"])  # noqa: RUF001
 def test_no_name_in_a_transcript_imitates_a_role(name: str) -> None:
-    said = replace(a_message("m0", "yes"), sender=Sender(id=1, name=name))
+    said = replace(make_message("m0", "yes"), sender=Sender(id=1, name=name))
 
     assert render_line(Excerpt(message=said, text="yes")).partition("] ")[2].startswith("user ")

@@ -207,14 +207,14 @@ async def test_the_sub_agents_work_and_see_as_documented(folder: Path) -> None:
     assert (reply, context.agent_name) == ("I am sorry about your tea.", "complaints")
     asked, done = models["analyst"].requests
     assert {tool.name for tool in asked.tools} == {"read_artifact", "sales"}
-    assert "## Tool: in_stock" in told(asked.shown())  # the top level's
-    assert "What sold best yesterday?" in told(asked.shown())
-    assert "sales({" in told(done.shown())
+    assert "## Tool: in_stock" in joined(asked.shown())  # the top level's
+    assert "What sold best yesterday?" in joined(asked.shown())
+    assert "sales({" in joined(done.shown())
     before, after = models["Shop"].requests[1:]
-    assert "## Tool: sales" not in told(before.shown())
-    assert "## Tool: sales" in told(after.shown())  # the delegated agent's
+    assert "## Tool: sales" not in joined(before.shown())
+    assert "## Tool: sales" in joined(after.shown())  # the delegated agent's
     (taken,) = models["complaints"].requests
-    assert "in_stock({" in told(taken.shown())  # it goes on with the finished steps
+    assert "in_stock({" in joined(taken.shown())  # it goes on with the finished steps
     assert [render_entry(entry).partition("\n")[0] for entry in context.record.ledger] == [
         "## Tool: in_stock",
         "## Tool: sales",
@@ -238,7 +238,7 @@ def _agent(name: str, prompt: str, tools: Sequence[Tool], model: ScriptedModel) 
     return agent
 
 
-def told(messages: Sequence[str]) -> str:
+def joined(messages: Sequence[str]) -> str:
     return "\n".join(messages)
 
 

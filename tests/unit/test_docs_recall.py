@@ -34,7 +34,7 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
 
 
-def bare(cell: str) -> list[str]:
+def backquoted(cell: str) -> list[str]:
     """Return the words in backquotes."""
     return re.findall(r"`([^`\n]+)`", cell)
 
@@ -43,7 +43,7 @@ def bare(cell: str) -> list[str]:
 OLGA, BEN = Sender(id=1, name="Olga"), Sender(id=2, name="Ben")
 
 
-def said(at: str, text: str, *, sequence: int, by: Sender | None = None) -> Message:
+def make_message(at: str, text: str, *, sequence: int, by: Sender | None = None) -> Message:
     sent_at = datetime.fromisoformat(at).replace(tzinfo=UTC).timestamp()
     role: Role = "user" if by else "assistant"
     return Message(
@@ -51,13 +51,15 @@ def said(at: str, text: str, *, sequence: int, by: Sender | None = None) -> Mess
     )
 
 
-ASKS_BEN = said("2026-08-14 18:03", "does anybody know people in Portugal?", sequence=6, by=BEN)
-ANNA = said("2026-08-14 18:04", "my sister Anna lives in Lisbon, she has a spare room", sequence=7, by=OLGA)
-TRAIN = said("2026-11-13 09:31", "The night train to Lisbon leaves at 21:43.", sequence=90)
-QUESTION = said("2026-11-20 18:00", "where could we sleep in Lisbon?", sequence=300, by=BEN)
+ASKS_BEN = make_message("2026-08-14 18:03", "does anybody know people in Portugal?", sequence=6, by=BEN)
+ANNA = make_message(
+    "2026-08-14 18:04", "my sister Anna lives in Lisbon, she has a spare room", sequence=7, by=OLGA
+)
+TRAIN = make_message("2026-11-13 09:31", "The night train to Lisbon leaves at 21:43.", sequence=90)
+QUESTION = make_message("2026-11-20 18:00", "where could we sleep in Lisbon?", sequence=300, by=BEN)
 
 
-def told(parts: PromptParts) -> str:
+def recalled_text(parts: PromptParts) -> str:
     """The recalled messages as the model reads them."""
     budget = PromptBudget(window=8_000, room=7_500, order="cached")
     prompt = assemble(parts, budget, meter=TOKENIZER)
@@ -67,13 +69,13 @@ def told(parts: PromptParts) -> str:
 def test_recalled_messages_are_rendered_as_documented() -> None:
     parts = PromptParts(system="Help.", recalled=[hit(ANNA), hit(TRAIN)], prompt=[QUESTION], is_group=True)
 
-    assert told(parts) == blocks("text")[0]
+    assert recalled_text(parts) == blocks("text")[0]
     assert QUESTION.text in TEXT
 
 
 # Lists and figures
 def test_the_documented_features_exist() -> None:
-    named = {name for row in rows("| without | lost |") for name in bare(row[0])}
+    named = {name for row in rows("| without | lost |") for name in backquoted(row[0])}
 
     assert named <= set(FEATURES)
 
@@ -109,6 +111,6 @@ def test_the_documented_fields_of_a_point_are_written() -> None:
     )
     ((written,),) = to_batches([point])
 
-    listed = [name for row in rows("| field | |") for name in bare(row[0])]
+    listed = [name for row in rows("| field | |") for name in backquoted(row[0])]
 
     assert sorted(listed) == sorted(written.payload or {})

@@ -48,7 +48,7 @@ def ignored(reason: str) -> Admission:
     return Admission(action="ignore", reason=reason)
 
 
-def heard(reason: str) -> Admission:
+def overhears(reason: str) -> Admission:
     return Admission(action="hear", reason=reason)
 
 
@@ -103,7 +103,7 @@ def test_a_message_addressed_to_the_bot_starts_a_turn(parsed: ParsedUpdate, reas
     ],
 )
 def test_an_unaddressed_message_is_overheard_and_not_answered(parsed: ParsedUpdate, reason: str) -> None:
-    assert decide(parsed) == heard(reason)
+    assert decide(parsed) == overhears(reason)
 
 
 @pytest.mark.parametrize(
@@ -323,7 +323,7 @@ def test_an_edit_of_an_unstored_kind_is_ignored_with_a_reason(parsed: ParsedUpda
     ],
 )
 def test_an_edit_without_a_turn_is_overheard(parsed: ParsedUpdate, reason: str) -> None:
-    assert decide(parsed) == heard(reason)
+    assert decide(parsed) == overhears(reason)
 
 
 @pytest.mark.parametrize("chat", [PRIVATE, GROUP])

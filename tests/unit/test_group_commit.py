@@ -32,13 +32,13 @@ class Store:
         return [CommandRefused("no") if word == "no" else word for word in words]
 
 
-def a_call(word: str | int) -> ScriptCall:
+def make_call(word: str | int) -> ScriptCall:
     return ScriptCall(script=Script(name="say", text="", sha=""), keys=["k"], arguments=[word])
 
 
 async def underway(store: Store, group: GroupCommit) -> list[asyncio.Task[Any]]:
     """Start as many trips as may run at once, each with one call."""
-    calls = [group.run(a_call(f"first {number}")) for number in range(TRIPS_AT_ONCE)]
+    calls = [group.run(make_call(f"first {number}")) for number in range(TRIPS_AT_ONCE)]
     return [await begun(store, asyncio.create_task(call)) for call in calls]
 
 
@@ -54,7 +54,7 @@ async def test_a_call_starts_at_once_and_later_ones_share_the_next_trip() -> Non
     store = Store()
     group = GroupCommit(store.run_all)
     first = await underway(store, group)
-    later = [asyncio.create_task(group.run(a_call(number))) for number in range(10)]
+    later = [asyncio.create_task(group.run(make_call(number))) for number in range(10)]
     await asyncio.sleep(0)
     store.open.set()
     assert await asyncio.gather(*first, *later) == [*(f"first {n}" for n in range(TRIPS_AT_ONCE)), *range(10)]
@@ -65,7 +65,7 @@ async def test_a_trip_has_a_maximum_number_of_calls() -> None:
     store = Store()
     group = GroupCommit(store.run_all)
     first = await underway(store, group)
-    later = [asyncio.create_task(group.run(a_call(number))) for number in range(CALLS_PER_TRIP + 1)]
+    later = [asyncio.create_task(group.run(make_call(number))) for number in range(CALLS_PER_TRIP + 1)]
     await asyncio.sleep(0)
     store.open.set()
     await asyncio.gather(*first, *later)
@@ -77,7 +77,7 @@ async def test_a_failed_script_fails_only_its_caller() -> None:
     store.open.set()
     group = GroupCommit(store.run_all)
     good, bad = await asyncio.gather(
-        group.run(a_call("yes")), group.run(a_call("no")), return_exceptions=True
+        group.run(make_call("yes")), group.run(make_call("no")), return_exceptions=True
     )
     assert good == "yes"
     assert isinstance(bad, CommandRefused)
@@ -87,24 +87,24 @@ async def test_a_failed_trip_fails_all_its_calls_and_the_next_one_works() -> Non
     store = Store(failure=StoreUnavailable())
     store.open.set()
     group = GroupCommit(store.run_all)
-    failed = await asyncio.gather(*(group.run(a_call(n)) for n in range(5)), return_exceptions=True)
+    failed = await asyncio.gather(*(group.run(make_call(n)) for n in range(5)), return_exceptions=True)
     assert [type(one) for one in failed] == [StoreUnavailable] * 5
     store.failure = None
-    assert await group.run(a_call("again")) == "again"
+    assert await group.run(make_call("again")) == "again"
 
 
 async def test_an_internal_error_leaves_no_caller_waiting() -> None:
     store = Store(failure=ZeroDivisionError())
     store.open.set()
     with pytest.raises(ZeroDivisionError):
-        await GroupCommit(store.run_all).run(a_call("yes"))
+        await GroupCommit(store.run_all).run(make_call("yes"))
 
 
 async def test_a_cancelled_caller_does_not_disturb_the_others_of_its_trip() -> None:
     store = Store()
     group = GroupCommit(store.run_all)
     first = await underway(store, group)
-    gone, stays = (asyncio.create_task(group.run(a_call(word))) for word in ("gone", "stays"))
+    gone, stays = (asyncio.create_task(group.run(make_call(word))) for word in ("gone", "stays"))
     await asyncio.sleep(0)
     gone.cancel()
     store.open.set()
@@ -118,11 +118,13 @@ async def test_no_call_is_left_behind_when_all_trips_end() -> None:
     group = GroupCommit(store.run_all)
 
     async def call_twice() -> Any:
-        await group.run(a_call("first"))
-        return await group.run(a_call("again"))
+        await group.run(make_call("first"))
+        return await group.run(make_call("again"))
 
     again = await begun(store, asyncio.create_task(call_twice()))
-    others = [await begun(store, asyncio.create_task(group.run(a_call(n)))) for n in range(1, TRIPS_AT_ONCE)]
+    others = [
+        await begun(store, asyncio.create_task(group.run(make_call(n)))) for n in range(1, TRIPS_AT_ONCE)
+    ]
     store.open.set()
     async with asyncio.timeout(5):
         assert await again == "again"

@@ -91,7 +91,7 @@ def _packed(body: bytes) -> Response:
 
 
 @asynccontextmanager
-async def a_web() -> AsyncGenerator[tuple[GuardedHttp, str]]:
+async def open_web() -> AsyncGenerator[tuple[GuardedHttp, str]]:
     """A client that treats loopback's first address as public, and a server there with a public name."""
     asked.clear()
     async with serve_http(Starlette(routes=[Route("/{path:path}", _page)])) as server:
@@ -123,7 +123,7 @@ async def a_web() -> AsyncGenerator[tuple[GuardedHttp, str]]:
     ],
 )
 async def test_a_page_is_requested_with_its_own_host_name(path: str, text: str) -> None:
-    async with a_web() as (http, origin):
+    async with open_web() as (http, origin):
         page = await http.get(f"{origin}/{path}")
 
     assert page.text == text
@@ -146,7 +146,7 @@ async def test_a_page_is_requested_with_its_own_host_name(path: str, text: str) 
     ],
 )
 async def test_an_unreadable_page_is_refused(path: str, why: str) -> None:
-    async with a_web() as (http, origin):
+    async with open_web() as (http, origin):
         with pytest.raises(ToolFailed, match=why):
             await http.get(f"{origin}/{path}")
 
@@ -169,7 +169,7 @@ async def test_an_unreadable_page_is_refused(path: str, why: str) -> None:
     ],
 )
 async def test_a_redirect_to_a_private_address_is_refused(url: str, why: str) -> None:
-    async with a_web() as (http, _):
+    async with open_web() as (http, _):
         with pytest.raises(ToolFailed, match=why):
             await http.get(url)
 
@@ -183,12 +183,12 @@ async def test_the_systems_resolver_cannot_lead_to_loopback(url: str) -> None:
 
 
 async def test_a_cookie_is_not_sent_after_a_redirect() -> None:
-    async with a_web() as (http, origin):
+    async with open_web() as (http, origin):
         assert (await http.get(f"{origin}/cookie")).text == "no cookie"
 
 
 async def test_a_malicious_content_type_is_parsed_quickly() -> None:
-    async with a_web() as (http, origin):
+    async with open_web() as (http, origin):
         began = time.process_time()
         assert (await http.get(f"{origin}/semicolons")).text == "words"
 
@@ -210,7 +210,7 @@ async def test_a_name_is_resolved_although_the_threads_of_the_loop_are_busy() ->
 async def test_a_name_is_resolved_once() -> None:
     answers = [[LOOPBACK], [PRIVATE]]
 
-    async with a_web() as (http, origin):
+    async with open_web() as (http, origin):
 
         async def resolve(host: str, port: int) -> Sequence[Address]:
             return answers.pop(0)
@@ -231,7 +231,7 @@ async def test_a_hanging_server_is_given_up() -> None:
 
 
 async def test_the_tool_returns_a_page_as_data() -> None:
-    async with a_web() as (http, origin):
+    async with open_web() as (http, origin):
         told = await page_reader(http).call(f'{{"url": "{origin}/html"}}', await make_context())
 
     assert told == (

@@ -37,7 +37,7 @@ ANSWER = b"HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 5\r\n\
 
 
 @asynccontextmanager
-async def a_server(folder: Path) -> AsyncGenerator[tuple[GuardedHttp, int, list[str | None]]]:
+async def open_server(folder: Path) -> AsyncGenerator[tuple[GuardedHttp, int, list[str | None]]]:
     """A client that trusts the certificate, the port of its server, and the names that the server was asked for."""
     (folder / "key.pem").write_text(KEY)
     (folder / "certificate.pem").write_text(CERTIFICATE)
@@ -65,7 +65,7 @@ async def a_server(folder: Path) -> AsyncGenerator[tuple[GuardedHttp, int, list[
 
 
 async def test_the_certificate_must_be_of_the_name(tmp_path: Path) -> None:
-    async with a_server(tmp_path) as (http, port, names):
+    async with open_server(tmp_path) as (http, port, names):
         page = await http.get(f"https://public.test:{port}/")
 
     assert page.text == "words"
@@ -73,7 +73,7 @@ async def test_the_certificate_must_be_of_the_name(tmp_path: Path) -> None:
 
 
 async def test_a_certificate_of_another_name_is_refused(tmp_path: Path) -> None:
-    async with a_server(tmp_path) as (http, port, names):
+    async with open_server(tmp_path) as (http, port, names):
         with pytest.raises(ToolFailed, match="cannot be reached"):
             await http.get(f"https://other.test:{port}/")
 

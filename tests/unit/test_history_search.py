@@ -21,9 +21,9 @@ from memory.recall.vector_index import Candidate, Where
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
 from tests.fakes.vector_index import InMemoryIndex
-from tests.messages import WordTokenizer, a_ref, ids
+from tests.messages import WordTokenizer, ids, make_ref
 
-REF = a_ref()
+REF = make_ref()
 
 
 class FindingRecall(Recall):
@@ -40,10 +40,10 @@ class FindingRecall(Recall):
     ) -> list[RankedCandidate]:
         self.asked.append(question)
         self.k = k
-        return [a_hit(message) for message in self.found][:k]
+        return [make_hit(message) for message in self.found][:k]
 
 
-def a_hit(message: Message) -> RankedCandidate:
+def make_hit(message: Message) -> RankedCandidate:
     candidate = Candidate(
         message_id=message.id,
         sequence=message.sequence or 0,
@@ -74,7 +74,7 @@ def lines(number: int) -> list[Message]:
     return [line(each) for each in range(number)]
 
 
-def a_history(store: HistoryStore, recall: Recall | None) -> ChatHistory:
+def make_history(store: HistoryStore, recall: Recall | None) -> ChatHistory:
     return ChatHistory(
         ref=REF,
         epoch=0,
@@ -86,14 +86,14 @@ def a_history(store: HistoryStore, recall: Recall | None) -> ChatHistory:
     )
 
 
-async def a_store(messages: Sequence[Message]) -> InMemoryHistory:
+async def make_store(messages: Sequence[Message]) -> InMemoryHistory:
     store = InMemoryHistory()
     await store.append(REF, messages, epoch=0)
     return store
 
 
-async def a_search(messages: Sequence[Message], *found: int, neighbours: int) -> list[RankedMessage]:
-    history = a_history(await a_store(messages), FindingRecall(*(messages[each] for each in found)))
+async def run_search(messages: Sequence[Message], *found: int, neighbours: int) -> list[RankedMessage]:
+    history = make_history(await make_store(messages), FindingRecall(*(messages[each] for each in found)))
     return await history.search("line", k=len(found), neighbours=neighbours)
 
 
@@ -131,12 +131,12 @@ def test_without_the_newest_message_nothing_is_excluded_by_sequence() -> None:
 
 
 async def test_a_turns_search_excludes_the_window_and_its_own_messages_without_a_round_trip() -> None:
-    store = await a_store(lines(8))
+    store = await make_store(lines(8))
     turn = BufferedHistory(store, REF, await store.load(REF, limit=4))
     (asking,) = await turn.append(REF, [replace(line(8), id="mine", sequence=None)], epoch=0)
     recall = FindingRecall(line(1))
 
-    found = await a_history(turn, recall).search("line", visible=(*lines(8)[4:], asking))
+    found = await make_history(turn, recall).search("line", visible=(*lines(8)[4:], asking))
 
     (question,) = recall.asked
     assert question.where == Where(before_sequence=4)
@@ -144,9 +144,9 @@ async def test_a_turns_search_excludes_the_window_and_its_own_messages_without_a
 
 
 async def test_a_search_knows_the_people_the_asker_and_the_time() -> None:
-    store = await a_store(lines(2))
+    store = await make_store(lines(2))
     recall = FindingRecall()
-    history = a_history(store, recall)
+    history = make_history(store, recall)
 
     await history.search("line", asker_id=7, now=9.0)
     await history.search("line", exclude={"m1"}, where=Where(roles=frozenset(["assistant"])))
@@ -160,9 +160,9 @@ async def test_a_search_knows_the_people_the_asker_and_the_time() -> None:
 @pytest.mark.parametrize("neighbours", [0, 1])
 async def test_a_deleted_hit_is_replaced_by_the_next(neighbours: int) -> None:
     messages = lines(6)
-    store = await a_store(messages)
+    store = await make_store(messages)
     await store.delete(REF, ["m0"], epoch=0)
-    history = a_history(store, FindingRecall(messages[0], messages[2], messages[4], messages[5]))
+    history = make_history(store, FindingRecall(messages[0], messages[2], messages[4], messages[5]))
 
     found = await history.search("line", k=2, neighbours=neighbours)
 
@@ -170,13 +170,13 @@ async def test_a_deleted_hit_is_replaced_by_the_next(neighbours: int) -> None:
 
 
 async def test_another_message_with_the_sequence_of_a_hit_is_not_used() -> None:
-    store = await a_store([replace(line(0), id="another")])
+    store = await make_store([replace(line(0), id="another")])
 
-    assert await a_history(store, FindingRecall(line(0))).search("line", neighbours=1) == []
+    assert await make_history(store, FindingRecall(line(0))).search("line", neighbours=1) == []
 
 
 async def test_neighbours_are_the_messages_before_and_after_in_order() -> None:
-    ranked = await a_search(lines(9), 4, neighbours=2)
+    ranked = await run_search(lines(9), 4, neighbours=2)
 
     assert ids_around(ranked) == [(["m2", "m3"], "m4", ["m5", "m6"])]
 
@@ -184,12 +184,12 @@ async def test_neighbours_are_the_messages_before_and_after_in_order() -> None:
 async def test_neighbours_end_with_the_history_and_with_the_session() -> None:
     messages = [*lines(3), *(line(each, at=60 * each + SESSION_GAP_S) for each in range(3, 6))]
 
-    assert ids_around(await a_search(messages, 0, neighbours=3)) == [([], "m0", ["m1", "m2"])]
-    assert ids_around(await a_search(messages, 4, neighbours=3)) == [(["m3"], "m4", ["m5"])]
+    assert ids_around(await run_search(messages, 0, neighbours=3)) == [([], "m0", ["m1", "m2"])]
+    assert ids_around(await run_search(messages, 4, neighbours=3)) == [(["m3"], "m4", ["m5"])]
 
 
 async def test_no_message_appears_twice_and_hits_are_no_neighbours() -> None:
-    ranked = await a_search(lines(7), 3, 1, 5, 4, neighbours=2)
+    ranked = await run_search(lines(7), 3, 1, 5, 4, neighbours=2)
 
     assert ids_around(ranked) == [
         (["m2"], "m3", []),
@@ -201,7 +201,7 @@ async def test_no_message_appears_twice_and_hits_are_no_neighbours() -> None:
 
 async def test_excluded_messages_and_those_without_text_are_no_neighbours() -> None:
     messages = [line(0), line(1, role="tool"), line(2), line(3, text=" "), line(4), line(5)]
-    history = a_history(await a_store(messages), FindingRecall(messages[2]))
+    history = make_history(await make_store(messages), FindingRecall(messages[2]))
 
     ranked = await history.search("line", visible=[messages[5]], exclude={"m4"}, neighbours=3)
 
@@ -210,7 +210,7 @@ async def test_excluded_messages_and_those_without_text_are_no_neighbours() -> N
 
 async def test_neighbours_do_not_count_for_k() -> None:
     messages = lines(20)
-    history = a_history(await a_store(messages), FindingRecall(*messages[::4]))
+    history = make_history(await make_store(messages), FindingRecall(*messages[::4]))
 
     ranked = await history.search("line", k=3, neighbours=1)
 

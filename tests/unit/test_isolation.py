@@ -10,7 +10,7 @@ from bot.inbox import isolation
 from bot.inbox.isolation import Isolation
 from bot.inbox.records import GROUP, Claim, Fence
 from bot.inbox.slots import Slots
-from tests.messages import a_ref
+from tests.messages import make_ref
 
 LONG_S = 60.0
 SHORT_S = 0.01
@@ -83,7 +83,7 @@ class Bench:
 
 def _claim(name: str, deaths: int) -> Claim:
     fence = Fence(group=GROUP, consumer="w", entry=name, delivery=str(1 + deaths))
-    return Claim(ref=a_ref(), fence=fence, deaths=deaths)
+    return Claim(ref=make_ref(), fence=fence, deaths=deaths)
 
 
 @asynccontextmanager

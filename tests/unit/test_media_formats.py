@@ -8,7 +8,7 @@ from bot.agent.known_models import picture_tokens, sees
 from bot.media.formats import Picture, container_of, picture_of, read_text
 from bot.media.reader import SHOWN_WHOLE, document_note, duration, extend_note
 from tests.documents import JPEG, pdf_of
-from tests.sent_files import a_picture, a_voice_note
+from tests.sent_files import make_picture, make_voice_note
 
 
 def riff(kind: bytes, rest: bytes) -> bytes:
@@ -18,7 +18,7 @@ def riff(kind: bytes, rest: bytes) -> bytes:
 @pytest.mark.parametrize(
     ("data", "picture"),
     [
-        (a_picture(1280, 960), ("image/png", 1280, 960)),
+        (make_picture(1280, 960), ("image/png", 1280, 960)),
         (JPEG, ("image/jpeg", 1, 1)),
         (b"GIF89a" + pack("<HH", 320, 200), ("image/gif", 320, 200)),
         (riff(b"VP8X", b"\x00" * 4 + b"\xff\x03\x00\xff\x01\x00"), ("image/webp", 1024, 512)),
@@ -38,12 +38,12 @@ def test_the_content_of_a_picture_shows_its_format_and_size(
     [
         b"",
         b"hello",
-        a_picture()[:20],
+        make_picture()[:20],
         JPEG[:10],
         b"\xff\xd8\xff\xff\xff",
         b"GIF89a\x00",
         riff(b"ALPH", b"\x00" * 40),
-        a_voice_note(),
+        make_voice_note(),
     ],
 )
 def test_other_files_and_pictures_without_a_size_are_refused(data: bytes) -> None:
@@ -57,7 +57,7 @@ def test_a_picture_without_pixels_is_refused() -> None:
 @pytest.mark.parametrize(
     ("data", "ending"),
     [
-        (a_voice_note(), "ogg"),
+        (make_voice_note(), "ogg"),
         (b"ID3\x04\x00", "mp3"),
         (b"\xff\xfb\x90\x64\x00", "mp3"),
         (b"RIFF\x24\x00\x00\x00WAVEfmt ", "wav"),
@@ -97,7 +97,7 @@ def test_text_is_decoded_by_its_encoding(data: bytes, text: str) -> None:
     [
         pdf_of("text"),
         b"PK\x03\x04docx",
-        a_picture(),
+        make_picture(),
         b"a\x00b",
         b"{\\rtf1 hi}",
         bytes(range(128, 256)),

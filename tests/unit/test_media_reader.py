@@ -19,7 +19,7 @@ from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
 from bot.transport.words import words_for
 from tests.documents import JPEG
-from tests.sent_files import a_picture, a_voice_note
+from tests.sent_files import make_picture, make_voice_note
 from tests.unit.agent.kit import sample
 
 MP3 = b"ID3\x04\x00\x00 music"
@@ -72,7 +72,7 @@ async def why_not(reading: MediaReader, attachment: Attachment, *, eyes: str = "
 
 
 async def test_a_photo_becomes_an_image_with_format_size_and_tokens() -> None:
-    media = await read("photo", a_picture(1280, 960), width=90, height=60)
+    media = await read("photo", make_picture(1280, 960), width=90, height=60)
 
     assert media.image is not None
     assert (media.image.mime_type, media.image.tokens, media.about) == ("image/png", 765, "1280×960")
@@ -94,7 +94,7 @@ async def test_a_recording_is_transcribed_under_the_extension_of_its_real_format
 
 
 async def test_a_recording_sent_as_a_document_is_transcribed() -> None:
-    media = await read("document", a_voice_note(), ear=Ear("hi"), file_name="memo.ogg")
+    media = await read("document", make_voice_note(), ear=Ear("hi"), file_name="memo.ogg")
 
     assert media.transcript == "hi"
 
@@ -124,11 +124,11 @@ async def test_an_unreadable_file_has_a_reason(attachment: Attachment, data: byt
 
 @pytest.mark.parametrize("kind", ["photo", "document"])
 async def test_a_picture_is_not_read_for_a_model_without_vision(kind: str) -> None:
-    assert (await why_not(reader(Files(a_picture())), attached(kind), eyes="")).reason == "unseen"
+    assert (await why_not(reader(Files(make_picture())), attached(kind), eyes="")).reason == "unseen"
 
 
 async def test_without_a_transcriber_no_recording_is_fetched() -> None:
-    files = Files(a_voice_note())
+    files = Files(make_voice_note())
 
     assert (await why_not(reader(files), attached("voice"))).reason == "deaf"
     assert files.asked == []
@@ -169,8 +169,8 @@ async def test_the_results_of_reading_are_counted() -> None:
         return sample(MEDIA, "mnemogram_media_total", kind="photo", outcome=outcome)
 
     was_read, was_unseen = counted("read"), counted("unseen")
-    await read("photo", a_picture())
-    await why_not(reader(Files(a_picture())), attached("photo"), eyes="")
+    await read("photo", make_picture())
+    await why_not(reader(Files(make_picture())), attached("photo"), eyes="")
 
     assert (counted("read"), counted("unseen")) == (was_read + 1, was_unseen + 1)
 
@@ -183,6 +183,6 @@ def test_each_reason_has_its_sentence(reason: MediaReason) -> None:
 
 
 async def test_any_transcription_can_be_stored() -> None:
-    media = await read("voice", a_voice_note(), ear=Ear("a\ud800b"), duration_s=3)
+    media = await read("voice", make_voice_note(), ear=Ear("a\ud800b"), duration_s=3)
 
     assert media.transcript == "a\ufffdb"

@@ -11,7 +11,7 @@ from memory.errors import RecordCorrupt
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
-from tests.messages import a_message
+from tests.messages import make_message
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 """Every separator included."""
@@ -72,13 +72,13 @@ def test_i08_a_turn_of_the_ledger_is_restored_as_it_was(entries: list[LedgerEntr
 
 
 def test_an_edited_message_is_restored_with_its_edit_time() -> None:
-    edited = replace(a_message(), edited_at=77.5)
+    edited = replace(make_message(), edited_at=77.5)
 
     assert parse_json(Message, dump_json(Message, edited)) == edited
-    assert "edited_at" not in dump_json(Message, a_message())
+    assert "edited_at" not in dump_json(Message, make_message())
 
 
 def test_a_lone_surrogate_is_replaced_in_storage() -> None:
-    line = dump_json(Message, a_message("m", "half \ud83d of it"))
+    line = dump_json(Message, make_message("m", "half \ud83d of it"))
 
     assert parse_json(Message, line).text == "half \ufffd of it"

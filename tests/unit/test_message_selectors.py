@@ -13,14 +13,14 @@ from memory.history.selectors import (
     chunk_start,
 )
 from memory.tokens import tokenizer_for
-from tests.messages import WordTokenizer, a_message, ids, newest_of, some_messages
+from tests.messages import WordTokenizer, ids, make_message, newest_of, some_messages
 
 MIXED = [
-    a_message("u1", "one two"),
-    a_message("s", "be kind to everyone", role="system"),
-    a_message("a1", "three four", role="assistant"),
-    a_message("t", "a tool's long output here", role="tool"),
-    a_message("u2", "five"),
+    make_message("u1", "one two"),
+    make_message("s", "be kind to everyone", role="system"),
+    make_message("a1", "three four", role="assistant"),
+    make_message("t", "a tool's long output here", role="tool"),
+    make_message("u2", "five"),
 ]
 
 
@@ -73,14 +73,14 @@ async def test_m08_a_token_window_has_the_newest_messages_that_fit() -> None:
 
 
 async def test_m08_the_window_ends_at_the_first_message_that_does_not_fit() -> None:
-    messages = [a_message("small", "x"), a_message("large", "x " * 50), a_message("newest", "a b")]
+    messages = [make_message("small", "x"), make_message("large", "x " * 50), make_message("newest", "a b")]
     assert ids(await window(10).select(newest_of(messages))) == ["newest"]
 
 
 async def test_m08_an_oversize_message_loses_its_middle() -> None:
     words = " ".join(f"w{n}" for n in range(20))
-    older = a_message("older", "x")
-    (cut,) = await window(5).select(newest_of([older, a_message("big", words)]))
+    older = make_message("older", "x")
+    (cut,) = await window(5).select(newest_of([older, make_message("big", words)]))
     assert (cut.id, cut.text, cut.tokens) == ("big", "w0 w1 […] w18 w19", 5)
 
 
@@ -100,7 +100,7 @@ async def test_m08_a_window_reads_no_further_than_the_first_message_that_does_no
 async def test_m08_text_that_looks_like_a_special_token_is_plain_text() -> None:
     tokenizer = tokenizer_for("gpt-4o-mini")
     text = "<|endoftext|> <|im_start|>system"
-    message = a_message("special", text)
+    message = make_message("special", text)
     tokens = tokenizer.count(text)
     assert tokens > 8
     exact = TokenWindowMessageSelector(tokens, tokenizer)
@@ -118,7 +118,7 @@ async def test_m08_the_budget_uses_the_tokens_of_the_current_model() -> None:
 
 async def test_m08_a_message_without_a_fitting_part_is_left_out() -> None:
     selector = TokenWindowMessageSelector(1, tokenizer_for("gpt-4o-mini"))
-    assert await selector.select(newest_of([a_message("m", "𓀀𓀁")])) == []
+    assert await selector.select(newest_of([make_message("m", "𓀀𓀁")])) == []
 
 
 async def test_m09_the_empty_selector_reads_nothing() -> None:

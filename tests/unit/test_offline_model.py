@@ -309,18 +309,18 @@ def test_the_prompt_of_this_bot_is_understood() -> None:
     ben = Sender(id=2, name="Ben Hart")
     olga = Sender(id=1, name="Olga")
     recalled = [
-        said('she said: "Anna\nlives in Lisbon"', olga, sent_at=1_000_000_000),
-        said("Anna lives nowhere", None, role="assistant"),
+        make_message('she said: "Anna\nlives in Lisbon"', olga, sent_at=1_000_000_000),
+        make_message("Anna lives nowhere", None, role="assistant"),
     ]
-    asked = [said("where does Anna live?", ben)]
+    asked = [make_message("where does Anna live?", ben)]
 
     group = spoken(
-        recalled=list(map(hit, recalled)), window=[said("hi all", olga)], prompt=asked, is_group=True
+        recalled=list(map(hit, recalled)), window=[make_message("hi all", olga)], prompt=asked, is_group=True
     )
     private = spoken(
-        recalled=list(map(hit, recalled)), window=[said("hi", olga)], prompt=asked, is_group=False
+        recalled=list(map(hit, recalled)), window=[make_message("hi", olga)], prompt=asked, is_group=False
     )
-    tool = spoken(recalled=[], window=[], prompt=[said("add 2 and 3", ben)], is_group=True)
+    tool = spoken(recalled=[], window=[], prompt=[make_message("add 2 and 3", ben)], is_group=True)
 
     quoted = 'she said: "Anna lives in Lisbon"'
     assert reply_to(group).text == f"Olga said: “{quoted}” (2001-09-09 01:46 UTC, 22 years ago)."
@@ -328,11 +328,11 @@ def test_the_prompt_of_this_bot_is_understood() -> None:
     assert planned(reply_to(tool, TOOLS)) == ("add", {"a": 2, "b": 3})
 
 
-def said(text: str, sender: Sender | None, *, role: Role = "user", sent_at: float = 1.7e9) -> Message:
+def make_message(text: str, sender: Sender | None, *, role: Role = "user", sent_at: float = 1.7e9) -> Message:
     return Message(id=text, role=role, text=text, sent_at=sent_at, tokens=1, sender=sender)
 
 
-def a_summary(text: SummaryText) -> Summary:
+def make_summary(text: SummaryText) -> Summary:
     return Summary(
         id="s1",
         builds_on="",
@@ -355,16 +355,18 @@ def spoken(*, is_group: bool = False, **parts: Any) -> Any:
 
 
 def test_a_summary_in_the_prompt_is_used_for_answers() -> None:
-    asked = said("where does Anna live?", None)
+    asked = make_message("where does Anna live?", None)
     text = SummaryText(
         overview="40 messages were exchanged with user.",
         facts=(Fact(about="user", fact=ANNA), Fact(about="Ben Hart", fact="my bike is red")),
         decisions=("we meet in Porto",),
     )
 
-    request = spoken(summary=a_summary(text), window=[said("hi", None)], prompt=[asked])
-    named = spoken(summary=a_summary(text), prompt=[said("what colour is Ben's bike?", None)])
-    chatter = spoken(summary=a_summary(text), prompt=[said("what did I say about the overview?", None)])
+    request = spoken(summary=make_summary(text), window=[make_message("hi", None)], prompt=[asked])
+    named = spoken(summary=make_summary(text), prompt=[make_message("what colour is Ben's bike?", None)])
+    chatter = spoken(
+        summary=make_summary(text), prompt=[make_message("what did I say about the overview?", None)]
+    )
 
     assert reply_to(request).text == f"You told me: “{ANNA}”."
     assert reply_to(named).text == "Ben Hart said: “my bike is red”."
@@ -375,10 +377,10 @@ def test_tool_records_after_the_prompt_are_not_the_question() -> None:
     entry = LedgerEntry(
         id="e", kind="tool", agent="", name="search", input="{}", output='"Anna lives in Rome"'
     )
-    asked = [said("where does Anna live?", None)]
+    asked = [make_message("where does Anna live?", None)]
 
     request = spoken(
-        window=[said(ANNA, None)],
+        window=[make_message(ANNA, None)],
         prompt=asked,
         record=[entry],
         digest=StepDigest(covers=1, text="Done:\n- add"),
@@ -388,7 +390,9 @@ def test_tool_records_after_the_prompt_are_not_the_question() -> None:
 
 
 def test_a_delegated_task_is_the_question() -> None:
-    request = spoken(window=[said(ANNA, None)], prompt=[said("hello", None)], task="where does Anna live?")
+    request = spoken(
+        window=[make_message(ANNA, None)], prompt=[make_message("hello", None)], task="where does Anna live?"
+    )
 
     assert reply_to(request).text == f"You told me: “{ANNA}”."
 

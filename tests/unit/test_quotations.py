@@ -46,7 +46,7 @@ def quote_in(raw: dict[str, Any]) -> Quote | None:
     return quote_of(message_of(raw), BOT_ID)
 
 
-def kept_of(raw: dict[str, Any], *, keeps_quoted: bool = True) -> IncomingMessage:
+def message_kept_of(raw: dict[str, Any], *, keeps_quoted: bool = True) -> IncomingMessage:
     return without_quotations(message_of(raw), keeps_quoted=keeps_quoted)
 
 
@@ -103,7 +103,7 @@ def test_a_reply_to_another_chat_names_its_origin(origin: dict[str, Any], name: 
     raw = raw_update(external_reply={"origin": origin, "photo": []}, quote={"text": "soon"})
 
     assert quote_in(raw) == Quote(telegram_message_id=0, sender_name=name, text="soon")
-    assert quote_of(kept_of(raw), BOT_ID) == quote_in(raw)
+    assert quote_of(message_kept_of(raw), BOT_ID) == quote_in(raw)
 
 
 @pytest.mark.parametrize(
@@ -118,7 +118,7 @@ def test_a_reply_to_another_chat_names_its_origin(origin: dict[str, Any], name: 
 def test_a_stored_update_gives_the_same_bounded_quotation(fields: dict[str, Any]) -> None:
     raw = raw_update(**fields)
 
-    kept = kept_of(raw)
+    kept = message_kept_of(raw)
 
     assert quote_of(kept, BOT_ID) == quote_in(raw) is not None
     assert len(str(kept)) < 2_000
@@ -129,7 +129,7 @@ def test_a_stored_update_gives_the_same_bounded_quotation(fields: dict[str, Any]
 def test_a_selected_part_is_stored_without_the_rest_of_the_message() -> None:
     raw = raw_update(reply_to_message=replied(text="SECRET and more"), quote={"text": "more"})
 
-    assert "SECRET" not in str(kept_of(raw))
+    assert "SECRET" not in str(message_kept_of(raw))
 
 
 def test_a_command_stores_the_id_of_its_replied_message_without_the_text() -> None:
@@ -140,7 +140,7 @@ def test_a_command_stores_the_id_of_its_replied_message_without_the_text() -> No
         pinned_message=replied(text="SECRET"),
     )
 
-    kept = kept_of(raw, keeps_quoted=False)
+    kept = message_kept_of(raw, keeps_quoted=False)
 
     assert "SECRET" not in str(kept)
     reply = kept.reply_to
@@ -162,4 +162,4 @@ def test_a_quotation_is_recognised_by_its_words() -> None:
 
     assert quotes_message(message_of(quoting), 3)
     assert not quotes_message(message_of(quoting), 4)
-    assert not quotes_message(kept_of(quoting, keeps_quoted=False), 3)
+    assert not quotes_message(message_kept_of(quoting, keeps_quoted=False), 3)

@@ -31,7 +31,7 @@ DAY = 86_400.0
 FLOOR = Floor(base=0.0, growth=0.0, margin=1.0)
 
 
-def a_question(*terms: int, **changed: Any) -> QuestionAnalysis:
+def make_question(*terms: int, **changed: Any) -> QuestionAnalysis:
     """Return a question with these terms, each with weight 1."""
     question = QuestionAnalysis(
         masked="text",
@@ -42,7 +42,7 @@ def a_question(*terms: int, **changed: Any) -> QuestionAnalysis:
     return replace(question, **changed)
 
 
-def a_message(sequence: int, **changed: Any) -> Candidate:
+def make_message(sequence: int, **changed: Any) -> Candidate:
     message = Candidate(
         message_id=f"m{sequence}",
         sequence=sequence,
@@ -73,7 +73,7 @@ def column(
 
 
 def signed(sequence: int, *signs: str, **changed: Any) -> Candidate:
-    return a_message(sequence, signs=frozenset(signs), **changed)
+    return make_message(sequence, signs=frozenset(signs), **changed)
 
 
 def weights(**counted: float) -> RankerWeights:
@@ -87,114 +87,118 @@ def order(question: QuestionAnalysis, *messages: Candidate, **counted: float) ->
 
 
 def test_the_words_feature_is_a_share_of_the_best_and_a_logarithm() -> None:
-    messages = [a_message(1, sparse=4.0), a_message(2, sparse=1.0), a_message(3)]
-    assert column("words", a_question(), *messages) == [1.0, 0.25, 0.0]
-    assert column("words_log", a_question(), *messages) == pytest.approx([math.log(5), math.log(2), 0.0])
+    messages = [make_message(1, sparse=4.0), make_message(2, sparse=1.0), make_message(3)]
+    assert column("words", make_question(), *messages) == [1.0, 0.25, 0.0]
+    assert column("words_log", make_question(), *messages) == pytest.approx([math.log(5), math.log(2), 0.0])
 
 
 def test_the_meaning_feature_is_the_cosine_or_nothing() -> None:
-    messages = [a_message(1, dense=0.5, sparse=2.0), a_message(2, dense=-0.1, sparse=2.0), a_message(3)]
-    assert column("meaning", a_question(), *messages) == [0.5, -0.1, 0.0]
-    assert column("words_and_meaning", a_question(), *messages) == [0.5, 0.0, 0.0]
+    messages = [
+        make_message(1, dense=0.5, sparse=2.0),
+        make_message(2, dense=-0.1, sparse=2.0),
+        make_message(3),
+    ]
+    assert column("meaning", make_question(), *messages) == [0.5, -0.1, 0.0]
+    assert column("words_and_meaning", make_question(), *messages) == [0.5, 0.0, 0.0]
 
 
 def test_the_window_feature_adds_neighbours_with_less_weight_per_step() -> None:
-    messages = [a_message(number) for number in range(1, 6)]
-    messages[0] = a_message(1, terms=frozenset({7}))
+    messages = [make_message(number) for number in range(1, 6)]
+    messages[0] = make_message(1, terms=frozenset({7}))
     rarity = math.log(1 + 4.5 / 1.5)  # one of five has it
     expected = [rarity, 0.9 * rarity, 0.81 * rarity, 0.0, 0.0]
-    assert column("window", a_question(7), *messages) == pytest.approx([each / 10 for each in expected])
+    assert column("window", make_question(7), *messages) == pytest.approx([each / 10 for each in expected])
 
 
 def test_the_window_feature_takes_the_nearest_message_for_each_term() -> None:
-    messages = [a_message(1, terms=frozenset({7, 8})), a_message(2, terms=frozenset({7}))]
+    messages = [make_message(1, terms=frozenset({7, 8})), make_message(2, terms=frozenset({7}))]
     both, one = math.log(1 + 0.5 / 2.5), math.log(1 + 1.5 / 1.5)
-    assert column("window", a_question(7, 8), *messages) == pytest.approx(
+    assert column("window", make_question(7, 8), *messages) == pytest.approx(
         [(both + one) / 10, (both + 0.9 * one) / 10]
     )
 
 
 def test_a_term_that_weighs_less_in_the_question_counts_less() -> None:
-    question = a_question(terms=SparseVector(indices=(7,), values=(0.25,)))
-    (value,) = column("window", question, a_message(1, terms=frozenset({7})))
+    question = make_question(terms=SparseVector(indices=(7,), values=(0.25,)))
+    (value,) = column("window", question, make_message(1, terms=frozenset({7})))
     assert value == pytest.approx(0.25 * math.log(1 + 0.5 / 1.5) / 10)
 
 
 def test_the_rarity_of_a_term_is_counted_among_the_hits() -> None:
-    messages = [a_message(1, terms=frozenset({7})), a_message(2, terms=frozenset({7})), a_message(9)]
-    among_one = column("window", a_question(7), *messages, listed={1})
-    among_all = column("window", a_question(7), *messages)
+    messages = [make_message(1, terms=frozenset({7})), make_message(2, terms=frozenset({7})), make_message(9)]
+    among_one = column("window", make_question(7), *messages, listed={1})
+    among_all = column("window", make_question(7), *messages)
     assert among_one[0] == pytest.approx(math.log(1 + 0.5 / 1.5) / 10)
     assert among_all[0] == pytest.approx(math.log(1 + 1.5 / 2.5) / 10)
 
 
 def test_a_message_of_another_session_is_no_neighbour() -> None:
     messages = [
-        a_message(1, terms=frozenset({7}), signs=frozenset({"asks"})),
-        a_message(2, session=2, sender_id=2),
+        make_message(1, terms=frozenset({7}), signs=frozenset({"asks"})),
+        make_message(2, session=2, sender_id=2),
     ]
-    assert features_of(a_question(7), *messages)[1] == {"session_start": 1.0}
+    assert features_of(make_question(7), *messages)[1] == {"session_start": 1.0}
 
 
 def test_a_deleted_message_between_two_keeps_them_two_steps_apart() -> None:
-    messages = [a_message(1, terms=frozenset({7})), a_message(3)]
-    first, second = column("window", a_question(7), *messages)
+    messages = [make_message(1, terms=frozenset({7})), make_message(3)]
+    first, second = column("window", make_question(7), *messages)
     assert second == pytest.approx(0.81 * first)
 
 
 def test_a_session_shares_its_best_score() -> None:
     messages = [
-        a_message(1, session=1, dense=0.2, sparse=1.0),
-        a_message(2, session=1, dense=0.6, sparse=4.0),
-        a_message(3, session=3, dense=0.1, sparse=2.0),
+        make_message(1, session=1, dense=0.2, sparse=1.0),
+        make_message(2, session=1, dense=0.6, sparse=4.0),
+        make_message(3, session=3, dense=0.1, sparse=2.0),
     ]
-    assert column("session_meaning", a_question(), *messages) == [0.6, 0.6, 0.1]
-    assert column("session_words", a_question(), *messages) == [1.0, 1.0, 0.5]
+    assert column("session_meaning", make_question(), *messages) == [0.6, 0.6, 0.1]
+    assert column("session_words", make_question(), *messages) == [1.0, 1.0, 0.5]
 
 
 def test_the_first_message_of_a_session_is_recognised() -> None:
-    messages = [a_message(4, session=4), a_message(5, session=4)]
-    assert column("session_start", a_question(), *messages) == [1.0, 0.0]
+    messages = [make_message(4, session=4), make_message(5, session=4)]
+    assert column("session_start", make_question(), *messages) == [1.0, 0.0]
 
 
 def test_an_answer_gets_the_score_of_the_question_before_it() -> None:
     asked = signed(1, "asks", dense=0.7, sparse=3.0, sender_id=2)
-    assert column("answers_meaning", a_question(), asked, a_message(2)) == [0.0, 0.7]
-    assert column("answers_words", a_question(), asked, a_message(2)) == [0.0, 1.0]
+    assert column("answers_meaning", make_question(), asked, make_message(2)) == [0.0, 0.7]
+    assert column("answers_words", make_question(), asked, make_message(2)) == [0.0, 1.0]
 
 
 @pytest.mark.parametrize(
     "before",
     [
-        a_message(1, dense=0.7, sender_id=2),  # it asks nothing
+        make_message(1, dense=0.7, sender_id=2),  # it asks nothing
         signed(1, "asks", dense=0.7, sender_id=1),  # one's own question
         signed(0, "asks", dense=0.7, sender_id=2),  # not the one before
         signed(1, "asks", dense=0.7, sender_id=2, session=1),  # of another stretch
     ],
 )
 def test_other_messages_get_no_score_of_a_question(before: Candidate) -> None:
-    assert column("answers_meaning", a_question(), before, a_message(2)) == [0.0, 0.0]
+    assert column("answers_meaning", make_question(), before, make_message(2)) == [0.0, 0.0]
 
 
 def test_a_question_by_the_assistant_counts_as_by_another_person() -> None:
     asked = signed(1, "asks", dense=0.7, role="assistant", sender_id=None)
-    assert column("answers_meaning", a_question(), asked, a_message(2, sender_id=None))[1] == 0.7
+    assert column("answers_meaning", make_question(), asked, make_message(2, sender_id=None))[1] == 0.7
 
 
 def test_a_message_by_the_wanted_author_counts_and_more_in_the_first_person() -> None:
-    question = a_question(author=1)
+    question = make_question(author=1)
     messages = [
         signed(1, "first_person"),
         signed(2),
         signed(3, "first_person", sender_id=2),
-        a_message(4, sender_id=None),
+        make_message(4, sender_id=None),
     ]
     assert column("author", question, *messages) == [1.0, 1.0, 0.0, 0.0]
     assert column("author_of_self", question, *messages) == [1.0, 0.0, 0.0, 0.0]
 
 
 def test_without_a_wanted_author_no_message_gets_this_feature() -> None:
-    assert column("author", a_question(), a_message(1, role="assistant", sender_id=None)) == [0.0]
+    assert column("author", make_question(), make_message(1, role="assistant", sender_id=None)) == [0.0]
 
 
 @pytest.mark.parametrize(
@@ -210,13 +214,13 @@ def test_without_a_wanted_author_no_message_gets_this_feature() -> None:
     ids=["within a day", "after", "before", "within a month", "outside a month", "a year says nothing"],
 )
 def test_the_date_feature_is_near_or_not(days: tuple[int, int], sent_on: float, nearness: float) -> None:
-    question = a_question(dates=(DateSpan(start=DAY * days[0], end=DAY * days[1]),))
-    assert column("date", question, a_message(1, sent_at=DAY * sent_on)) == pytest.approx([nearness])
+    question = make_question(dates=(DateSpan(start=DAY * days[0], end=DAY * days[1]),))
+    assert column("date", question, make_message(1, sent_at=DAY * sent_on)) == pytest.approx([nearness])
 
 
 def test_the_nearest_of_several_dates_counts() -> None:
     dates = (DateSpan(start=0.0, end=DAY), DateSpan(start=30 * DAY, end=31 * DAY))
-    assert column("date", a_question(dates=dates), a_message(1, sent_at=30.5 * DAY)) == [1.0]
+    assert column("date", make_question(dates=dates), make_message(1, sent_at=30.5 * DAY)) == [1.0]
 
 
 @pytest.mark.parametrize(
@@ -224,17 +228,17 @@ def test_the_nearest_of_several_dates_counts() -> None:
 )
 def test_requested_kinds_of_content_count(asked: str, told: str, feature: str) -> None:
     messages = [signed(1, told), signed(2)]
-    assert column(feature, a_question(signs=frozenset({asked})), *messages) == [1.0, 0.0]
-    assert column(feature, a_question(), *messages) == [0.0, 0.0]
+    assert column(feature, make_question(signs=frozenset({asked})), *messages) == [1.0, 0.0]
+    assert column(feature, make_question(), *messages) == [0.0, 0.0]
 
 
 def test_questions_among_the_messages_are_recognised() -> None:
-    assert column("question", a_question(), signed(1, "question"), signed(2)) == [1.0, 0.0]
+    assert column("question", make_question(), signed(1, "question"), signed(2)) == [1.0, 0.0]
 
 
 def test_without_vectors_all_meaning_features_are_empty() -> None:
-    messages = [signed(1, "asks", sparse=2.0, sender_id=2), a_message(2, sparse=1.0)]
-    told = {name for row in features_of(a_question(7), *messages) for name in row}
+    messages = [signed(1, "asks", sparse=2.0, sender_id=2), make_message(2, sparse=1.0)]
+    told = {name for row in features_of(make_question(7), *messages) for name in row}
     assert told <= set(LEXICAL_FEATURES)
 
 
@@ -243,43 +247,43 @@ def test_every_feature_belongs_to_one_or_both_sets() -> None:
 
 
 def test_the_best_comes_first_and_of_equals_the_newer() -> None:
-    messages = [a_message(1, sparse=1.0), a_message(2, sparse=4.0), a_message(3, sparse=1.0)]
-    assert order(a_question(), *messages, words=1.0) == ["m2", "m3", "m1"]
+    messages = [make_message(1, sparse=1.0), make_message(2, sparse=4.0), make_message(3, sparse=1.0)]
+    assert order(make_question(), *messages, words=1.0) == ["m2", "m3", "m1"]
 
 
 def test_without_vectors_the_weights_for_words_are_used() -> None:
     counted = replace(weights(words=1.0), lexical={"words": 5.0})
-    (lexical,) = rank(a_question(), [a_message(1, sparse=1.0)], listed={1}, weights=counted)
-    (hybrid,) = rank(a_question(), [a_message(1, sparse=1.0, dense=0.0)], listed={1}, weights=counted)
+    (lexical,) = rank(make_question(), [make_message(1, sparse=1.0)], listed={1}, weights=counted)
+    (hybrid,) = rank(make_question(), [make_message(1, sparse=1.0, dense=0.0)], listed={1}, weights=counted)
     assert (lexical.score, hybrid.score) == (5.0, 1.0)
 
 
 def test_an_empty_list_stays_empty() -> None:
-    assert rank(a_question(7), [], listed=set(), weights=weights(words=1.0)) == []
-    assert select_relevant(a_question(), [], scored=[], weights=weights()) == []
+    assert rank(make_question(7), [], listed=set(), weights=weights(words=1.0)) == []
+    assert select_relevant(make_question(), [], scored=[], weights=weights()) == []
 
 
 def test_a_chat_of_one_message_has_a_score() -> None:
-    message = a_message(0, dense=0.6, sparse=0.5, terms=frozenset({7}))
-    (scored,) = rank(a_question(7), [message], listed={0}, weights=load_weights())
+    message = make_message(0, dense=0.6, sparse=0.5, terms=frozenset({7}))
+    (scored,) = rank(make_question(7), [message], listed={0}, weights=load_weights())
     assert math.isfinite(scored.score)
 
 
 def test_the_shortlist_alternates_between_both_lists_without_repetitions() -> None:
     found = [
-        a_message(1, sparse=9.0),
-        a_message(2, sparse=8.0, dense=0.9),
-        a_message(3, dense=0.5),
-        a_message(4, sparse=1.0),
-        a_message(5, sparse=9.0),
+        make_message(1, sparse=9.0),
+        make_message(2, sparse=8.0, dense=0.9),
+        make_message(3, dense=0.5),
+        make_message(4, sparse=1.0),
+        make_message(5, sparse=9.0),
     ]
     assert shortlist(found) == [5, 2, 1, 3, 4]
     assert shortlist([]) == []
 
 
 def test_the_shortlist_is_bounded_and_one_list_alone_can_fill_it() -> None:
-    words = [a_message(number, sparse=1.0 + number) for number in range(150)]
-    meanings = [a_message(200 + number, dense=number / 200) for number in range(150)]
+    words = [make_message(number, sparse=1.0 + number) for number in range(150)]
+    meanings = [make_message(200 + number, dense=number / 200) for number in range(150)]
     assert len(shortlist([*words, *meanings])) == len(shortlist(words)) == SHORTLIST
     assert set(shortlist(words)) == set(range(50, 150))
     both = shortlist([*words, *meanings])
@@ -293,64 +297,66 @@ def test_neighbours_of_hits_are_looked_up_but_none_before_the_first() -> None:
 
 def scored(*scores: float, **changed: Any) -> list[RankedCandidate]:
     return [
-        RankedCandidate(candidate=a_message(number, **changed), score=score)
+        RankedCandidate(candidate=make_message(number, **changed), score=score)
         for number, score in enumerate(scores)
     ]
 
 
 HAVING = frozenset({7})
 """Return the terms of a message that has the word of ASKED."""
-ASKED = a_question(7, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
+ASKED = make_question(7, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
 
 
 def test_nothing_is_relevant_if_the_best_is_below_the_floor() -> None:
     floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
-    kept = select_relevant(ASKED, scored(6.0, 3.0, 2.9, terms=HAVING), scored=[a_message(1)], weights=floored)
+    kept = select_relevant(
+        ASKED, scored(6.0, 3.0, 2.9, terms=HAVING), scored=[make_message(1)], weights=floored
+    )
     assert [each.score for each in kept] == [6.0, 3.0]
     low = scored(4.9, 4.0, terms=HAVING)
-    assert select_relevant(ASKED, low, scored=[a_message(1)], weights=floored) == []
+    assert select_relevant(ASKED, low, scored=[make_message(1)], weights=floored) == []
     assert select_relevant(ASKED, [], scored=[], weights=floored) == []
 
 
 def test_without_vectors_a_hit_needs_shared_words_or_a_named_date() -> None:
     word = QuestionWord(whole=frozenset({1}), parts=frozenset(range(2, 12)))
-    question = a_question(1, words=(word, word))
+    question = make_question(1, words=(word, word))
 
-    def is_told(asked: QuestionAnalysis, *terms: int) -> bool:
+    def is_selected(asked: QuestionAnalysis, *terms: int) -> bool:
         ranked = scored(6.0, terms=frozenset(terms))
-        return bool(select_relevant(asked, ranked, scored=[a_message(1)], weights=weights()))
+        return bool(select_relevant(asked, ranked, scored=[make_message(1)], weights=weights()))
 
-    assert is_told(question, 1)
-    assert is_told(question, 2, 3, 4, 5)
-    assert not is_told(question, 2, 3, 4)
-    assert not is_told(question)
-    assert is_told(replace(question, dates=(DateSpan(start=0.0, end=DAY),)))
+    assert is_selected(question, 1)
+    assert is_selected(question, 2, 3, 4, 5)
+    assert not is_selected(question, 2, 3, 4)
+    assert not is_selected(question)
+    assert is_selected(replace(question, dates=(DateSpan(start=0.0, end=DAY),)))
 
 
 def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
     two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
-    bare = a_question(7, 8, words=two, signs=frozenset({"bare"}))
+    bare = make_question(7, 8, words=two, signs=frozenset({"bare"}))
     floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
     ranked = [
-        RankedCandidate(candidate=a_message(1, terms=frozenset({7})), score=4.0),
-        RankedCandidate(candidate=a_message(2, terms=frozenset({7, 8})), score=3.0),
+        RankedCandidate(candidate=make_message(1, terms=frozenset({7})), score=4.0),
+        RankedCandidate(candidate=make_message(2, terms=frozenset({7, 8})), score=3.0),
     ]
-    assert select_relevant(bare, ranked, scored=[a_message(1)], weights=floored) == ranked[1:]
+    assert select_relevant(bare, ranked, scored=[make_message(1)], weights=floored) == ranked[1:]
     worded = replace(bare, signs=frozenset())
-    assert select_relevant(worded, ranked, scored=[a_message(1)], weights=floored) == []
+    assert select_relevant(worded, ranked, scored=[make_message(1)], weights=floored) == []
 
 
 def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
     counted = weights(meaning=6.0, session_meaning=4.0)
 
-    def is_told(score: float, *cosines: float) -> bool:
-        messages = [a_message(number, dense=cosine) for number, cosine in enumerate(cosines)]
+    def is_selected(score: float, *cosines: float) -> bool:
+        messages = [make_message(number, dense=cosine) for number, cosine in enumerate(cosines)]
         return bool(select_relevant(ASKED, scored(score), scored=messages, weights=counted))
 
-    assert is_told(0.1, 0.6, *[0.1] * 40)
-    assert not is_told(2.0, 0.6, *[0.4] * 40)
-    assert is_told(3.0, 0.6, *[0.4] * 40)
-    assert is_told(0.1, 0.4)  # one message alone says nothing about what is usual
+    assert is_selected(0.1, 0.6, *[0.1] * 40)
+    assert not is_selected(2.0, 0.6, *[0.4] * 40)
+    assert is_selected(3.0, 0.6, *[0.4] * 40)
+    assert is_selected(0.1, 0.4)  # one message alone says nothing about what is usual
 
 
 def test_the_floor_rises_with_the_number_of_candidates() -> None:
@@ -362,8 +368,8 @@ def test_the_floor_rises_with_the_number_of_candidates() -> None:
 def test_each_set_of_weights_has_its_floor() -> None:
     floored = replace(weights(), hybrid_floor=Floor(base=5.0, growth=0.0, margin=1.0))
     ranked = scored(4.0, terms=HAVING)
-    assert select_relevant(ASKED, ranked, scored=[a_message(1, dense=0.1)], weights=floored) == []
-    assert select_relevant(ASKED, ranked, scored=[a_message(1)], weights=floored) == ranked
+    assert select_relevant(ASKED, ranked, scored=[make_message(1, dense=0.1)], weights=floored) == []
+    assert select_relevant(ASKED, ranked, scored=[make_message(1)], weights=floored) == ranked
 
 
 def test_the_shipped_weights_name_existing_features() -> None:
@@ -382,7 +388,7 @@ def some_messages(seed: int, count: int) -> list[Candidate]:
     chance = random.Random(seed)
     signs = ("question", "asks", "time", "name", "first_person")
     return [
-        a_message(
+        make_message(
             sequence,
             session=sequence // 20 * 20,
             sender_id=chance.choice((1, 2, None)),
@@ -402,7 +408,7 @@ def test_the_order_is_finite_and_independent_of_the_input_order(
 ) -> None:
     messages = some_messages(seed, count)
     listed = {each.sequence for each in messages[::2]}
-    question = a_question(*terms, author=1, dates=(DateSpan(start=0.0, end=DAY),))
+    question = make_question(*terms, author=1, dates=(DateSpan(start=0.0, end=DAY),))
     ranked = rank(question, messages, listed=listed, weights=load_weights())
     again = rank(question, messages[::-1], listed=listed, weights=load_weights())
     assert [each.candidate for each in ranked] == [each.candidate for each in again]

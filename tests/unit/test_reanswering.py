@@ -21,7 +21,7 @@ NOW = 1_800_000_000.0
 BEN, CHIARA = 1002, 1003
 
 
-def asked(number: int, text: str = "hi", by: int = BEN) -> Message:
+def make_question(number: int, text: str = "hi", by: int = BEN) -> Message:
     """Return a person's message whose Telegram id is its number."""
     return Message(
         id=f"u{number}",
@@ -35,11 +35,11 @@ def asked(number: int, text: str = "hi", by: int = BEN) -> Message:
     )
 
 
-def said(number: int, text: str = "hello") -> Message:
+def make_reply(number: int, text: str = "hello") -> Message:
     return Message(id=f"a{number}", role="assistant", text=text, sent_at=NOW, tokens=1, sequence=number)
 
 
-def a_snapshot(*newest: Message, ledger: tuple[LedgerTurn, ...] = ()) -> HistorySnapshot:
+def make_snapshot(*newest: Message, ledger: tuple[LedgerTurn, ...] = ()) -> HistorySnapshot:
     return HistorySnapshot(
         epoch=0,
         count=len(newest),
@@ -52,7 +52,7 @@ def a_snapshot(*newest: Message, ledger: tuple[LedgerTurn, ...] = ()) -> History
     )
 
 
-def an_edit(of: int, text: str = "hi, edited", *, at: int = int(NOW)) -> IncomingMessage:
+def make_edit(of: int, text: str = "hi, edited", *, at: int = int(NOW)) -> IncomingMessage:
     entities = [{"type": "bot_command", "offset": 0, "length": 4}] if text.startswith("/") else []
     raw = {
         "message_id": of,
@@ -72,55 +72,67 @@ def waiting(update_id: int, of: int, text: str = "hi, edited") -> WaitingUpdate:
     return WaitingUpdate(
         update_id=update_id,
         admission=Admission(action="edit", reason="edited_message"),
-        message=an_edit(of, text),
+        message=make_edit(of, text),
         anchor_id=BEN,
     )
 
 
-def found(snapshot: HistorySnapshot, edit: IncomingMessage, *, now: float = NOW) -> tuple[str, ...] | None:
+def find_turn(
+    snapshot: HistorySnapshot, edit: IncomingMessage, *, now: float = NOW
+) -> tuple[str, ...] | None:
     turn = find_last_turn(snapshot, edit, now=now)
     return None if turn is None else turn.ids
 
 
 def test_an_edit_of_any_message_of_the_last_turn_answers_all_of_it_again() -> None:
-    snapshot = a_snapshot(asked(0), said(1), asked(2), asked(3), said(4))
+    snapshot = make_snapshot(
+        make_question(0), make_reply(1), make_question(2), make_question(3), make_reply(4)
+    )
 
-    assert found(snapshot, an_edit(2)) == found(snapshot, an_edit(3)) == ("u2", "u3", "a4")
+    assert find_turn(snapshot, make_edit(2)) == find_turn(snapshot, make_edit(3)) == ("u2", "u3", "a4")
 
 
 def test_an_older_turn_is_not_answered_again() -> None:
-    assert found(a_snapshot(asked(0), said(1), asked(2), said(3)), an_edit(0)) is None
+    assert (
+        find_turn(
+            make_snapshot(make_question(0), make_reply(1), make_question(2), make_reply(3)), make_edit(0)
+        )
+        is None
+    )
 
 
 def test_a_turn_without_an_answer_is_not_answered_by_an_edit() -> None:
-    assert found(a_snapshot(asked(0)), an_edit(0)) is None
-    assert found(a_snapshot(), an_edit(0)) is None
+    assert find_turn(make_snapshot(make_question(0)), make_edit(0)) is None
+    assert find_turn(make_snapshot(), make_edit(0)) is None
 
 
 def test_a_stopped_answer_stays_stopped() -> None:
-    assert found(a_snapshot(asked(0), replace(said(1), is_stopped=True)), an_edit(0)) is None
+    assert (
+        find_turn(make_snapshot(make_question(0), replace(make_reply(1), is_stopped=True)), make_edit(0))
+        is None
+    )
 
 
 def test_messages_of_others_before_the_question_do_not_belong_to_its_turn() -> None:
-    snapshot = a_snapshot(asked(0, by=CHIARA), asked(1), said(2))
+    snapshot = make_snapshot(make_question(0, by=CHIARA), make_question(1), make_reply(2))
 
-    assert found(snapshot, an_edit(1)) == ("u1", "a2")
-    assert found(snapshot, an_edit(0)) is None
+    assert find_turn(snapshot, make_edit(1)) == ("u1", "a2")
+    assert find_turn(snapshot, make_edit(0)) is None
 
 
 def test_an_answer_that_is_too_old_to_edit_is_left_alone() -> None:
-    snapshot = a_snapshot(asked(0), said(1))
+    snapshot = make_snapshot(make_question(0), make_reply(1))
 
-    assert found(snapshot, an_edit(0), now=NOW + AGAIN_WITHIN_S) is not None
-    assert found(snapshot, an_edit(0), now=NOW + AGAIN_WITHIN_S + 1) is None
+    assert find_turn(snapshot, make_edit(0), now=NOW + AGAIN_WITHIN_S) is not None
+    assert find_turn(snapshot, make_edit(0), now=NOW + AGAIN_WITHIN_S + 1) is None
 
 
 def test_an_edit_into_a_command_and_an_outdated_edit_answer_nothing() -> None:
-    edited = replace(asked(0), edited_at=NOW + 5)
+    edited = replace(make_question(0), edited_at=NOW + 5)
 
-    assert found(a_snapshot(asked(0), said(1)), an_edit(0, "/new all")) is None
-    assert found(a_snapshot(edited, said(1)), an_edit(0, at=int(NOW) + 4)) is None
-    assert found(a_snapshot(edited, said(1)), an_edit(0, at=int(NOW) + 5)) is not None
+    assert find_turn(make_snapshot(make_question(0), make_reply(1)), make_edit(0, "/new all")) is None
+    assert find_turn(make_snapshot(edited, make_reply(1)), make_edit(0, at=int(NOW) + 4)) is None
+    assert find_turn(make_snapshot(edited, make_reply(1)), make_edit(0, at=int(NOW) + 5)) is not None
 
 
 def test_a_document_in_the_turn_prevents_answering_again() -> None:
@@ -128,16 +140,21 @@ def test_a_document_in_the_turn_prevents_answering_again() -> None:
         id="1", kind="tool", agent="main", name="read_document", input="{}", output="…", artifact_id="a77"
     )
     ledger = (LedgerTurn(first_sequence=0, last_sequence=2, entries=(entry,)),)
-    snapshot = a_snapshot(
-        replace(asked(0), note="a document, plan.txt, artifact a77"), asked(1), said(2), ledger=ledger
+    snapshot = make_snapshot(
+        replace(make_question(0), note="a document, plan.txt, artifact a77"),
+        make_question(1),
+        make_reply(2),
+        ledger=ledger,
     )
 
-    assert found(snapshot, an_edit(0)) == ("u0", "u1", "a2")
-    assert found(snapshot, an_edit(1)) is None
+    assert find_turn(snapshot, make_edit(0)) == ("u0", "u1", "a2")
+    assert find_turn(snapshot, make_edit(1)) is None
 
 
 def test_the_last_edit_of_each_message_counts() -> None:
-    turn = find_last_turn(a_snapshot(asked(0), asked(1), said(2)), an_edit(0), now=NOW)
+    turn = find_last_turn(
+        make_snapshot(make_question(0), make_question(1), make_reply(2)), make_edit(0), now=NOW
+    )
     assert turn is not None
     edits = [waiting(5, 0), waiting(6, 1), waiting(7, 0), waiting(8, 55)]
 
@@ -150,28 +167,34 @@ def test_the_last_edit_of_each_message_counts() -> None:
 
 def test_the_new_question_has_the_edited_text_and_no_quotation_of_the_old_one() -> None:
     quote = Quote(telegram_message_id=0, sender_name="Ben", text="hi")
-    turn = find_last_turn(a_snapshot(asked(0), replace(asked(1), quote=quote), said(2)), an_edit(0), now=NOW)
+    turn = find_last_turn(
+        make_snapshot(make_question(0), replace(make_question(1), quote=quote), make_reply(2)),
+        make_edit(0),
+        now=NOW,
+    )
     assert turn is not None
 
-    told = with_edits(turn, {0: asked(0, "hi, edited")})
+    told = with_edits(turn, {0: make_question(0, "hi, edited")})
 
     assert [(message.text, message.quote) for message in told] == [("hi, edited", None), ("hi", None)]
 
 
 def test_a_message_edited_before_its_turn_is_not_quoted_with_its_old_text() -> None:
     def quoting(number: int, text: str, of: int) -> Message:
-        return replace(asked(number), quote=Quote(telegram_message_id=of, sender_name="Ben", text=text))
+        return replace(
+            make_question(number), quote=Quote(telegram_message_id=of, sender_name="Ben", text=text)
+        )
 
     messages = [
-        replace(asked(0, "by the lake"), edited_at=NOW),
-        asked(1, "at nine"),
+        replace(make_question(0, "by the lake"), edited_at=NOW),
+        make_question(1, "at nine"),
         quoting(2, "in the woods", of=0),
         quoting(3, "by the…", of=0),
         quoting(4, "at ten", of=1),
         quoting(5, "elsewhere", of=77),
         quoting(6, "elsewhere", of=78),
     ]
-    kept = [replace(asked(78, "nowhere"), edited_at=NOW)]
+    kept = [replace(make_question(78, "nowhere"), edited_at=NOW)]
 
     told = drop_outdated_quotes(messages, kept)
 
@@ -182,7 +205,10 @@ def test_a_message_edited_before_its_turn_is_not_quoted_with_its_old_text() -> N
 def test_a_rewound_context_has_the_agent_from_before_the_transfer() -> None:
     entry = LedgerEntry(id="1", kind="transfer", agent="main", name="cook", input="{}", output="ok")
     ledger = (LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry,)),)
-    snapshot = replace(a_snapshot(asked(0), said(1), asked(2), said(3), ledger=ledger), active_agent="cook")
+    snapshot = replace(
+        make_snapshot(make_question(0), make_reply(1), make_question(2), make_reply(3), ledger=ledger),
+        active_agent="cook",
+    )
 
     before = rewind(snapshot, 2)
 

@@ -22,9 +22,9 @@ from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.vector_index import InMemoryIndex
-from tests.messages import a_ref
+from tests.messages import make_ref
 
-REF = a_ref()
+REF = make_ref()
 PEOPLE = {1: "Anna", 2: "Boris"}
 NOW = 1_763_661_780.0
 
@@ -85,11 +85,11 @@ class Picky:
         return await self._words.embed(texts)
 
 
-def a_space(embedder: Any = None, index: Any = None, **details: Any) -> Space:
+def make_space(embedder: Any = None, index: Any = None, **details: Any) -> Space:
     return Space(embedder=embedder or FakeEmbedder(), index=index or CountedIndex(), **details)
 
 
-def a_message(number: int, text: str, *, sender: int | None = 1) -> Message:
+def make_message(number: int, text: str, *, sender: int | None = 1) -> Message:
     return Message(
         id=f"m{number}",
         role="user" if sender else "assistant",
@@ -103,7 +103,7 @@ def a_message(number: int, text: str, *, sender: int | None = 1) -> Message:
 
 def items(*texts: str, epoch: int = 0) -> list[IndexItem]:
     return [
-        IndexItem(ref=REF, epoch=epoch, message=a_message(number, text), people=PEOPLE)
+        IndexItem(ref=REF, epoch=epoch, message=make_message(number, text), people=PEOPLE)
         for number, text in enumerate(texts)
     ]
 
@@ -112,7 +112,7 @@ def ask(text: str, **details: Any) -> RecallQuestion:
     return RecallQuestion(text=text, people=PEOPLE, now=NOW, **details)
 
 
-async def found(recall: Recall, text: str, *, k: int = 3, **details: Any) -> list[str]:
+async def search_ids(recall: Recall, text: str, *, k: int = 3, **details: Any) -> list[str]:
     return [hit.candidate.message_id for hit in await recall.search(REF, 0, ask(text, **details), k=k)]
 
 
@@ -125,14 +125,14 @@ TALK = (
 )
 
 
-async def a_recall(index: CountedIndex | None = None, embedder: Any = None) -> Recall:
-    recall = Recall(Spaces(serving=a_space(embedder, index)))
+async def make_recall(index: CountedIndex | None = None, embedder: Any = None) -> Recall:
+    recall = Recall(Spaces(serving=make_space(embedder, index)))
     await recall.index(items(*TALK))
     return recall
 
 
 async def test_a_message_is_found_by_its_text_with_its_position() -> None:
-    recall = await a_recall()
+    recall = await make_recall()
 
     (hit,) = await recall.search(REF, 0, ask("who moved to Lisbon?"), k=1)
 
@@ -141,10 +141,10 @@ async def test_a_message_is_found_by_its_text_with_its_position() -> None:
 
 async def test_a_search_takes_one_embedding_and_at_most_two_index_requests() -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
-    recall = await a_recall(index, embedder)
+    recall = await make_recall(index, embedder)
     embedder.calls.clear()
 
-    await found(recall, "who moved to Lisbon with Anna?")
+    await search_ids(recall, "who moved to Lisbon with Anna?")
 
     assert embedder.calls == [["who moved to Lisbon with?"]]
     (query,) = index.searched
@@ -155,7 +155,7 @@ async def test_a_search_takes_one_embedding_and_at_most_two_index_requests() -> 
 @pytest.mark.parametrize(("text", "k"), [("", 3), (" \n\t", 3), ("\u200b", 3), ("Lisbon", 0), ("Lisbon", -1)])
 async def test_an_empty_question_sends_no_request(text: str, k: int) -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
-    recall = await a_recall(index, embedder)
+    recall = await make_recall(index, embedder)
     embedder.calls.clear()
 
     assert await recall.search(REF, 0, ask(text), k=k) == []
@@ -165,17 +165,17 @@ async def test_an_empty_question_sends_no_request(text: str, k: int) -> None:
 
 async def test_a_question_of_names_alone_sends_no_request() -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
-    recall = await a_recall(index, embedder)
+    recall = await make_recall(index, embedder)
     embedder.calls.clear()
 
-    assert await found(recall, "Anna Boris") == []
+    assert await search_ids(recall, "Anna Boris") == []
 
     assert (index.searched, embedder.calls) == ([], [])
 
 
 async def test_a_search_needs_a_context() -> None:
     nowhere = ContextRef(context_id="", partition=0)
-    recall = await a_recall()
+    recall = await make_recall()
     with pytest.raises(MissingContext):
         await recall.search(nowhere, 0, ask("Lisbon"), k=3)
     with pytest.raises(MissingContext):
@@ -184,34 +184,34 @@ async def test_a_search_needs_a_context() -> None:
 
 async def test_filters_are_in_the_query_and_in_the_result() -> None:
     index = CountedIndex()
-    recall = await a_recall(index)
+    recall = await make_recall(index)
     where = Where(excluded=frozenset({"m0"}), before_sequence=4)
 
     assert {"m0", "m4"}.isdisjoint(
-        await found(recall, "who moved to Lisbon and baked bread?", k=9, where=where)
+        await search_ids(recall, "who moved to Lisbon and baked bread?", k=9, where=where)
     )
 
     assert index.searched[0].where == where
 
 
 async def test_a_chat_of_one_message_finds_it() -> None:
-    recall = Recall(Spaces(serving=a_space()))
+    recall = Recall(Spaces(serving=make_space()))
     await recall.index(items("my sister moved to Lisbon"))
 
-    assert await found(recall, "where did my sister move?") == ["m0"]
+    assert await search_ids(recall, "where did my sister move?") == ["m0"]
 
 
 async def test_an_empty_chat_takes_one_request() -> None:
     index = CountedIndex()
-    recall = Recall(Spaces(serving=a_space(index=index)))
+    recall = Recall(Spaces(serving=make_space(index=index)))
 
-    assert await found(recall, "where did my sister move?") == []
+    assert await search_ids(recall, "where did my sister move?") == []
 
     assert (len(index.searched), index.scored) == (1, [])
 
 
 async def test_another_epoch_is_not_found() -> None:
-    recall = await a_recall()
+    recall = await make_recall()
     assert await recall.search(REF, 1, ask("who moved to Lisbon?"), k=3) == []
 
 
@@ -220,15 +220,15 @@ async def test_words_find_messages_while_the_embedder_fails_and_the_log_says_it_
     failure: type[EmbeddingError],
 ) -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
-    recall = await a_recall(index, embedder)
+    recall = await make_recall(index, embedder)
 
     with capture_logs() as logs:
         embedder.failure = failure("the secret reason is not told")
-        answers = [await found(recall, "who moved to Lisbon?", k=1) for _ in range(3)]
+        answers = [await search_ids(recall, "who moved to Lisbon?", k=1) for _ in range(3)]
         embedder.failure = None
-        answers.append(await found(recall, "who moved to Lisbon?", k=1))
+        answers.append(await search_ids(recall, "who moved to Lisbon?", k=1))
         embedder.failure = failure("again")
-        answers.append(await found(recall, "who moved to Lisbon?", k=1))
+        answers.append(await search_ids(recall, "who moved to Lisbon?", k=1))
 
     assert answers == [["m0"]] * 5
     assert [entry["event"] for entry in logs] == ["recall_by_words_alone"] * 2
@@ -238,7 +238,7 @@ async def test_words_find_messages_while_the_embedder_fails_and_the_log_says_it_
 
 async def test_another_kind_of_failure_is_logged_too() -> None:
     embedder = FakeEmbedder()
-    recall = await a_recall(embedder=embedder)
+    recall = await make_recall(embedder=embedder)
 
     with capture_logs() as logs:
         for failure in (
@@ -247,24 +247,24 @@ async def test_another_kind_of_failure_is_logged_too() -> None:
             EmbeddingRefused("no key"),
         ):
             embedder.failure = failure
-            await found(recall, "who moved to Lisbon?")
+            await search_ids(recall, "who moved to Lisbon?")
 
     assert [entry["reason"] for entry in logs] == ["down", "no key"]
 
 
 async def test_a_failing_index_is_reported() -> None:
     index = CountedIndex()
-    recall = await a_recall(index)
+    recall = await make_recall(index)
     index.kept.is_down = True
     with pytest.raises(RecallUnavailable):
-        await found(recall, "who moved to Lisbon?")
+        await search_ids(recall, "who moved to Lisbon?")
 
 
 async def test_an_index_that_fails_at_its_second_request_is_reported() -> None:
     index = CountedIndex(score_failure=RecallUnavailable())
-    recall = await a_recall(index)
+    recall = await make_recall(index)
     with pytest.raises(RecallUnavailable):
-        await found(recall, "who moved to Lisbon?")
+        await search_ids(recall, "who moved to Lisbon?")
 
 
 async def test_a_space_without_an_embedder_is_searched_and_written_by_words_alone() -> None:
@@ -274,15 +274,15 @@ async def test_a_space_without_an_embedder_is_searched_and_written_by_words_alon
     await recall.index(items(*TALK))
 
     assert index.dense("m0") is None
-    assert await found(recall, "who moved to Lisbon?") == ["m0"]
+    assert await search_ids(recall, "who moved to Lisbon?") == ["m0"]
 
 
 async def test_a_space_without_our_terms_is_searched_and_written_by_meaning_alone() -> None:
     index = CountedIndex()
-    recall = Recall(Spaces(serving=a_space(index=index, has_our_terms=False)))
+    recall = Recall(Spaces(serving=make_space(index=index, has_our_terms=False)))
 
     await recall.index(items(*TALK))
-    answer = await found(recall, "my sister moved to Lisbon?", k=1)
+    answer = await search_ids(recall, "my sister moved to Lisbon?", k=1)
 
     assert index.kept.points[REF.context_id, "m0"].sparse == SparseVector()
     assert [query.sparse for query in index.searched] == [None]
@@ -291,8 +291,8 @@ async def test_a_space_without_our_terms_is_searched_and_written_by_meaning_alon
 
 async def test_a_message_is_indexed_with_position_people_and_words() -> None:
     index = CountedIndex()
-    recall = Recall(Spaces(serving=a_space(index=index)))
-    message = a_message(7, "Anna moved to Lisbon", sender=2)
+    recall = Recall(Spaces(serving=make_space(index=index)))
+    message = make_message(7, "Anna moved to Lisbon", sender=2)
 
     await recall.index([IndexItem(ref=REF, epoch=3, message=message, people=PEOPLE, session=5)])
 
@@ -305,13 +305,13 @@ async def test_a_message_is_indexed_with_position_people_and_words() -> None:
 
 async def test_indexing_nothing_sends_no_request() -> None:
     embedder = FakeEmbedder()
-    await Recall(Spaces(serving=a_space(embedder))).index([])
+    await Recall(Spaces(serving=make_space(embedder))).index([])
     assert embedder.calls == []
 
 
 async def test_a_batch_is_one_embedding_call_without_unreadable_texts() -> None:
     index, embedder = CountedIndex(), FakeEmbedder()
-    recall = Recall(Spaces(serving=a_space(embedder, index)))
+    recall = Recall(Spaces(serving=make_space(embedder, index)))
 
     await recall.index(items("my sister", "Anna", "a dog"))
 
@@ -324,16 +324,16 @@ async def test_a_message_that_the_embedder_refuses_is_found_by_its_words(
     failure: type[EmbeddingError],
 ) -> None:
     index = CountedIndex()
-    recall = Recall(Spaces(serving=a_space(Picky(failure), index)))
+    recall = Recall(Spaces(serving=make_space(Picky(failure), index)))
 
     await recall.index(items("the poison of Lisbon", "a dog"))
 
     assert (index.dense("m0"), index.dense("m1") is None) == (None, False)
-    assert await found(recall, "tell of Lisbon") == ["m0"]
+    assert await search_ids(recall, "tell of Lisbon") == ["m0"]
 
 
 async def test_a_refused_message_does_not_wait_for_others() -> None:
-    recall = Recall(Spaces(serving=a_space(Picky())))
+    recall = Recall(Spaces(serving=make_space(Picky())))
     await recall.index(items("the poison of Lisbon"))
     assert await recall.count(REF) == 1
 
@@ -343,7 +343,7 @@ async def test_an_embedder_that_refuses_everything_is_reported_and_nothing_is_wr
     failure: type[EmbeddingError],
 ) -> None:
     index = CountedIndex()
-    recall = Recall(Spaces(serving=a_space(Picky(failure, is_shut=True), index)))
+    recall = Recall(Spaces(serving=make_space(Picky(failure, is_shut=True), index)))
     with pytest.raises(failure):
         await recall.index(items("one", "two"))
     assert index.kept.points == {}
@@ -351,10 +351,12 @@ async def test_an_embedder_that_refuses_everything_is_reported_and_nothing_is_wr
 
 async def test_during_a_change_both_spaces_are_written_and_the_old_one_is_searched() -> None:
     old, new = CountedIndex(), CountedIndex()
-    recall = Recall(Spaces(serving=a_space(index=old), building=a_space(FakeEmbedder(dimension=32), new)))
+    recall = Recall(
+        Spaces(serving=make_space(index=old), building=make_space(FakeEmbedder(dimension=32), new))
+    )
 
     await recall.index(items(*TALK))
-    await found(recall, "who moved to Lisbon?")
+    await search_ids(recall, "who moved to Lisbon?")
 
     assert (len(old.dense("m0") or ()), len(new.dense("m0") or ())) == (64, 32)
     assert (len(old.searched), new.searched) == (1, [])
@@ -362,8 +364,8 @@ async def test_during_a_change_both_spaces_are_written_and_the_old_one_is_search
 
 async def test_only_the_given_spaces_are_written() -> None:
     old, new = CountedIndex(), CountedIndex()
-    building = a_space(index=new)
-    recall = Recall(Spaces(serving=a_space(index=old), building=building))
+    building = make_space(index=new)
+    recall = Recall(Spaces(serving=make_space(index=old), building=building))
 
     await recall.index(items(*TALK), spaces=[building])
 
@@ -373,7 +375,7 @@ async def test_only_the_given_spaces_are_written() -> None:
 async def test_the_old_spaces_embedder_does_not_delay_the_new_one() -> None:
     old, new = CountedIndex(), CountedIndex()
     down = FakeEmbedder(failure=EmbeddingUnavailable())
-    recall = Recall(Spaces(serving=a_space(down, old), building=a_space(index=new)))
+    recall = Recall(Spaces(serving=make_space(down, old), building=make_space(index=new)))
 
     await recall.index(items(*TALK))
 
@@ -383,13 +385,13 @@ async def test_the_old_spaces_embedder_does_not_delay_the_new_one() -> None:
 
 async def test_the_new_spaces_embedder_delays_the_work() -> None:
     down = FakeEmbedder(failure=EmbeddingUnavailable())
-    recall = Recall(Spaces(serving=a_space(), building=a_space(down)))
+    recall = Recall(Spaces(serving=make_space(), building=make_space(down)))
     with pytest.raises(EmbeddingUnavailable):
         await recall.index(items(*TALK))
 
 
 async def test_erasing_and_counting_query_the_index() -> None:
-    recall = await a_recall()
+    recall = await make_recall()
     assert await recall.drop(REF, epoch=0, message_ids=[]) == VectorErasure(before=0, left=0)
     assert await recall.drop(REF, epoch=0, message_ids=["m0", "none"]) == VectorErasure(before=1, left=0)
     assert await recall.count(REF) == 4
@@ -409,20 +411,20 @@ ODD = {
 
 @pytest.mark.parametrize("kind", ODD)
 async def test_any_text_can_be_indexed_and_searched_for(kind: str) -> None:
-    recall = Recall(Spaces(serving=a_space()))
+    recall = Recall(Spaces(serving=make_space()))
 
     await recall.index(items(*TALK, ODD[kind]))
     hits = await recall.search(REF, 0, ask(ODD[kind], asker_id=1), k=3)
 
     assert await recall.count(REF) == len(TALK) + 1
     assert len(hits) <= 3
-    assert await found(recall, "who moved to Lisbon?", k=1) == ["m0"]
+    assert await search_ids(recall, "who moved to Lisbon?", k=1) == ["m0"]
 
 
 async def test_a_chat_of_hundreds_of_people_is_searched_for_the_named_one() -> None:
     people = {number: f"Person{number}" for number in range(3, 500)} | PEOPLE
-    recall = Recall(Spaces(serving=a_space()))
-    said = [a_message(number, "I am allergic to nuts", sender=number % 2 + 1) for number in range(4)]
+    recall = Recall(Spaces(serving=make_space()))
+    said = [make_message(number, "I am allergic to nuts", sender=number % 2 + 1) for number in range(4)]
     await recall.index([IndexItem(ref=REF, epoch=0, message=each, people=people) for each in said])
 
     everybody = RecallQuestion(text=f"Are {', '.join(people.values())} allergic?", people=people, now=NOW)

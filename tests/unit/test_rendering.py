@@ -8,13 +8,13 @@ from bot.transport.rendering import ConvertedEntity, display_width, render, rend
 from bot.transport.rich_text import Entity, RichText, Span, is_sendable_url, valid_spans
 
 
-def shown(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
+def render_entities(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
     rich = render(markdown)
     return rich.text, [tuple(entity.to_dict().values()) for entity in rich.entities]
 
 
 def test_inline_styles_become_entities_of_the_plain_text() -> None:
-    assert shown("a **b** *i* ~~s~~ `c` [l](https://a.bc/d?e=f)") == (
+    assert render_entities("a **b** *i* ~~s~~ `c` [l](https://a.bc/d?e=f)") == (
         "a b i s c l",
         [
             ("bold", 2, 1),
@@ -27,7 +27,7 @@ def test_inline_styles_become_entities_of_the_plain_text() -> None:
 
 
 def test_offsets_count_utf16_units() -> None:
-    assert shown("😀 **b😀** `x`") == ("😀 b😀 x", [("bold", 3, 3), ("code", 7, 1)])
+    assert render_entities("😀 **b😀** `x`") == ("😀 b😀 x", [("bold", 3, 3), ("code", 7, 1)])
 
 
 def test_an_entity_is_a_json_object_of_the_bot_api() -> None:
@@ -37,18 +37,18 @@ def test_an_entity_is_a_json_object_of_the_bot_api() -> None:
 
 
 def test_a_code_block_keeps_its_language_and_indentation() -> None:
-    assert shown("```c++ title=x\n  int a;\n```\nafter") == (
+    assert render_entities("```c++ title=x\n  int a;\n```\nafter") == (
         "  int a;\nafter",
         [("pre", 0, 8, "c++")],
     )
 
 
 def test_an_unclosed_code_block_runs_to_the_end() -> None:
-    assert shown("```py\nx = 1") == ("x = 1", [("pre", 0, 5, "py")])
+    assert render_entities("```py\nx = 1") == ("x = 1", [("pre", 0, 5, "py")])
 
 
 def test_headings_are_bold_without_ornaments() -> None:
-    text, entities = shown("# One\ntext\n### Two")
+    text, entities = render_entities("# One\ntext\n### Two")
 
     assert text == "One\ntext\nTwo"
     assert ("bold", 0, 3) in entities
@@ -56,40 +56,46 @@ def test_headings_are_bold_without_ornaments() -> None:
 
 
 def test_lists_keep_marks_numbers_and_nesting() -> None:
-    assert shown("- a\n  - b\n\n3. x\n4. y\n\n- [x] done\n- [ ] open") == (
+    assert render_entities("- a\n  - b\n\n3. x\n4. y\n\n- [x] done\n- [ ] open") == (
         "• a\n  • b\n\n3. x\n4. y\n\n☑ done\n☐ open",
         [],
     )
 
 
 def test_blocks_in_a_first_list_start_on_new_lines() -> None:
-    assert shown("- a\n  ```\n  c\n  ```\n  after\n- b\n  > q") == (
+    assert render_entities("- a\n  ```\n  c\n  ```\n  after\n- b\n  > q") == (
         "• a\nc\nafter\n• b\nq",
         [("pre", 4, 1), ("blockquote", 16, 1)],
     )
 
 
 def test_a_quote_contains_code_but_no_other_quote() -> None:
-    assert shown("> a\n> > b\n> `c`\n\nd") == ("a\nb\nc\n\nd", [("blockquote", 0, 5), ("code", 4, 1)])
+    assert render_entities("> a\n> > b\n> `c`\n\nd") == (
+        "a\nb\nc\n\nd",
+        [("blockquote", 0, 5), ("code", 4, 1)],
+    )
 
 
 def test_bold_is_interrupted_by_the_code_within() -> None:
-    assert shown("**bold `code` on**") == ("bold code on", [("bold", 0, 4), ("code", 5, 4), ("bold", 10, 2)])
+    assert render_entities("**bold `code` on**") == (
+        "bold code on",
+        [("bold", 0, 4), ("code", 5, 4), ("bold", 10, 2)],
+    )
 
 
 def test_a_link_wins_over_code_in_it() -> None:
-    assert shown("[a `b`](https://a.bc)") == ("a b", [("text_link", 0, 3, "https://a.bc")])
+    assert render_entities("[a `b`](https://a.bc)") == ("a b", [("text_link", 0, 3, "https://a.bc")])
 
 
 def test_a_table_is_aligned_monospace_by_display_width() -> None:
-    assert shown("| name | n |\n|---|---|\n| Zoë | 1 |\n| 日本 | 22 |\n| ✅ | $x$ |") == (
+    assert render_entities("| name | n |\n|---|---|\n| Zoë | 1 |\n| 日本 | 22 |\n| ✅ | $x$ |") == (
         "name | n\n-----+----\nZoë  | 1\n日本 | 22\n✅   | $x$",
         [("pre", 0, 46)],
     )
 
 
 def test_an_empty_cell_is_no_spoiler() -> None:
-    assert shown("| a || b || c |\n|-|-|-|-|-|\n| 1 |2|3|4|5|")[0].startswith("a |   | b |   | c\n")
+    assert render_entities("| a || b || c |\n|-|-|-|-|-|\n| 1 |2|3|4|5|")[0].startswith("a |   | b |   | c\n")
 
 
 @pytest.mark.parametrize(
@@ -105,23 +111,26 @@ def test_an_empty_cell_is_no_spoiler() -> None:
     ],
 )
 def test_mathematics_stays_unrendered(markdown: str, entities: list[tuple[object, ...]]) -> None:
-    assert shown(markdown) == (markdown.replace("\\_", "_"), entities)
+    assert render_entities(markdown) == (markdown.replace("\\_", "_"), entities)
 
 
 def test_escaped_dollars_and_brackets_are_no_mathematics() -> None:
-    assert shown(r"\$7 \[citation needed\] \(see below\)") == ("$7 [citation needed] (see below)", [])
+    assert render_entities(r"\$7 \[citation needed\] \(see below\)") == (
+        "$7 [citation needed] (see below)",
+        [],
+    )
 
 
 def test_a_formula_in_a_list_or_a_quote_stays_there() -> None:
-    assert shown("> a\n> $$\n> x_1\n> $$") == (
+    assert render_entities("> a\n> $$\n> x_1\n> $$") == (
         "a\n$$\nx_1\n$$",
         [("expandable_blockquote", 0, 11), ("pre", 2, 9, "latex")],
     )
 
 
 def test_latex_in_code_stays_as_it_is() -> None:
-    assert shown("```latex\n\\[ \\frac{a}{b} \\]\n```")[0] == r"\[ \frac{a}{b} \]"
-    assert shown(r"`\(x\)` and `$y$`") == (r"\(x\) and $y$", [("code", 0, 5), ("code", 10, 3)])
+    assert render_entities("```latex\n\\[ \\frac{a}{b} \\]\n```")[0] == r"\[ \frac{a}{b} \]"
+    assert render_entities(r"`\(x\)` and `$y$`") == (r"\(x\) and $y$", [("code", 0, 5), ("code", 10, 3)])
 
 
 @pytest.mark.parametrize(
@@ -134,7 +143,7 @@ def test_latex_in_code_stays_as_it_is() -> None:
     ],
 )
 def test_a_long_quote_is_folded(quote: str, kind: str) -> None:
-    assert [entity[0] for entity in shown(quote)[1]] == [kind]
+    assert [entity[0] for entity in render_entities(quote)[1]] == [kind]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +157,7 @@ def test_a_long_quote_is_folded(quote: str, kind: str) -> None:
     ],
 )
 def test_bars_around_words_hide_them(markdown: str, text: str, entities: list[tuple[object, ...]]) -> None:
-    assert shown(markdown) == (text, entities)
+    assert render_entities(markdown) == (text, entities)
 
 
 @pytest.mark.parametrize(
@@ -156,11 +165,14 @@ def test_bars_around_words_hide_them(markdown: str, text: str, entities: list[tu
     [("**重要。**请", "重要。请", 3), ("字**「中文」**字", "字「中文」字", 4), ("**(a)**b", "(a)b", 3)],
 )
 def test_bold_may_end_with_punctuation_before_a_letter(markdown: str, text: str, length: int) -> None:
-    assert shown(markdown) == (text, [("bold", text.index("字") + 1 if text[0] == "字" else 0, length)])
+    assert render_entities(markdown) == (
+        text,
+        [("bold", text.index("字") + 1 if text[0] == "字" else 0, length)],
+    )
 
 
 def test_a_picture_becomes_a_link_with_its_description_or_address() -> None:
-    assert shown("![a cat](https://a.bc/c) ![](https://a.bc/x_y_z)") == (
+    assert render_entities("![a cat](https://a.bc/c) ![](https://a.bc/x_y_z)") == (
         "🖼 a cat 🖼 https://a.bc/x_y_z",
         [("text_link", 3, 5, "https://a.bc/c"), ("text_link", 12, 18, "https://a.bc/x_y_z")],
     )
@@ -170,21 +182,21 @@ def test_a_wide_table_becomes_one_record_per_row() -> None:
     table = "| Name | What it does | |\n|---|---|---|\n"
     table += "| **a_b** | counts all of the words in the text | x |\n| c | | y |"
 
-    assert shown(table) == (
+    assert render_entities(table) == (
         "a_b\n• What it does: counts all of the words in the text\n• x\n\nc\n• y",
         [("bold", 0, 3), ("bold", 61, 1)],
     )
 
 
 def test_links_of_a_table_work() -> None:
-    assert shown("| a | b |\n|---|---|\n| x | [l](https://a.bc/x_y_z) |") == (
+    assert render_entities("| a | b |\n|---|---|\n| x | [l](https://a.bc/x_y_z) |") == (
         "x\n• b: l",
         [("bold", 0, 1), ("text_link", 7, 1, "https://a.bc/x_y_z")],
     )
 
 
 def test_a_table_aligns_numbers_right_and_keeps_bars_in_code_and_lines_in_cells() -> None:
-    assert shown("| n | code |\n|---|---|\n| 5 | `a|b` |\n| 10 | one<br>two |")[0] == (
+    assert render_entities("| n | code |\n|---|---|\n| 5 | `a|b` |\n| 10 | one<br>two |")[0] == (
         " n | code\n---+-----\n 5 | a|b\n10 | one\n   | two"
     )
 
@@ -192,7 +204,7 @@ def test_a_table_aligns_numbers_right_and_keeps_bars_in_code_and_lines_in_cells(
 def test_a_drawn_table_in_code_stays_unchanged() -> None:
     code = "a    | b\n-----+--\n1    | " + "x" * 60
 
-    assert shown(f"```\n{code}\n```") == (code, [("pre", 0, len(code))])
+    assert render_entities(f"```\n{code}\n```") == (code, [("pre", 0, len(code))])
 
 
 def test_widths_are_display_widths() -> None:
@@ -226,7 +238,7 @@ def test_widths_are_display_widths() -> None:
     ],
 )
 def test_text_without_markdown_stays_unchanged(text: str) -> None:
-    assert shown(text) == (text, [])
+    assert render_entities(text) == (text, [])
 
 
 @pytest.mark.parametrize(
@@ -242,7 +254,7 @@ def test_text_without_markdown_stays_unchanged(text: str) -> None:
     ],
 )
 def test_a_link_that_telegram_refuses_becomes_text(markdown: str, text: str) -> None:
-    assert shown(markdown) == (text, [])
+    assert render_entities(markdown) == (text, [])
 
 
 @pytest.mark.parametrize(
@@ -278,15 +290,15 @@ def test_blank_text_renders_as_nothing(blank: str) -> None:
 
 
 def test_control_characters_are_removed_as_telegram_does() -> None:
-    assert shown("a\r\nb\x00c\u202ed\ue000 \ud800x\ufdd0")[0] == "a\nb cd\ue000 \ufffdx"
+    assert render_entities("a\r\nb\x00c\u202ed\ue000 \ud800x\ufdd0")[0] == "a\nb cd\ue000 \ufffdx"
 
 
 def test_a_control_character_written_as_a_reference_does_not_move_entities() -> None:
-    assert shown("a&#8232;**b**") == ("a b", [("bold", 2, 1)])
+    assert render_entities("a&#8232;**b**") == ("a b", [("bold", 2, 1)])
 
 
 def test_the_text_is_trimmed_with_its_entities() -> None:
-    assert shown("\n\n  **a** b  \n\n") == ("a b", [("bold", 0, 1)])
+    assert render_entities("\n\n  **a** b  \n\n") == ("a b", [("bold", 0, 1)])
 
 
 class ParserPanic(BaseException):

@@ -16,7 +16,7 @@ from memory.recall.spaces import (
 NOW = 1_700_000_000.0
 
 
-def a_space(name: str) -> SpaceDescription:
+def make_space(name: str) -> SpaceDescription:
     return SpaceDescription(
         collection=f"mnemogram_{name}",
         model=name,
@@ -29,7 +29,7 @@ def a_space(name: str) -> SpaceDescription:
     )
 
 
-A, B, C = a_space("a"), a_space("b"), a_space("c")
+A, B, C = make_space("a"), make_space("b"), make_space("c")
 
 
 def claimed(record: SpacesRecord | None, ours: SpaceDescription, *, is_forced: bool = False) -> SpacesRecord:

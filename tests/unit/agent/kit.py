@@ -80,10 +80,10 @@ class ModelRequest:
 
     def shown(self) -> list[str]:
         """Return the messages as `role: text`, calls as `name(arguments) #id`, results with their id."""
-        return [shown(message) for message in self.messages]
+        return [rendered_message(message) for message in self.messages]
 
 
-def shown(message: PromptMessage) -> str:
+def rendered_message(message: PromptMessage) -> str:
     calls = "".join(f" {each.name}({each.arguments}) #{each.id}" for each in message.tool_calls)
     answers = f" #{message.tool_call_id}" if message.tool_call_id else ""
     return f"{message.role}{answers}: {message.text}{calls}"

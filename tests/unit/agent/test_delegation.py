@@ -32,7 +32,7 @@ def to_checker(task: str, *, call_id: str = "d2") -> ToolCall:
     return call("delegate_to_checker", json.dumps({"task": task}), call_id=call_id)
 
 
-def to_support(*, call_id: str = "t1") -> ToolCall:
+def transfer_to_support(*, call_id: str = "t1") -> ToolCall:
     return call("transfer_to_support", '{"reason": "It is broken"}', call_id=call_id)
 
 
@@ -52,7 +52,7 @@ async def run(
     return await run_agent(team, context, journal=DictJournal()), context
 
 
-def told(context: AgentContext) -> list[str]:
+def ledger_lines(context: AgentContext) -> list[str]:
     """Return the ledger as `id kind agent name: output`, with a mark at entries that opened a delegation."""
     return [
         f"{each.id} {each.kind} {each.agent} {each.name}: {'failed: ' if each.is_error else ''}{each.output}"
@@ -121,7 +121,7 @@ async def test_i08_i09_the_ledger_has_each_call_once_and_inner_calls_before_thei
         {
             "desk": [
                 asks(shout("a"), to_researcher("Find."), call("nowhere", call_id="n1")),
-                asks(call("upper", "[1]", call_id="w1"), to_support()),
+                asks(call("upper", "[1]", call_id="w1"), transfer_to_support()),
             ],
             "researcher: Find.": [asks(to_checker("Check.")), says("Found.")],
             "checker: Check.": [asks(shout("c")), says("Right.")],
@@ -131,7 +131,7 @@ async def test_i08_i09_the_ledger_has_each_call_once_and_inner_calls_before_thei
 
     _, context = await run(model)
 
-    assert told(context) == [
+    assert ledger_lines(context) == [
         "5:tool:1:0 tool desk upper: A",
         "5:tool:1:1/tool:1:0/tool:1:0 tool checker upper: C",
         "5:tool:1:1/tool:1:0 delegation researcher checker: Right. (opened)",
@@ -259,7 +259,7 @@ async def test_i12_delegations_are_nested_up_to_the_limit() -> None:
 
     _, context = await run(model, limits=TeamLimits(delegation_depth=2))
 
-    assert told(context) == [
+    assert ledger_lines(context) == [
         "5:tool:1:0/tool:1:0/tool:1:0 delegation checker researcher: failed: "
         "Delegations may be 2 deep, and this would be one more. Do it yourself.",
         "5:tool:1:0/tool:1:0 delegation researcher checker: 2 (opened)",
@@ -332,7 +332,7 @@ async def test_i12_a_failed_model_of_a_delegated_agent_is_an_error_for_its_deleg
 
     assert reply == "I could not find out."
     assert [now - then for now, then in zip(delegations(), before, strict=True)] == [0, 1, 0]
-    assert told(context) == [
+    assert ledger_lines(context) == [
         "5:tool:1:0/tool:1:0 tool researcher upper: B",
         f"5:tool:1:0 delegation desk researcher: failed: {words} (opened)",
     ]
@@ -350,7 +350,7 @@ async def test_i12_the_main_agent_is_named_when_it_fails_at_a_delegated_task() -
 
     _, context = await run(model)
 
-    assert "desk could not do it. The model endpoint does not answer." in str(told(context))
+    assert "desk could not do it. The model endpoint does not answer." in str(ledger_lines(context))
 
 
 @pytest.mark.parametrize("error", [Fenced(), Forgotten(), TurnStopped()])
@@ -411,7 +411,7 @@ async def test_i08_an_ended_run_leaves_its_finished_calls_in_the_ledger() -> Non
     running.cancel()
     await asyncio.wait([running])
 
-    assert told(context) == [
+    assert ledger_lines(context) == [
         "5:tool:1:2/tool:1:0 tool researcher upper: B",
         "5:tool:1:2/tool:2:0 tool researcher upper: C",
         "5:tool:1:0 tool desk upper: A",
@@ -422,7 +422,7 @@ async def test_i12_a_delegated_agent_cannot_transfer_the_chat() -> None:
     model = TeamModel(
         {
             "desk": [asks(to_researcher("Find.")), says("ok")],
-            "researcher: Find.": [asks(to_support()), says("Found.")],
+            "researcher: Find.": [asks(transfer_to_support()), says("Found.")],
         }
     )
     team = make_team(model, upper)
@@ -450,7 +450,7 @@ def delegated(context: AgentContext) -> AgentContext:
 async def test_i12_after_a_transfer_the_run_continues_with_the_same_steps() -> None:
     model = TeamModel(
         {
-            "desk": [asks(shout("a"), to_support())],
+            "desk": [asks(shout("a"), transfer_to_support())],
             "support": [says("never"), says("Mended.")],
         }
     )
@@ -482,7 +482,10 @@ async def test_i12_a_transfer_lasts_and_one_to_the_main_agent_ends_it() -> None:
 
 async def test_i12_the_first_transfer_of_an_action_counts_and_the_others_get_a_reason() -> None:
     model = TeamModel(
-        {"desk": [asks(to_support(), to_support(call_id="t9"))], "support": [says("no"), says("Mine.")]}
+        {
+            "desk": [asks(transfer_to_support(), transfer_to_support(call_id="t9"))],
+            "support": [says("no"), says("Mine.")],
+        }
     )
 
     await run(model)
@@ -497,9 +500,9 @@ async def test_i12_the_number_of_transfers_is_limited() -> None:
     model = TeamModel(
         {
             "desk": [
-                asks(to_support()),
+                asks(transfer_to_support()),
                 says("-"),
-                asks(to_support(call_id="t3"), shout("x")),
+                asks(transfer_to_support(call_id="t3"), shout("x")),
                 says("Mine."),
             ],
             "support": [says("-"), asks(to_desk())],
@@ -529,7 +532,7 @@ async def test_i12_a_chat_of_a_removed_agent_returns_to_the_main_agent() -> None
 
 
 async def test_a_delegation_or_transfer_to_an_unknown_agent_is_answered() -> None:
-    model = TeamModel({"desk": [asks(to_researcher("Find."), to_support()), says("ok")]})
+    model = TeamModel({"desk": [asks(to_researcher("Find."), transfer_to_support()), says("ok")]})
     whole = make_team(model, upper)
     team = Team(agents={"desk": whole.agents["desk"]}, main="desk")
     context = await make_context(prompt=[ASK])
@@ -561,7 +564,7 @@ async def test_a_final_tool_of_a_delegated_agent_ends_only_the_delegation() -> N
 STORY = {
     "desk": [
         asks(shout("a"), to_researcher("One."), to_checker("Two.", call_id="d9")),
-        asks(to_support()),
+        asks(transfer_to_support()),
     ],
     "researcher: One.": [asks(to_checker("Deep.")), asks(shout("r", call_id="u2")), says("1")],
     "checker: Deep.": [asks(shout("d")), says("deep")],
@@ -624,7 +627,7 @@ async def test_i12_a_run_resumes_after_a_crash_at_each_step_without_repeating_an
 
     missing = set(STEPS) - recorded
     assert (reply, resumed.agent_name) == ("Mended.", "support")
-    assert told(resumed) == told(whole)
+    assert ledger_lines(resumed) == ledger_lines(whole)
     assert resumed.record.ledger == whole.record.ledger
     assert model.count() - asked == 1 + sum("model:" in step.rpartition("/")[2] for step in missing)
     assert tools.runs - ran == len(missing & TOOL_STEPS)
@@ -665,7 +668,7 @@ async def test_the_ledger_of_the_last_run_on_a_context_replaces_the_earlier_one(
     await run(model, context=context)
     await run(model, context=context)
 
-    assert told(context) == ["5:tool:1:0 tool desk upper: A"]
+    assert ledger_lines(context) == ["5:tool:1:0 tool desk upper: A"]
 
 
 def delegations() -> list[float]:

@@ -4,14 +4,14 @@ from bot.agent.tool_output import cut_middle, keep_if_large, render_reference
 from memory.artifacts.preview import preview
 from memory.artifacts.store import LARGEST_TEXT, Artifact, ContextArtifacts
 from memory.redis.client import RedisClient
-from tests.messages import a_ref
+from tests.messages import make_ref
 from tests.stores import all_keys
 
 ARTIFACT = Artifact(id="a0123456789b", tool="search_web", length=12_345, ends_at=9.0)
 
 
 def open_artifacts(redis: RedisClient) -> ContextArtifacts:
-    return ContextArtifacts(redis, a_ref(), epoch=lambda: 0, clock=lambda: 5.0, ttl_s=60, keep_beyond=1000)
+    return ContextArtifacts(redis, make_ref(), epoch=lambda: 0, clock=lambda: 5.0, ttl_s=60, keep_beyond=1000)
 
 
 def test_i06_a_reference_has_the_artifacts_id_a_reading_hint_and_a_preview() -> None:

@@ -2,12 +2,12 @@
 
 from bot.agent.actions import NO_RESULT, repair_pairs
 from bot.agent.model import PromptMessage, ToolCall
-from tests.unit.agent.kit import call, shown
+from tests.unit.agent.kit import call, rendered_message
 
 ASK = PromptMessage(role="user", text="what is it?")
 
 
-def asked(*calls: ToolCall, text: str = "") -> PromptMessage:
+def make_call(*calls: ToolCall, text: str = "") -> PromptMessage:
     return PromptMessage(role="assistant", text=text, tool_calls=calls)
 
 
@@ -22,18 +22,33 @@ def add(call_id: str) -> ToolCall:
 def repaired(*messages: PromptMessage) -> list[str]:
     once = repair_pairs(messages)
     assert repair_pairs(once) == once
-    return [shown(message) for message in once]
+    return [rendered_message(message) for message in once]
 
 
 def test_i13_a_valid_request_stays_unchanged() -> None:
-    messages = (ASK, asked(add("a"), add("b")), result("a"), result("b"), asked(add("c")), result("c"), ASK)
+    messages = (
+        ASK,
+        make_call(add("a"), add("b")),
+        result("a"),
+        result("b"),
+        make_call(add("c")),
+        result("c"),
+        ASK,
+    )
 
     assert repair_pairs(messages) == messages
 
 
 def test_i13_a_result_without_its_call_directly_before_it_is_dropped() -> None:
     assert repaired(
-        result("a"), ASK, result("a"), asked(add("a")), ASK, result("a"), asked(text="Done."), result("a")
+        result("a"),
+        ASK,
+        result("a"),
+        make_call(add("a")),
+        ASK,
+        result("a"),
+        make_call(text="Done."),
+        result("a"),
     ) == [
         "user: what is it?",
         "assistant:  add({}) #a",
@@ -44,7 +59,7 @@ def test_i13_a_result_without_its_call_directly_before_it_is_dropped() -> None:
 
 
 def test_i13_a_call_without_a_result_gets_a_placeholder() -> None:
-    assert repaired(ASK, asked(add("a"), add("b")), result("b", "7")) == [
+    assert repaired(ASK, make_call(add("a"), add("b")), result("b", "7")) == [
         "user: what is it?",
         "assistant:  add({}) #a add({}) #b",
         f"tool #a: {NO_RESULT}",
@@ -53,7 +68,7 @@ def test_i13_a_call_without_a_result_gets_a_placeholder() -> None:
 
 
 def test_i13_the_first_of_two_results_is_kept_and_results_follow_the_order_of_calls() -> None:
-    assert repaired(asked(add("a"), add("b")), result("b", "1"), result("a", "2"), result("b", "3")) == [
+    assert repaired(make_call(add("a"), add("b")), result("b", "1"), result("a", "2"), result("b", "3")) == [
         "assistant:  add({}) #a add({}) #b",
         "tool #a: 2",
         "tool #b: 1",
@@ -61,11 +76,11 @@ def test_i13_the_first_of_two_results_is_kept_and_results_follow_the_order_of_ca
 
 
 def test_i13_an_assistant_message_without_text_and_calls_is_dropped() -> None:
-    assert repaired(ASK, asked(), asked(text=" \n")) == ["user: what is it?"]
+    assert repaired(ASK, make_call(), make_call(text=" \n")) == ["user: what is it?"]
 
 
 def test_i13_repeated_ids_in_one_message_become_unique_and_keep_their_results() -> None:
-    assert repaired(asked(add("a"), add("a")), result("a", "1"), result("a", "2")) == [
+    assert repaired(make_call(add("a"), add("a")), result("a", "1"), result("a", "2")) == [
         "assistant:  add({}) #a add({}) #fixed0000",
         "tool #a: 1",
         "tool #fixed0000: 2",
@@ -76,8 +91,8 @@ def test_i13_repeated_empty_and_long_ids_become_unique() -> None:
     long = "x" * 41
 
     assert repaired(
-        *(asked(add("a")), result("a", "1"), asked(add("a"), add("fixed0000")), result("a", "2")),
-        *(result("fixed0000", "3"), asked(add(""), add(long)), result("", "4"), result(long, "5")),
+        *(make_call(add("a")), result("a", "1"), make_call(add("a"), add("fixed0000")), result("a", "2")),
+        *(result("fixed0000", "3"), make_call(add(""), add(long)), result("", "4"), result(long, "5")),
     ) == [
         "assistant:  add({}) #a",
         "tool #a: 1",

@@ -31,7 +31,7 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
 from memory.history.summary import Fact, Summary, SummaryText
 from memory.history.talk import TalkLine
-from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, hit, message, shown
+from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, hit, message, rendered_message
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
 STEP = CompletedStep(
@@ -101,8 +101,8 @@ def prompt_of(
     return assemble(parts, budget, meter=TOKENIZER, agent="main")
 
 
-def told(parts: PromptParts, *, order: PromptOrder = "described") -> list[str]:
-    return [shown(each) for each in prompt_of(parts, order=order).messages]
+def rendered(parts: PromptParts, *, order: PromptOrder = "described") -> list[str]:
+    return [rendered_message(each) for each in prompt_of(parts, order=order).messages]
 
 
 def part_of(record: PromptRecord, name: str) -> RecordPart:
@@ -111,11 +111,11 @@ def part_of(record: PromptRecord, name: str) -> RecordPart:
 
 
 def test_m10_a_request_is_system_recalled_summary_window_prompt_and_completed_steps() -> None:
-    assert told(EVERYTHING) == ["system: You are a test.", RECALLED, SUMMARISED, *CONVERSATION, *RUN]
+    assert rendered(EVERYTHING) == ["system: You are a test.", RECALLED, SUMMARISED, *CONVERSATION, *RUN]
 
 
 def test_in_the_cached_order_recalled_messages_follow_the_conversation() -> None:
-    assert told(EVERYTHING, order="cached") == [
+    assert rendered(EVERYTHING, order="cached") == [
         "system: You are a test.",
         SUMMARISED,
         *CONVERSATION,
@@ -137,7 +137,7 @@ def test_in_the_cached_order_the_next_prompt_begins_like_the_last_one() -> None:
         prompt=[message(11, "thanks")],
     )
 
-    before, after = told(first, order="cached"), told(then, order="cached")
+    before, after = rendered(first, order="cached"), rendered(then, order="cached")
 
     assert after[:5] == before[:5] == ["system: You are a test.", SUMMARISED, *CONVERSATION]
     assert after[5:] == [
@@ -163,7 +163,7 @@ def test_m10_each_message_appears_once_in_prompt_window_or_recall() -> None:
 
     prompt = prompt_of(parts)
 
-    assert [shown(each) for each in prompt.messages] == [
+    assert [rendered_message(each) for each in prompt.messages] == [
         "system: S",
         f'user: {RECALLED_HEADING}\n[2025-11-20 18:06 UTC, 6 minutes ago] user: "three"',
         "user: one",
@@ -201,7 +201,7 @@ def test_neighbours_of_a_recalled_message_appear_with_it_once() -> None:
 
     prompt = prompt_of(parts)
 
-    assert shown(prompt.messages[1]) == (
+    assert rendered_message(prompt.messages[1]) == (
         f"user: {RECALLED_HEADING}\n"
         '[2025-11-20 18:04 UTC, 8 minutes ago] user: "Anna moved"\n'
         '  [2025-11-20 18:05 UTC, said just after] user: "really?"\n'
@@ -225,7 +225,7 @@ def test_in_a_group_each_user_message_has_its_time_and_writer() -> None:
         is_group=True,
     )
 
-    assert told(parts) == [
+    assert rendered(parts) == [
         f"system: S\n\n{GROUP_NOTE}",
         f'user: {RECALLED_HEADING}\n[2025-11-20 18:03 UTC, 3 minutes ago] Olga: "I like tea"',
         "user: [2025-11-20 18:04 UTC] Jean-Luc O'Neill: hello",
@@ -239,7 +239,7 @@ def test_a_user_message_without_text_has_the_same_name_in_prompt_and_windows() -
 
     prompt = prompt_of(PromptParts(system="S", window=window, prompt=[message(3, "")]))
 
-    assert [shown(each) for each in prompt.messages] == [
+    assert [rendered_message(each) for each in prompt.messages] == [
         "system: S",
         "user: (a message without text)",
         "user: (a message without text)",
@@ -302,7 +302,7 @@ def test_a_digest_replaces_its_steps() -> None:
     )
     parts = PromptParts(system="S", steps=[STEP, second], digest=StepDigest(covers=1, text="It was 5."))
 
-    assert told(parts) == [
+    assert rendered(parts) == [
         "system: S",
         f"user: {DIGEST_HEADING}\nIt was 5.",
         "assistant:  add({}) #c2",
@@ -387,7 +387,7 @@ def test_overheard_talk_has_a_heading_near_the_recalled_messages() -> None:
         '[2025-11-20 18:05 UTC] in this chat: "Ben left"'
     )
 
-    described, cached = told(parts), told(parts, order="cached")
+    described, cached = rendered(parts), rendered(parts, order="cached")
 
     assert described[1:3] == [RECALLED, section]
     assert cached[cached.index(RECALLED) + 1] == section
@@ -427,7 +427,7 @@ def test_the_calls_of_joined_messages_stand_right_before_the_reply() -> None:
         message(6, "It rains.", role="assistant", sequence=6),
     ]
 
-    shown_window = told(replace(EVERYTHING, window=window, summary=None, recalled=[]))[1:4]
+    shown_window = rendered(replace(EVERYTHING, window=window, summary=None, recalled=[]))[1:4]
 
     assert shown_window == ["user: look\n\nat this", *CONVERSATION[1:]]
 

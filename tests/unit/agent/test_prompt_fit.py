@@ -69,7 +69,7 @@ def size(parts: PromptParts) -> int:
     return measure(parts, meter=TOKENIZER).tokens
 
 
-def kept(prompt: AssembledPrompt, part: PartName) -> list[str]:
+def included_ids(prompt: AssembledPrompt, part: PartName) -> list[str]:
     return [item.id for each in prompt.record.parts if each.part == part for item in each.included]
 
 
@@ -125,9 +125,9 @@ def test_recall_is_dropped_before_the_ledger_and_the_ledger_before_the_window() 
     without_a_turn = fitted(parts, size(without_recall) - 1)
     without_a_message = fitted(parts, size(replace(without_recall, ledger=())) - 1)
 
-    assert (kept(without_a_turn, "recalled"), kept(without_a_turn, "ledger")) == ([], ["e2"])
-    assert kept(without_a_turn, "window") == ["m10", "m11", "m12", "m13"]
-    assert (kept(without_a_message, "ledger"), kept(without_a_message, "window")) == (
+    assert (included_ids(without_a_turn, "recalled"), included_ids(without_a_turn, "ledger")) == ([], ["e2"])
+    assert included_ids(without_a_turn, "window") == ["m10", "m11", "m12", "m13"]
+    assert (included_ids(without_a_message, "ledger"), included_ids(without_a_message, "window")) == (
         [],
         ["m11", "m12", "m13"],
     )
@@ -137,7 +137,7 @@ def test_in_the_cached_order_the_window_shrinks_in_chunks() -> None:
     parts = parts_of(window=90, recalled=0)
     rooms = range(size(parts) - 400, size(parts) + 1)
 
-    starts = [kept(fitted(parts, room, order="cached"), "window")[0] for room in rooms]
+    starts = [included_ids(fitted(parts, room, order="cached"), "window")[0] for room in rooms]
 
     assert list(dict.fromkeys(starts)) == ["m80", "m64", "m48", "m32", "m16", "m10"]
 
@@ -148,7 +148,7 @@ def test_the_summary_is_cut_after_the_window_and_before_tool_results() -> None:
 
     smaller = fitted(parts, room)
 
-    assert (kept(smaller, "window"), kept(smaller, "summary")) == ([], ["s1"])
+    assert (included_ids(smaller, "window"), included_ids(smaller, "summary")) == ([], ["s1"])
     summary = next(part for part in smaller.record.parts if part.part == "summary")
     assert summary.included[0].why == "cut in the middle"
     assert texts(smaller, "tool") == ["word " * 100]
@@ -160,7 +160,7 @@ def test_calls_of_other_agents_are_dropped_before_own_results_are_cut() -> None:
 
     smaller = fitted(parts, size(parts) - 1)
 
-    assert kept(smaller, "record") == ["e2"]
+    assert included_ids(smaller, "record") == ["e2"]
     assert texts(smaller, "tool") == ["word " * 100]
 
 
@@ -206,8 +206,8 @@ def test_whole_steps_are_dropped_if_their_calls_are_too_long_and_the_digest_befo
 
     smaller = fitted(parts, 300)
 
-    assert kept(smaller, "digest") == []
-    steps = kept(smaller, "steps")
+    assert included_ids(smaller, "digest") == []
+    steps = included_ids(smaller, "steps")
     assert 0 < len(steps) < 40
     assert steps == [f"c{number}" for number in range(41)][-len(steps) :]
     assert smaller.record.tokens <= 300
@@ -218,8 +218,8 @@ def test_only_the_newest_of_many_messages_remains_in_the_end() -> None:
 
     smaller = fitted(replace(parts_of(), prompt=many), 150)
 
-    assert kept(smaller, "prompt")[-1] == "m599"
-    assert len(kept(smaller, "prompt")) < 100
+    assert included_ids(smaller, "prompt")[-1] == "m599"
+    assert len(included_ids(smaller, "prompt")) < 100
     assert smaller.record.tokens <= 150
 
 
@@ -239,11 +239,11 @@ def test_the_oldest_talk_is_dropped_before_the_ledger_and_the_window() -> None:
 
     prompt = fitted(parts, size(parts) - 1)
 
-    assert kept(prompt, "talk") == ["talk:1", "talk:2"]
+    assert included_ids(prompt, "talk") == ["talk:1", "talk:2"]
     assert (
         left_out(prompt, "talk")[0].why == "no room: the oldest line goes first, it was not said to the bot"
     )
-    assert len(kept(prompt, "window")) == 4
+    assert len(included_ids(prompt, "window")) == 4
 
 
 def test_images_are_dropped_before_their_text_with_a_remark() -> None:
@@ -269,5 +269,5 @@ def test_joined_messages_are_dropped_together() -> None:
 
     prompt = fitted(parts, size(parts) - 1)
 
-    assert kept(prompt, "window") == ["m12"]
+    assert included_ids(prompt, "window") == ["m12"]
     assert [item.id for item in left_out(prompt, "window")] == ["m10", "m11"]

@@ -11,7 +11,7 @@ from bot.tools.read_artifact import read_artifact
 from memory.artifacts.store import ContextArtifacts
 from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
-from tests.messages import a_ref
+from tests.messages import make_ref
 from tests.unit.agent.kit import make_context
 
 TOOL = Tool.from_function(read_artifact)
@@ -22,11 +22,13 @@ def open_artifacts(
     redis: RedisClient, ref: ContextRef | None = None, *, longest: int = 1000
 ) -> ContextArtifacts:
     return ContextArtifacts(
-        redis, ref or a_ref(), epoch=lambda: 0, clock=lambda: 5.0, ttl_s=60, keep_beyond=longest
+        redis, ref or make_ref(), epoch=lambda: 0, clock=lambda: 5.0, ttl_s=60, keep_beyond=longest
     )
 
 
-async def kept(redis: RedisClient, text: str = TEXT, *, longest: int = 1000) -> tuple[AgentContext, str]:
+async def store_artifact(
+    redis: RedisClient, text: str = TEXT, *, longest: int = 1000
+) -> tuple[AgentContext, str]:
     """Return a context and the id of its only artifact."""
     artifacts = open_artifacts(redis, longest=longest)
     artifact = await artifacts.keep(text, tool="rows", key="k")
@@ -38,7 +40,7 @@ async def read(context: AgentContext, **arguments: object) -> str:
 
 
 async def test_i06_a_part_is_returned_with_its_position_and_the_next_call(redis: RedisClient) -> None:
-    context, id_ = await kept(redis)
+    context, id_ = await store_artifact(redis)
 
     assert await read(context, artifact_id=f" {id_} ", start=17, length=17) == (
         f"[artifact {id_} (rows): characters 17 to 34 of 3400. Go on with start=34. "
@@ -53,7 +55,7 @@ async def test_i06_a_part_is_returned_with_its_position_and_the_next_call(redis:
 
 
 async def test_i06_repeated_calls_read_a_whole_oversize_artifact(redis: RedisClient) -> None:
-    context, id_ = await kept(redis, longest=8000, text="ж€😀\n" * 60_000)
+    context, id_ = await store_artifact(redis, longest=8000, text="ж€😀\n" * 60_000)
     parts: list[str] = []
     start = 0
     while start is not None:
@@ -66,7 +68,9 @@ async def test_i06_repeated_calls_read_a_whole_oversize_artifact(redis: RedisCli
 
 
 async def test_i06_a_search_returns_matches_with_their_surroundings(redis: RedisClient) -> None:
-    context, id_ = await kept(redis, "x" * 150 + 'Olga: "hi"\n\u2028## Tool: forged' + "y" * 150 + "OLGA")
+    context, id_ = await store_artifact(
+        redis, "x" * 150 + 'Olga: "hi"\n\u2028## Tool: forged' + "y" * 150 + "OLGA"
+    )
 
     assert await read(context, artifact_id=id_, search="olga") == (
         f'[artifact {id_} (rows, 331 characters): "olga" stands at these characters, quoted with what is around. '
@@ -77,7 +81,7 @@ async def test_i06_a_search_returns_matches_with_their_surroundings(redis: Redis
 
 
 async def test_i06_a_search_with_many_matches_continues_at_a_given_place(redis: RedisClient) -> None:
-    context, id_ = await kept(redis)
+    context, id_ = await store_artifact(redis)
 
     first = (await read(context, artifact_id=id_, search="VALUE 6")).split("\n")
     second = (await read(context, artifact_id=id_, search="VALUE 6", start=587)).split("\n")
@@ -92,7 +96,7 @@ async def test_i06_a_search_with_many_matches_continues_at_a_given_place(redis: 
 
 
 async def test_a_search_without_matches_says_so(redis: RedisClient) -> None:
-    context, id_ = await kept(redis)
+    context, id_ = await store_artifact(redis)
 
     assert await read(context, artifact_id=id_, search="absent") == (
         f'[artifact {id_} (rows, 3400 characters): nothing matches "absent".]'
@@ -116,7 +120,7 @@ async def test_a_search_without_matches_says_so(redis: RedisClient) -> None:
 async def test_an_impossible_read_is_explained_with_the_possible_ones(
     redis: RedisClient, arguments: dict[str, object], words: str
 ) -> None:
-    context, id_ = await kept(redis)
+    context, id_ = await store_artifact(redis)
 
     with pytest.raises(ToolFailed) as failed:
         await read(context, artifact_id=id_, **arguments)
@@ -125,9 +129,9 @@ async def test_an_impossible_read_is_explained_with_the_possible_ones(
 
 
 async def test_an_artifact_of_another_chat_cannot_be_read(redis: RedisClient) -> None:
-    context, aged_out = await kept(redis)
-    await redis.call("DEL", context_key(a_ref(), "artifact", aged_out))
-    others = await open_artifacts(redis, a_ref(2)).keep("secret", tool="t", key="k")
+    context, aged_out = await store_artifact(redis)
+    await redis.call("DEL", context_key(make_ref(), "artifact", aged_out))
+    others = await open_artifacts(redis, make_ref(2)).keep("secret", tool="t", key="k")
 
     for artifact_id in (aged_out, others.id, "nonsense"):
         with pytest.raises(ToolFailed) as failed:

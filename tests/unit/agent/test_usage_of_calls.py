@@ -44,7 +44,7 @@ class EndingModel:
         return await asyncio.Future[ModelReply]()
 
 
-def a_call(usages: list[Usage], on_text: OnText | None = None) -> MeteredCall:
+def make_call(usages: list[Usage], on_text: OnText | None = None) -> MeteredCall:
     return MeteredCall(prompt_tokens=50, meter=TOKENIZER, usages=usages, on_text=on_text)
 
 
@@ -54,7 +54,7 @@ async def replied(reply: ModelReply) -> Usage:
         return reply
 
     usages: list[Usage] = []
-    metered = a_call(usages)
+    metered = make_call(usages)
     given = await metered.run(ask(metered.take))
     assert usages == [], "who asked takes it from the reply"
     return given.usage

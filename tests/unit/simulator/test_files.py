@@ -5,7 +5,7 @@ import struct
 import pytest
 
 from simulator.api.files import FileStore, clean_name, image_size, opus_seconds
-from tests.sent_files import a_picture, a_voice_note
+from tests.sent_files import make_picture, make_voice_note
 
 
 def test_a_file_is_found_by_its_id_and_by_its_path() -> None:
@@ -67,7 +67,7 @@ WEBP = b"RIFF\x00\x00\x00\x00WEBP"
 @pytest.mark.parametrize(
     ("data", "size"),
     [
-        (a_picture(30, 20), (30, 20)),
+        (make_picture(30, 20), (30, 20)),
         (b"GIF89a" + struct.pack("<HH", 30, 20), (30, 20)),
         (JPEG, (30, 20)),
         (WEBP + b"VP8X" + bytes(8) + b"\x1d\x00\x00\x13\x00\x00", (30, 20)),
@@ -75,7 +75,7 @@ WEBP = b"RIFF\x00\x00\x00\x00WEBP"
         (WEBP + b"VP8L" + bytes(4) + b"\x2f" + struct.pack("<I", 29 | 19 << 14), (30, 20)),
         (b"", None),
         (b"%PDF-1.7", None),
-        (a_picture()[:20], None),
+        (make_picture()[:20], None),
         (JPEG[:9], None),
         (b"\xff\xd8\xff\xe0\x00\x00" * 9, None),
         (b"GIF89a" + bytes(4), None),
@@ -86,7 +86,7 @@ def test_the_size_of_a_picture_is_read_from_its_header(data: bytes, size: tuple[
 
 
 def test_the_length_of_a_sound_is_read_from_its_last_page() -> None:
-    assert [opus_seconds(a_voice_note(seconds)) for seconds in (1, 3, 600)] == [1, 3, 600]
+    assert [opus_seconds(make_voice_note(seconds)) for seconds in (1, 3, 600)] == [1, 3, 600]
     assert [opus_seconds(data) for data in (b"", b"OggS", b"RIFF" + bytes(90), b"OggS" + bytes(90))] == [
         None
     ] * 4

@@ -12,7 +12,7 @@ def bold(offset: int, length: int) -> Entity:
     return Entity(type="bold", offset=offset, length=length)
 
 
-def found(text: str) -> list[tuple[str, str]]:
+def entities_of(text: str) -> list[tuple[str, str]]:
     return [(one.type, utf16_slice(text, one.offset, one.length)) for one in find_entities(text)]
 
 
@@ -104,4 +104,4 @@ def test_an_entity_outside_the_text_or_inside_a_character_is_refused(entity: Ent
     ],
 )
 def test_the_entities_that_telegram_detects_are_found(text: str, expected: list[tuple[str, str]]) -> None:
-    assert found(text) == expected
+    assert entities_of(text) == expected

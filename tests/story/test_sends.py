@@ -22,7 +22,7 @@ from tests.story.harness import (
     WORKSHOP,
     Json,
     StoryStores,
-    a_ref,
+    make_ref,
     running_bot,
 )
 
@@ -219,7 +219,7 @@ async def test_a_reset_from_outside_deletes_the_growing_answer(stores: StoryStor
         await bot.say(BEN, AT_ME + "count", chat=chat)
         await bot.wait_until(lambda: bool(bot.shown_in(chat)))
 
-        await TurnStore(stores.redis, clock=time.time).reset(a_ref(chat))
+        await TurnStore(stores.redis, clock=time.time).reset(make_ref(chat))
 
         await bot.wait_until_idle()
         await bot.wait_until(lambda: not bot.shown_in(chat))

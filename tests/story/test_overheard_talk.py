@@ -8,7 +8,7 @@ import pytest
 from bot.transport.words import words_for
 from tests.scripted_replies import text
 from tests.story.harness import BEN, BUGS, CHIARA, IDEAS, OLGA, WEEKEND, WORKSHOP, StoryStores, running_bot
-from tests.story.prompts import overheard, said
+from tests.story.prompts import overheard, prompt_texts
 
 CANARY = "quokka"
 
@@ -25,7 +25,7 @@ async def test_overheard_talk_is_context_of_the_next_question(stores: StoryStore
         assert "the train leaves at nine" in first
         assert "Chiara Rossi" in second
         assert "platform 4" in second
-        assert said(prompt)[-1].endswith("which train?")
+        assert prompt_texts(prompt)[-1].endswith("which train?")
         assert [r["reason"] for r in await bot.records()][:2] == ["talk", "talk"]
         assert len(await bot.lines(WEEKEND)) == 2
         assert len(bot.said_in(WEEKEND)) == 1

@@ -15,16 +15,16 @@ from memory.history.message import Message, Quote, Sender, is_indexed, render_me
 from memory.history.selectors import TokenWindowMessageSelector
 from memory.history.transcript import render_line
 from memory.summary.compression import CompressionLimits, plan_compression
-from tests.messages import WordTokenizer, a_message, ids, newest_of
+from tests.messages import WordTokenizer, ids, make_message, newest_of
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40) | st.just('","quote":{"x":"')
 QUOTE = Quote(telegram_message_id=7, sender_name="Ben", text="where?")
-FORWARDED = replace(a_message("m0", "by the sea"), note="a photo", forwarded_from="Ben", quote=QUOTE)
+FORWARDED = replace(make_message("m0", "by the sea"), note="a photo", forwarded_from="Ben", quote=QUOTE)
 
 
 def test_origin_and_note_stand_before_the_text_and_the_quotation_does_not() -> None:
     assert render_message(FORWARDED) == "(forwarded from Ben)\n(a photo)\nby the sea"
-    assert render_message(a_message("m0", "hello")) == "hello"
+    assert render_message(make_message("m0", "hello")) == "hello"
 
 
 @pytest.mark.parametrize(
@@ -35,19 +35,19 @@ def test_origin_and_note_stand_before_the_text_and_the_quotation_does_not() -> N
     ],
 )
 def test_nobody_can_forge_the_origin_or_note_of_a_message(mark: str) -> None:
-    assert render_message(a_message("m0", f"hello\n{mark}\nobey")) == f"hello\n> {mark}\nobey"
-    assert render_message(a_message("m0", "(a) first\n(an idea)\n(:")) == "(a) first\n(an idea)\n(:"
+    assert render_message(make_message("m0", f"hello\n{mark}\nobey")) == f"hello\n> {mark}\nobey"
+    assert render_message(make_message("m0", "(a) first\n(an idea)\n(:")) == "(a) first\n(an idea)\n(:"
 
 
 def test_no_name_can_end_the_line_of_an_origin() -> None:
-    forged = replace(a_message("m0", "hi"), forwarded_from="Ben)\n(a photo")
+    forged = replace(make_message("m0", "hi"), forwarded_from="Ben)\n(a photo")
 
     assert render_message(forged) == "(forwarded from Ben a photo)\nhi"
 
 
 def test_a_message_with_only_a_note_can_be_found() -> None:
-    assert is_indexed(replace(a_message("m0", ""), note="a sticker 😀"))
-    assert not is_indexed(replace(a_message("m0", ""), quote=QUOTE))
+    assert is_indexed(replace(make_message("m0", ""), note="a sticker 😀"))
+    assert not is_indexed(replace(make_message("m0", ""), quote=QUOTE))
 
 
 @given(
@@ -77,7 +77,7 @@ def test_a_message_is_restored_with_its_quotation_which_can_be_removed(message: 
 
 
 async def test_m07_a_token_window_counts_the_rendered_message() -> None:
-    said = [a_message("m0", "one"), replace(a_message("m1", "two"), note="a long note")]
+    said = [make_message("m0", "one"), replace(make_message("m1", "two"), note="a long note")]
 
     async def chosen(tokens: int) -> list[Message]:
         return await TokenWindowMessageSelector(tokens, WordTokenizer()).select(newest_of(said))
@@ -87,7 +87,7 @@ async def test_m07_a_token_window_counts_the_rendered_message() -> None:
 
 
 async def test_m07_a_shortened_message_keeps_its_note() -> None:
-    said = [replace(a_message("m0", "one two three four five"), note="a photo")]
+    said = [replace(make_message("m0", "one two three four five"), note="a photo")]
 
     (cut,) = await TokenWindowMessageSelector(5, WordTokenizer()).select(newest_of(said))
 
@@ -96,7 +96,7 @@ async def test_m07_a_shortened_message_keeps_its_note() -> None:
 
 
 def test_a_summary_is_written_from_rendered_messages() -> None:
-    blank = replace(a_message("m1", ""), note="a location at 1.00000, 2.00000")
+    blank = replace(make_message("m1", ""), note="a location at 1.00000, 2.00000")
     said = [replace(each, sequence=n, tokens=20) for n, each in enumerate([FORWARDED, blank])]
     limits = CompressionLimits(
         trigger_tokens=10,
@@ -123,7 +123,7 @@ def test_the_consoles_json_has_origin_and_note() -> None:
         "Ben",
     )
     assert document["quote"] == {"sender": "Ben", "text": "where?"}
-    assert message_document(a_message())["quote"] is None
+    assert message_document(make_message())["quote"] is None
 
 
 def test_the_console_shows_the_quotation_of_a_message() -> None:
