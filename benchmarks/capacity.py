@@ -1,4 +1,4 @@
-"""What limits at 100, 10,000 and 1,000,000 active chats, computed from what one turn is measured to cost here.
+"""Limits at 100, 10,000 and 1,000,000 active chats, computed from the measured cost of one turn.
 
 Measured: CPU time of the webhook, of the turn, of the indexer and of the embedded embedder; the work of the Redis server;
 what a turn leaves in Redis, in its AOF and in the index. Model and Telegram answer in no time and cost nothing here.
@@ -36,7 +36,7 @@ _DAY_S, _YEAR_DAYS = 86_400, 365
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCost:
-    """What one turn costs. Milliseconds of CPU time, bytes; `text_bytes` is of its two messages as they were said.
+    """Cost of one turn, in milliseconds of CPU time and bytes. `text_bytes` is the text of its two messages.
 
     `record_bytes` are for 48 hours, `prompt_bytes` for 24 hours or until ten later turns, `memory_bytes` until the chat
     is reset.
@@ -63,7 +63,7 @@ class TurnCost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Needs:
-    """What so many active chats need. Cores and shards at the peak, bytes after a year."""
+    """Needs of a number of active chats: cores and shards at the peak, bytes after a year."""
 
     chats: int
     turns_per_s: float
@@ -77,7 +77,7 @@ class Needs:
 
     @property
     def limits_first(self) -> str:
-        """What the bot outgrows first on one machine of 8 cores and 64 GB."""
+        """Return the first limit of the bot on one machine of 8 cores and 64 GB."""
         shares = {
             "Telegram's 30 messages a second": self.bots,
             "CPU of the workers": self.worker_cores / 8,
@@ -94,7 +94,7 @@ class Needs:
 
 
 async def main() -> None:
-    """Measure, compute, print."""
+    """Measure, compute and print."""
     options = _options()
     configure_logs(level="warning")
     with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
@@ -111,7 +111,7 @@ async def main() -> None:
 
 
 async def measure(bench: Bench, directory: Path, *, turns: int) -> TurnCost:
-    """Turns in a few chats of 40 messages, one after the other, each indexed."""
+    """Run turns in a few chats of 40 messages, one after the other, and index each."""
     for chat in range(TALKED_IN):
         await fill(bench, 1 + chat, 40)
     for number in range(TALKED_IN):
@@ -142,7 +142,7 @@ async def measure(bench: Bench, directory: Path, *, turns: int) -> TurnCost:
 
 
 async def _turn(bench: Bench, number: int) -> tuple[float, float, float]:
-    """CPU seconds of the webhook, of the turn, of the indexer."""
+    """Return the CPU seconds of the webhook, of the turn and of the indexer."""
     started = time.process_time()
     await bench.ingest.take_in(make_update(1000 + number, 1 + number % TALKED_IN))
     taken = time.process_time()
@@ -154,7 +154,7 @@ async def _turn(bench: Bench, number: int) -> tuple[float, float, float]:
 
 
 async def _sizes(redis: RedisClient) -> dict[str, float]:
-    """Bytes by what they are: `memory` (kept until a reset), `records`, `prompts`, and the AOF's."""
+    """Return bytes by kind: `memory` (kept until a reset), `records`, `prompts`, and the AOF's."""
     sizes = dict.fromkeys(("memory", "records", "prompts"), 0.0)
     for key in await redis.call("KEYS", f"{keys.PREFIX}:*"):
         name = key.rpartition("}:")[2]
@@ -168,7 +168,7 @@ async def _sizes(redis: RedisClient) -> dict[str, float]:
 
 
 async def _embedding_ms(count: int = 200) -> float:
-    """CPU time of one message's vector by the embedded embedder, of texts of 60 words."""
+    """Return the CPU time of the embedded embedder for one message of 60 words."""
     embedder = MiniLMEmbedder()
     await embedder.load()
     texts = [make_message(number).text for number in range(count)]
@@ -178,21 +178,21 @@ async def _embedding_ms(count: int = 200) -> float:
 
 
 async def _point_bytes(bench: Bench, directory: Path, count: int = 5_000) -> float:
-    """What a point takes on the disk of the embedded index: vector, terms, payload, indexes."""
+    """Return the bytes of a point on the disk of the embedded index: vector, terms, payload, indexes."""
     before = _size_of(directory, "index")
     await fill(bench, 999, count)
     return (_size_of(directory, "index") - before) / count
 
 
 def _size_of(directory: Path, name: str) -> int:
-    """Bytes that are used on the disk below every folder whose name begins so."""
+    """Return the bytes on the disk below every folder whose name has this prefix."""
     folders = [path for path in directory.iterdir() if path.is_dir() and path.name.startswith(name)]
     files = [path for folder in folders or [directory] for path in folder.rglob("*") if path.is_file()]
     return sum(path.stat().st_blocks * 512 for path in files)
 
 
 def compute(cost: TurnCost, chats: int, *, turns_a_day: float, peak: float, chars: int) -> Needs:
-    """`peak`: how much more is said in the busiest minute than on average. `chars`: of both messages of a turn."""
+    """Return the needs. `peak`: the busiest minute as a multiple of the mean. `chars`: of both messages of a turn."""
     mean = chats * turns_a_day / _DAY_S
     busiest = mean * peak
     kept = cost.memory_bytes - cost.text_bytes + chars

@@ -1,4 +1,4 @@
-"""How long the index takes to write, search and score at 1,000, 10,000 and 100,000 messages over many chats.
+"""Times of writes, searches and scores of the index at 1,000, 10,000 and 100,000 messages in many chats.
 
 Made-up vectors of real size, on the embedded server or on a Qdrant server. See benchmarks/README.md.
 """
@@ -33,7 +33,7 @@ _TIMEOUT_S = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much is indexed and asked."""
+    """Number of indexed messages and of searches."""
 
     messages: int
     chats: int
@@ -43,7 +43,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """Milliseconds: of a message's way into the index, of a search, of a score request (p50, p95)."""
+    """Milliseconds to index a message, of a search, and of a score request (p50, p95)."""
 
     messages: int
     largest_chat: int
@@ -79,7 +79,7 @@ async def main() -> None:
 
 
 async def measure(server: Server, client: AsyncQdrantClient, size: Size) -> Cost:
-    """Fill a collection, then search it as the chats would: who has said more asks more."""
+    """Fill a collection, then search it as chats do: larger chats search more often."""
     index = QdrantIndex(client, f"{COLLECTION_PREFIX}scale_{uuid4().hex}", dimension=size.dimension)
     crowd = Crowd(np.random.default_rng(7), chats=size.chats, dimension=size.dimension)
     try:
@@ -91,7 +91,7 @@ async def measure(server: Server, client: AsyncQdrantClient, size: Size) -> Cost
 
 
 async def fill(index: QdrantIndex, crowd: Crowd, size: Size) -> float:
-    """Milliseconds a message, in batches as the workers write them; making the vectors up does not count."""
+    """Return milliseconds per message, in batches as the workers write them, without the making of vectors."""
     spent = 0.0
     await index.upsert(crowd.next_points(1))
     for first in range(1, size.messages, BATCH):
@@ -103,7 +103,7 @@ async def fill(index: QdrantIndex, crowd: Crowd, size: Size) -> float:
 
 
 async def ask(server: Server, index: QdrantIndex, crowd: Crowd, size: Size, *, index_ms: float) -> Cost:
-    """Search in the chats and in the largest alone, score, and search on while the upkeep runs."""
+    """Search in the chats and in the largest alone, score, and continue to search during the upkeep."""
 
     async def search(chat: int | None = None) -> object:
         asking = crowd.some_chat() if chat is None else chat
@@ -135,12 +135,12 @@ async def ask(server: Server, index: QdrantIndex, crowd: Crowd, size: Size, *, i
 
 
 async def time_each(search: Callable[[], Awaitable[object]], count: int) -> tuple[float, float]:
-    """p50 and p95 in milliseconds."""
+    """Return p50 and p95 in milliseconds."""
     return percentiles([await time_ms(search) for _ in range(count)])
 
 
 async def time_scores(index: QdrantIndex, crowd: Crowd, count: int) -> tuple[float, float]:
-    """The second request of a recall: the shortlist and the messages beside it, with both scores each."""
+    """The second request of a recall: the shortlist and its neighbours, with both scores each."""
     spent: list[float] = []
     for _ in range(count):
         query = crowd.query(crowd.some_chat(), limit=LIST_LIMIT)
@@ -150,7 +150,7 @@ async def time_scores(index: QdrantIndex, crowd: Crowd, count: int) -> tuple[flo
 
 
 def percentiles(spent: Sequence[float]) -> tuple[float, float]:
-    """p50 and p95."""
+    """Return p50 and p95."""
     p50, p95 = np.percentile(spent, [50, 95])
     return float(p50), float(p95)
 
@@ -160,7 +160,7 @@ async def _is_settled(client: AsyncQdrantClient, collection: str) -> bool:
 
 
 def _say(progress: str) -> None:
-    """One line that is written over, where somebody watches."""
+    """Print one line that the next one overwrites, on a terminal only."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r{progress}\x1b[K")
 

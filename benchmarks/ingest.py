@@ -38,7 +38,7 @@ _PTB_SERVER = Path(__file__).parent / "rig" / "ptb_server.py"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much is posted: before the clock starts, in each round, and by how many connections at a time."""
+    """Numbers of updates before the clock starts and in each round, and of connections."""
 
     warm_up: int
     updates: int
@@ -49,7 +49,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One round: updates per second, latencies, and the server's CPU time for an update (None: not told)."""
+    """One round: updates per second, latencies, and the server's CPU time for an update (None: unknown)."""
 
     rate: float
     p50_ms: float
@@ -66,7 +66,7 @@ class Server:
 
 
 async def main() -> None:
-    """Measure both, and print."""
+    """Measure both and print."""
     options = _options()
     size = Size(
         warm_up=500,
@@ -85,7 +85,7 @@ async def main() -> None:
 
 
 async def measure(directory: Path, size: Size) -> tuple[dict[str, list[Round]], int]:
-    """The rounds of each server, in turns, so that what else the machine does hits them alike; then kill -9.
+    """Run the rounds of both servers alternately, so that other load hits them alike; then kill -9.
 
     The number is of the updates in our store after kill -9 of our webhook and of the store itself.
     """
@@ -106,7 +106,7 @@ async def measure(directory: Path, size: Size) -> tuple[dict[str, list[Round]], 
 
 @asynccontextmanager
 async def our_server(directory: Path, data_dir: Path, api_url: str) -> AsyncGenerator[Server]:
-    """`mnemogram serve` on the embedded stores, ready to take updates."""
+    """Start `mnemogram serve` on the embedded stores, ready to take updates."""
     port, log = free_port(), directory / "serve.log"
     environment = {
         "TELEGRAM_BOT_TOKEN": SIMULATOR_TOKEN,
@@ -124,7 +124,7 @@ async def our_server(directory: Path, data_dir: Path, api_url: str) -> AsyncGene
 
 @asynccontextmanager
 async def their_server(directory: Path, api_url: str) -> AsyncGenerator[Server]:
-    """`run_webhook`, ready to take updates."""
+    """Start `run_webhook`, ready to take updates."""
     port, log = free_port(), directory / "ptb.log"
     command = (sys.executable, str(_PTB_SERVER), api_url, SIMULATOR_TOKEN, str(port), WEBHOOK_PATH, SECRET)
     async with child(*command, log=log) as process:

@@ -40,7 +40,7 @@ _NO_ROWS = np.zeros((0, len(FEATURES)))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A question with what recall has for it, with vectors and without, before it ranks."""
+    """A question with its candidates, with vectors and without, before ranking."""
 
     conversation: str
     question: Question
@@ -111,7 +111,7 @@ def _example(asked: Asked, candidates: Candidates, names: Sequence[str]) -> Exam
 
 
 def _weigh(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
-    """Two digits of each weight: recall stays the same, and nobody takes them for exact."""
+    """Round each weight to two digits: recall stays the same."""
     return {name: float(f"{weight:.2g}") for name, weight in zip(names, learn(examples), strict=True)}
 
 

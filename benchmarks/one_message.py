@@ -1,4 +1,4 @@
-"""Which files, functions and Lua scripts one plain text message runs: from the webhook to the sent reply and its indexing.
+"""Files, functions and Lua scripts that one plain text message runs, from the webhook to the sent reply and its indexing.
 
     python benchmarks/one_message.py [--list]
 

@@ -1,4 +1,4 @@
-"""Which order of the prompt repeats more of the request before it: the part that providers bill as cached.
+"""Comparison of prompt orders: the share of each request that repeats the one before, which providers bill as cached.
 
 A conversation of 200 turns is told twice, in both orders, with a summary that takes in what is old and with the
 window that is used without one. See benchmarks/README.md.
@@ -59,7 +59,7 @@ _WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One turn: its two messages, what recall finds for it, and what it calls, if anything."""
+    """One turn: its two messages, its recalled messages, and its tool call, if any."""
 
     asked: Message
     replied: Message
@@ -69,7 +69,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What an order gave. Shares are of all prompt tokens; tokens are per turn."""
+    """Result of an order. Shares are of all prompt tokens; tokens are per turn."""
 
     memory: str
     order: PromptOrder
@@ -81,7 +81,7 @@ class Result:
 
 
 async def main() -> None:
-    """Tell the conversation in each way, print."""
+    """Run the conversation in each order and print."""
     options = _options()
     turns = list(converse(Random(options.seed), options.turns))
     results: list[Result] = []
@@ -97,7 +97,7 @@ async def main() -> None:
 
 
 def converse(rng: Random, turns: int) -> Iterator[Turn]:
-    """A conversation: every fifth turn or so calls a tool, every turn recalls three old messages."""
+    """Return a conversation: about every fifth turn calls a tool, every turn recalls three old messages."""
     said: list[Message] = []
     for number in range(turns):
         asked = _message(2 * number, "user", _text(rng, 10, 90))
@@ -121,7 +121,7 @@ def converse(rng: Random, turns: int) -> Iterator[Turn]:
 async def requests_of(
     turns: Sequence[Turn], *, order: PromptOrder, is_summarised: bool
 ) -> AsyncGenerator[tuple[PromptMessage, ...]]:
-    """Every request of the conversation: one for a turn, and one more where it called a tool."""
+    """Return every request of the conversation: one for a turn, and one more after a tool call."""
     budget = PromptBudget(window=MODEL_WINDOW, room=MODEL_WINDOW - ANSWER_TOKENS, order=order)
     said: list[Message] = []
     summary: Summary | None = None
@@ -147,7 +147,7 @@ async def requests_of(
 def weigh(
     requests: Sequence[Sequence[PromptMessage]], *, memory: str, order: PromptOrder, turns: int
 ) -> Result:
-    """How much of each request repeats the beginning of the one before it, token by token."""
+    """Measure how much of each request repeats the beginning of the one before it, token by token."""
     total = repeated = cached = 0
     before: list[int] = []
     for request in requests:
@@ -170,7 +170,7 @@ def weigh(
 
 
 def _tokens(request: Sequence[PromptMessage]) -> list[int]:
-    """The request as a model reads it: the tools' schemas, then each message with its role."""
+    """Return the tokens of the request as a model reads it: the tools' schemas, then each message with its role."""
     encoding = load_encoding("o200k_base")
     told = [json.dumps([[tool.name, tool.description, dict(tool.parameters)] for tool in TOOLS])]
     for message in request:
@@ -188,7 +188,7 @@ def _selector(summary: Summary | None, *, order: PromptOrder, is_summarised: boo
 
 
 def _compressed(summary: Summary | None, said: Sequence[Message]) -> Summary | None:
-    """The summary after a turn: a new one once the trigger is reached, of all but the newest messages."""
+    """Return the summary after a turn: a new one once the trigger is reached, of all but the newest messages."""
     covered = summary.upto_sequence + 1 if summary else 0
     if (
         sum(message.tokens for message in said[covered:]) + (summary.tokens if summary else 0)

@@ -1,7 +1,7 @@
 """Generates conversations and steps, assembles and repairs a prompt from each, and checks every one of them.
 
 A request is checked as it would be sent: by the offline model's validator, which knows what OpenAI refuses, and by
-counting its tokens anew. See benchmarks/README.md.
+counting its tokens again. See benchmarks/README.md.
 """
 
 import argparse
@@ -33,7 +33,7 @@ _LEAST_PROMPT = 150
 
 
 def main() -> int:
-    """Check, print; 1 if anything is wrong."""
+    """Check and print. Return 1 if anything is wrong."""
     options = _options()
     began = time.monotonic()
     starts = range(0, options.count, _BATCH)
@@ -60,7 +60,7 @@ def main() -> int:
 
 
 def check_batch(seed: int, start: int, end: int) -> tuple[Counter[str], list[str]]:
-    """The cases from `start` to `end`: how many were what, and the faults in words."""
+    """Check the cases from `start` to `end`. Return the number of each kind, and descriptions of the faults."""
     cases = _cases(seed)
     found: Counter[str] = Counter()
     faults: list[str] = []
@@ -79,7 +79,7 @@ def _cases(seed: int) -> PromptCases:
 
 
 def _check_prompt(case: PromptCase) -> list[tuple[str, str]]:
-    """What is to be said of the prompt: a kind, and the fault, empty where it is none."""
+    """Return findings about the prompt: a kind and a fault, which is empty if there is none."""
     try:
         prompt = assemble(case.parts, case.budget, meter=_METER)
     except PromptTooLong:
@@ -119,13 +119,13 @@ def _check_repair(case: PromptCase) -> list[tuple[str, str]]:
 
 
 def as_sent(messages: Sequence[PromptMessage], tools: Sequence[ToolSpec]) -> Mapping[str, Any]:
-    """The body of the request, through the bytes in which it would go out."""
+    """Return the body of the request after encoding and decoding."""
     body = openai_model.request_body("gpt-4o", messages, tools)
     return json.loads(json.dumps(body, ensure_ascii=False).encode())
 
 
 def count_request(body: Mapping[str, Any]) -> int:
-    """The tokens of a request, by the cookbook's overheads, counted from its body alone."""
+    """Return the tokens of a request, by the cookbook's overheads, counted from its body alone."""
     tokens = 3
     for message in body["messages"]:
         tokens += 4 + _count_content(message["content"]) + _count(message.get("tool_call_id") or "")

@@ -1,6 +1,6 @@
-"""How much of what a question needs recall finds, beside simpler retrievers, on conversations in LoCoMo's format.
+"""Share of the evidence that recall and simpler retrievers find, on conversations in LoCoMo's format.
 
-Every conversation is told to the product's own stores and searched by its own recall. See benchmarks/README.md.
+Every conversation is written to the product's own stores and searched by its own recall. See benchmarks/README.md.
 """
 
 import argparse
@@ -45,7 +45,7 @@ class Timing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What every retriever found, and what it cost. `left_out`: conversations judged by weights of the others."""
+    """Results and costs of every retriever. `left_out`: conversations judged by weights of the others."""
 
     answers: Mapping[str, Sequence[Judged]]
     timing: Timing
@@ -64,7 +64,7 @@ class Report:
 
 
 async def main() -> None:
-    """Tell every conversation, ask every question of every retriever, print."""
+    """Store every conversation, ask every retriever every question, and print."""
     options = _options()
     conversations = _conversations(options.data)
     folds = read_folds()
@@ -108,7 +108,7 @@ async def main() -> None:
 async def answer(
     stores: Stores, told: Told, question: Question, weights: RankerWeights
 ) -> tuple[dict[str, list[str]], float]:
-    """What each retriever finds, the best first, and the seconds that ours took."""
+    """Return the results of each retriever, the best first, and the seconds of ours."""
     began = time.perf_counter()
     candidates = await gather(stores, told, question)
     ours = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
@@ -130,7 +130,7 @@ async def answer(
 
 
 async def _lists(stores: Stores, candidates: Candidates) -> tuple[list[Candidate], list[Candidate]]:
-    """The best by words and the best by meaning, as an index gives them: what a ranker begins with."""
+    """Return the best by words and the best by meaning, as an index returns them."""
     index, query = stores.recall.spaces.serving.index, candidates.query
     if query is None:
         return [], []
@@ -158,7 +158,7 @@ def fuse(*lists: Sequence[Candidate]) -> list[Candidate]:
 
 
 def read_folds() -> dict[str, RankerWeights]:
-    """For each conversation that the shipped weights were learned from, weights that were learned without it."""
+    """Return, for each conversation behind the shipped weights, weights learned without it."""
     documents: dict[str, dict[str, dict[str, float]]] = json.loads(FOLDS.read_text(encoding="utf-8"))["folds"]
     shipped = load_weights()
     return {

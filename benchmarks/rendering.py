@@ -38,7 +38,7 @@ _DRAFT = 7
 
 
 def main() -> int:
-    """Check, print; 1 if anything is wrong."""
+    """Check and print. Return 1 if anything is wrong."""
     options = _options()
     began = time.monotonic()
     starts = range(0, options.count, _BATCH)
@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def check_batch(seed: int, start: int, end: int) -> tuple[Counter[str], list[str]]:
-    """The texts from `start` to `end`: how many of what, and the faults in words."""
+    """Check the texts from `start` to `end`. Return the number of each kind, and descriptions of the faults."""
     return asyncio.run(_check_batch(seed, start, end))
 
 
@@ -103,7 +103,7 @@ async def _send(sim: Simulation, chat_id: int, part: RichText) -> list[str]:
 
 
 async def _preview(sim: Simulation, chat_id: int, markdown: str, counted: Counter[str]) -> list[str]:
-    """The text as it grows, each time by a few characters."""
+    """Check the text as it grows by a few characters at a time."""
     random = Random(markdown.encode(errors="surrogatepass"))
     ends = range(1, len(markdown) + 1)
     said: list[str] = []
@@ -120,7 +120,7 @@ async def _preview(sim: Simulation, chat_id: int, markdown: str, counted: Counte
 
 
 def _parameters(chat_id: int, part: RichText) -> dict[str, Any]:
-    """As they arrive over HTTP."""
+    """Return the parameters as they arrive over HTTP."""
     entities = [entity.to_dict() for entity in part.entities]
     part.text.encode()
     return {"chat_id": str(chat_id), "text": part.text, "entities": json.dumps(entities)}

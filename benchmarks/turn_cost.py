@@ -1,4 +1,4 @@
-"""What a turn costs beside its model: round trips, requests and CPU time, however long the history is.
+"""Cost of a turn without its model: round trips, requests and CPU time, for histories of several lengths.
 
 The turn is the real one, on the embedded stores; model, embedder and Telegram answer in no time, in this process.
 Histories that are long enough were compressed before, as the workers do it after a reply.

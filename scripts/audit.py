@@ -1,6 +1,6 @@
 """Looks locked dependencies up among known vulnerabilities with pip-audit: `python scripts/audit.py requirements/run.txt …`.
 
-pip-audit ends with 0 where it could look nothing up; this says so, and ends with 3. 1: something vulnerable is locked.
+pip-audit ends with 0 if it could look nothing up; this script says so and ends with 3. Status 1: a vulnerable package.
 """
 
 import json
@@ -16,7 +16,7 @@ _LATEST_S = 300
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """What became known of the packages of one lock file."""
+    """Result for the packages of one lock file."""
 
     looked_up: int
     skipped: int
@@ -24,7 +24,7 @@ class Audit:
 
 
 def read_report(report: str) -> Audit:
-    """What a report of pip-audit (JSON) says. Raises ValueError for what is none."""
+    """Parse a JSON report of pip-audit. Raises ValueError if it is not one."""
     packages = json.loads(report)["dependencies"]
     return Audit(
         looked_up=sum("skip_reason" not in package for package in packages),
@@ -39,7 +39,7 @@ def read_report(report: str) -> Audit:
 
 
 def verdict(name: str, audit: Audit | None) -> tuple[int, list[str]]:
-    """The exit status and the lines for a lock file; None: pip-audit itself failed."""
+    """Return the exit status and the lines for a lock file. None: pip-audit itself failed."""
     if audit is None or not audit.looked_up:
         return UNKNOWN, [
             f"{name}: the vulnerability data cannot be reached from here: nothing was looked up."
@@ -54,7 +54,7 @@ def verdict(name: str, audit: Audit | None) -> tuple[int, list[str]]:
 
 
 def main(files: Sequence[str]) -> int:
-    """Audit each file; the gravest status."""
+    """Audit each file and return the gravest status."""
     statuses = {0}
     for file in files:
         status, lines = verdict(file, _audit(file))

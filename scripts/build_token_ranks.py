@@ -21,7 +21,7 @@ def main(folder: Path) -> None:
 
 
 def pack(raw: bytes) -> bytes:
-    """A third smaller than the compressed original: ranks count up from 0, so only the order is kept.
+    """Pack ranks. They count up from 0, so only their order is stored: a third less than the compressed original.
 
     The tokens' lengths, one byte each, with 0 at their end; then all tokens' bytes.
     """

@@ -8,7 +8,7 @@ _HEAD = "# Copy to .env and set what you need; every setting may also come from 
 
 
 def example() -> str:
-    """One description and one commented-out assignment for each setting, with its default."""
+    """Return a description and a commented-out assignment with the default for each setting."""
     lines = [_HEAD]
     for name, field in Settings.model_fields.items():
         value = "" if field.default is None or isinstance(field.default, frozenset) else str(field.default)

@@ -1,1 +1,1 @@
-"""What the benchmarks share: the processes around what is measured, and how figures are printed."""
+"""Shared parts of the benchmarks: processes, models, and the printing of figures."""

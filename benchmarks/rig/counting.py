@@ -1,4 +1,4 @@
-"""Counts what goes to the stores: round trips to Redis by name, the server's own work, requests to Qdrant."""
+"""Counts requests to the stores: round trips to Redis by name, the server's own work, requests to Qdrant."""
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
@@ -18,7 +18,7 @@ _TOP_LEVEL = {"evalsha", "xreadgroup"}
 
 @dataclass(slots=True)
 class Tally:
-    """What was sent since it was cleared: trips to Redis by the names of their commands and scripts, and to Qdrant."""
+    """Requests since the last `clear`: trips to Redis by the names of their commands and scripts, and to Qdrant."""
 
     redis: list[str] = field(default_factory=list[str])
     qdrant: list[str] = field(default_factory=list[str])
@@ -74,13 +74,13 @@ class NamedTrips:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerWork:
-    """What the server has done so far: commands, those of scripts included, and its time for them."""
+    """Work of the server so far: commands, with those of scripts, and their time."""
 
     commands: int
     microseconds: int
 
     def since(self, earlier: "ServerWork") -> "ServerWork":
-        """What it has done since."""
+        """Return the work since an earlier measurement."""
         return ServerWork(
             commands=self.commands - earlier.commands, microseconds=self.microseconds - earlier.microseconds
         )

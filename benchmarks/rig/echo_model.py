@@ -23,7 +23,7 @@ MARK = re.compile(r"line \d+ of chat \d+(?: at length)?\b")
 
 
 def answer_to(mark: str) -> str:
-    """What the model says to a line; to one "at length" something that no message can hold, with the mark at its end."""
+    """Return the reply to a line. A line with "at length" gets one that no message can hold, with the mark at its end."""
     if "at length" not in mark:
         return f"**heard** {mark}"
     return "so be it\n\n" + "word " * (LONG_UNITS // 5) + f"\n\nheard {mark}"

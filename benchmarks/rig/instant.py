@@ -1,4 +1,4 @@
-"""What answers in no time: a model and a Telegram; and the messages that are said to them."""
+"""A model and a Telegram that answer at once, and messages for them."""
 
 import json
 import time
@@ -75,7 +75,7 @@ class InstantTelegram:
 
 
 class NoFiles:
-    """Where files come from in chats in which nobody sends one."""
+    """Source of files for chats without files."""
 
     async def download(self, file_id: str, *, at_most: int) -> bytes:
         """See MediaReader's Files. Raises FileGone."""
@@ -83,7 +83,7 @@ class NoFiles:
 
 
 def make_message(number: int) -> Message:
-    """A message of about eighty tokens; users and assistant in turn."""
+    """Return a message of about eighty tokens, alternately of a user and the assistant."""
     topics = _TOPICS.split()
     words = [topics[(number * 7 + at * at) % len(topics)] for at in range(_WORDS_EACH)]
     is_user = number % 2 == 0
@@ -98,7 +98,7 @@ def make_message(number: int) -> Message:
 
 
 def make_update(update_id: int, chat_id: int) -> dict[str, Any]:
-    """A message to the bot in a private chat, of a few words."""
+    """Return an update: a short message to the bot in a private chat."""
     person = {"id": chat_id, "is_bot": False, "first_name": "Anna"}
     message = {
         "message_id": update_id,
