@@ -47,7 +47,7 @@ from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits
 from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
-from bot.turn.preview import Previews, PreviewSettings
+from bot.turn.preview import Previews
 from bot.turn.store import TurnStore
 from bot.turn.turn import Turns
 from memory.history.redis_history import RedisTalk
@@ -82,7 +82,6 @@ def build_turns(
     """Return the turns with all their parts."""
     shared = _build_shared(settings, stores, outside, spec=spec, slots=slots, clock=clock)
     delivery = shared.committer.delivery
-    shown = PreviewSettings(is_streaming=settings.streaming)
     return Turns(
         bot=outside.bot,
         store=shared.store,
@@ -94,7 +93,12 @@ def build_turns(
             team=shared.team,
             conversations=build_conversations(settings, stores, spec.options, clock=clock),
             reader=build_reader(settings, spec, outside),
-            previews=Previews(outside.telegram, delivery.rates, delivery.marks.seems_marked, shown),
+            previews=Previews(
+                outside.telegram,
+                delivery.rates,
+                delivery.marks.seems_marked,
+                is_streaming=settings.streaming,
+            ),
             interruptions=Interruptions(
                 store=shared.store, permissions=shared.permissions, buttons=shared.buttons
             ),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 import structlog
@@ -17,12 +17,12 @@ from bot.transport import texts
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import context_keys
-from bot.turn.batch import dump_stop
+from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, trace_of
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
-from bot.turn.outbox import LongAnswers, Part, blank_part, plan_reply
+from bot.turn.outbox import LongAnswers, Part, plan_reply
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
@@ -170,7 +170,7 @@ class Answerer:
         try:
             await self.committer.commit(question.claim, commit)
         except Forgotten:
-            await self.previews.take_away(to, preview.shown)
+            await self.previews.take_away(to.chat_id, preview.shown)
             raise
 
     async def _answer(
@@ -209,7 +209,7 @@ class Answerer:
             journal=question.journal,
         ):
             context.on_text, context.on_status = preview.take, preview.tell
-            if question.is_stopped:
+            if is_stopped(question.batch, question.waiting, question.stopped_before):
                 raise TurnStopped
             running = asyncio.create_task(self._read_and_run(question, context, reads), name="agent-run")
             ending = asyncio.create_task(
@@ -322,7 +322,7 @@ class Answerer:
         message_id = question.reply_id if is_kept else ""
         return plan_reply(
             text,
-            blank_part(question.newest, epoch=history.epoch, message_id=message_id),
+            replace(question.to, epoch=history.epoch, message_id=message_id),
             words=question.words,
             long_answers=self.limits.long_answers,
             edits=preview.edits,

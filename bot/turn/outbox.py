@@ -26,16 +26,6 @@ _CODE_BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.M
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
-    """The chat and topic that a reply goes to."""
-
-    chat_id: int
-    thread_id: int | None = None
-    reply_to: int | None = None
-    """The message that the reply quotes; only in groups."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
     """One Telegram message to send."""
 
@@ -73,29 +63,21 @@ class SentPart:
     """The message that shows the part; None if there is none."""
 
 
-def destination_of(update: WaitingUpdate) -> Destination:
-    """Return where a reply to the update goes. In a group it quotes the message, if there is one."""
+def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:
+    """Return the part without a text that every part of a reply to this update is made of.
+
+    In a group the reply quotes the message, if there is one.
+    """
     message = update.message
     is_quoting = message.chat_type != "private" and message.message_id != 0
-    return Destination(
-        chat_id=message.chat_id,
-        thread_id=message.thread_id,
-        reply_to=message.message_id if is_quoting else None,
-    )
-
-
-def blank_part(update: WaitingUpdate, *, epoch: int, message_id: str = "") -> Part:
-    """Return the part without a text that every part of a reply to this update is made of."""
-    to = destination_of(update)
     return Part(
         update_id=update.update_id,
         number=0,
-        chat_id=to.chat_id,
-        thread_id=to.thread_id,
-        reply_to=to.reply_to,
+        chat_id=message.chat_id,
+        thread_id=message.thread_id,
+        reply_to=message.message_id if is_quoting else None,
         rich=RichText(text=""),
         epoch=epoch,
-        message_id=message_id,
     )
 
 

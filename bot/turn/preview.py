@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from time import monotonic
 
@@ -16,7 +16,7 @@ from bot.transport.splitting import MESSAGE_LIMIT
 from bot.transport.unfinished import ending, without_loose_ends
 from bot.transport.words import Words
 from bot.turn.delivery import Pause, Rates
-from bot.turn.outbox import Destination
+from bot.turn.outbox import Part
 from bot.turn.screens import (
     DraftScreen,
     Line,
@@ -24,7 +24,6 @@ from bot.turn.screens import (
     PreviewApi,
     PreviewJournal,
     Screen,
-    Stage,
     delete_shown,
 )
 from memory.errors import Forgotten
@@ -89,33 +88,28 @@ class Preview:
         return RichText(text=self._status)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PreviewSettings:
-    """Settings of all previews."""
-
-    is_streaming: bool = True
-    """False: only "typing" is shown."""
-    tick_s: float = TICK_S
-    late_s: float = LATE_S
-
-
 class Previews:
-    """Shows the texts of turns; one instance per process. A late preview is cleaned up after its turn."""
+    """Shows the texts of turns; one instance per process. A late preview is cleaned up after its turn.
+
+    Without `is_streaming` only "typing" is shown.
+    """
 
     def __init__(
         self,
         api: PreviewApi,
         rates: Rates,
         is_unreachable: Callable[[int], bool],
-        settings: PreviewSettings,
         *,
+        is_streaming: bool = True,
+        tick_s: float = TICK_S,
         clock: Callable[[], float] = monotonic,
         pause: Pause = asyncio.sleep,
     ) -> None:
         self._api = api
         self._rates = rates
         self._is_unreachable = is_unreachable
-        self._settings = settings
+        self._is_streaming = is_streaming
+        self._tick_s = tick_s
         self._clock = clock
         self._pause = pause
         self._late: set[asyncio.Task[None]] = set()
@@ -127,7 +121,7 @@ class Previews:
     async def show(
         self,
         preview: Preview,
-        to: Destination,
+        to: Part,
         *,
         is_private: bool,
         stop_data: str,
@@ -143,16 +137,18 @@ class Previews:
         if self._is_unreachable(to.chat_id):
             yield preview
             return
-        line = Line(api=self._api, rates=self._rates, pause=self._pause, to=to)
-        stage = Stage(
-            line=line,
+        line = Line(
+            api=self._api,
+            rates=self._rates,
+            pause=self._pause,
+            to=to,
             journal=journal,
             unnoted=partial(self._remember, stop_data),
             words=preview.words,
             stop_data=stop_data,
             opened_at=self._clock(),
         )
-        noted = await self._noted(stage, stop_data)
+        noted = await self._noted(line, stop_data)
         shown_by = () if noted is None else (noted,)
         screen: Screen
         # An edit does not end a draft, which would stay below the answer until it fades.
@@ -161,9 +157,9 @@ class Previews:
             safe = tuple(each for each in mine if (to.chat_id, each) not in self._unsafe)
             gone = tuple(each for each in dict.fromkeys((*shown_by, *mine)) if each not in safe)
             is_seen = noted is not None and not edits
-            screen = MessageScreen(stage=stage, edits=safe, deletes=gone, is_seen=is_seen)
+            screen = MessageScreen(line=line, edits=safe, deletes=gone, is_seen=is_seen)
         else:
-            screen = DraftScreen(stage=stage, deletes=shown_by)
+            screen = DraftScreen(line=line, deletes=shown_by)
         task = asyncio.create_task(self._run(preview, screen, line), name="preview")
         try:
             try:
@@ -172,22 +168,22 @@ class Previews:
                 await self._end(task, screen, line)
                 preview.edits, preview.deletes, preview.shown = screen.edits, screen.deletes, screen.shown
         except Forgotten:
-            await self.take_away(to, preview.shown)
+            await self.take_away(to.chat_id, preview.shown)
             raise
 
-    async def take_away(self, to: Destination, message_ids: Sequence[int]) -> None:
+    async def take_away(self, chat_id: int, message_ids: Sequence[int]) -> None:
         """Delete the messages of a turn that was forgotten. One that cannot be deleted stays."""
         for message_id in message_ids:
-            await delete_shown(self._api, to.chat_id, message_id)
+            await delete_shown(self._api, chat_id, message_id)
 
-    async def _noted(self, stage: Stage, stop_data: str) -> int | None:
+    async def _noted(self, line: Line, stop_data: str) -> int | None:
         """Return the message that showed an earlier try of this turn, from the journal or from this process."""
         remembered = self._unnoted.get(stop_data)
-        noted = None if stage.journal is None else await stage.journal.shown_in()
+        noted = None if line.journal is None else await line.journal.shown_in()
         self._unnoted.pop(stop_data, None)
         if noted is not None or remembered is None:
             return noted
-        await stage.keep(remembered)
+        await line.keep(remembered)
         return remembered
 
     def _remember(self, stop_data: str, message_id: int) -> None:
@@ -202,13 +198,13 @@ class Previews:
         try:
             while line.is_open:
                 before = self._clock()
-                await self._pause(self._settings.tick_s)  # first: a quick answer needs no preview
+                await self._pause(self._tick_s)  # first: a quick answer needs no preview
                 now = self._clock()
                 line.is_open &= now - before < SLEPT_S
                 if line.is_open and screen.shown_at is None and now >= type_at:
                     type_at = now + TYPING_EVERY_S
                     await line.type()
-                if line.is_open and self._settings.is_streaming:
+                if line.is_open and self._is_streaming:
                     await screen.step(preview.look, now=now)
             await screen.clean_up()
         except Exception:
@@ -220,7 +216,7 @@ class Previews:
         line.is_open = False
         if line.calling in (None, "typing"):
             task.cancel()
-        _, late = await asyncio.wait([task], timeout=self._settings.late_s)
+        _, late = await asyncio.wait([task], timeout=LATE_S)
         if late:
             metrics.PREVIEWS.labels("late").inc()
             self._late.add(task)

@@ -20,7 +20,7 @@ from bot.turn.batch import (
     with_edits,
 )
 from bot.turn.media import ReadMessage
-from bot.turn.outbox import Destination, destination_of
+from bot.turn.outbox import Part, blank_part
 from bot.turn.store import TurnStore
 from memory.codec import dump_json, parse_json
 from memory.history.buffered import BufferedHistory
@@ -130,28 +130,24 @@ class Question:
     """The update that the reply answers. A stop after it concerns this turn."""
     words: Words = field(init=False)
     """The catalogue in the language of the person who asks."""
-    to: Destination = field(init=False)
-    """The place of the answer."""
+    to: Part = field(init=False)
+    """The blank part of the answer: it says where the answer goes."""
     user_id: int = field(init=False)
     """The person whose limits the turn counts for; the chat if the sender is anonymous."""
     reply_id: str = field(init=False)
     """The id of the answer in the history."""
     stop_presses: list[WaitingUpdate] = field(init=False)
     """Presses of the Stop button that are answered after the turn."""
-    is_stopped: bool = field(init=False)
-    """True if a stop came before the turn began."""
 
     def __post_init__(self) -> None:
         """Compute what many steps of the turn need."""
         first, newest = self.batch.updates[0], self.batch.updates[-1]
         self.first, self.newest = first, newest
         self.words = words_for(first.message.language_code)
-        self.to = destination_of(newest)
+        self.to = blank_part(newest, epoch=self.snapshot.epoch)
         self.user_id = first.message.chat_id if first.message.sender_id is None else first.message.sender_id
         self.reply_id = self.id_of(newest.update_id, "reply")
         self.stop_presses = own_presses(self.batch, self.waiting)
-        stopped_before = self.stopped_before or 0
-        self.is_stopped = newest.update_id < stopped_before or bool(self.stop_presses)
 
     @property
     def read_ids(self) -> Collection[int]:

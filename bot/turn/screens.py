@@ -15,7 +15,7 @@ from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from bot.turn.batch import with_nothing_else
 from bot.turn.delivery import Pause, Rates
-from bot.turn.outbox import Destination
+from bot.turn.outbox import Part
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -74,7 +74,15 @@ class Line:
     api: PreviewApi
     rates: Rates
     pause: Pause
-    to: Destination
+    to: Part
+    """The blank part of the answer."""
+    journal: PreviewJournal | None
+    unnoted: Callable[[int], None]
+    """Takes a message that the journal did not take: only this process knows of it."""
+    words: Words
+    stop_data: str
+    """Data of the Stop button."""
+    opened_at: float
     is_open: bool = True
     """False: no call begins any more."""
     calling: Importance | None = None
@@ -123,20 +131,6 @@ class Line:
 
         await self.call("typing", typing)
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
-    """The things that every screen uses."""
-
-    line: Line
-    journal: PreviewJournal | None
-    unnoted: Callable[[int], None]
-    """Takes a message that the journal did not take: only this process knows of it."""
-    words: Words
-    stop_data: str
-    """Data of the Stop button."""
-    opened_at: float
-
     @property
     def writing(self) -> RichText:
         """The text that is shown before the answer begins."""
@@ -160,10 +154,6 @@ class Stage:
         except (TurnEnded, MemoryFailure) as error:
             self.unnoted(message_id)
             log.info("preview_not_noted", error=type(error).__name__)
-
-    async def delete(self, message_id: int) -> None:
-        """Delete a message that came too late."""
-        await delete_shown(self.line.api, self.line.to.chat_id, message_id)
 
 
 class Screen(Protocol):
@@ -192,7 +182,7 @@ async def delete_shown(api: PreviewApi, chat_id: int, message_id: int) -> None:
 class DraftScreen:
     """A draft, and later a message with the Stop button, which the answer's delivery deletes."""
 
-    stage: Stage
+    line: Line
     edits: tuple[int, ...] = ()
     deletes: tuple[int, ...] = ()
     shown_at: float | None = None
@@ -206,13 +196,13 @@ class DraftScreen:
 
     async def step(self, look: Look, *, now: float) -> None:
         """Show the text now if it is time to."""
-        if not self.deletes and now - self.stage.opened_at >= STOP_BUTTON_AFTER_S:
+        if not self.deletes and now - self.line.opened_at >= STOP_BUTTON_AFTER_S:
             await self._send_button()
         since = DRAFT_LIFE_S if self.shown_at is None else now - self.shown_at
         rich = look() if since >= DRAFT_EVERY_S else _NOTHING
         if not rich or (rich == self._shown and since < DRAFT_LIFE_S):
             return
-        if await self.stage.line.call("edit", lambda: self._draft(rich)) is not None:
+        if await self.line.call("edit", lambda: self._draft(rich)) is not None:
             self._shown, self.shown_at = rich, now
 
     def abandon(self) -> None:
@@ -222,29 +212,29 @@ class DraftScreen:
     async def clean_up(self) -> None:
         """Delete a button message that the answer's delivery does not know."""
         if self._known is not None and self.deletes != self._known:
-            await self.stage.delete(self.deletes[0])
+            await delete_shown(self.line.api, self.line.to.chat_id, self.deletes[0])
 
     async def _send_button(self) -> None:
-        stage, to = self.stage, self.stage.line.to
-        stop = stage.stop_button(with_nothing_else(stage.stop_data))
+        line, to = self.line, self.line.to
+        stop = line.stop_button(with_nothing_else(line.stop_data))
 
         async def send() -> int:
-            return await stage.line.api.send_message(
-                to.chat_id, stage.writing, thread_id=to.thread_id, buttons=[stop]
+            return await line.api.send_message(
+                to.chat_id, line.writing, thread_id=to.thread_id, buttons=[stop]
             )
 
-        message_id = await stage.line.call("button", send)
+        message_id = await line.call("button", send)
         if message_id is not None:
             self.deletes = (message_id,)
             self._shown = _NOTHING  # a message ends the draft, which must be sent again
             if self._known is None:
-                await stage.note(message_id)
+                await line.note(message_id)
 
     async def _draft(self, rich: RichText) -> int:
         # The draft id is the same in every try of the turn.
-        draft_id = crc32(self.stage.stop_data.encode()) % (2**31 - 1) + 1
-        to = self.stage.line.to
-        await self.stage.line.api.send_draft(to.chat_id, draft_id, rich, thread_id=to.thread_id)
+        draft_id = crc32(self.line.stop_data.encode()) % (2**31 - 1) + 1
+        to = self.line.to
+        await self.line.api.send_draft(to.chat_id, draft_id, rich, thread_id=to.thread_id)
         return draft_id
 
 
@@ -252,7 +242,7 @@ class DraftScreen:
 class MessageScreen:
     """A message with the Stop button that is edited until it becomes the answer."""
 
-    stage: Stage
+    line: Line
     edits: tuple[int, ...] = ()
     deletes: tuple[int, ...] = ()
     is_seen: bool = False
@@ -269,13 +259,13 @@ class MessageScreen:
     async def step(self, look: Look, *, now: float) -> None:
         """Show the text now if it is time to."""
         since = MESSAGE_EVERY_S if self.shown_at is None else now - self.shown_at
-        if now - self.stage.opened_at < MESSAGE_AFTER_S or since < MESSAGE_EVERY_S:
+        if now - self.line.opened_at < MESSAGE_AFTER_S or since < MESSAGE_EVERY_S:
             return
-        rich = look() or self.stage.writing
+        rich = look() or self.line.writing
         if rich == self._shown:
             return
         try:
-            shown = await self.stage.line.call("edit", lambda: self._show(rich))
+            shown = await self.line.call("edit", lambda: self._show(rich))
         except MessageGone:
             self.edits, self.is_seen = self.edits[1:], False
             return
@@ -285,7 +275,7 @@ class MessageScreen:
         if not self.edits:
             self.edits = (shown,)
             if not self._is_abandoned:
-                await self.stage.note(shown)
+                await self.line.note(shown)
 
     def abandon(self) -> None:
         """Send the answer as a new message: a running edit may arrive later and would overwrite it."""
@@ -295,11 +285,11 @@ class MessageScreen:
     async def clean_up(self) -> None:
         """Delete a message that came too late to become the answer."""
         if self._is_abandoned and self.edits and self.edits[0] not in self.deletes:
-            await self.stage.delete(self.edits[0])
+            await delete_shown(self.line.api, self.line.to.chat_id, self.edits[0])
 
     async def _show(self, rich: RichText) -> int:
-        api, to = self.stage.line.api, self.stage.line.to
-        buttons = [self.stage.stop_button(self.stage.stop_data)]
+        api, to = self.line.api, self.line.to
+        buttons = [self.line.stop_button(self.line.stop_data)]
         self.is_seen = bool(self.edits)
         if not self.edits:
             return await api.send_message(

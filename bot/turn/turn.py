@@ -31,7 +31,7 @@ from bot.turn.commands import Commands
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Committer, Reply
 from bot.turn.limits import LimitGuard
-from bot.turn.outbox import blank_part, plan_reply
+from bot.turn.outbox import plan_reply
 from bot.turn.question import Question, TurnJournal, joined_updates, preview_in
 from bot.turn.store import Commit, Todo, TurnStore
 from memory.errors import Forgotten, MemoryFailure
@@ -230,8 +230,7 @@ class Turns:
     async def _put_back(self, question: Question, text: str) -> None:
         """Restore the first message of the older answer: a preview may have overwritten it."""
         epoch = question.snapshot.epoch
-        blank = blank_part(question.newest, epoch=epoch)
-        parts = plan_reply(text, blank, words=question.words, edits=question.shown_as)[:1]
+        parts = plan_reply(text, question.to, words=question.words, edits=question.shown_as)[:1]
         await self.committer.commit(question.claim, Commit(update_ids=[], epoch=epoch, parts=parts))
 
     async def _edit(self, question: Question) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -19,12 +19,16 @@ from bot.errors import (
 from bot.transport.rich_text import RichText, utf16_length
 from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
-from bot.turn.outbox import Destination
-from bot.turn.preview import Preview, Previews, PreviewSettings
+from bot.turn import preview as previews
+from bot.turn.outbox import Part
+from bot.turn.preview import Preview, Previews
 from memory.errors import Forgotten, StoreUnavailable
 from tests.traffic import OpenRates
 
-PRIVATE, GROUP = Destination(chat_id=1001), Destination(chat_id=-2001, reply_to=5)
+PRIVATE = Part(
+    update_id=9, number=0, chat_id=1001, thread_id=None, reply_to=None, rich=RichText(text=""), epoch=0
+)
+GROUP = replace(PRIVATE, chat_id=-2001, reply_to=5)
 WORDS = words_for("en")
 
 
@@ -131,14 +135,12 @@ class Rig:
             await settle()
 
     @asynccontextmanager
-    async def show(
-        self, to: Destination = PRIVATE, *, edits: tuple[int, ...] = ()
-    ) -> AsyncGenerator[Preview]:
+    async def show(self, to: Part = PRIVATE, *, edits: tuple[int, ...] = ()) -> AsyncGenerator[Preview]:
         self.previews = self.previews or Previews(
             self.api,
             self.rates,
             self.unreachable.__contains__,
-            PreviewSettings(is_streaming=self.is_streaming, late_s=0.05),
+            is_streaming=self.is_streaming,
             clock=lambda: self.now,
             pause=self.pause,
         )
@@ -151,6 +153,12 @@ class Rig:
         ) as preview:
             await settle()
             yield preview
+
+
+@pytest.fixture(autouse=True)
+def short_wait_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a call that hangs at the end delay the answer only for a moment."""
+    monkeypatch.setattr(previews, "LATE_S", 0.05)
 
 
 async def settle() -> None:
@@ -248,7 +256,7 @@ async def test_a_resumed_turn_continues_in_the_same_message() -> None:
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
 async def test_an_unrecorded_preview_is_known_to_a_restart_in_the_same_process(
-    to: Destination,
+    to: Part,
 ) -> None:
     rig = Rig(journal=Journal(failure=StoreUnavailable("away")))
     async with rig.show(to):
@@ -267,7 +275,7 @@ async def test_an_unrecorded_preview_is_known_to_a_restart_in_the_same_process(
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
-async def test_the_answer_to_an_edit_is_shown_in_the_old_message(to: Destination) -> None:
+async def test_the_answer_to_an_edit_is_shown_in_the_old_message(to: Part) -> None:
     """This holds in private chats too. An edit would not end a draft, which fades half a minute later."""
     rig = Rig()
     async with rig.show(to, edits=(40, 41)) as preview:
@@ -464,7 +472,7 @@ async def test_after_a_lost_edit_the_answer_is_a_new_message() -> None:
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
-async def test_the_preview_of_a_forgotten_turn_is_deleted(to: Destination) -> None:
+async def test_the_preview_of_a_forgotten_turn_is_deleted(to: Part) -> None:
     rig = Rig()
 
     async def forget(*edits: int, after_s: float) -> None:
@@ -494,7 +502,7 @@ async def test_a_process_that_was_paused_shows_nothing_more() -> None:
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
-async def test_a_message_that_arrives_after_the_answer_is_deleted(to: Destination) -> None:
+async def test_a_message_that_arrives_after_the_answer_is_deleted(to: Part) -> None:
     rig = Rig()
     async with rig.show(to) as preview:
         rig.api.hanging.add("send")

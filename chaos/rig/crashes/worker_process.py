@@ -28,7 +28,7 @@ from bot.transport.telegram_api import TelegramApi
 from bot.turn.batch import BurstWaits
 from bot.turn.commands import COMMANDS
 from bot.turn.outbox import parse_part
-from bot.turn.preview import Previews, PreviewSettings
+from bot.turn.preview import Previews
 from bot.turn.turn import Turns
 from chaos.rig.crashes.awaits import Awaits, frames_of
 from chaos.rig.crashes.fake_services import Json, Log, LoggedFiles, LoggedModel, LoggedTelegram, shown
@@ -264,7 +264,7 @@ def _build(
         telegram,
         SendRates(stores.redis, OF_THE_SIMULATOR),
         turns.memberships.reachability.seems_marked,
-        PreviewSettings(tick_s=0.002),
+        tick_s=0.002,
         clock=lambda: time.monotonic() * (_SECONDS_A_SECOND if kind.pause_s else 1.0),
     )
     limits = replace(turns.answerer.limits, compression=_LIMITS)
