@@ -212,7 +212,7 @@ def note_step(context: AgentContext, kind: StepKind, name: str) -> Generator[Ste
                 kind=kind,
                 name=name,
                 outcome=step.outcome,
-                seconds=time.perf_counter() - began,
+                seconds=round(time.perf_counter() - began, 3),
                 usage=step.usage,
                 depth=context.delegation.depth,
             )

@@ -82,7 +82,6 @@ class Conversations:
         metadata: Mapping[str, object] | None = None,
     ) -> AgentContext:
         """Return the context before the question's messages. `request_id` makes this turn's tool calls unique."""
-
         snapshot = history.snapshot
 
         async def count_uncovered() -> int:

@@ -1,7 +1,7 @@
 """Ends a piece of work: one commit with the reply in the outbox, then its delivery."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from bot.agent.context import AgentContext, StepNote
 from bot.agent.model import Usage
@@ -16,7 +16,6 @@ from bot.turn.store import Commit, TurnStore
 
 STEPS_AT_MOST = 60
 """The steps that are kept of a longer run, about 3 kB."""
-_LONGEST_NAME = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,10 +106,7 @@ def trace_of(
     """Return the trace of the run in this context."""
     notes, recalled = context.record.notes, context.thinking.recalled
     return TurnTrace(
-        steps=tuple(
-            replace(note, name=note.name[:_LONGEST_NAME], seconds=round(note.seconds, 3))
-            for note in notes[:STEPS_AT_MOST]
-        ),
+        steps=notes[:STEPS_AT_MOST],
         more_steps=max(0, len(notes) - STEPS_AT_MOST),
         recalled=None if recalled is None else len(recalled),
         files=files,
