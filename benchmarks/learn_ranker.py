@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from rig.conversations import EMBEDDED, gather, open_bench_stores, tell
+from rig.conversations import EMBEDDED, gather, open_bench_stores, store_conversation
 from rig.learning import PENALTY, Example, learn
 from rig.locomo import Conversation, NotLoCoMo, Question, read_conversations
 from rig.retrieval import DEPTHS, Judged, judge
@@ -39,7 +39,7 @@ _NO_ROWS = np.zeros((0, len(FEATURES)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class RankedQuestion:
     """A question with its candidates, with vectors and without, before ranking."""
 
     conversation: str
@@ -67,28 +67,28 @@ async def main() -> None:
         _write(_learn(asked), folds, questions=len(asked))
 
 
-async def _gather(stores: Stores, conversation: Conversation) -> list[Asked]:
+async def _gather(stores: Stores, conversation: Conversation) -> list[RankedQuestion]:
     sys.stderr.write(
         f"{conversation.name}: {len(conversation.turns)} messages, {len(conversation.questions)} questions\n"
     )
-    told = await tell(stores, conversation)
-    candidates: list[Asked] = []
+    stored = await store_conversation(stores, conversation)
+    candidates: list[RankedQuestion] = []
     for question in conversation.questions:
-        hybrid = await gather(stores, told, question)
-        lexical = await gather(stores, told, question, by_words_alone=True)
+        hybrid = await gather(stores, stored, question)
+        lexical = await gather(stores, stored, question, by_words_alone=True)
         candidates.append(
-            Asked(
+            RankedQuestion(
                 conversation=conversation.name,
                 question=question,
                 hybrid=hybrid,
                 lexical=lexical,
-                turn_ids=told.turn_ids,
+                turn_ids=stored.turn_ids,
             )
         )
     return candidates
 
 
-def _learn(asked: Sequence[Asked]) -> RankerWeights:
+def _learn(asked: Sequence[RankedQuestion]) -> RankerWeights:
     return replace(
         load_weights(),
         hybrid=_weigh([_example(each, each.hybrid, HYBRID_FEATURES) for each in asked], HYBRID_FEATURES),
@@ -96,7 +96,7 @@ def _learn(asked: Sequence[Asked]) -> RankerWeights:
     )
 
 
-def _example(asked: Asked, candidates: Candidates, names: Sequence[str]) -> Example:
+def _example(asked: RankedQuestion, candidates: Candidates, names: Sequence[str]) -> Example:
     turns = [asked.turn_ids[each.message_id] for each in candidates.messages]
     columns = [FEATURES.index(name) for name in names]
     rows = (
@@ -115,7 +115,7 @@ def _weigh(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float
     return {name: float(f"{weight:.2g}") for name, weight in zip(names, learn(examples), strict=True)}
 
 
-def _print(asked: Sequence[Asked], folds: Mapping[str, RankerWeights]) -> None:
+def _print(asked: Sequence[RankedQuestion], folds: Mapping[str, RankerWeights]) -> None:
     rows: list[list[str]] = []
     for kind in ("hybrid", "lexical"):
         judged = [_judged(each, folds[each.conversation], is_hybrid=kind == "hybrid") for each in asked]
@@ -126,7 +126,7 @@ def _print(asked: Sequence[Asked], folds: Mapping[str, RankerWeights]) -> None:
     print_table("Each conversation by weights that were learned from the others", heads, rows)
 
 
-def _judged(asked: Asked, weights: RankerWeights, *, is_hybrid: bool) -> Judged:
+def _judged(asked: RankedQuestion, weights: RankerWeights, *, is_hybrid: bool) -> Judged:
     candidates = asked.hybrid if is_hybrid else asked.lexical
     ranked = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
     found = [asked.turn_ids[each.candidate.message_id] for each in ranked[: DEPTHS[-1]]]
@@ -141,8 +141,8 @@ def _write(weights: RankerWeights, folds: Mapping[str, RankerWeights], *, questi
     )
     shipped = {**_read(SHIPPED), "learned": learned, "hybrid": weights.hybrid, "lexical": weights.lexical}
     _dump(SHIPPED, shipped)
-    told = {name: {"hybrid": fold.hybrid, "lexical": fold.lexical} for name, fold in folds.items()}
-    _dump(FOLDS, {"about": "RankerWeights learned without the conversation of this name.", "folds": told})
+    stored = {name: {"hybrid": fold.hybrid, "lexical": fold.lexical} for name, fold in folds.items()}
+    _dump(FOLDS, {"about": "RankerWeights learned without the conversation of this name.", "folds": stored})
 
 
 def _read(path: Path) -> dict[str, object]:

@@ -14,7 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from rig.conversations import EMBEDDED, Told, gather, open_bench_stores, tell, turns_of
+from rig.conversations import (
+    EMBEDDED,
+    StoredConversation,
+    gather,
+    open_bench_stores,
+    store_conversation,
+    turns_of,
+)
 from rig.locomo import JUDGED, Conversation, NotLoCoMo, Question, read_conversations
 from rig.plot import draw
 from rig.retrieval import DEPTHS, Judged, Quality, judge
@@ -72,8 +79,8 @@ async def main() -> None:
     seconds: list[float] = []
     with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
         async with open_bench_stores(Path(directory), options.embedder) as stores:
-            told = [await _tell(stores, conversation) for conversation in conversations]
-            for each in told:
+            stored = [await _store(stores, conversation) for conversation in conversations]
+            for each in stored:
                 weights = folds.get(each.conversation.name, load_weights())
                 _say(f"asking {len(each.conversation.questions)} questions of {each.conversation.name}")
                 for question in each.conversation.questions:
@@ -92,7 +99,7 @@ async def main() -> None:
         timing=Timing(
             search_p50=1000 * median(seconds),
             search_p95=1000 * sorted(seconds)[int(0.95 * len(seconds))],
-            index=1000 * sum(each.index_s for each in told) / sum(len(each.turn_ids) for each in told),
+            index=1000 * sum(each.index_s for each in stored) / sum(len(each.turn_ids) for each in stored),
         ),
         sanity=sanity,
         left_out=sorted(each.name for each in conversations if each.name in folds),
@@ -106,11 +113,11 @@ async def main() -> None:
 
 
 async def answer(
-    stores: Stores, told: Told, question: Question, weights: RankerWeights
+    stores: Stores, stored: StoredConversation, question: Question, weights: RankerWeights
 ) -> tuple[dict[str, list[str]], float]:
     """Return the results of each retriever, the best first, and the seconds of ours."""
     began = time.perf_counter()
-    candidates = await gather(stores, told, question)
+    candidates = await gather(stores, stored, question)
     ours = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
     took = time.perf_counter() - began
     by_words, by_meaning = await _lists(stores, candidates)
@@ -122,9 +129,9 @@ async def answer(
         "BM25 (words alone)": by_words[:DEEPEST],
         "cosine (meaning alone)": by_meaning[:DEEPEST],
     }
-    told_last = [turn.id for turn in reversed(told.conversation.turns[-DEEPEST:])]
+    told_last = [turn.id for turn in reversed(stored.conversation.turns[-DEEPEST:])]
     ids = {
-        name: turns_of(told, [each.message_id for each in candidates]) for name, candidates in found.items()
+        name: turns_of(stored, [each.message_id for each in candidates]) for name, candidates in found.items()
     }
     return {**ids, "the last messages": told_last}, took
 
@@ -167,9 +174,9 @@ def read_folds() -> dict[str, RankerWeights]:
     }
 
 
-async def _tell(stores: Stores, conversation: Conversation) -> Told:
+async def _store(stores: Stores, conversation: Conversation) -> StoredConversation:
     _say(f"indexing {conversation.name}: {len(conversation.turns)} messages")
-    return await tell(stores, conversation)
+    return await store_conversation(stores, conversation)
 
 
 def _print(report: Report) -> None:

@@ -1,4 +1,4 @@
-"""What one chat's 429s and broken connections cost the others: two workers, 100 chats, a Bot API that fails.
+"""Cost of one chat's 429s and broken connections for the others: two workers, 100 chats, a Bot API that fails.
 
 The same people write the same lines at the same moments, once to a Bot API without faults and once to one that answers
 a tenth of the sends with 429 and cuts the connection after a twentieth of them. See benchmarks/README.md; row R11 of

@@ -23,8 +23,8 @@ _LOOKED_UP_S = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A conversation that is stored and indexed. `index_s`: what the indexing took."""
+class StoredConversation:
+    """A conversation that is stored and indexed. `index_s`: the time of the indexing."""
 
     conversation: Conversation
     ref: ContextRef
@@ -34,7 +34,7 @@ class Told:
 
 @asynccontextmanager
 async def open_bench_stores(directory: Path, embedder: str) -> AsyncGenerator[Stores]:
-    """Embedded stores in the folder. `embedder` is a model of OPENAI_BASE_URL's, or EMBEDDED; the key is OPENAI_API_KEY."""
+    """Open embedded stores in the folder. `embedder` is a model of OPENAI_BASE_URL's, or EMBEDDED; the key is OPENAI_API_KEY."""
     is_embedded = embedder == EMBEDDED
     settings = load_settings(
         data_dir=directory,
@@ -49,8 +49,8 @@ async def open_bench_stores(directory: Path, embedder: str) -> AsyncGenerator[St
         yield stores
 
 
-async def tell(stores: Stores, conversation: Conversation) -> Told:
-    """Append every turn as its speaker's message, and let the indexer do what that queued."""
+async def store_conversation(stores: Stores, conversation: Conversation) -> StoredConversation:
+    """Append every turn as its speaker's message, and index it."""
     ref = ContextRef(context_id=context_id("benchmark", {"conversation": conversation.name}), partition=0)
     messages = list(_messages(conversation))
     for first in range(0, len(messages), _PAGE):
@@ -69,31 +69,33 @@ async def tell(stores: Stores, conversation: Conversation) -> Told:
     if not await stores.recall.count(ref):
         raise RuntimeError(f"nothing of {conversation.name} was indexed")
     turn_ids = {message.id: turn.id for message, turn in zip(messages, conversation.turns, strict=True)}
-    return Told(conversation=conversation, ref=ref, turn_ids=turn_ids, index_s=time.perf_counter() - started)
+    return StoredConversation(
+        conversation=conversation, ref=ref, turn_ids=turn_ids, index_s=time.perf_counter() - started
+    )
 
 
-def ask(told: Told, question: Question) -> RecallQuestion:
-    """The question as somebody asks it who takes no part in the conversation."""
+def ask(stored: StoredConversation, question: Question) -> RecallQuestion:
+    """Return the question of a person who takes no part in the conversation."""
     return RecallQuestion(
         text=question.text,
-        people=_people(told.conversation.speakers),
-        now=told.conversation.turns[-1].sent_at + _LOOKED_UP_S,
+        people=_people(stored.conversation.speakers),
+        now=stored.conversation.turns[-1].sent_at + _LOOKED_UP_S,
     )
 
 
 async def gather(
-    stores: Stores, told: Told, question: Question, *, by_words_alone: bool = False
+    stores: Stores, stored: StoredConversation, question: Question, *, by_words_alone: bool = False
 ) -> Candidates:
-    """What recall has for a question before it ranks; by words alone as if the embedder did not answer."""
+    """Return the candidates for a question before ranking; by words alone as if the embedder failed."""
     recall = stores.recall
     if by_words_alone:
         recall = Recall(Spaces(serving=replace(recall.spaces.serving, embedder=None)))
-    return await recall.gather(told.ref, 0, ask(told, question))
+    return await recall.gather(stored.ref, 0, ask(stored, question))
 
 
-def turns_of(told: Told, message_ids: Sequence[str]) -> list[str]:
-    """The ids of the turns that these messages are."""
-    return [told.turn_ids[each] for each in message_ids]
+def turns_of(stored: StoredConversation, message_ids: Sequence[str]) -> list[str]:
+    """Return the ids of the turns of these messages."""
+    return [stored.turn_ids[each] for each in message_ids]
 
 
 def _people(speakers: Sequence[str]) -> dict[int, str]:

@@ -24,7 +24,7 @@ class Example:
 
 
 def learn(examples: Sequence[Example]) -> Matrix:
-    """A weight for each feature, by Newton's method with halved steps.
+    """Return a weight for each feature, by Newton's method with halved steps.
 
     They minimise the sum over questions of logsumexp(scores) - mean(scores of its evidence), plus half the penalty.
     Questions whose candidates hold no evidence, or nothing else, teach nothing. Features that never vary weigh 0.
@@ -54,7 +54,7 @@ def learn(examples: Sequence[Example]) -> Matrix:
 def _step_down(
     questions: Sequence[tuple[Matrix, NDArray[np.bool_]]], weights: Matrix, step: Matrix
 ) -> Matrix:
-    """The first of the step, its half, its quarter … that loses nothing."""
+    """Return the first of the step, its half, its quarter … that loses nothing."""
     before = _loss(questions, weights)
     share = 1.0
     while share > _SMALLEST and _loss(questions, weights - share * step) > before:

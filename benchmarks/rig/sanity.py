@@ -7,18 +7,18 @@ from pathlib import Path
 
 from bot.app.stores import Stores
 from memory.recall.recall import RecallQuestion
-from rig.conversations import tell
+from rig.conversations import store_conversation
 from rig.locomo import Conversation, Turn
 
 PAIRS = Path(__file__).parent.parent / "sanity_pairs.json"
 _BEGAN = 1_760_000_000.0
 _APART_S = 86_400.0
-"""A day, so that no statement is told for its neighbours' sake."""
+"""A day, so that no statement is found because of its neighbours."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SanityResult:
-    """Of how many questions the statement was found first, and among the first three."""
+    """Number of questions whose statement was found first, and among the first three."""
 
     language: str
     pairs: int
@@ -36,8 +36,8 @@ def read_pairs() -> Mapping[str, Sequence[tuple[str, str]]]:
 
 
 async def ask_pairs(stores: Stores, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[SanityResult]:
-    """Tell the statements of a language in one chat, then ask its questions, as somebody else."""
-    return [await _ask(stores, language, told) for language, told in pairs.items()]
+    """Store the statements of a language in one chat, then ask its questions as another person."""
+    return [await _ask(stores, language, stored) for language, stored in pairs.items()]
 
 
 async def _ask(stores: Stores, language: str, pairs: Sequence[tuple[str, str]]) -> SanityResult:
@@ -45,14 +45,14 @@ async def _ask(stores: Stores, language: str, pairs: Sequence[tuple[str, str]]) 
         Turn(id=str(number), speaker="someone", text=statement, sent_at=_BEGAN + _APART_S * number)
         for number, (_, statement) in enumerate(pairs)
     )
-    told = await tell(
+    stored = await store_conversation(
         stores, Conversation(name=f"sanity {language}", speakers=("someone",), turns=turns, questions=())
     )
     places: list[int] = []
     for number, (question, _) in enumerate(pairs):
         asked = RecallQuestion(text=question, now=turns[-1].sent_at + _APART_S)
-        hits = await stores.recall.search(told.ref, 0, asked, k=len(pairs))
-        found = [told.turn_ids[hit.candidate.message_id] for hit in hits]
+        hits = await stores.recall.search(stored.ref, 0, asked, k=len(pairs))
+        found = [stored.turn_ids[hit.candidate.message_id] for hit in hits]
         places.append(found.index(str(number)) if str(number) in found else len(pairs))
     return SanityResult(
         language=language,

@@ -1,4 +1,4 @@
-"""What a Bot API that fails costs: the same people write the same lines, without faults and with them, in turns.
+"""Cost of a failing Bot API: the same people write the same lines, alternately without faults and with them.
 
 Beside what chance does to a tenth and a twentieth of the sends, one chat each is refused once with a 400 and a 403, and
 one group becomes a supergroup while it waits for its answer.
@@ -54,7 +54,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Size:
-    """How much is written: lines of each chat, all of them within so many seconds."""
+    """Number of lines of each chat, and the seconds in which all are written."""
 
     chats: int
     lines: int
@@ -63,7 +63,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """What somebody writes, and when, from the beginning of the round on."""
+    """A text, and its time since the start of the round."""
 
     at: float
     chat: int
@@ -72,7 +72,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """What came of the lines. Delays in seconds, of the lines whose own chat met no fault meanwhile."""
+    """Result of the lines. Delays in seconds, for lines whose chat met no fault meanwhile."""
 
     lines: int
     whole: int
@@ -86,11 +86,11 @@ class Round:
 
     @property
     def lost(self) -> int:
-        """Answers that are not there, or not whole, though their chat could be reached."""
+        """Return the answers that are missing or incomplete although their chat could be reached."""
         return self.lines - self.whole - self.unreachable
 
     def percentile_s(self, percent: int) -> float:
-        """So many of a hundred delays are at most this."""
+        """Return a percentile of the delays."""
         return quantiles(self.delays_s, n=100)[percent - 1]
 
     def __add__(self, other: "Round") -> "Round":
@@ -99,7 +99,7 @@ class Round:
 
 
 async def measure(directory: Path, size: Size, *, rounds: int) -> tuple[Round, Round]:
-    """Without faults and with them, in turns, so that what else the machine does hits them alike."""
+    """Alternate rounds without faults and with them, so that other load hits them alike."""
     without, with_faults = list[Round](), list[Round]()
     async with running(directory) as simulator:
         await _round(simulator, Size(chats=10, lines=1, seconds=2), SEED)
@@ -112,7 +112,7 @@ async def measure(directory: Path, size: Size, *, rounds: int) -> tuple[Round, R
 
 @asynccontextmanager
 async def running(directory: Path) -> AsyncGenerator[httpx.AsyncClient]:
-    """The simulator, with the product behind it: the webhook and two workers, on embedded stores."""
+    """Start the simulator with the product behind it: the webhook and two workers, on embedded stores."""
     data_dir = directory / "data"
     async with AsyncExitStack() as stack:
         api_url = await stack.enter_async_context(local_bot_api())
@@ -240,7 +240,7 @@ def judge(
     shown: Mapping[int, list[Json]],
     sends: Sequence[Json],
 ) -> Round:
-    """What the simulator's log and its chats say."""
+    """Judge the simulator's log and its chats."""
     sent = {(call["chat_id"], call["message_id"]): call for call in sends if call["message_id"]}
     faults = defaultdict[int, list[tuple[float, float]]](list)
     for call in sends:
@@ -270,7 +270,7 @@ def judge(
 
 
 def count_early(sends: Sequence[Json]) -> int:
-    """Sends to a chat before the time was over that a 429 had asked to wait for."""
+    """Count the sends to a chat before the `retry_after` of a 429 was over."""
     held_until: dict[int, float] = {}
     early = 0
     for call in sorted(sends, key=lambda call: call["at"]):
@@ -281,12 +281,12 @@ def count_early(sends: Sequence[Json]) -> int:
 
 
 def _end_of(shown: Sequence[Json], line: Line) -> Json | None:
-    """The message with the end of the answer to this line."""
+    """Return the message with the end of the answer to this line."""
     return next((message for message in shown if f"heard {line.text}" in message["text"].split("\n")), None)
 
 
 def _is_whole(shown: Sequence[Json], line: Line, end: Json) -> bool:
-    """Whether what comes before that end in its answer was shown, and before it."""
+    """Return True if the rest of the answer was shown before its end."""
     if "at length" not in line.text:
         return True
     before = [message for message in shown if message["message_id"] <= end["message_id"]]

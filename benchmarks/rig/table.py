@@ -8,7 +8,7 @@ from rich.table import Table
 
 
 def print_table(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """One table; the first column is text, the others are figures."""
+    """Print one table; the first column is text, the others are figures."""
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
     for number, head in enumerate(heads):
         table.add_column(head, justify="right" if number else "left")
