@@ -6,6 +6,7 @@ from collections.abc import Collection, MutableMapping
 from typing import Any, Literal
 
 import structlog
+from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 MASK = "***"
 
@@ -51,6 +52,14 @@ def configure_logs(
     # httpx writes each request's URL at INFO, and the bot token is in that URL's path.
     for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "telegram", "openai", "uvicorn"):
         logging.getLogger(noisy).setLevel(max(number, logging.WARNING))
+    set_on_retry_hooks([_log_retry])
+
+
+def _log_retry(details: RetryDetails) -> None:
+    # stamina's own hook would log arguments too, and these may be a chat's text.
+    structlog.get_logger().warning(
+        "retry", cause=repr(details.caused_by), tries=details.retry_num, pause_s=round(details.wait_for, 2)
+    )
 
 
 def _masked(value: Any, hidden: tuple[str, ...]) -> Any:
