@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from memory.errors import RecallUnavailable
 from memory.history.store import Erasure, HistoryStore
@@ -40,33 +41,34 @@ class ErasureReceipt:
         return self.left.total - self.left.messages
 
     @property
+    def has_erased(self) -> bool:
+        """Return True if anything was erased."""
+        return bool(self.erased.total or self.vectors_erased or self.updates_forgotten)
+
+    @property
     def is_proven(self) -> bool:
         """Return True if both stores were read back and nothing was left."""
         return self.vectors_left == 0 and self.left.total == 0
 
     def counts(self) -> dict[str, int | None]:
         """Return all counts by name, for logs and documents."""
-        erased = {field.name: getattr(self.erased, field.name) for field in fields(RecordCounts)}
-        return {
-            **{f"{name}_erased": number for name, number in erased.items()},
-            "vectors_erased": self.vectors_erased,
-            "updates_forgotten": self.updates_forgotten,
-            "messages_left": self.messages_left,
-            "vectors_left": self.vectors_left,
-            "others_left": self.others_left,
-        }
+        erased = {f"{name}_erased": number for name, number in self.erased.by_name().items()}
+        facts = {field.name: getattr(self, field.name) for field in fields(self)}
+        del facts["erased"], facts["left"]
+        return {**erased, **facts, "messages_left": self.messages_left, "others_left": self.others_left}
+
+    def __add__(self, other: "ErasureReceipt") -> "ErasureReceipt":
+        """Add each field. The sum with an unknown number is unknown."""
+        sums: dict[str, Any] = {}
+        for field in fields(self):
+            mine, theirs = getattr(self, field.name), getattr(other, field.name)
+            sums[field.name] = None if None in (mine, theirs) else mine + theirs
+        return ErasureReceipt(**sums)
 
 
 def sum_receipts(receipts: Sequence[ErasureReceipt]) -> ErasureReceipt:
     """Return one receipt for several contexts. It is proven only if each of them is."""
-    vectors_left = [receipt.vectors_left for receipt in receipts]
-    return ErasureReceipt(
-        erased=sum((receipt.erased for receipt in receipts), RecordCounts()),
-        left=sum((receipt.left for receipt in receipts), RecordCounts()),
-        vectors_erased=sum(receipt.vectors_erased for receipt in receipts),
-        vectors_left=None if None in vectors_left else sum(number or 0 for number in vectors_left),
-        updates_forgotten=sum(receipt.updates_forgotten for receipt in receipts),
-    )
+    return sum(receipts, ErasureReceipt(erased=RecordCounts(), left=RecordCounts()))
 
 
 async def count_vectors(ref: ContextRef, recall: Recall | None) -> int:
@@ -96,7 +98,7 @@ async def prove_erased(
     snapshot = await store.load(ref, limit=0)
     traces = await store.count_traces(ref)
     return ErasureReceipt(
-        erased=erased + RecordCounts(),
+        erased=RecordCounts(**erased.by_name()),
         left=replace(traces, messages=snapshot.count),
         vectors_erased=max(erased.vectors, vectors.before) - vectors.left if vectors_left is not None else 0,
         vectors_left=vectors_left,
@@ -140,7 +142,7 @@ async def delete_provably(
     after = await _drop(ref, ids, epoch=epoch, recall=recall)
     traces = await store.count_traces(ref, mentioning=deleted)
     return ErasureReceipt(
-        erased=deleted + RecordCounts(),
+        erased=RecordCounts(**deleted.by_name()),
         left=replace(traces, messages=len(await store.get(ref, ids))),
         vectors_erased=sum(vectors.before - vectors.left for vectors in (before, after) if vectors),
         vectors_left=after.left if after else None,

@@ -199,11 +199,15 @@ class RecordCounts:
     @property
     def total(self) -> int:
         """Return the sum of all counts."""
-        return sum(getattr(self, field.name) for field in fields(RecordCounts))
+        return sum(self.by_name().values())
+
+    def by_name(self) -> dict[str, int]:
+        """Return the counts by name, without the other fields of a subclass."""
+        return {field.name: getattr(self, field.name) for field in fields(RecordCounts)}
 
     def __add__(self, other: "RecordCounts") -> "RecordCounts":
-        names = [field.name for field in fields(RecordCounts)]
-        return RecordCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        added = other.by_name()
+        return RecordCounts(**{name: number + added[name] for name, number in self.by_name().items()})
 
 
 WORK_KEYS: Mapping[WorkName, KeyKind] = {

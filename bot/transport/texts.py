@@ -140,11 +140,10 @@ def _counts(words: Words, *counts: tuple[str, int]) -> str:
 
 def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int = 0) -> str:
     """Return the receipt of a reset. `of`: "chat", "topic", "all", or "other" for the chat `chat_id`."""
-    erased = _erased(words, receipt)
-    if not erased and receipt.is_proven:
+    if receipt.is_proven and not receipt.has_erased:
         return words(RESET_NOTHING)
     head = words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}")
-    details = [erased, _left(words, receipt), _proof(words, receipt, doubt="reset-doubt")]
+    details = [_erased(words, receipt), _left(words, receipt), _proof(words, receipt, doubt="reset-doubt")]
     return "\n".join([head, "", *filter(None, details)])
 
 
@@ -163,6 +162,7 @@ def forgotten_text(words: Words, receipt: ErasureReceipt, *, key: str, is_resume
 
 
 def _erased(words: Words, receipt: ErasureReceipt) -> str:
+    """Return the counts that have words of their own; "" if none of them was erased."""
     erased = receipt.erased
     things = _counts(
         words,

@@ -195,7 +195,7 @@ class RedisHistory:
         reply = await self._redis.run(call)
         if reply is None:
             raise Forgotten
-        return _parse_deleted(reply, ids)
+        return _parse_deletion(reply, ids)
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore. Artifacts that have expired are not counted."""
@@ -376,19 +376,13 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
     )
 
 
-def _parse_deleted(reply: Sequence[Any], ids: Collection[str]) -> Deletion:
-    messages, summaries, turns, artifacts, sequences, named, senders, quotes, known_by = reply
-    return Deletion(
-        messages=messages,
-        summaries=summaries,
-        ledger_turns=turns,
-        artifacts=artifacts,
-        quotes=quotes,
-        sequences=tuple(int(sequence) for sequence in sequences),
-        artifact_ids=tuple(named),
-        message_ids=tuple(ids) if sequences else (),
-        sender_ids=tuple(dict.fromkeys(map(int, senders))),
-        known_by=tuple(dict.fromkeys(known_by)) if messages or quotes else (),
+def _parse_deletion(line: str, ids: Collection[str]) -> Deletion:
+    deletion = parse_json(Deletion, line)
+    return replace(
+        deletion,
+        message_ids=tuple(ids) if deletion.sequences else (),
+        sender_ids=tuple(dict.fromkeys(deletion.sender_ids)),
+        known_by=tuple(dict.fromkeys(deletion.known_by)) if deletion.messages or deletion.quotes else (),
     )
 
 

@@ -1,7 +1,10 @@
 -- Count the records of one context. A prelude.
-local SIZES = { hash = 'HLEN', zset = 'ZCARD', list = 'LLEN' }
+local SIZES = {
+  hash = 'HLEN', zset = 'ZCARD', list = 'LLEN', set = 'SCARD', stream = 'XLEN', string = 'EXISTS', none = 'EXISTS',
+}
 
--- Return how many records this key has. Artifacts expire one by one; a summary has a second field in its hash.
+-- Return how many records this key has. A string is one. Artifacts expire one by one; a summary has a second field in
+-- its hash. Raise an error for an unknown type, because a count of 0 would prove an erasure that nobody checked.
 local function size_of(name, key, artifact_prefix)
   local size = 0
   if name == 'artifacts' then
@@ -13,8 +16,11 @@ local function size_of(name, key, artifact_prefix)
       size = size + (string.sub(field, 1, 7) == 'covers:' and 0 or 1)
     end
   else
-    local command = SIZES[redis.call('TYPE', key).ok]
-    size = command and redis.call(command, key) or 0
+    local kind = redis.call('TYPE', key).ok
+    if not SIZES[kind] then
+      error('count_records.lua cannot count the type ' .. kind .. ' of the key ' .. name)
+    end
+    size = redis.call(SIZES[kind], key)
   end
   return size
 end

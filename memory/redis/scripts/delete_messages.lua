@@ -46,8 +46,7 @@ end
 -- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
--- Return {messages, summaries, ledger turns, artifacts, {sequence, ...}, {artifact id, ...}, {sender id, ...},
---         quotations, {Telegram or message id under which the messages were quoted, ...}} that existed.
+-- Return the fields of a Deletion (memory/history/store.py) without message_ids: what existed.
 local function delete_messages(keys, context, epoch, artifact_prefix, ids, quoted)
   local erasure = {
     ledger = keys.ledger, artifacts = keys.artifacts, artifact_prefix = artifact_prefix,
@@ -89,7 +88,8 @@ local function delete_messages(keys, context, epoch, artifact_prefix, ids, quote
     redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
   end
   return {
-    erasure.deleted, summaries_dropped, erasure.turns, erasure.dropped, erasure.sequences, erasure.named,
-    erasure.senders, quotations, erasure.names,
+    messages = erasure.deleted, summaries = summaries_dropped, ledger_turns = erasure.turns,
+    artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences, artifact_ids = erasure.named,
+    sender_ids = erasure.senders, known_by = erasure.names,
   }
 end

@@ -1,6 +1,6 @@
 -- Erase the artifacts that no turn of the ledger names: they belong to turns that never ended, or that began again.
 -- USES: drop_traces
--- KEYS: artifacts ledger epoch
+-- KEYS: artifacts ledger epoch erasures
 -- ARGV: expected_epoch artifact_prefix
 -- Reply: how many there were; nil after a reset: nothing is written then.
 if (redis.call('GET', epoch) or '0') ~= expected_epoch then
@@ -25,5 +25,8 @@ for _, id in ipairs(stored) do
   if not named[id] then
     dropped = dropped + drop_artifact(artifacts, artifact_prefix, id)
   end
+end
+if dropped > 0 then
+  redis.call('INCR', erasures)
 end
 return dropped

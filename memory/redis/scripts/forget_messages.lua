@@ -3,10 +3,16 @@
 -- KEYS: messages order telegram meta work people senders sessions epoch summaries lineage ledger artifacts compress
 -- KEYS: erasures
 -- ARGV: context_id expected_epoch artifact_prefix ids:json quoted:json
--- Reply: that of `delete_messages`, or nil after a reset: nothing is written then. `quoted`: see there.
+-- Reply: a Deletion (memory/history/store.py) as JSON, or nil after a reset: nothing is written then.
+-- `quoted`: see delete_messages.lua.
 if (redis.call('GET', epoch) or '0') ~= expected_epoch then
   return false
 end
-local reply = delete_messages(keys, context_id, expected_epoch, artifact_prefix, ids, quoted)
+local deletion = delete_messages(keys, context_id, expected_epoch, artifact_prefix, ids, quoted)
 redis.call('INCR', erasures)  -- last: a full server refuses a script whose first write needs memory
-return reply
+for name, value in pairs(deletion) do
+  if type(value) == 'table' and #value == 0 then
+    deletion[name] = nil  -- cjson writes an empty list as an object
+  end
+end
+return cjson.encode(deletion)
