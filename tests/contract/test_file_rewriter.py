@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from memory.artifacts.store import drop_unnamed
 from memory.embedded.data_dir import ERASED_WITHIN_S, rest_after
 from memory.embedded.file_rewriter import DAILY_S, GATHER_S, FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.history.redis_history import RedisHistory, RedisTalk
-from memory.keys import ContextRef, global_key, partition_key
+from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient, open_redis
 from tests.messages import make_message
 from tests.stores import plain_valkey
@@ -160,9 +161,13 @@ async def test_every_kind_of_erasure_is_counted(store: Store) -> None:
     await history.delete(REF, ["v"], epoch=0)
     assert await counted() == 2
     await RedisTalk(store.redis).forget(REF, 5)
+    assert await drop_unnamed(store.redis, REF, epoch=0) == 0
     assert await counted() == 2
-    await history.erase(REF)
+    await store.redis.call("ZADD", context_key(REF, "artifacts"), 9, "a1")
+    assert await drop_unnamed(store.redis, REF, epoch=0) == 1
     assert await counted() == 3
+    await history.erase(REF)
+    assert await counted() == 4
 
 
 @pytest.mark.parametrize("took", [0.01, 0.5, 3.0, 10.0, 16.0])
