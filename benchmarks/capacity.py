@@ -77,13 +77,13 @@ class Needs:
 
     @property
     def limits_first(self) -> str:
-        """Return the first limit of the bot on one machine of 8 cores and 64 GB."""
+        """Return the first limit of the bot on one machine of 8 cores, 64 GB of memory and 1 TB of disk."""
         shares = {
             "Telegram's 30 messages a second": self.bots,
             "CPU of the workers": self.worker_cores / 8,
             "Redis' one thread": self.redis_threads,
             "memory for Redis": self.redis_bytes / 32e9,
-            "memory for the index": self.index_bytes / 24e9,
+            "disk for the index": self.index_bytes / 1e12,
         }
         most = max(shares, key=lambda name: shares[name])
         return (
