@@ -14,7 +14,6 @@ from functools import partial
 from uuid import uuid4
 
 import numpy as np
-from qdrant_client import AsyncQdrantClient
 from qdrant_client.models import CollectionStatus
 from rig.index_upkeep import Server, Vacuum, index_server, time_ms, watch_vacuum
 from rig.surroundings import until
@@ -22,7 +21,7 @@ from rig.synthetic import Crowd
 from rig.table import print_table
 
 from memory.recall.indexer import BATCH
-from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.recall.qdrant.index import Qdrant, QdrantIndex, open_qdrant
 from memory.recall.ranking import plan_lookups, shortlist
 from memory.recall.recall import LIST_LIMIT
 from memory.recall.spaces import COLLECTION_PREFIX
@@ -62,7 +61,7 @@ async def main() -> None:
     costs: list[Cost] = []
     async with (
         index_server(options.qdrant_url) as server,
-        open_qdrant(server.url, api_key=server.api_key, timeout_s=_TIMEOUT_S) as client,
+        open_qdrant(server.url, api_key=server.api_key, timeout_s=_TIMEOUT_S) as qdrant,
     ):
         for messages in sizes:
             size = Size(
@@ -71,23 +70,23 @@ async def main() -> None:
                 dimension=options.dimension,
                 searches=options.searches,
             )
-            costs.append(await measure(server, client, size))
+            costs.append(await measure(server, qdrant, size))
     if options.json:
         print(json.dumps({"chats": options.chats, "costs": [asdict(cost) for cost in costs]}))
     else:
         _print(costs, options)
 
 
-async def measure(server: Server, client: AsyncQdrantClient, size: Size) -> Cost:
+async def measure(server: Server, qdrant: Qdrant, size: Size) -> Cost:
     """Fill a collection, then search it as chats do: larger chats search more often."""
-    index = QdrantIndex(client, f"{COLLECTION_PREFIX}scale_{uuid4().hex}", dimension=size.dimension)
+    index = QdrantIndex(qdrant, f"{COLLECTION_PREFIX}scale_{uuid4().hex}", dimension=size.dimension)
     crowd = Crowd(np.random.default_rng(7), chats=size.chats, dimension=size.dimension)
     try:
         index_ms = await fill(index, crowd, size)
-        await until(partial(_is_settled, client, index.collection), "the server has built its graphs")
+        await until(partial(_is_settled, qdrant, index.collection), "the server has built its graphs")
         return await ask(server, index, crowd, size, index_ms=index_ms)
     finally:
-        await client.delete_collection(index.collection)
+        await qdrant.client.delete_collection(index.collection)
 
 
 async def fill(index: QdrantIndex, crowd: Crowd, size: Size) -> float:
@@ -155,8 +154,8 @@ def percentiles(spent: Sequence[float]) -> tuple[float, float]:
     return float(p50), float(p95)
 
 
-async def _is_settled(client: AsyncQdrantClient, collection: str) -> bool:
-    return (await client.get_collection(collection)).status == CollectionStatus.GREEN
+async def _is_settled(qdrant: Qdrant, collection: str) -> bool:
+    return (await qdrant.client.get_collection(collection)).status == CollectionStatus.GREEN
 
 
 def _say(progress: str) -> None:

@@ -1,6 +1,6 @@
-"""Accepted updates per second: our webhook, durable, against python-telegram-bot's `run_webhook`, in memory.
+"""Accepted updates per second: our webhook against python-telegram-bot's `run_webhook` and against a bare Starlette.
 
-Same machine, same run, same client. See benchmarks/README.md.
+Each server shares one core with its store, and the client has the other cores. See benchmarks/README.md.
 """
 
 import argparse
@@ -16,8 +16,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import median
+from urllib.parse import unquote
 
-from rig.surroundings import answers, child, cpu_seconds, free_port, local_bot_api, until
+from rig.surroundings import answers, child, cpu_seconds, free_port, local_bot_api, pin, until
 from rig.table import print_table
 
 from bot.settings import SIMULATOR_TOKEN, WEBHOOK_PATH
@@ -26,14 +28,16 @@ from memory.embedded.valkey import open_valkey
 from memory.redis.client import RedisClient, open_redis
 
 SECRET = "known-to-telegram"  # noqa: S105 — of a webhook on loopback, for as long as this runs
-OURS, THEIRS = "mnemogram serve", "python-telegram-bot run_webhook"
-KEPT = {OURS: "on disk", THEIRS: "in its memory"}
+OURS, BARE, THEIRS = "mnemogram serve", "bare Starlette", "python-telegram-bot run_webhook"
+KEPT = {OURS: "on disk", BARE: "on disk", THEIRS: "in its memory"}
 MISSING = (
     "python-telegram-bot's webhook server was not measured: it needs tornado. "
     "Install it with: make setup-outside"
 )
 _CLIENT = Path(__file__).parent / "rig" / "webhook_client.py"
 _PTB_SERVER = Path(__file__).parent / "rig" / "ptb_server.py"
+_BARE_SERVER = Path(__file__).parent / "rig" / "bare_server.py"
+_SERVERS_CORE = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +53,7 @@ class Size:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One round: updates per second, latencies, and the server's CPU time for an update (None: unknown)."""
+    """One round: updates per second, latencies, and the CPU time of server and store for an update (None: unknown)."""
 
     rate: float
     p50_ms: float
@@ -59,14 +63,14 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """A webhook to post to."""
+    """A webhook to post to, and its processes: itself first, then its store."""
 
     url: str
-    pid: int
+    pids: tuple[int, ...]
 
 
 async def main() -> None:
-    """Measure both and print."""
+    """Measure all and print."""
     options = _options()
     size = Size(
         warm_up=500,
@@ -76,16 +80,18 @@ async def main() -> None:
         chats=options.chats,
     )
     with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
-        rounds, found = await measure(Path(directory), size)
+        rounds, found = await measure(Path(directory), size, is_pinned=not options.all_cores)
     if options.json:
         told = {name: [asdict(each) for each in measured] for name, measured in rounds.items()}
-        print(json.dumps({"size": asdict(size), "rounds": told, "found_after_kill": found}))
+        print(json.dumps({"size": asdict(size), "rounds": told, "ratios": ratios(rounds), "found": found}))
     else:
         _print(size, rounds, found)
 
 
-async def measure(directory: Path, size: Size) -> tuple[dict[str, list[Round]], int]:
-    """Run the rounds of both servers alternately, so that other load hits them alike; then kill -9.
+async def measure(
+    directory: Path, size: Size, *, is_pinned: bool = True
+) -> tuple[dict[str, list[Round]], int]:
+    """Run the rounds of all servers alternately, so that other load hits them alike; then kill -9.
 
     The number is of the updates in our store after kill -9 of our webhook and of the store itself.
     """
@@ -94,12 +100,17 @@ async def measure(directory: Path, size: Size) -> tuple[dict[str, list[Round]], 
         api_url = await stack.enter_async_context(local_bot_api())
         redis_url = await stack.enter_async_context(open_valkey(data_dir))
         redis = await stack.enter_async_context(open_redis(redis_url))
-        servers = {OURS: await stack.enter_async_context(our_server(directory, data_dir, api_url))}
+        servers = {
+            OURS: await stack.enter_async_context(our_server(directory, data_dir, api_url)),
+            BARE: await stack.enter_async_context(bare_server(directory)),
+        }
         if find_spec("tornado"):
             servers[THEIRS] = await stack.enter_async_context(their_server(directory, api_url))
+        if is_pinned:
+            _pin(servers)
         rounds = await _measure_in_turns(servers, size)
-        os.kill(servers[OURS].pid, signal.SIGKILL)
-        os.kill(int((data_dir / "valkey" / "server.lock").read_text()), signal.SIGKILL)
+        for pid in servers[OURS].pids:
+            os.kill(pid, signal.SIGKILL)
         await until(redis.is_alive, "the embedded store is back")
         return rounds, await _count_updates(redis)
 
@@ -119,7 +130,21 @@ async def our_server(directory: Path, data_dir: Path, api_url: str) -> AsyncGene
     }
     async with child(sys.executable, "-m", "bot", "serve", log=log, environment=environment) as process:
         await until(partial(_has_said, log, '"webhook_set"'), f"{OURS} is ready")
-        yield Server(url=f"http://127.0.0.1:{port}{WEBHOOK_PATH}", pid=process.pid)
+        yield Server(url=f"http://127.0.0.1:{port}{WEBHOOK_PATH}", pids=(process.pid, _store_pid(data_dir)))
+
+
+@asynccontextmanager
+async def bare_server(directory: Path) -> AsyncGenerator[Server]:
+    """Start a bare Starlette on an embedded store of its own, ready to take updates."""
+    port, log, data_dir = free_port(), directory / "bare.log", directory / "bare-data"
+    async with open_valkey(data_dir) as redis_url:
+        socket = unquote(redis_url.removeprefix("unix://"))
+        command = (sys.executable, str(_BARE_SERVER), socket, str(port), WEBHOOK_PATH, SECRET)
+        async with child(*command, log=log) as process:
+            await until(partial(answers, port), f"{BARE} is ready")
+            yield Server(
+                url=f"http://127.0.0.1:{port}{WEBHOOK_PATH}", pids=(process.pid, _store_pid(data_dir))
+            )
 
 
 @asynccontextmanager
@@ -129,7 +154,22 @@ async def their_server(directory: Path, api_url: str) -> AsyncGenerator[Server]:
     command = (sys.executable, str(_PTB_SERVER), api_url, SIMULATOR_TOKEN, str(port), WEBHOOK_PATH, SECRET)
     async with child(*command, log=log) as process:
         await until(partial(answers, port), f"{THEIRS} is ready")
-        yield Server(url=f"http://127.0.0.1:{port}{WEBHOOK_PATH}", pid=process.pid)
+        yield Server(url=f"http://127.0.0.1:{port}{WEBHOOK_PATH}", pids=(process.pid,))
+
+
+def _store_pid(data_dir: Path) -> int:
+    return int((data_dir / "valkey" / "server.lock").read_text())
+
+
+def _pin(servers: Mapping[str, Server]) -> None:
+    """Give one core to each server with its store, one at a time under load, and the others to us and the client."""
+    others = os.sched_getaffinity(0) - {_SERVERS_CORE}
+    if not others:
+        raise RuntimeError("the client needs a core of its own")
+    for server in servers.values():
+        for pid in server.pids:
+            pin(pid, [_SERVERS_CORE])
+    os.sched_setaffinity(0, others)
 
 
 async def _measure_in_turns(servers: Mapping[str, Server], size: Size) -> dict[str, list[Round]]:
@@ -143,11 +183,16 @@ async def _measure_in_turns(servers: Mapping[str, Server], size: Size) -> dict[s
 
 
 async def _measure(server: Server, size: Size, *, first_id: int) -> Round:
-    before = cpu_seconds(server.pid)
+    before = _cpu_s(server)
     told = await _post(server, size, size.updates, first_id=first_id)
-    after = cpu_seconds(server.pid)
+    after = _cpu_s(server)
     cpu_ms = None if before is None or after is None else (after - before) * 1000 / size.updates
     return Round(**told, cpu_ms=cpu_ms)
+
+
+def _cpu_s(server: Server) -> float | None:
+    used = [cpu_seconds(pid) for pid in server.pids]
+    return None if None in used else sum(each or 0.0 for each in used)
 
 
 async def _post(server: Server, size: Size, updates: int, *, first_id: int) -> dict[str, float]:
@@ -178,30 +223,49 @@ async def _has_said(log: Path, words: str) -> bool:
 
 
 def _print(size: Size, rounds: Mapping[str, Sequence[Round]], found: int) -> None:
-    best = {name: max(measured, key=lambda each: each.rate) for name, measured in rounds.items()}
     print_table(
         f"{size.updates:,} updates of {size.chats} chats over {size.connections} connections, "
-        f"the best of {size.rounds} rounds",
+        f"medians of {size.rounds} rounds",
         ("webhook", "updates/s", "p50 ms", "p99 ms", "CPU ms/update", "with the 200 it is"),
-        [_row(name, each) for name, each in best.items()],
+        [_row(name, measured) for name, measured in rounds.items()],
     )
+    for name, ratio in ratios(rounds).items():
+        print(f"{OURS} ÷ {name}: {ratio:.2f}, the median of the rounds' ratios in updates/s")
     sent = size.warm_up + size.rounds * size.updates
     print(f"{OURS}: {found:,} of {sent:,} updates found after kill -9 of the webhook and of the store.")
     if THEIRS not in rounds:
         print(MISSING)
 
 
-def _row(name: str, best: Round) -> tuple[str, ...]:
-    cpu = "" if best.cpu_ms is None else f"{best.cpu_ms:.2f}"
-    return (name, f"{best.rate:,.0f}", f"{best.p50_ms:.1f}", f"{best.p99_ms:.1f}", cpu, KEPT[name])
+def ratios(rounds: Mapping[str, Sequence[Round]]) -> dict[str, float]:
+    """Return our updates per second ÷ those of each other server: the median over the pairs of neighbouring rounds."""
+    ours = rounds[OURS]
+    return {
+        name: median(mine.rate / its.rate for mine, its in zip(ours, measured, strict=True))
+        for name, measured in rounds.items()
+        if name != OURS
+    }
+
+
+def _row(name: str, rounds: Sequence[Round]) -> tuple[str, ...]:
+    cpu = [each.cpu_ms for each in rounds if each.cpu_ms is not None]
+    return (
+        name,
+        f"{median(each.rate for each in rounds):,.0f}",
+        f"{median(each.p50_ms for each in rounds):.1f}",
+        f"{median(each.p99_ms for each in rounds):.1f}",
+        f"{median(cpu):.2f}" if cpu else "",
+        KEPT[name],
+    )
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--updates", type=int, default=5_000, help="in each round")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--connections", type=int, default=32)
     parser.add_argument("--chats", type=int, default=100)
+    parser.add_argument("--all-cores", action="store_true", help="do not pin the servers to one core")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 

@@ -30,7 +30,7 @@ from rig.table import print_table
 
 from bot.app.stores import Stores
 from memory.recall.ranking import RankerWeights, load_weights, rank, select_relevant
-from memory.recall.recall import LIST_LIMIT, Candidates
+from memory.recall.recall import Candidates
 from memory.recall.vector_index import Candidate
 
 OURS = "Mnemogram"
@@ -141,15 +141,16 @@ async def _lists(stores: Stores, candidates: Candidates) -> tuple[list[Candidate
     index, query = stores.recall.spaces.serving.index, candidates.query
     if query is None:
         return [], []
-    by_words = (
-        await index.search(replace(query, dense=None, limit=LIST_LIMIT)) if query.sparse is not None else []
-    )
-    by_meaning = (
-        await index.search(replace(query, sparse=None, limit=LIST_LIMIT)) if query.dense is not None else []
+    hits = await index.search(query)
+    messages = await index.score(query, {each.sequence for each in hits})
+    by_sequence = {each.sequence: each for each in messages}
+    by_words = sorted((each for each in hits if each.sparse > 0), key=lambda each: -each.sparse)
+    by_meaning = sorted(
+        (each for each in hits if each.dense is not None), key=lambda each: -(each.dense or 0.0)
     )
     return (
-        sorted(by_words, key=lambda each: -each.sparse),
-        sorted(by_meaning, key=lambda each: -(each.dense or 0.0)),
+        [by_sequence[each.sequence] for each in by_words],
+        [by_sequence[each.sequence] for each in by_meaning],
     )
 
 

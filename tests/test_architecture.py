@@ -114,6 +114,19 @@ def test_nothing_is_mocked_and_nothing_sleeps(path: Path) -> None:
     assert "time.sleep" not in calls or path.is_relative_to(ROOT / "memory" / "embedded")
 
 
+def test_no_process_with_an_embedder_forks() -> None:
+    """CTranslate2 has a thread, which a fork loses. Only the guardian forks, which loads no embedder."""
+    forking = re.compile(r"\b(fork|forkpty|preexec_fn|multiprocessing|ProcessPoolExecutor)\b")
+    found = {_name(path) for path in FILES if forking.search("\n".join(_code(path)))}
+    assert found == {"memory/embedded/guardian.py"}
+
+
+def _code(path: Path) -> list[str]:
+    source = path.read_text(encoding="utf-8")
+    lines = source.splitlines()
+    return [lines[number - 1].partition("#")[0] for number in sorted(_code_lines(source))]
+
+
 def test_scripts_name_their_keys_and_arguments() -> None:
     for path in (*ROOT.glob("bot/inbox/scripts/*.lua"), *ROOT.glob("memory/redis/scripts/*.lua")):
         head = path.read_text("utf-8").split("\n\n")[0]

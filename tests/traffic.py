@@ -23,6 +23,15 @@ class OpenRates:
             return None
         return self.waits.pop(0) if self.waits else 0.0
 
+    def reservation(self, chat_id: int, importance: Importance) -> None:
+        """Nothing to run: `reserve` is asked right before the send."""
+
+    def wait_in(self, reply: int | None, chat_id: int) -> float:
+        return 0.0
+
+    def seems_free(self, chat_id: int) -> bool:
+        return True
+
     async def held(self, chat_id: int) -> float:
         return self.waits.pop(0) if self.waits else 0.0
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import httpx
 
+from memory.recall.qdrant import index as qdrant_index
 from memory.redis.client import Command, RedisClient
 from memory.redis.lua import ScriptCall
 
@@ -30,8 +31,20 @@ class Tally:
 
     async def note_request(self, request: httpx.Request, send: Send) -> httpx.Response:
         """Note a request and send it; a middleware of the Qdrant client."""
-        self.qdrant.append(f"{request.method} {re.sub('mnemogram_[^/]+', 'NAME', request.url.path)}")
+        self._note_qdrant(request.method, request.url.path)
         return await send(request)
+
+    def noting(self, send: qdrant_index.Send) -> qdrant_index.Send:
+        """Return a sender of requests to Qdrant that notes them first."""
+
+        async def note(method: str, path: str, body: bytes) -> bytes:
+            self._note_qdrant(method, path.partition("?")[0])
+            return await send(method, path, body)
+
+        return note
+
+    def _note_qdrant(self, method: str, path: str) -> None:
+        self.qdrant.append(f"{method} {re.sub('mnemogram_[^/]+', 'NAME', path)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +53,7 @@ class NamedTrips:
 
     redis: RedisClient
     tally: Tally
+    is_cluster: bool = False
 
     async def call(self, *command: str | int | float | bytes) -> Any:
         """See RedisClient."""
@@ -60,6 +74,11 @@ class NamedTrips:
         """See RedisClient."""
         self.tally.redis.append(" + ".join(f"{call.script.name}.lua" for call in calls))
         return await self.redis.run_all(calls)
+
+    async def run_each(self, calls: Sequence[ScriptCall]) -> list[Any]:
+        """See RedisClient."""
+        self.tally.redis.append(" + ".join(f"{call.script.name}.lua" for call in calls))
+        return await self.redis.run_each(calls)
 
     async def run_durably(self, call: ScriptCall) -> Any:
         """See RedisClient."""

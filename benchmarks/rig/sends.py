@@ -115,7 +115,7 @@ async def running(directory: Path) -> AsyncGenerator[httpx.AsyncClient]:
     """Start the simulator with the product behind it: the webhook and two workers, on embedded stores."""
     data_dir = directory / "data"
     async with AsyncExitStack() as stack:
-        api_url = await stack.enter_async_context(local_bot_api())
+        api_url = await stack.enter_async_context(local_bot_api(real_limits=True))
         model_url = await stack.enter_async_context(echo_model())
         await stack.enter_async_context(open_valkey(data_dir))
         await stack.enter_async_context(open_index_server(data_dir))

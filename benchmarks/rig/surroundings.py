@@ -4,7 +4,7 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -16,9 +16,9 @@ _LOOK_AGAIN_S = 0.02
 
 
 @asynccontextmanager
-async def local_bot_api() -> AsyncGenerator[str]:
-    """The address of a Bot API with the simulator's token."""
-    async with serve(SimulatorConfig()) as served:
+async def local_bot_api(*, real_limits: bool = False) -> AsyncGenerator[str]:
+    """The address of a Bot API with the simulator's token, and with Telegram's limits if wanted."""
+    async with serve(SimulatorConfig(real_limits=real_limits)) as served:
         yield served.url
 
 
@@ -66,10 +66,26 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
+def pin(pid: int, cores: Iterable[int]) -> None:
+    """Run the threads of a process on these cores only."""
+    for thread in Path(f"/proc/{pid}/task").iterdir():
+        os.sched_setaffinity(int(thread.name), cores)
+
+
 def cpu_seconds(pid: int) -> float | None:
     """The CPU time of a process so far, user and system; None where there is no /proc."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        return _cpu_seconds(Path(f"/proc/{pid}/stat").read_text())
     except OSError:
         return None
+
+
+def thread_seconds(pid: int, name: str) -> float:
+    """The CPU time so far of the threads of a process that have this name; 0 without any."""
+    stats = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/stat")]
+    return sum(_cpu_seconds(stat) for stat in stats if f"({name})" in stat)
+
+
+def _cpu_seconds(stat: str) -> float:
+    fields = stat.rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn, Protocol, cast
 
 from bot.errors import ModelRepliedNothing, TellUser, ToolFailed
@@ -40,6 +40,12 @@ class ToolSpec:
     name: str
     description: str
     parameters: Mapping[str, Any]
+    # The text that is counted for its share of a prompt.
+    described: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        described = json.dumps([self.name, self.description, dict(self.parameters)], ensure_ascii=False)
+        object.__setattr__(self, "described", described)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

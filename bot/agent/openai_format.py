@@ -98,6 +98,29 @@ def _image_part(image: Image) -> dict[str, object]:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
+class EventStream:
+    """Splits a stream of server-sent events. Only the data of the events is read."""
+
+    def __init__(self) -> None:
+        self._rest = b""
+        self._data: list[bytes] = []
+
+    def feed(self, received: bytes) -> list[bytes]:
+        """Return the data of the events that are complete now."""
+        lines = (self._rest + received).splitlines(keepends=True)
+        # A return may be the first half of a line break.
+        self._rest = b"" if not lines or lines[-1].endswith(b"\n") else lines.pop()
+        complete: list[bytes] = []
+        for line in lines:
+            text = line.rstrip(b"\r\n")
+            if text.startswith(b"data:"):
+                self._data.append(text[5:].removeprefix(b" "))
+            elif not text and self._data:
+                complete.append(b"\n".join(self._data))
+                self._data.clear()
+        return complete
+
+
 @dataclass(slots=True)
 class _PartialCall:
     index: int | None
@@ -111,6 +134,8 @@ class StreamedReply:
     """A reply put together from chunks. The chunks are JSON objects; nothing in them is trusted."""
 
     _text: str = ""
+    _has_halves: bool = False
+    """True if a chunk divides a surrogate pair."""
     _calls: list[_PartialCall] = field(default_factory=list[_PartialCall])
     _usage: Usage | None = None
     _finish_reason: str | None = None
@@ -138,7 +163,8 @@ class StreamedReply:
         if not text and (refusal := delta.get("refusal")):  # a model's answer in another field
             text = _text_of(refusal)
         self._text += text
-        return well_formed(self._text) if text else ""
+        self._has_halves = self._has_halves or well_formed(text) != text
+        return (well_formed(self._text) if self._has_halves else self._text) if text else ""
 
     def reply(self) -> ModelReply | None:
         """Return the reply, or None if the stream was cut off before the model ended it.

@@ -1,11 +1,12 @@
 """Life of a process: the signals that end it, its background tasks, and the wait for either."""
 
 import asyncio
+import ctypes
 import faulthandler
 import gc
 import signal
 from collections.abc import AsyncGenerator, Coroutine, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import structlog
@@ -105,6 +106,12 @@ def freeze_garbage_collection() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def return_free_memory() -> None:
+    """Give free memory back to the system, where the C library can: imports and loading leave some behind."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def spawn(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:

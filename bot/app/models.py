@@ -8,10 +8,8 @@ import structlog
 
 from bot.agent.known_models import sees
 from bot.agent.model import ChatModel, JsonModel, ModelReply, OnText, PromptMessage, ToolSpec
-from bot.agent.openai_model import open_openai_model
 from bot.errors import ModelUnavailable
 from bot.media.reader import Transcriber
-from bot.media.transcriber import open_transcriber
 from bot.settings import Settings
 
 _OPENAI_FALLBACK = "whisper-1"
@@ -42,6 +40,8 @@ class NoModel:
 @asynccontextmanager
 async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerator[Models]:
     """Open the models of these settings. Connections, and the offline model without an endpoint, end with the block."""
+    from bot.agent.openai_model import open_openai_model
+
     async with AsyncExitStack() as stack:
         base_url, offline_name = settings.openai_base_url, ""
         if settings.is_offline:
@@ -64,6 +64,8 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
         }
         transcriber = None
         if settings.transcription_model and not settings.is_offline:
+            from bot.media.transcriber import open_transcriber  # with the SDK: 25 MB
+
             transcriber = await stack.enter_async_context(
                 open_transcriber(
                     model=settings.transcription_model,

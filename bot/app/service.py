@@ -25,14 +25,15 @@ from bot.app.lifecycle import (
     background,
     bounded,
     freeze_garbage_collection,
+    return_free_memory,
     signals,
     spawn,
     unless,
     until_one_ends,
 )
-from bot.app.models import open_models
+from bot.app.models import Models, open_models
 from bot.app.simulation import open_simulator
-from bot.app.stores import Stores, embedder_config, open_stores
+from bot.app.stores import IntakeStores, Stores, embedder_config, open_intake_stores, open_stores
 from bot.app.turns import build_turns, build_worker
 from bot.app.upkeep import (
     compress_forever,
@@ -54,7 +55,8 @@ from bot.transport.command_menus import CommandMenus
 from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
-from bot.transport.telegram_api import TelegramApi, open_files, open_telegram
+from bot.transport.telegram_api import TelegramApi, open_telegram
+from bot.transport.telegram_files import open_files
 from bot.turn.commands import COMMANDS
 from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
@@ -90,7 +92,8 @@ async def run_service(
     """
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     settings, spec = read_agents(settings)
-    build_team(settings, spec, None)  # a mistake in the agents ends the start first
+    if work:  # the check loads token ranks, which take 45 MB
+        build_team(settings, spec, None)  # a mistake in the agents ends the start first
     service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
         life = service.live(stopping, serve=serve, work=work, health_port=health_port)
@@ -118,7 +121,9 @@ class _Service:
         self._settings = settings
         self._spec = spec
         self._webhook = Webhook(secret=settings.secret)
+        self._intake: IntakeStores | Stores | None = None
         self._stores: Stores | None = None
+        """None in a process that does not work."""
         self._outside: Outside | None = None
         self._waits_for = "the start has not finished"
         self._indexers: list[Indexer] = []
@@ -128,11 +133,11 @@ class _Service:
     ) -> None:
         """Start, run, and close everything in reverse order."""
         async with AsyncExitStack() as stack:
-            start = self.start(stack, serve=serve, health_port=health_port)
+            start = self.start(stack, serve=serve, work=work, health_port=health_port)
             if await unless(stopping, start, name="start"):
                 await self.run(stopping, serve=serve, work=work)
 
-    async def start(self, stack: AsyncExitStack, *, serve: bool, health_port: int | None) -> bool:
+    async def start(self, stack: AsyncExitStack, *, serve: bool, work: bool, health_port: int | None) -> bool:
         """Open everything. HTTP comes first, so that a port in use ends the start and Telegram gets 503s."""
         settings = self._settings
         port = settings.http_port if serve else health_port
@@ -144,41 +149,47 @@ class _Service:
             api_url = await stack.enter_async_context(simulator)
             log.info("simulator_ready", chat_page=api_url)
         self._waits_for = "redis"
-        self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
+        if work:
+            self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
+        self._intake = self._stores or await stack.enter_async_context(open_intake_stores(settings))
         telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
         files = await stack.enter_async_context(
             open_files(telegram.find_file, token=settings.token, api_url=api_url)
         )
         self._waits_for = "telegram"
         bot = await fetch_identity(telegram)
-        models = await stack.enter_async_context(open_models(settings, model_names(settings, self._spec)))
+        models = Models(chat={}, summary=None)
+        if work:
+            names = model_names(settings, self._spec)
+            models = await stack.enter_async_context(open_models(settings, names))
         self._outside = Outside(telegram=telegram, files=files, bot=bot, models=models)
         self._waits_for = ""
         return True
 
     async def run(self, stopping: asyncio.Event, *, serve: bool, work: bool) -> None:
         """Run the loops of this process until `stopping`, then end them in order: intake, work, the rest."""
-        stores, outside = _there(self._stores), _there(self._outside)
+        intake, outside = _there(self._intake), _there(self._outside)
         if self._has_process:
             freeze_garbage_collection()
-        inbox = build_inbox(self._settings, stores.redis, clock=time.time)
+        inbox = build_inbox(self._settings, intake.redis, clock=time.time)
         # First, because the rest takes its time and /health/ready already says that updates are accepted.
-        ingest = self._webhook.ingest = self._build_ingest(stores, outside, inbox) if serve else None
+        ingest = self._webhook.ingest = self._build_ingest(intake, outside, inbox) if serve else None
         with suppress(
             StoreUnavailable, StoreFull
         ):  # if the store has gone again, the first claim creates the groups
             await inbox.open()
         async with background() as tasks:
             if self._settings.redis_url is not None:
-                tasks.append(spawn(mend_forever(stores.redis), "file-repair"))
+                tasks.append(spawn(mend_forever(intake.redis), "file-repair"))
             working: list[asyncio.Task[None]] = []
             if work:
                 await warm_up(embedder_config(self._settings))
-                worker = self._build_worker(stores, outside, inbox, tasks, stopping=stopping)
+                worker = self._build_worker(_there(self._stores), outside, inbox, tasks, stopping=stopping)
                 working.append(spawn(worker.run(stopping), "worker"))
             if ingest is not None:
-                tasks.append(spawn(self._menus(stores, outside).keep_registered(), "command-menus"))
+                tasks.append(spawn(self._menus(intake, outside).keep_registered(), "command-menus"))
                 tasks.append(spawn(self._take_updates(outside.telegram, ingest, polls=work), "intake"))
+            return_free_memory()
             log.info("ready", bot=outside.bot.username, serve=serve, work=work)
             try:
                 await until_one_ends([*tasks, *working], stopping)
@@ -190,12 +201,14 @@ class _Service:
 
     async def what_is_down(self) -> dict[str, str]:
         """Return the parts that do not answer now, each with one sentence, for /health/ready."""
-        if self._stores is None:
+        if self._intake is None:
             return {self._waits_for or "start": "not reached yet"}
         down: dict[str, str] = {}
-        if not await _answers(self._stores.redis.call("PING")):
+        if not await _answers(self._intake.redis.call("PING")):
             down["redis"] = "does not answer: updates are refused with 503 and Telegram keeps them"
-        if not await _answers(self._stores.recall.count(ContextRef(context_id="health", partition=0))):
+        if self._stores is not None and not await _answers(
+            self._stores.recall.count(ContextRef(context_id="health", partition=0))
+        ):
             down["qdrant"] = "does not answer: answers come without recall"
         if self._outside is None:
             down["telegram"] = "not reached yet"
@@ -213,7 +226,7 @@ class _Service:
             raise PortInUse(f"HTTP_PORT: {error}") from error
         log.info("listening", at=server.origin)
 
-    def _build_ingest(self, stores: Stores, outside: Outside, inbox: RedisInbox) -> Ingest:
+    def _build_ingest(self, stores: IntakeStores | Stores, outside: Outside, inbox: RedisInbox) -> Ingest:
         settings = self._settings
         return Ingest(
             inbox.accept,
@@ -230,7 +243,7 @@ class _Service:
             guests=stores.guests,
         )
 
-    def _menus(self, stores: Stores, outside: Outside) -> CommandMenus:
+    def _menus(self, stores: IntakeStores | Stores, outside: Outside) -> CommandMenus:
         operators = build_access(self._settings).operator_ids
         return CommandMenus(
             outside.telegram,

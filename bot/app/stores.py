@@ -15,7 +15,6 @@ from bot.transport.migrations import Migrations
 from bot.transport.people import Guests
 from memory.errors import StoreMismatch, StoreUnavailable
 from memory.recall.embedders.embedder import Embedder
-from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
 from memory.redis.store_format import check_store_format
@@ -26,10 +25,11 @@ from memory.stores import (
     assemble_stores,
     open_memory_stores,
     open_places,
+    redis_place,
 )
 
 if TYPE_CHECKING:
-    from qdrant_client import AsyncQdrantClient
+    from memory.recall.qdrant.index import Qdrant
 
 log = structlog.get_logger()
 
@@ -38,6 +38,15 @@ BLOCKING_READS = 3
 """Blocking reads of each partition: claims, stops and index work; each holds a connection while it waits."""
 SPARE_CONNECTIONS = 16
 """Connections for heartbeats, sweeps, health and gauges; a command that finds none free waits for one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IntakeStores:
+    """The stores of a process that only receives updates: Redis, without recall."""
+
+    redis: RedisClient
+    guests: Guests
+    migrations: Migrations
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,26 +66,34 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
     """
     async with AsyncExitStack() as stack:
         redis_url, (qdrant_url, api_key) = await open_places(store_config(settings), stack)
-        redis = await stack.enter_async_context(
-            open_redis(redis_url, max_connections=connections_for(settings), replicas=settings.redis_replicas)
-        )
-        await _wait_for(redis, is_patient=is_patient)
-        await _check_durable(redis, settings)
-        partitions = await _check_format(redis, settings)
-        if partitions != settings.partitions:
-            raise SettingsInvalid(
-                [f"PARTITIONS: this store was begun with {partitions}, and that cannot change"]
-            )
-        client = await stack.enter_async_context(open_qdrant(qdrant_url, api_key=api_key))
+        redis = await _open_checked_redis(redis_url, settings, stack, is_patient=is_patient)
+        from memory.recall.qdrant.index import open_qdrant
+
+        qdrant = await stack.enter_async_context(open_qdrant(qdrant_url, api_key=api_key))
         yield with_bot(
-            await open_memory_stores(redis, client, embedder_config(settings), stack, partitions=partitions)
+            await open_memory_stores(
+                redis, qdrant, embedder_config(settings), stack, partitions=settings.partitions
+            )
+        )
+
+
+@asynccontextmanager
+async def open_intake_stores(settings: Settings) -> AsyncGenerator[IntakeStores]:
+    """Open Redis only, and wait for it. Raises SettingsInvalid as `open_stores` does."""
+    async with AsyncExitStack() as stack:
+        redis_url = await redis_place(store_config(settings), stack)
+        redis = await _open_checked_redis(redis_url, settings, stack, is_patient=True)
+        yield IntakeStores(
+            redis=redis,
+            guests=Guests(redis, clock=time.time),
+            migrations=Migrations(redis, clock=time.time),
         )
 
 
 def build_stores(
     settings: Settings,
     redis: RedisClient,
-    client: "AsyncQdrantClient",
+    qdrant: "Qdrant",
     *,
     embedder: Embedder | None,
     stack: AsyncExitStack,
@@ -84,7 +101,7 @@ def build_stores(
     """Put open clients together; the stack closes embedders of former spaces."""
     config = embedder_config(settings)
     partitions = settings.partitions
-    return with_bot(assemble_stores(redis, client, config, stack, embedder=embedder, partitions=partitions))
+    return with_bot(assemble_stores(redis, qdrant, config, stack, embedder=embedder, partitions=partitions))
 
 
 def with_bot(stores: MemoryStores) -> Stores:
@@ -116,6 +133,7 @@ def embedder_config(settings: Settings) -> EmbedderConfig:
     """Return the embedder of these settings."""
     key = settings.openai_api_key
     return EmbedderConfig(
+        data_dir=settings.data_dir,
         model="" if settings.is_embedding_embedded else settings.openai_embedding_model,
         api_key=key.get_secret_value() if key else None,
         base_url=settings.openai_base_url,
@@ -127,6 +145,20 @@ def connections_for(settings: Settings) -> int:
     """Return how many connections to Redis may be open: one for every turn, webhook request and blocking read."""
     at_once = settings.worker_concurrency + WEBHOOK_CONNECTIONS
     return at_once + BLOCKING_READS * settings.partitions + SPARE_CONNECTIONS
+
+
+async def _open_checked_redis(
+    url: str, settings: Settings, stack: AsyncExitStack, *, is_patient: bool
+) -> RedisClient:
+    redis = await stack.enter_async_context(
+        open_redis(url, max_connections=connections_for(settings), replicas=settings.redis_replicas)
+    )
+    await _wait_for(redis, is_patient=is_patient)
+    await _check_durable(redis, settings)
+    partitions = await _check_format(redis, settings)
+    if partitions != settings.partitions:
+        raise SettingsInvalid([f"PARTITIONS: this store was begun with {partitions}, and that cannot change"])
+    return redis
 
 
 async def _wait_for(redis: RedisClient, *, is_patient: bool) -> None:

@@ -23,17 +23,19 @@ from memory.summary.redis_summaries import RedisSummaries
 
 log = structlog.get_logger()
 
-LONGEST_PAUSE_S = 30.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 PAUSE_S = 2.0
 REFUSED_PAUSE_S = 600.0
 GAUGES_S = 10.0
+INDEX_PAUSE_S = 1.0
+"""Pause after a batch of the indexer, so that the next one has messages of many chats."""
 COMPRESSION_POLL_S = 2.0
 _LEAVE_S = 1.0
 _PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.0}
 
 
 _retrying = stamina.AsyncRetryingCaller(
-    attempts=None, timeout=None, wait_initial=0.5, wait_max=LONGEST_PAUSE_S, wait_jitter=0.0
+    attempts=None, timeout=None, wait_initial=FIRST_PAUSE_S, wait_max=LONGEST_PAUSE_S, wait_jitter=0.0
 )
 
 
@@ -43,7 +45,14 @@ async def repeat(step: Callable[[], Awaitable[float]], retry: Callable[[Exceptio
     After a failure `retry` returns True for a backoff, the seconds until the next try, or False to raise it.
     """
     while True:
-        pause_s = await _retrying(retry, step)
+        try:
+            pause_s = await step()
+        except Exception as error:
+            again = retry(error)
+            if again is False:
+                raise
+            await asyncio.sleep(FIRST_PAUSE_S if again is True else again)
+            pause_s = await _retrying(retry, step)
         await asyncio.sleep(pause_s)
 
 
@@ -54,7 +63,8 @@ async def index_forever(indexer: Indexer) -> None:
         result = await indexer.step()
         metrics.INDEXED.inc(result.indexed)
         metrics.REINDEXED.inc(result.reindexed)
-        return 0
+        is_urgent = result.is_full or result.reindexed or not result.indexed
+        return 0 if is_urgent else INDEX_PAUSE_S
 
     def retry(error: Exception) -> bool | float:
         return isinstance(error, RecallUnavailable) or (isinstance(error, MemoryFailure) and 1.0)

@@ -6,11 +6,10 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
 
 UNKNOWN = "-"
 
@@ -30,8 +29,13 @@ def tolerate_any_terminal() -> None:
             stream.reconfigure(errors="replace")
 
 
-def open_console() -> Console:
+# Rich is imported where something is printed with it. The services print nothing, and the help must be quick.
+
+
+def open_console() -> "Console":
     """Return a Rich console on stdout that prints texts unchanged: no markup, highlights or emoji codes."""
+    from rich.console import Console
+
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
@@ -42,6 +46,8 @@ def print_json(document: object) -> None:
 
 def print_line(line: str = "", *, style: str = "") -> None:
     """Print one line for a person."""
+    from rich.text import Text
+
     open_console().print(Text(printable(line), style=style))
 
 
@@ -50,6 +56,10 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, wide:
 
     Columns named in `wide` hold text and are wrapped; the others keep their width.
     """
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
     for column in columns:
         name, is_wide = column.removeprefix(">"), column in wide
@@ -67,6 +77,9 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, wide:
 
 def print_facts(facts: Sequence[tuple[str, str]]) -> None:
     """Print names and values in two columns."""
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")

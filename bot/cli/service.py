@@ -69,12 +69,13 @@ def simulate(
     finish(settings, run_simulator(settings, port=listener.port))
 
 
-def find_early_problems(settings: "Settings", *listeners: Listener) -> list[str]:
+def find_early_problems(settings: "Settings", *listeners: Listener, work: bool) -> list[str]:
     """Return a line for each problem with AGENTS_FILE, DATA_DIR and the ports.
 
-    This check is fast: it runs before the heavy modules of a service are imported.
+    This check is fast: it runs before the heavy modules of a service are imported. Only a process with `work` counts
+    the tokens of the agents' prompts, because that takes 45 MB.
     """
-    problems = [*_agent_problems(settings), *_data_dir_problems(settings)]
+    problems = [*_agent_problems(settings, work=work), *_data_dir_problems(settings)]
     return problems + [line for line in map(find_port_problem, listeners) if line is not None]
 
 
@@ -94,13 +95,14 @@ def find_port_problem(listener: Listener) -> str | None:
         return f"HTTP_HOST: cannot listen on {host}: {(error.strerror or str(error)).partition(' (while')[0]}"
 
 
-def _agent_problems(settings: "Settings") -> list[str]:
+def _agent_problems(settings: "Settings", *, work: bool) -> list[str]:
     if settings.agents_file is None and settings.model_context_window is None:
         return []  # the built-in agent fits every known model
     from bot.app.agents import find_room_problems, read_agents
 
     try:
-        return find_room_problems(*read_agents(settings))
+        settings, spec = read_agents(settings)
+        return find_room_problems(settings, spec) if work else []
     except SettingsInvalid as error:
         return error.problems
 
@@ -127,7 +129,7 @@ def _start(
     simulator_port: int | None = None,
     health_port: int | None = None,
 ) -> NoReturn:
-    _end_if_wrong(find_early_problems(settings, *listeners))
+    _end_if_wrong(find_early_problems(settings, *listeners, work=work))
     from bot.app.service import run_service
 
     service = run_service(

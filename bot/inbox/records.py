@@ -1,6 +1,7 @@
 """Records of the inbox: arrivals, claims, signals, and the work of a claimed context."""
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from typing import Literal
 
 from memory.keys import ContextRef
@@ -81,3 +82,5 @@ class Claim:
     """Attempts at the next update in which a worker died. 0 if an answer is delivered or a dead letter buried first."""
     is_taken_over: bool = False
     """True if another worker held it before and gave no sign of life for a lease."""
+    settled: asyncio.Event = field(default_factory=asyncio.Event, compare=False, repr=False)
+    """Set when the context was settled together with the last part of an answer."""

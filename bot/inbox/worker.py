@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 import stamina
 import structlog
@@ -54,6 +55,15 @@ _retrying = stamina.AsyncRetryingCaller(
 )
 
 
+@dataclass(slots=True)
+class _Hold:
+    """A claim that this worker holds."""
+
+    claim: Claim
+    kept_at: float
+    """The time of the event loop at which the claim was taken or kept last."""
+
+
 class Worker:
     """Works on as many contexts at a time as it has slots, until it is stopped. One instance per event loop."""
 
@@ -73,7 +83,7 @@ class Worker:
         self._partitions = partitions
         self._isolation = isolation
         self._lease_s = lease_s
-        self._busy: set[asyncio.Task[None]] = set()
+        self._held: dict[asyncio.Task[None], _Hold] = {}
 
     async def run(self, stopping: asyncio.Event, *, grace_s: float = GRACE_S) -> None:
         """Work until `stopping`. Then claim nothing more, and cancel the work that still runs after `grace_s`.
@@ -81,21 +91,30 @@ class Worker:
         Cancelled work hands its context back. Failures of the store are retried, not raised. No part of the stop waits
         longer than its constant, even if the store hangs.
         """
-        async with asyncio.TaskGroup() as group:
-            loops = [
-                group.create_task(loop(partition, stopping), name=f"{loop.__name__}-{partition}")
-                for partition in range(self._partitions)
-                for loop in (self._claim_forever, self._sweep_forever)
-            ]
-            await stopping.wait()
-            deadline = asyncio.get_running_loop().time() + grace_s
-            await _end(loops, after_s=LOOPS_END_WITHIN_S)
-        await self._drain(deadline)
+        beats = asyncio.create_task(self._beat_forever(), name="heartbeats")
+        try:
+            async with asyncio.TaskGroup() as group:
+                loops = [
+                    group.create_task(loop(partition, stopping), name=f"{loop.__name__}-{partition}")
+                    for partition in range(self._partitions)
+                    for loop in (self._claim_forever, self._sweep_forever)
+                ]
+                await stopping.wait()
+                deadline = asyncio.get_running_loop().time() + grace_s
+                await _end(loops, after_s=LOOPS_END_WITHIN_S)
+            await self._drain(deadline)
+        finally:
+            beats.cancel()
+            await _end([beats], after_s=_CANCELLED_TWICE_S)
         await self._leave()
 
     async def _claim_forever(self, partition: int, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
-            await _retrying((*_AWAY, CommandRefused), self._claim, partition, stopping)
+            try:
+                await self._claim(partition, stopping)
+            except (*_AWAY, CommandRefused):
+                await asyncio.sleep(FIRST_PAUSE_S)
+                await _retrying((*_AWAY, CommandRefused), self._claim, partition, stopping)
 
     async def _claim(self, partition: int, stopping: asyncio.Event) -> None:
         async with self._isolation.slot():
@@ -127,80 +146,80 @@ class Worker:
 
     def _start(self, claims: Sequence[Claim]) -> None:
         for claim in claims:
-            context_id = claim.ref.context_id
-            work = asyncio.create_task(self._work_when_stored(claim), name=f"turn-{context_id}")
-            task = asyncio.create_task(self._hold(claim, work), name=f"work-{context_id}")
-            self._busy.add(task)
-            task.add_done_callback(self._busy.discard)
+            task = asyncio.create_task(self._work_when_stored(claim), name=f"turn-{claim.ref.context_id}")
+            self._held[task] = _Hold(claim, kept_at=asyncio.get_running_loop().time())
+            task.add_done_callback(self._end_hold)
 
-    async def _hold(self, claim: Claim, work: asyncio.Task[None]) -> None:
-        """Work under a heartbeat. Catch broadly: a failure in one context must not end the work on others."""
-        beat = asyncio.create_task(self._beat(claim, work), name=f"beat-{claim.ref.context_id}")
-        try:
-            await asyncio.wait([work])
-        finally:
-            work.cancel()
-            beat.cancel()
-            await _end([work, beat], after_s=HAND_BACK_S)
-        if not work.done() or work.cancelled():
-            log.warning("claim_lost", context=claim.ref.context_id)
-            return
-        match work.exception():
-            case None:
-                return
-            case Fenced():
-                log.warning("claim_lost", context=claim.ref.context_id)
-            case error:
-                metrics.WORKER_FAILURES.labels("work").inc()
-                log.error("work_failed", context=claim.ref.context_id, exc_info=error)
+    def _end_hold(self, task: asyncio.Task[None]) -> None:
+        """Report how the work ended. A failure in one context must not end the work on others."""
+        context_id = self._held.pop(task).claim.ref.context_id
+        error = None if task.cancelled() else task.exception()
+        if task.cancelled() or isinstance(error, Fenced):
+            log.warning("claim_lost", context=context_id)
+        elif error is not None:
+            metrics.WORKER_FAILURES.labels("work").inc()
+            log.error("work_failed", context=context_id, exc_info=error)
 
     async def _work_when_stored(self, claim: Claim) -> None:
         """Work. If the store fails meanwhile, begin again when it is back and the claim still holds."""
+        try:
+            await self._begin(claim)
+            return
+        except _AWAY:
+            await asyncio.sleep(FIRST_PAUSE_S)
         async for attempt in stamina.retry_context(
             on=_AWAY,
             attempts=None,
             timeout=None,
-            wait_initial=FIRST_PAUSE_S,
+            wait_initial=2 * FIRST_PAUSE_S,
             wait_max=LONGEST_WORK_PAUSE_S,
             wait_jitter=FIRST_PAUSE_S,
         ):
             with attempt:
-                if attempt.num > 1:
-                    await self._inbox.keep(claim)
-                async with self._isolation.begin(claim, lambda: self._let_others_in(claim)):
-                    await self._work(claim)
+                await self._inbox.keep(claim)
+                await self._begin(claim)
+
+    async def _begin(self, claim: Claim) -> None:
+        async with self._isolation.begin(claim, lambda: self._let_others_in(claim)):
+            await self._work(claim)
 
     async def _let_others_in(self, claim: Claim) -> None:
         with suppress(Fenced, CommandRefused):  # a lost claim needs no note
             await _retrying(_AWAY, self._inbox.let_others_in, claim)
 
-    async def _beat(self, claim: Claim, work: asyncio.Task[None]) -> None:
-        """Keep the claim. Cancel the work if the claim is lost, or if the store has not answered for a lease."""
-        time = asyncio.get_running_loop().time
-        answered_at = time()
+    async def _beat_forever(self) -> None:
+        """Keep all claims. One loop for all of them: most work ends before its first heartbeat."""
         while True:
             await asyncio.sleep(self._lease_s / 3)
-            try:
-                await self._inbox.keep(claim)
-                answered_at = time()
-            except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
+            beats = [self._beat(task, hold) for task, hold in self._held.items()]
+            for error in await asyncio.gather(*beats, return_exceptions=True):
+                if isinstance(error, Exception):
+                    metrics.WORKER_FAILURES.labels("heartbeat").inc()
+                    log.error("heartbeat_failed", exc_info=error)
+
+    async def _beat(self, work: asyncio.Task[None], hold: _Hold) -> None:
+        """Keep the claim. Cancel the work if the claim is lost, or if the store has not answered for a lease."""
+        time = asyncio.get_running_loop().time
+        try:
+            await self._inbox.keep(hold.claim)
+            hold.kept_at = time()
+        except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
+            if not hold.claim.settled.is_set():
                 work.cancel()
-                return
-            except _AWAY:
-                if time() - answered_at > self._lease_s:
-                    work.cancel()
-                    return
+        except _AWAY:
+            if time() - hold.kept_at > self._lease_s:
+                work.cancel()
 
     async def _drain(self, deadline: float) -> None:
-        if not self._busy:
+        if not self._held:
             return
         left = max(0.0, deadline - asyncio.get_running_loop().time())
-        log.info("worker_draining", running=len(self._busy), at_most_s=round(left, 1))
-        _, late = await asyncio.wait(self._busy, timeout=left)
+        log.info("worker_draining", running=len(self._held), at_most_s=round(left, 1))
+        _, late = await asyncio.wait(self._held, timeout=left)
         for task in late:
             task.cancel()
         if late:
-            await asyncio.wait(late, timeout=HAND_BACK_S + 2 * _CANCELLED_TWICE_S)
+            await _end(list(late), after_s=HAND_BACK_S)
 
     async def _leave(self) -> None:
         with suppress(TimeoutError, CommandRefused, *_AWAY):

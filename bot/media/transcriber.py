@@ -5,11 +5,10 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 import structlog
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, DefaultAsyncHttpxClient, OpenAIError
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError, Timeout
 
-from bot.agent.openai_model import DEFAULT_BASE_URL
 from bot.errors import MediaReason, MediaUnreadable
-from memory.http_calls import shielded, track_request
+from memory.openai_client import open_client
 
 TIMEOUT_S = 75.0
 """For one recording, retries included: less than the deadline of a turn."""
@@ -49,8 +48,8 @@ class OpenAITranscriber:
 
     async def _ask(self, model: str, data: bytes, ending: str) -> str:
         try:
-            answer: object = await shielded(
-                self._client.audio.transcriptions.create(file=(f"recording.{ending}", data), model=model)
+            answer: object = await self._client.audio.transcriptions.create(
+                file=(f"recording.{ending}", data), model=model
             )
         except (OpenAIError, OSError, ValueError) as error:
             raise _translate(error) from error
@@ -70,14 +69,8 @@ async def open_transcriber(
     timeout_s: float = TIMEOUT_S,
 ) -> AsyncGenerator[OpenAITranscriber]:
     """Open the model at `base_url`, by default at OpenAI's own. Close its connections at the end."""
-    client = AsyncOpenAI(
-        api_key=api_key or "none",  # the SDK insists on one; servers without keys ignore it
-        base_url=base_url or DEFAULT_BASE_URL,
-        max_retries=1,
-        timeout=timeout_s,
-        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [track_request]}),
-    )
-    async with client:
+    timeout = Timeout(timeout_s)
+    async with open_client(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=1) as client:
         yield OpenAITranscriber(client, model=model, fallback=fallback, timeout_s=timeout_s)
 
 

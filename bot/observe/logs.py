@@ -63,7 +63,7 @@ def _log_retry(details: RetryDetails) -> None:
 
 
 def _masked(value: Any, hidden: tuple[str, ...]) -> Any:
-    if isinstance(value, int | float | bool | None):
+    if value is None or isinstance(value, (int, float)):
         return value
     text = value if isinstance(value, str) else repr(value)
     if not any(secret in text for secret in hidden):

@@ -1,8 +1,8 @@
 """Traces of an agent's run: three events in the log and on the OpenTelemetry span, and the export of spans."""
 
 import logging
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import structlog
 from opentelemetry import trace
@@ -37,9 +37,18 @@ def trace_agent_end(content: str) -> None:
     _record("agent_end", content, is_private=True, characters=len(content))
 
 
-@contextmanager
-def traced(name: str, **attributes: str | int | bool) -> Generator[None]:
+def traced(name: str, **attributes: str | int | bool) -> AbstractContextManager[object]:
     """Open a span around a piece of work. It costs nothing without an exporter."""
+    return nullcontext() if _is_off() else _span(name, attributes)
+
+
+def _is_off() -> bool:
+    """Return True while nobody has set a provider of spans."""
+    return isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)
+
+
+@contextmanager
+def _span(name: str, attributes: Mapping[str, str | int | bool]) -> Generator[None]:
     # Without these options OpenTelemetry records the error's text, which may quote the conversation.
     with _tracer.start_as_current_span(
         name, attributes=attributes, record_exception=False, set_status_on_exception=False
@@ -81,4 +90,5 @@ def _record(event: str, detail: str, *, is_private: bool, **fields: str | int | 
     if not is_private or log.is_enabled_for(logging.DEBUG):
         fields["detail"] = detail
     log.info(event, **fields)
-    trace.get_current_span().add_event(event, attributes=fields)
+    if not _is_off():
+        trace.get_current_span().add_event(event, attributes=fields)

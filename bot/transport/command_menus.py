@@ -11,7 +11,7 @@ import structlog
 
 from bot.errors import TelegramFailure, TelegramRefused, TelegramUnavailable
 from bot.transport.telegram_api import CommandScope, TelegramApi
-from bot.transport.words import LANGUAGES, words_for
+from bot.transport.words import LANGUAGES, menu_descriptions
 from memory import keys
 from memory.errors import MemoryFailure
 from memory.redis.client import RedisClient
@@ -68,12 +68,12 @@ def plan_menus(commands: Mapping[str, Audience], operator_ids: frozenset[int]) -
     for scope, chat_id, audience in places:
         names = [name for name, least in commands.items() if least in ranks[: ranks.index(audience) + 1]]
         for language in LANGUAGES:
-            words = words_for(language)
+            descriptions = menu_descriptions(language)
             yield Menu(
                 scope=scope,
                 chat_id=chat_id,
                 language="" if language == "en" else language,
-                commands=tuple((name, words(f"menu-{name}")) for name in names),
+                commands=tuple((name, descriptions[f"menu-{name}"]) for name in names),
             )
 
 

@@ -107,7 +107,11 @@ class Ingest:
             admission = admit(update, bot=self._bot, is_permitted=False, commands=self._commands)
             # Only noted, so that a repeat is recognised.
             arrival = Arrival(
-                update_id=update.update_id, ref=self._nowhere, mode="ignored", reason=admission.reason
+                update_id=update.update_id,
+                ref=self._nowhere,
+                mode="ignored",
+                reason=admission.reason,
+                gate=self._gate(admission),
             )
         else:
             anchor_id = message.chat_id if message.chat_id >= 0 else await self._anchor_of(update, message)
@@ -121,8 +125,7 @@ class Ingest:
                 membership=update.membership,
             )
             arrival = self._arrival(waiting, update.kind)
-        gate = f"{self._rules.door} {admission.action} {admission.reason or '-'}"
-        outcome = await self._accept(replace(arrival, gate=gate))
+        outcome = await self._accept(arrival)
         metrics.UPDATES.labels("refused" if admission.action == "refuse" else outcome).inc()
         return outcome
 
@@ -179,33 +182,26 @@ class Ingest:
 
     def _arrival(self, waiting: WaitingUpdate, kind: str) -> Arrival:
         admission, message = waiting.admission, waiting.message
+        action = admission.action
+        is_waiting = action not in {"ignore", "hear"}
+        interrupts = self._rules.interrupts
+        has_news = is_waiting and (action != "turn" or interrupts or message.forwarded_from)
         arrival = Arrival(
             update_id=waiting.update_id,
             ref=telegram_ref(
                 self._bot.id, waiting.anchor_id, message.thread_id, partitions=self._rules.partitions
             ),
-            mode="ignored",
-            reason=admission.reason,
+            mode="stop" if action == "stop" else "turn" if is_waiting else "ignored",
+            reason="" if is_waiting and action != "edit" else admission.reason,
+            payload=_payload(waiting) if is_waiting else "",
+            signal=_signal(waiting, interrupts=interrupts) if has_news else None,
             chat_id=0 if admission.reason in _GONE else message.chat_id,
+            gate=self._gate(admission),
         )
-        match admission.action:
-            case "ignore":
-                return arrival
-            case "hear":
-                return self._with_talk(arrival, waiting, kind)
-            case "edit":
-                arrival = self._with_talk(arrival, waiting, kind)
-                return replace(arrival, mode="turn", payload=_payload(waiting), signal=_signal(waiting))
-            case _:
-                interrupts = self._rules.interrupts
-                has_news = admission.action != "turn" or interrupts or message.forwarded_from
-                return replace(
-                    arrival,
-                    mode="stop" if admission.action == "stop" else "turn",
-                    reason="",
-                    payload=_payload(waiting),
-                    signal=_signal(waiting, interrupts=interrupts) if has_news else None,
-                )
+        return self._with_talk(arrival, waiting, kind) if action in {"hear", "edit"} else arrival
+
+    def _gate(self, admission: Admission) -> str:
+        return f"{self._rules.door} {admission.action} {admission.reason or '-'}"
 
     def _with_talk(self, arrival: Arrival, waiting: WaitingUpdate, kind: str) -> Arrival:
         """Add the line of talk to store. An edit only replaces a stored line."""

@@ -4,6 +4,8 @@ A placeholder is a noncharacter of Unicode with one UTF-16 unit, as its original
 """
 
 import re
+from collections.abc import Callable, Sequence
+from functools import partial
 
 LESS, BRACKET, DOLLAR, BACKSLASH, BAR, TIMES, UNDERLINE = "\ufdd0\ufdd1\ufdd2\ufdd3\ufdd4\ufdd5\ufdd6"
 BLANK = "\ufdd7"
@@ -108,15 +110,12 @@ def _fenced_formula(match: re.Match[str]) -> str:
 
 
 def _hidden_prose(text: str) -> str:
-    text = _INLINE.sub(_hidden_inline, text)
-    text = _TABLE_ROW.sub(_hidden_row, text)
-    text = _TAG.sub(LESS, text)
-    text = _PRODUCT.sub(TIMES, text)
-    text = _FOOTNOTE.sub(rf"\1{BRACKET}", text)
-    text = "\n".join(_hidden_bars(line) for line in text.split("\n")) if "||" in text else text
-    text = _BACKSLASH.sub(BACKSLASH, text)
-    text = _EMPHASIS.sub(_closed_emphasis, text)
-    return text.replace("$", DOLLAR)
+    for marks, change in _CHANGES:
+        for mark in marks:
+            if mark in text:
+                text = change(text)
+                break
+    return text
 
 
 def _hidden_inline(match: re.Match[str]) -> str:
@@ -161,8 +160,14 @@ def _cell_link(link: re.Match[str]) -> str:
     return f"{link['label']}{LABEL_END}{address}{LINK_END}"
 
 
-def _hidden_bars(line: str) -> str:
-    return _BARS.sub(lambda match: match[0] if match["spoiler"] else match[0].replace("||", BAR * 2), line)
+def _hidden_bars(text: str) -> str:
+    lines = text.split("\n")
+    return "\n".join(
+        [
+            _BARS.sub(lambda bars: bars[0] if bars["spoiler"] else bars[0].replace("||", BAR * 2), line)
+            for line in lines
+        ]
+    )
 
 
 def _closed_emphasis(match: re.Match[str]) -> str:
@@ -175,3 +180,17 @@ def _closed_emphasis(match: re.Match[str]) -> str:
     opening = JOINT if _WORD.match(before) and not _WORD.match(inner[0]) else ""
     closing = JOINT if _WORD.match(after) and not _WORD.match(inner[-1]) else ""
     return f"**{opening}{inner}{closing}**"
+
+
+_CHANGES: Sequence[tuple[Sequence[str], Callable[[str], str]]] = (
+    (("$", "\\", "![", "__"), partial(_INLINE.sub, _hidden_inline)),
+    (("|",), partial(_TABLE_ROW.sub, _hidden_row)),
+    (("<",), partial(_TAG.sub, LESS)),
+    (("*",), partial(_PRODUCT.sub, TIMES)),
+    (("[^",), partial(_FOOTNOTE.sub, rf"\1{BRACKET}")),
+    (("||",), _hidden_bars),
+    (("\\",), partial(_BACKSLASH.sub, BACKSLASH)),
+    (("**",), partial(_EMPHASIS.sub, _closed_emphasis)),
+    (("$",), lambda text: text.replace("$", DOLLAR)),
+)
+"""What is done to prose, in order. Each needs one of its marks in the text; most texts have none."""

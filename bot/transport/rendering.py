@@ -26,7 +26,7 @@ from bot.transport.rich_text import (
     utf16_length,
     valid_spans,
 )
-from bot.transport.splitting import MESSAGE_LIMIT, split
+from bot.transport.splitting import ENTITY_LIMIT, MESSAGE_LIMIT, split
 
 log = structlog.get_logger()
 
@@ -102,7 +102,7 @@ class _Edit(NamedTuple):
 def render_messages(markdown: str, limit: int = MESSAGE_LIMIT) -> list[RichText]:
     """Return the messages for a text, each of at most `limit` UTF-16 units; none for blank text."""
     rich = render(markdown)
-    if rich.text and not rich.entities and utf16_length(rich.text) <= limit:
+    if rich.text and len(rich.entities) <= ENTITY_LIMIT and utf16_length(rich.text) <= limit:
         return [rich]
     return split(rich, limit)
 

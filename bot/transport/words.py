@@ -1,6 +1,7 @@
 """Texts of the bot in the reader's language: a Fluent catalogue with one file for each language."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import lru_cache
 from importlib import resources
@@ -11,6 +12,7 @@ from fluent.runtime import FluentBundle, FluentResource
 LANGUAGES = ("en", "es", "ru", "de", "pt", "fa")
 DEFAULT_LANGUAGE = "en"
 
+_MENU_LINE = re.compile(r"^(menu-\S+) = (.+)$", re.MULTILINE)
 _LOCALES = {"en": "en-GB"}
 """Locales that differ from the language: in en-GB a date reads "21 November 2026"."""
 _PERSIAN_DIGITS = str.maketrans("0123456789,.", "۰۱۲۳۴۵۶۷۸۹٬٫")  # noqa: RUF001
@@ -46,13 +48,26 @@ def words_for(language_code: str) -> Words:
 
 
 @lru_cache
+def menu_descriptions(language: str) -> Mapping[str, str]:
+    """Return the description of each command in the menus of one of LANGUAGES, by its key.
+
+    Every process with a webhook shows them in all languages, and the data of a locale take 1 MB. So these lines of a
+    catalogue are plain text, read without Fluent.
+    """
+    return dict(_MENU_LINE.findall(_read_catalogue(language)))
+
+
+@lru_cache
 def _load(language: str) -> Words:
     functions: dict[str, Callable[[Any], Any]] = {"LTR": str, "DIGITS": _persian_digits, "JALALI": _jalali}
     locale = _LOCALES.get(language, language)
     bundle = FluentBundle([locale], functions=functions, use_isolating=language == "fa")
-    text = resources.files("bot.transport").joinpath("catalogue", f"{language}.ftl").read_text("utf-8")
-    bundle.add_resource(FluentResource(text))
+    bundle.add_resource(FluentResource(_read_catalogue(language)))
     return Words(language, bundle)
+
+
+def _read_catalogue(language: str) -> str:
+    return resources.files("bot.transport").joinpath("catalogue", f"{language}.ftl").read_text("utf-8")
 
 
 def _persian_digits(value: str | float) -> str:

@@ -2,7 +2,9 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from uuid import uuid4
 
 import structlog
@@ -12,7 +14,7 @@ from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
 from bot.agent.prompt.parts import PromptRecord
 from bot.agent.team import Team
-from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
+from bot.errors import DeadlinePassed, TellUser, TurnEnded, TurnRestarted, TurnStopped
 from bot.transport import texts
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
@@ -85,8 +87,8 @@ class Conversations:
         snapshot = history.snapshot
 
         async def count_uncovered() -> int:
-            now = await history.load(ref, limit=0)
-            return now.conversation_count - now.covered_count
+            now = history.snapshot
+            return now.conversation_count + len(history.pending) - now.covered_count
 
         return AgentContext(
             conversation=Conversation(
@@ -210,20 +212,20 @@ class Answerer:
             context.on_text, context.on_status = preview.take, preview.tell
             if is_stopped(question.batch, question.waiting, question.stopped_before):
                 raise TurnStopped
-            running = asyncio.create_task(self._read_and_run(question, context, reads), name="agent-run")
             ending = asyncio.create_task(
                 self.interruptions.wait(question, has_written=preview.has_text), name="turn-signals"
             )
             try:
-                async with asyncio.timeout(self.limits.deadline_s):
-                    await asyncio.wait([running, ending], return_when=asyncio.FIRST_COMPLETED)
-                if not running.done():
-                    raise ending.result()
-                return running.result()
+                async with asyncio.timeout(self.limits.deadline_s) as run:
+                    ending.add_done_callback(partial(_end_now, run))
+                    return await self._read_and_run(question, context, reads)
+            except Exception:
+                if ending.done():
+                    raise ending.result() from None
+                raise
             finally:
-                running.cancel()
                 ending.cancel()
-                await asyncio.wait([running, ending])
+                await asyncio.wait([ending])
 
     async def _read_and_run(
         self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
@@ -341,6 +343,13 @@ class Answerer:
             if record.agent == agent:
                 return dump_json(PromptRecord, record)
         return ""
+
+
+def _end_now(run: asyncio.Timeout, ending: asyncio.Task[TurnEnded | Forgotten]) -> None:
+    """Cancel the block of this time-out, unless it has ended."""
+    if not ending.cancelled():
+        with suppress(RuntimeError):
+            run.reschedule(0)
 
 
 def _unreadable(question: Question, reads: Mapping[int, ReadMessage]) -> str:

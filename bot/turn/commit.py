@@ -10,7 +10,7 @@ from bot.observe import metrics
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
-from bot.turn.delivery import Delivery
+from bot.turn.delivery import Delivery, until_stored
 from bot.turn.outbox import blank_part, plan_reply
 from bot.turn.store import Commit, TurnStore
 
@@ -43,12 +43,18 @@ class Committer:
     async def commit(self, claim: Claim, commit: Commit) -> None:
         """Commit and deliver. Raises Fenced, Forgotten and the store's errors.
 
+        A commit whose reply was lost is repeated here: only this worker knows that its first send has not begun.
         After a crash the next worker delivers the committed parts.
         """
         with metrics.TURN_SECONDS.labels("commit").time():
-            await self.store.commit(claim, commit)
+            reservation = self.delivery.reservation(commit.parts)
+            begins = reservation is not None and self.delivery.begins_with_commit(commit.parts)
+            reply = await until_stored(
+                self.store.commit, claim, commit, reservation=reservation, begins_send=begins
+            )
         with metrics.TURN_SECONDS.labels("deliver").time():
-            await self.delivery.deliver(claim, commit.parts)
+            wait = None if reservation is None else self.delivery.wait_in(reply, commit.parts)
+            await self.delivery.deliver(claim, commit.parts, reserved=wait, is_counted=begins)
         metrics.FINISHED.labels(commit.state).inc(len(commit.update_ids))
 
     async def end(

@@ -5,7 +5,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Literal, ParamSpec, Protocol, TypeVar
 
 import stamina
 import structlog
@@ -32,8 +32,11 @@ from memory import keys
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.http_calls import is_unsent
 from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall
 
 log = structlog.get_logger()
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SENDS_AT_MOST = 2
 """Sends of one part with an unknown outcome: the first one and one repetition."""
@@ -48,16 +51,28 @@ Pause = Callable[[float], Awaitable[None]]
 Send = Callable[[Part], Awaitable[int | None]]
 """Sends one part. Returns the Telegram message that shows it, if any. Raises the TelegramFailure errors."""
 
-_until_stored = stamina.AsyncRetryingCaller(
+_AWAY = (StoreUnavailable, StoreFull)
+_retrying = stamina.AsyncRetryingCaller(
     attempts=None, timeout=None, wait_initial=FIRST_PAUSE_S, wait_max=2.0, wait_jitter=0.0
-).on((StoreUnavailable, StoreFull))
-"""Repeats a write until it succeeds or raises Fenced: only this worker knows what was sent."""
+).on(_AWAY)
+
+
+async def until_stored(write: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Repeat a write until it succeeds or raises Fenced: only this worker knows what was sent."""
+    try:
+        return await write(*args, **kwargs)
+    except _AWAY:
+        await asyncio.sleep(FIRST_PAUSE_S)
+    return await _retrying(write, *args, **kwargs)
 
 
 class Rates(Protocol):
     """The budgets of calls: see bot/transport/rates.py."""
 
     async def reserve(self, chat_id: int, importance: Importance) -> float | None: ...
+    def reservation(self, chat_id: int, importance: Importance) -> ScriptCall | None: ...
+    def wait_in(self, reply: int | None, chat_id: int) -> float | None: ...
+    def seems_free(self, chat_id: int) -> bool: ...
     async def held(self, chat_id: int) -> float: ...
     async def hold(self, chat_id: int, retry_after: float) -> None: ...
 
@@ -145,15 +160,45 @@ class Delivery:
     slots: Slots
     pause: Pause = asyncio.sleep
 
-    async def deliver(self, claim: Claim, parts: Sequence[Part], *, sends_begun: int = 0) -> None:
+    def reservation(self, parts: Sequence[Part]) -> ScriptCall | None:
+        """Return the script that reserves the place of the first send, for the commit's round trip, if it needs one.
+
+        On a cluster a slow server of the budgets must not hold up the commit: then the send reserves its own place.
+        """
+        if not parts or parts[0].kind == "delete" or self.store.is_on_cluster:
+            return None
+        return self.rates.reservation(parts[0].chat_id, "final")
+
+    def wait_in(self, reply: int | None, parts: Sequence[Part]) -> float:
+        """Return the seconds until the place of the first send, for the reply to its reservation."""
+        return self.rates.wait_in(reply, parts[0].chat_id) or 0.0
+
+    def begins_with_commit(self, parts: Sequence[Part]) -> bool:
+        """Return True if the commit should count the first send: it will probably follow at once."""
+        return self.rates.seems_free(parts[0].chat_id)
+
+    async def deliver(
+        self,
+        claim: Claim,
+        parts: Sequence[Part],
+        *,
+        sends_begun: int = 0,
+        reserved: float | None = None,
+        is_counted: bool = False,
+    ) -> None:
         """Send every part. `sends_begun` counts the sends of the first part that a crash has interrupted.
+
+        `reserved` are the seconds until the place of the first send if the commit has reserved it. `is_counted`: the
+        commit has counted that send too.
 
         Such a send may have arrived: it is repeated once, not twice. This waits for 429s and outages as long as
         it takes, with the claim but without the worker's slot. An unreachable chat ends the outbox. Raises
         Fenced and the store's errors; undelivered parts stay.
         """
         async with AsyncExitStack() as rest:
-            run = _DeliveryRun(self, claim, rest, counted=sends_begun)
+            run = _DeliveryRun(
+                self, claim, rest, counted=sends_begun, reserved=reserved, is_counted=is_counted
+            )
             left = deque(parts)
             while left:
                 instead = await run.deliver(left[0])
@@ -168,7 +213,20 @@ class Delivery:
 class _DeliveryRun:
     """The delivery of one outbox under one claim: its first part, the form that is sent now, and its sends so far."""
 
-    def __init__(self, delivery: Delivery, claim: Claim, rest: AsyncExitStack, *, counted: int) -> None:
+    def __init__(
+        self,
+        delivery: Delivery,
+        claim: Claim,
+        rest: AsyncExitStack,
+        *,
+        counted: int,
+        reserved: float | None,
+        is_counted: bool,
+    ) -> None:
+        self._reserved = reserved
+        """Seconds until the place that the commit has reserved for the first send."""
+        self._is_counted = is_counted
+        """True if the commit has counted the first send."""
         self.counted = counted
         """The sends of the first part with an unknown outcome that the store knows of."""
         self._delivery = delivery
@@ -183,6 +241,8 @@ class _DeliveryRun:
         self._stored = self._part = stored
         self._begun = self.counted + 1
         self._note = SentPart(number=stored.number, kind=stored.kind, outcome="", repeats=self.counted)
+        if self._is_counted:
+            self.counted, self._is_counted = self._begun, False
         if stored.chat_id in self._moved:
             there = moved_part(stored, self._moved[stored.chat_id])
             if there is None:
@@ -288,12 +348,16 @@ class _DeliveryRun:
         A send is counted right before it: a crash while none was running must not make its outcome unknown.
         """
         rates, chat_id = self._delivery.rates, self._part.chat_id
-        if self._part.kind == "delete":
+        if self._reserved is not None:
+            wait, self._reserved = self._reserved, None
+        elif self._part.kind == "delete":
             wait = await rates.held(chat_id)
         else:
             wait = await rates.reserve(chat_id, "final") or 0.0
         while wait > 0:
             if wait < SHORT_WAIT_S:
+                if not await self._count(self._begun - 1):
+                    return False
                 await self._delivery.pause(wait)
             else:
                 metrics.SENDS.labels("waited").inc()
@@ -317,7 +381,7 @@ class _DeliveryRun:
         if self.counted == begun:
             return True
         store = self._delivery.store
-        is_there = await _until_stored(store.count_sends, self._claim, self._stored, begun)
+        is_there = await until_stored(store.count_sends, self._claim, self._stored, begun)
         self.counted = begun
         return is_there
 
@@ -328,7 +392,7 @@ class _DeliveryRun:
         """
         # Edits with an unknown outcome concerned the message that was there before.
         unknown = self._begun - 1 if self._part.edits is None else 0
-        is_there = await _until_stored(
+        is_there = await until_stored(
             self._delivery.store.replace_part, self._claim, self._stored, [form], sends_begun=unknown
         )
         self._stored = self._part = form
@@ -345,7 +409,7 @@ class _DeliveryRun:
     ) -> Sequence[Part] | None:
         """Note what was sent: a store that is away for a moment must not cause a repetition."""
         metrics.SENDS.labels(outcome).inc()
-        is_there = await _until_stored(
+        is_there = await until_stored(
             self._delivery.store.sent,
             self._claim,
             self._stored,

@@ -202,7 +202,7 @@ class DraftScreen:
         rich = look() if since >= DRAFT_EVERY_S else _NOTHING
         if not rich or (rich == self._shown and since < DRAFT_LIFE_S):
             return
-        if await self.line.call("edit", lambda: self._draft(rich)) is not None:
+        if await self.line.call("draft", lambda: self._draft(rich)) is not None:
             self._shown, self.shown_at = rich, now
 
     def abandon(self) -> None:

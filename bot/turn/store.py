@@ -9,7 +9,7 @@ from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
 from bot.turn.outbox import Part, SentPart, dump_part, parse_part
 from memory import keys
 from memory.codec import dump_json, parse_json
-from memory.errors import Forgotten
+from memory.errors import Forgotten, MemoryFailure
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
 from memory.history.redis_history import MessageBatch, load_snapshot, message_batch, parse_snapshot
@@ -92,6 +92,7 @@ class CommitChanges:
     starts_conversation: bool
     compresses: bool
     active_agent: str | None
+    begins_send: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +113,7 @@ class SendOutcome:
     telegram_id: str
     """"-" for a part that no message shows, "" if nobody knows whether it arrived."""
     message_id: str
+    context_id: str
     undeliverable: str
     note: SentPart | None
     update_prefix: str
@@ -215,6 +217,11 @@ class TurnStore:
         self._clock = clock
         self._new_id = new_id
 
+    @property
+    def is_on_cluster(self) -> bool:
+        """Return True if the send budgets may be on another server than the outbox."""
+        return self._redis.is_cluster
+
     async def take(self, claim: Claim, *, window: int) -> tuple[Todo, HistorySnapshot]:
         """Return the context's work and its newest `window` messages, in one round trip."""
         ref = claim.ref
@@ -279,8 +286,19 @@ class TurnStore:
         found = await self._redis.call("HGET", keys.context_key(ref, "telegram"), message_id)
         return tuple(int(each) for each in str(found or "").split())
 
-    async def commit(self, claim: Claim, turn: Commit) -> None:
-        """Commit the turn. Repeating a commit changes nothing. Raises Forgotten."""
+    async def commit(
+        self,
+        claim: Claim,
+        turn: Commit,
+        *,
+        reservation: ScriptCall | None = None,
+        begins_send: bool = False,
+    ) -> int | None:
+        """Commit the turn. Repeating a commit changes nothing. Raises Forgotten.
+
+        Return the reply to the `reservation` (see bot/transport/rates.py), None if it failed: then the commit is
+        stored all the same. With `begins_send` the first send counts as begun.
+        """
         ref, epoch = claim.ref, turn.epoch
         settings = CommitSettings(
             update_prefix=keys.partition_key(ref.partition, "update", ""),
@@ -306,12 +324,21 @@ class TurnStore:
                 starts_conversation=turn.starts_conversation,
                 compresses=turn.compresses,
                 active_agent=turn.active_agent,
+                begins_send=begins_send,
             ),
             settings=settings,
         )
         # The booking comes first: a commit that is stored was booked, and a repeated commit is booked once.
-        *_, outcome = await self._redis.run_all([*turn.booking, call])
-        _check(outcome)
+        calls = [*turn.booking, call]
+        if reservation is None:
+            _check((await self._redis.run_all(calls))[-1])
+            return None
+        *replies, reserved = await self._redis.run_each([*calls, reservation])
+        for reply in replies:
+            if isinstance(reply, MemoryFailure):
+                raise reply
+        _check(replies[-1])
+        return None if isinstance(reserved, MemoryFailure) else int(reserved)
 
     async def note_refusal(self, ref: ContextRef, *, chat_id: int, sender_id: int, update_id: int) -> bool:
         """Return True if this update should get the refusal. Each sender gets one per chat in REFUSAL_TTL_S."""
@@ -352,6 +379,8 @@ class TurnStore:
     ) -> bool:
         """Take the first part off the outbox. After the last one its updates are finished.
 
+        Then the context is settled as well if it has nothing more to do: `claim.settled` is set.
+
         `telegram_id` is the message that shows it, NO_MESSAGE for a deletion, None if nobody knows whether it
         arrived. `undeliverable` gives up the whole outbox with that reason. `note` tells operators how it was
         sent. False: it was erased meanwhile; nothing happens, and the parts after it must not be sent.
@@ -359,6 +388,7 @@ class TurnStore:
         outcome = SendOutcome(
             telegram_id="-" if telegram_id == NO_MESSAGE else str(telegram_id or ""),
             message_id=part.message_id,
+            context_id=claim.ref.context_id,
             undeliverable=undeliverable,
             note=note,
             update_prefix=keys.partition_key(claim.ref.partition, "update", ""),
@@ -373,6 +403,8 @@ class TurnStore:
         )
         reply = await self._redis.run(call)
         _check(reply)
+        if reply == "settled":
+            claim.settled.set()
         return reply != "gone"
 
     async def dead_letters(self, ref: ContextRef) -> dict[int, str]:

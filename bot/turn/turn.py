@@ -77,7 +77,7 @@ class Turns:
                     is_whole = await self._do(claim, todo, snapshot, incoming)
                 # After a turn that an earlier worker died over, the next one begins with a new entry.
                 is_over = number == QUANTUM or not is_whole or claim.is_taken_over
-                if not await settling.settle(claim, rotate=is_over):
+                if claim.settled.is_set() or not await settling.settle(claim, rotate=is_over):
                     return
         except asyncio.CancelledError:
             with suppress(Fenced, MemoryFailure):

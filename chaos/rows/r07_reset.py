@@ -25,6 +25,7 @@ from chaos.rig.system import BOT_ID, System, running_system
 from memory import keys
 from simulator.api.faults import Fault
 from tests.scripted_embeddings import Embeddings
+from tests.story.index_points import message_id_of
 
 Way = Literal["chat", "operator", "console", "forget", "all"]
 Victim = Literal["work", "serve", "valkey", "index"]
@@ -310,7 +311,7 @@ class ResetRun:
         self.points += len(found)
         for point in found:
             self.model.forgotten.look("the index", repr(point))
-            message_id = point["payload"]["message_id"]
+            message_id = message_id_of(point["payload"])
             if self.ids.since.get(message_id, before) < before:
                 self.ids.seen.append(f"{message_id} in the index")
 

@@ -21,7 +21,7 @@ from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, partition_key
 from memory.recall.qdrant.points import point_id, scope_of
 from tests.scripted_script import echo
-from tests.story.index_points import every_point
+from tests.story.index_points import every_point, message_id_of
 
 SHARE = 0.10
 WORKERS = 2
@@ -138,7 +138,7 @@ async def told_by_history(system: System, refs: Sequence[ContextRef]) -> dict[st
         for message in await store.page(ref, after_sequence=-1, limit=100_000, whole=True):
             if is_indexed(message):
                 sender = message.sender.id if message.sender else None
-                place = (ref.context_id, epoch, scope_of(ref.context_id, epoch), message.id)
+                place = (message.id, ref.context_id, epoch, scope_of(ref.context_id, epoch))
                 facts = (message.sent_at, (*place, message.role, message.sequence, sender))
                 told[point_id(ref.context_id, message.id)] = facts
     return told
@@ -146,8 +146,9 @@ async def told_by_history(system: System, refs: Sequence[ContextRef]) -> dict[st
 
 def facts_of(payload: dict[str, object]) -> Facts:
     """Return the facts of a point."""
-    names = ("context", "epoch", "scope", "message_id", "role", "sequence", "sender_id")
-    return float(str(payload["sent_at"])), tuple(payload.get(name) for name in names)
+    names = ("context", "epoch", "scope", "role", "sequence", "sender_id")
+    others = (payload.get(name) for name in names)
+    return float(str(payload["sent_at"])), (message_id_of(payload), *others)
 
 
 def twice(points: Iterable[str]) -> list[str]:

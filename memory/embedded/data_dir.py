@@ -22,22 +22,31 @@ def prepare_directory(data_dir: Path, name: str) -> Path:
 
     Raises DataDirUnusable if it cannot be made or written, DataDirFull if less than 200 MB are free.
     """
-    directory = data_dir.expanduser().absolute() / name
     try:
-        # `parents=True` would make the folders above readable for everyone.
-        directory.parent.parent.mkdir(parents=True, exist_ok=True)
-        directory.parent.mkdir(mode=0o700, exist_ok=True)
-        directory.mkdir(mode=0o700, exist_ok=True)
-        directory.chmod(0o700)
+        directory = make_directory(data_dir, name)
         with tempfile.TemporaryFile(dir=directory) as probe:
             probe.write(b"x")
         free = shutil.disk_usage(directory).free
     except OSError as error:
-        raise data_dir_failure(directory, error) from error
+        raise data_dir_failure(_folder(data_dir, name), error) from error
     if free < MIN_FREE_BYTES:
         raise DataDirFull(
             f"DATA_DIR: {directory} has {free // 2**20} MB of free space, {MIN_FREE_BYTES // 2**20} are needed"
         )
+    return directory
+
+
+def make_directory(data_dir: Path, name: str) -> Path:
+    """Make `data_dir` and `data_dir/name` with mode 0700, and return the absolute path of the latter.
+
+    Raises OSError.
+    """
+    directory = _folder(data_dir, name)
+    # `parents=True` would make the folders above readable for everyone.
+    directory.parent.parent.mkdir(parents=True, exist_ok=True)
+    directory.parent.mkdir(mode=0o700, exist_ok=True)
+    directory.mkdir(mode=0o700, exist_ok=True)
+    directory.chmod(0o700)
     return directory
 
 
@@ -65,6 +74,10 @@ def rest_after(took: float) -> float:
     Data erased just after the upkeep began must leave the files in time. From 17 s on it rests as long as it works.
     """
     return min(9.0 * took, max(took, ERASED_WITHIN_S - 2 * took))
+
+
+def _folder(data_dir: Path, name: str) -> Path:
+    return data_dir.expanduser().absolute() / name
 
 
 def _private_directory(path: Path) -> Path:

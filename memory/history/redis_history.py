@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from memory.codec import dump_json, parse_json
@@ -25,6 +26,8 @@ from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "memory.redis.scripts"
+RECENT_MESSAGES = 4_096
+"""Messages of the last turns that stay parsed: their JSON in the store is the key, so an edit is another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -355,8 +358,11 @@ def dump_message(message: Message) -> str:
 
 def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
     """Return the snapshot in the reply to `load_snapshot`."""
-    epoch, count, conversation_count, start, next_sequence, created_at, rows = reply[:7]
-    summary, covered_count, turns, active_agent, revision, failed_at, people, talk = reply[7:]
+    epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
+    summary, covered_count, turns, active_agent, revision, failed_at, people, talk = reply[8:]
+    newest = [
+        _recent_message(sequence, line) for sequence, line in zip(order[1::2], lines, strict=True) if line
+    ]
     return HistorySnapshot(
         epoch=int(epoch),
         count=int(count),
@@ -364,7 +370,7 @@ def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
         conversation_start=int(start),
         next_sequence=int(next_sequence),
         created_at=float(created_at) if created_at else None,
-        newest=tuple(reversed(_parse_messages(rows))),
+        newest=tuple(reversed(newest)),
         summary=parse_json(Summary, summary) if summary else None,
         covered_count=int(covered_count),
         ledger=tuple([parse_json(LedgerTurn, turn) for turn in turns]) if turns else (),
@@ -388,11 +394,16 @@ def _parse_deletion(line: str, ids: Collection[str]) -> Deletion:
 
 def _parse_messages(rows: Sequence[str]) -> list[Message]:
     """Return the messages of rows of id, sequence and JSON."""
-    messages: list[Message] = []
-    for sequence, line in zip(rows[1::3], rows[2::3], strict=True):
-        message = parse_json(Message, line)
-        messages.append(replace(message, sequence=int(float(sequence))))
-    return messages
+    return [_parse_message(sequence, line) for sequence, line in zip(rows[1::3], rows[2::3], strict=True)]
+
+
+def _parse_message(sequence: str, line: str) -> Message:
+    """Return the message of `dump_message`, with its sequence."""
+    return parse_json(Message, f'{{"sequence":{int(float(sequence))},{line[1:]}')
+
+
+_recent_message = lru_cache(RECENT_MESSAGES)(_parse_message)
+"""`_parse_message` for messages that the next turn reads again."""
 
 
 def _parse_people(pairs: Sequence[str]) -> dict[int, str]:

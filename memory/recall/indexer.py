@@ -24,6 +24,8 @@ PATIENT_FAILURES = 8
 """Failures of an unavailable embedder at one batch. After that we test if a single message causes them."""
 ERASURE_PAGE = 512
 """Entries behind a full batch that are searched for erasures at a time."""
+LOOK_BACK_EVERY = 16
+"""Steps with new work between two looks for unfinished and abandoned work."""
 PAUSED_MS = 200
 """Pause of a process that takes no work, before it looks again."""
 
@@ -48,6 +50,8 @@ class IndexResult:
     """Vectors erased."""
     skipped: int = 0
     """Messages that no longer exist, and unreadable entries."""
+    is_full: bool = False
+    """True if the batch was full, so that more work probably waits."""
 
 
 class CurrentHistory(Protocol):
@@ -120,6 +124,7 @@ class Indexer:
         self._block_ms = block_ms
         self._abandoned_after_ms = abandoned_after_ms
         self._failures = 0
+        self._steps_to_look_back = 0
         self._erasures_from = "-"
 
     async def step(self) -> IndexResult:
@@ -130,17 +135,22 @@ class Indexer:
         if not self._recall.spaces.takes_work:
             await asyncio.sleep(min(self._block_ms, PAUSED_MS) / 1000)
             return IndexResult()
-        batch = _sort(await self._take(), self._partition)
+        look_back_in, self._steps_to_look_back = self._steps_to_look_back, 0  # after a failure: at once
+        entries = await self._take(is_looking_back=look_back_in == 0)
+        batch = _sort(entries, self._partition)
         erased = await self._erase(batch)
         await self._finish(batch.erasing, ())
         spaces = self._recall.spaces.active
         findable, late = await self._index(batch.index, spaces)
         await self._finish(batch.indexing, spaces)
+        if entries:
+            self._steps_to_look_back = (look_back_in or LOOK_BACK_EVERY) - 1
         return IndexResult(
             indexed=len(findable),
             reindexed=sum(bool(batch.index[message]) for message in findable),
             erased=erased + late,
             skipped=len(batch.index) - len(findable) + batch.unknown,
+            is_full=len(entries) >= BATCH,
         )
 
     async def leave(self) -> None:
@@ -151,9 +161,9 @@ class Indexer:
             if "NOGROUP" not in str(refusal):  # it never had work
                 raise
 
-    async def _take(self) -> list[_Entry]:
+    async def _take(self, *, is_looking_back: bool) -> list[_Entry]:
         try:
-            return await self._read()
+            return await self._read(is_looking_back=is_looking_back)
         except CommandRefused as refusal:
             if "NOGROUP" not in str(refusal):
                 raise
@@ -164,15 +174,19 @@ class Indexer:
         except CommandRefused as refusal:
             if "BUSYGROUP" not in str(refusal):  # another indexer made it at the same time
                 raise
-        return await self._read()
+        return await self._read(is_looking_back=is_looking_back)
 
-    async def _read(self) -> list[_Entry]:
-        """Read our unfinished entries and abandoned ones, then new ones, so that none starves."""
+    async def _read(self, *, is_looking_back: bool) -> list[_Entry]:
+        """Read new entries, and before them our unfinished and abandoned ones if we look back."""
         key = partition_key(self._partition, "work")
         ours = ("XREADGROUP", "GROUP", GROUP, self._consumer, "COUNT")
-        takeover = ("XAUTOCLAIM", key, GROUP, self._consumer, self._abandoned_after_ms, "0-0", "COUNT", BATCH)
-        _, reply = await self._redis.calls([(*takeover, "JUSTID"), (*ours, BATCH, "STREAMS", key, "0")])
-        entries = _entries_of_stream(reply)
+        entries: list[_Entry] = []
+        if is_looking_back:
+            takeover = ("XAUTOCLAIM", key, GROUP, self._consumer, self._abandoned_after_ms, "0-0")
+            _, reply = await self._redis.calls(
+                [(*takeover, "COUNT", BATCH, "JUSTID"), (*ours, BATCH, "STREAMS", key, "0")]
+            )
+            entries = _entries_of_stream(reply)
         room = BATCH - len(entries)
         if room == 0:
             return entries + await self._erasures_behind()

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from memory.recall.lexicon.analyser import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
-from memory.recall.vector_index import Candidate
+from memory.recall.vector_index import Candidate, Hit
 
 SHORTLIST = 100
-"""Messages that are ranked, with their neighbours at most 500. A longer list finds no more (docs/recall.md)."""
+"""Messages that are ranked, with some neighbours. A longer list finds no more (docs/recall.md)."""
+BEST = 30
+"""Messages of the shortlist whose neighbours are ranked too."""
 REACH = 2
 """Messages on each side that count as neighbours."""
 FEATURES = (
@@ -95,11 +97,11 @@ def load_weights() -> RankerWeights:
     )
 
 
-def shortlist(candidates: Sequence[Candidate]) -> list[int]:
-    """Return the sequences of at most SHORTLIST candidates, the best by words and by meaning in turns."""
+def shortlist(hits: Sequence[Hit]) -> list[int]:
+    """Return the sequences of at most SHORTLIST hits, the best by words and by meaning in turns."""
     by_words: list[tuple[float, int]] = []
     by_meaning: list[tuple[float, int]] = []
-    for each in candidates:
+    for each in hits:
         if each.sparse > 0:
             by_words.append((each.sparse, each.sequence))
         if each.dense is not None:
@@ -111,10 +113,11 @@ def shortlist(candidates: Sequence[Candidate]) -> list[int]:
     return list(listed)[:SHORTLIST]
 
 
-def plan_lookups(sequences: Iterable[int]) -> set[int]:
-    """Return the sequences to score exactly: these and those of their neighbours."""
+def plan_lookups(listed: Sequence[int]) -> set[int]:
+    """Return the sequences to score exactly: the shortlist, and the neighbours of its BEST first."""
     offsets = range(-REACH, REACH + 1)
-    return {each + offset for each in sequences for offset in offsets if each + offset >= 0}
+    near = {each + offset for each in listed[:BEST] for offset in offsets if each + offset >= 0}
+    return near.union(listed)
 
 
 def rank(
@@ -130,11 +133,10 @@ def rank(
     weights_by_name = weights.hybrid if _have_vectors(messages) else weights.lexical
     vector = np.array([weights_by_name.get(name, 0.0) for name in FEATURES])
     # Rounded, because the order of summation depends on the row and must not decide between equal scores.
-    scores: list[float] = (compute_features(question, messages, listed=listed) @ vector).round(9).tolist()
-    scored = [
-        RankedCandidate(candidate=each, score=score) for each, score in zip(messages, scores, strict=True)
-    ]
-    return sorted(scored, key=lambda each: (-each.score, -each.candidate.sequence))
+    scores = (compute_features(question, messages, listed=listed) @ vector).round(9)
+    newest_first = np.array([-each.sequence for each in messages])
+    best_first: list[int] = np.lexsort((newest_first, -scores)).tolist()
+    return [RankedCandidate(candidate=messages[row], score=float(scores[row])) for row in best_first]
 
 
 def select_relevant(
@@ -157,11 +159,10 @@ def select_relevant(
         floor = floors.among(len(scored)) if scored else 0.0
         best = [each.candidate for each in ranked[:_BEST_COUNT]]
         is_above = bool(best) and ranked[0].score >= floor and _share_words(question, best)
-    return [
-        each
-        for each in ranked
-        if (is_above and each.score >= floor - floors.margin) or _has_all_words(question, each.candidate)
-    ]
+    least = floor - floors.margin if is_above else math.inf
+    if BARE not in question.signs:
+        return [each for each in ranked if each.score >= least]
+    return [each for each in ranked if each.score >= least or _has_all_words(question, each.candidate)]
 
 
 _BEST_COUNT = 5
@@ -194,7 +195,7 @@ def _share_words(question: QuestionAnalysis, messages: Sequence[Candidate]) -> b
 
 
 def _has_all_words(question: QuestionAnalysis, message: Candidate) -> bool:
-    return BARE in question.signs and all(word.whole & message.terms for word in question.words)
+    return all(word.whole & message.terms for word in question.words)
 
 
 def _have_vectors(messages: Sequence[Candidate]) -> bool:
@@ -223,10 +224,15 @@ def compute_features(
     """
     context = _Neighbourhood.of(messages)
     words = np.array([each.sparse for each in messages])
-    share = words / words.max(initial=0.0) if words.max(initial=0.0) > 0 else words
-    meaning = np.array([0.0 if each.dense is None else each.dense for each in messages])
+    best = words.max(initial=0.0)
+    share = words / best if best > 0 else words
+    meaning = np.array([each.dense or 0.0 for each in messages])
     similarity = np.maximum(meaning, 0.0)
-    author = _flags(question.author is not None and each.sender_id == question.author for each in messages)
+    none = np.zeros(len(messages))
+    author, of_self = none, none
+    if question.author is not None:
+        author = _flags([each.sender_id == question.author for each in messages])
+        of_self = author * context.with_sign(FIRST_PERSON)
     follows_question = _follows_question(context)
     columns: dict[str, Column] = {
         "words": share,
@@ -234,17 +240,17 @@ def compute_features(
         "meaning": meaning,
         "words_and_meaning": share * similarity,
         "window": _window(question, context, listed),
-        "session_words": _best_of_session(share, context),
-        "session_meaning": _best_of_session(meaning, context),
+        "session_words": context.best_of_session(share),
+        "session_meaning": context.best_of_session(meaning),
         "answers_words": follows_question * context.of_neighbour(share, -1),
         "answers_meaning": follows_question * context.of_neighbour(similarity, -1),
         "author": author,
-        "author_of_self": author * context.with_sign(FIRST_PERSON),
-        "date": np.array([_date_nearness(each.sent_at, question.dates) for each in messages]),
-        "tells_time": context.with_sign(TIME) * (WHEN in question.signs),
-        "tells_name": context.with_sign(NAME) * (NAME in question.signs),
+        "author_of_self": of_self,
+        "date": _date_nearness(messages, question.dates) if question.dates else none,
+        "tells_time": context.with_sign(TIME) if WHEN in question.signs else none,
+        "tells_name": context.with_sign(NAME) if NAME in question.signs else none,
         "question": context.with_sign(QUESTION),
-        "session_start": _flags(each.sequence == each.session for each in messages),
+        "session_start": _flags(context.sequences == context.sessions),
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
@@ -264,23 +270,35 @@ def _share_of_word(word: QuestionWord, terms: frozenset[int]) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Neighbourhood:
-    """Messages, and for each offset the rows of their neighbours. A row is -1 without a neighbour in the session."""
+    """Messages, their places, and for each offset the rows of their neighbours.
+
+    A row is -1 without a neighbour in the session.
+    """
 
     messages: Sequence[Candidate]
+    sequences: NDArray[np.int64]
+    sessions: NDArray[np.int64]
     neighbours: dict[int, NDArray[np.intp]]
 
     @staticmethod
     def of(messages: Sequence[Candidate]) -> "_Neighbourhood":
-        rows = {each.sequence: row for row, each in enumerate(messages)}
+        sequences = np.array([each.sequence for each in messages], np.int64)
+        sessions = np.array([each.session for each in messages], np.int64)
+        in_order = np.argsort(sequences)
         offsets = [sign * distance for distance in range(1, REACH + 1) for sign in (-1, 1)]
+        neighbours: dict[int, NDArray[np.intp]] = {}
+        for offset in offsets:
+            wanted = sequences + offset
+            rows = in_order[np.searchsorted(sequences, wanted, sorter=in_order).clip(max=len(messages) - 1)]
+            is_there = (sequences[rows] == wanted) & (sessions[rows] == sessions)
+            neighbours[offset] = np.where(is_there, rows, -1)
         return _Neighbourhood(
-            messages=messages,
-            neighbours={offset: _neighbour_rows(messages, rows, offset) for offset in offsets},
+            messages=messages, sequences=sequences, sessions=sessions, neighbours=neighbours
         )
 
     def with_sign(self, sign: str) -> Column:
         """Return 1 for each message with this sign."""
-        return _flags(sign in each.signs for each in self.messages)
+        return _flags([sign in each.signs for each in self.messages])
 
     def of_neighbour(self, values: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
         """Return for each message the value (or row of values) of its neighbour, 0 without one."""
@@ -289,22 +307,21 @@ class _Neighbourhood:
         taken[rows < 0] = 0.0
         return taken
 
-
-def _neighbour_rows(messages: Sequence[Candidate], rows: dict[int, int], offset: int) -> NDArray[np.intp]:
-    neighbours = np.full(len(messages), -1, np.intp)
-    for row, message in enumerate(messages):
-        other = rows.get(message.sequence + offset, -1)
-        if other >= 0 and messages[other].session == message.session:
-            neighbours[row] = other
-    return neighbours
+    def best_of_session(self, values: Column) -> Column:
+        """Return for each message the highest value in its session."""
+        starts, session_of_row = np.unique(self.sessions, return_inverse=True)
+        best = np.full(len(starts), -np.inf)
+        np.maximum.at(best, session_of_row, values)
+        return best[session_of_row]
 
 
 def _window(question: QuestionAnalysis, context: _Neighbourhood, listed: Collection[int]) -> Column:
     """Sum the rarity of the question's terms that the message has. Terms of its neighbours count less."""
     columns = {term: column for column, term in enumerate(question.terms.indices[:_WINDOW_TERMS])}
+    wanted = frozenset(columns)
     has = np.zeros((len(context.messages), len(columns)))
     for row, message in enumerate(context.messages):
-        for term in columns.keys() & message.terms:
+        for term in wanted & message.terms:
             has[row, columns[term]] = 1.0
     reached = has.copy()
     for offset in context.neighbours:
@@ -315,20 +332,16 @@ def _window(question: QuestionAnalysis, context: _Neighbourhood, listed: Collect
     return reached @ (rarity * np.array(question.terms.values[:_WINDOW_TERMS])) / _WINDOW_SCALE
 
 
-def _best_of_session(values: Column, context: _Neighbourhood) -> Column:
-    best: dict[int, float] = {}
-    for message, value in zip(context.messages, values.tolist(), strict=True):
-        best[message.session] = max(value, best.get(message.session, value))
-    return np.array([best[message.session] for message in context.messages])
-
-
 def _follows_question(context: _Neighbourhood) -> Column:
     """Return 1 for messages after another person's question."""
     follows = np.zeros(len(context.messages))
-    rows: list[int] = context.neighbours[-1].tolist()
-    for number, (row, message) in enumerate(zip(rows, context.messages, strict=True)):
-        before = context.messages[row]
-        follows[number] = row >= 0 and ASKS in before.signs and _author(before) != _author(message)
+    asks = np.array([ASKS in each.signs for each in context.messages])
+    rows = context.neighbours[-1]
+    after = np.flatnonzero((rows >= 0) & asks[rows])
+    befores: list[int] = rows[after].tolist()
+    afters: list[int] = after.tolist()
+    for row, before in zip(afters, befores, strict=True):
+        follows[row] = _author(context.messages[before]) != _author(context.messages[row])
     return follows
 
 
@@ -336,20 +349,19 @@ def _author(message: Candidate) -> tuple[str, int | None]:
     return message.role, message.sender_id
 
 
-def _date_nearness(sent_at: float, dates: Sequence[DateSpan]) -> float:
+def _date_nearness(messages: Sequence[Candidate], dates: Sequence[DateSpan]) -> Column:
     """Return 1 within a period of the question, less on days around a short one, 0 without any."""
-    return max((_nearness_to_span(sent_at, date) for date in dates), default=0.0)
+    sent_at = np.array([each.sent_at for each in messages])
+    nearness = np.zeros(len(messages))
+    for date in dates:
+        length = date.end - date.start
+        if length > _LONGEST_DATE_S:
+            continue
+        away = np.maximum(np.maximum(date.start - sent_at, sent_at - date.end), 0.0)
+        near = np.exp(-away / _WEEK_S) if length <= _WEEK_S else _flags(away == 0)
+        np.maximum(nearness, near, out=nearness)
+    return nearness
 
 
-def _nearness_to_span(sent_at: float, date: DateSpan) -> float:
-    length = date.end - date.start
-    if length > _LONGEST_DATE_S:
-        return 0.0
-    away = max(date.start - sent_at, sent_at - date.end, 0.0)
-    if away > 0 and length > _WEEK_S:
-        return 0.0
-    return math.exp(-away / _WEEK_S)
-
-
-def _flags(values: Iterable[bool]) -> Column:
-    return np.array(list(values), np.float64)
+def _flags(values: Sequence[bool] | NDArray[np.bool_]) -> Column:
+    return np.asarray(values, np.float64)

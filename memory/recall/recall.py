@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -16,20 +17,16 @@ from memory.recall.embedders.embedder import (
     EmbeddingError,
     EmbeddingInvalid,
     EmbeddingRefused,
+    EmbeddingSpace,
     EmbeddingUnavailable,
 )
 from memory.recall.lexicon.analyser import SMALL_TALK, analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
-from memory.recall.ranking import (
-    RankedCandidate,
-    load_weights,
-    plan_lookups,
-    rank,
-    select_relevant,
-    shortlist,
-)
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
+
+if TYPE_CHECKING:
+    from memory.recall.ranking import RankedCandidate
 
 log = structlog.get_logger()
 
@@ -37,6 +34,7 @@ LIST_LIMIT = 100
 """Best messages requested by words, and by meaning."""
 _LONG_TEXT = 2_000
 """Characters from which a question is analysed in a thread, because it takes milliseconds."""
+_REMEMBERED_QUESTIONS = 64
 _ANYWHERE = Where()
 
 
@@ -97,10 +95,11 @@ class Recall:
     def __init__(self, spaces: Spaces) -> None:
         self.spaces = spaces
         self._embedder_failure: type[EmbeddingError] | None = None
+        self._question_vectors: dict[tuple[EmbeddingSpace, str], list[float]] = {}
 
     async def search(
         self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
-    ) -> Sequence[RankedCandidate]:
+    ) -> "Sequence[RankedCandidate]":
         """Return the `k` messages likeliest to answer, best first; none if none is above the floor.
 
         A blank text or no k returns nothing and sends no request. If the embedder fails or does not read the
@@ -113,6 +112,8 @@ class Recall:
         candidates = await self.gather(ref, epoch, question)
         if not candidates.messages:
             return []
+        from memory.recall.ranking import load_weights, rank, select_relevant
+
         weights = load_weights()
         ranked = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
         # Neighbours were scored too, and they may not match the filter.
@@ -148,6 +149,8 @@ class Recall:
         best = await space.index.search(query)
         if not best:
             return Candidates(question=analysis, query=query)
+        from memory.recall.ranking import plan_lookups, shortlist
+
         listed = shortlist(best)
         messages = await space.index.score(query, plan_lookups(listed))
         return Candidates(question=analysis, query=query, messages=messages, listed=frozenset(listed))
@@ -168,7 +171,9 @@ class Recall:
         analyses = await asyncio.to_thread(_analyse_messages, items)
         for space in targets:
             is_needed = space is targets[-1]
-            vectors = await _embed_messages(space, analyses, is_needed=is_needed, is_patient=is_patient)
+            vectors = await _embed_messages(
+                space, analyses, self._question_vectors, is_needed=is_needed, is_patient=is_patient
+            )
             points = [
                 _point(item, analysis, vector, space)
                 for item, analysis, vector in zip(items, analyses, vectors, strict=True)
@@ -203,7 +208,14 @@ class Recall:
                 log.warning("recall_by_words_alone", reason=str(failure))
             return None
         self._embedder_failure = None
+        self._remember(space.embedder.identity, masked, vector)
         return vector
+
+    def _remember(self, space: EmbeddingSpace, masked: str, vector: list[float]) -> None:
+        """Keep a question's vector for the index entry of the same message, which is written after the answer."""
+        self._question_vectors[space, masked] = vector
+        if len(self._question_vectors) > _REMEMBERED_QUESTIONS:
+            del self._question_vectors[next(iter(self._question_vectors))]
 
 
 def _analyse_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
@@ -211,14 +223,26 @@ def _analyse_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
 
 
 async def _embed_messages(
-    space: Space, analyses: Sequence[MessageAnalysis], *, is_needed: bool, is_patient: bool
+    space: Space,
+    analyses: Sequence[MessageAnalysis],
+    known: Mapping[tuple[EmbeddingSpace, str], list[float]],
+    *,
+    is_needed: bool,
+    is_patient: bool,
 ) -> list[list[float] | None]:
-    """Return a vector for each message; None if the embedder does not read it, or refuses it alone."""
-    vectors: list[list[float] | None] = [None] * len(analyses)
+    """Return a vector for each message: a known one of its masked text, or a new one.
+
+    It is None if the embedder does not read the text, or refuses it alone.
+    """
     embedder = space.embedder
     if embedder is None:
-        return vectors
-    texts = {number: each.masked for number, each in enumerate(analyses) if embedder.reads(each.masked)}
+        return [None] * len(analyses)
+    vectors = [known.get((embedder.identity, each.masked)) for each in analyses]
+    texts = {
+        number: each.masked
+        for number, each in enumerate(analyses)
+        if vectors[number] is None and embedder.reads(each.masked)
+    }
     try:
         embedded = await _embed(embedder, list(texts.values()), is_patient=is_patient)
     except EmbeddingError:

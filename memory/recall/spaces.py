@@ -12,7 +12,7 @@ from memory.recall.lexicon.analysis import RECIPE
 from memory.recall.vector_index import VectorIndex
 
 COLLECTION_PREFIX = "mnemogram_"
-LAYOUT = "3"
+LAYOUT = "4"
 """Version of a point's vectors and payload (memory/recall/qdrant/points.py). Another layout is another collection."""
 SWEEP_AFTER_S = 60.0
 """Age at which a former space is erased after a switch. Every process learns of the switch within seconds."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from memory.history.message import Role
 from memory.recall.lexicon.analysis import SparseVector
@@ -67,9 +67,19 @@ class VectorQuery:
     where: Where = Where()
 
 
+class Hit(NamedTuple):
+    """A message that a search found: its sequence and its places in both lists."""
+
+    sequence: int
+    dense: float | None
+    """Cosine; None if unknown: no vector, or not among the best."""
+    sparse: float
+    """BM25 score; 0 if no term is shared, or it is not among the best."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A message that was found, with the facts that the ranker weighs."""
+    """A message that was scored, with the facts that the ranker weighs."""
 
     message_id: str
     sequence: int
@@ -79,11 +89,11 @@ class Candidate:
     sent_at: float
     signs: frozenset[str]
     dense: float | None
-    """Cosine; None if unknown: no vector, or not among the best."""
+    """Cosine; None without a vector."""
     sparse: float
-    """BM25 score; 0 if no term is shared, or it is not among the best."""
+    """BM25 score; 0 if no term is shared."""
     terms: frozenset[int] = frozenset()
-    """Terms of the question that the message has, among its first TERMS_STORED. Only `score` fills them."""
+    """Terms of the question that the message has, among its first TERMS_STORED."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +114,7 @@ class VectorIndex(Protocol):
         """Store these points, and return when they are searchable. A message's new point replaces its old one."""
         ...
 
-    async def search(self, query: VectorQuery) -> list[Candidate]:
+    async def search(self, query: VectorQuery) -> list[Hit]:
         """Return the best of both lists in one request, each message once, in any order."""
         ...
 

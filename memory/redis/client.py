@@ -2,11 +2,12 @@
 
 import asyncio
 import builtins
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Protocol, cast
 from urllib.parse import parse_qs, urlsplit
 
+import hiredis
 import redis.asyncio as aioredis
 from redis.asyncio.cluster import ClusterNode, PipelineCommand, RedisCluster
 from redis.asyncio.retry import Retry
@@ -24,11 +25,12 @@ from redis.exceptions import (
     ReadOnlyError,
     RedisClusterException,
     RedisError,
+    ResponseError,
     TimeoutError,
     TryAgainError,
 )
 
-from memory.errors import CommandRefused, StoreFull, StoreNotDurable, StoreUnavailable
+from memory.errors import CommandRefused, MemoryFailure, StoreFull, StoreNotDurable, StoreUnavailable
 from memory.redis.lua import ScriptCall
 
 SOCKET_TIMEOUT_S = 5.0
@@ -50,11 +52,16 @@ _MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster
 TRIPS_AT_ONCE = 2
 """More would make smaller groups. With one, a call may wait two seconds for a server that confirms once a second."""
 CALLS_PER_TRIP = 64
+PAUSES_S = (0.02, 0.04)
+"""Pauses before a trip whose connection broke is repeated."""
 
 RunAll = Callable[[Sequence[ScriptCall]], Awaitable[list[Any]]]
 """Runs scripts durably. A script's failure takes the place of its reply."""
 
 Command = tuple[str | int | float | bytes, ...]
+
+_pack: Callable[[Command], bytes] = cast(Any, hiredis).pack_command
+"""hiredis declares its types wrongly."""
 
 _WAIT_FOR_DISK: Command = ("WAITAOF", 1, 0, DURABLE_WAIT_MS)
 """Accepted by every server that has the command, with replicas or without."""
@@ -65,12 +72,18 @@ class _Pipeline(Protocol):
     async def execute(self, raise_on_error: bool = True) -> list[Any]: ...
 
 
-class _Connection(Protocol):
-    """The methods of redis-py's clients that we use. Their own types are partly unknown."""
+class _PooledConnection(Protocol):
+    """One connection of redis-py's pool."""
 
-    async def execute_command(self, *args: str | int | float | bytes) -> Any: ...
-    def pipeline(self, transaction: bool = True) -> _Pipeline: ...
-    async def aclose(self) -> None: ...
+    socket_timeout: float | None
+
+    async def send_packed_command(self, command: bytes, check_health: bool = True) -> None: ...
+    async def read_response(self) -> Any: ...
+    async def disconnect(self) -> None: ...
+
+
+class _Pool(Protocol):
+    async def get_connection(self) -> _PooledConnection: ...
 
 
 class _Node(Protocol):
@@ -80,12 +93,25 @@ class _Node(Protocol):
     async def execute_pipeline(self, commands: list[PipelineCommand]) -> bool: ...
 
 
-class _Cluster(_Connection, Protocol):
-    """The methods of redis-py's cluster client that we use as well."""
+class _Client(Protocol):
+    """The parts of redis-py's client of one server that we use. Its own types are partly unknown."""
 
+    @property
+    def connection_pool(self) -> _Pool: ...
+    @property
+    def response_callbacks(self) -> Mapping[str, Callable[[Any], Any]]: ...
+    async def aclose(self) -> None: ...
+
+
+class _Cluster(Protocol):
+    """The methods of redis-py's cluster client that we use."""
+
+    async def execute_command(self, *args: str | int | float | bytes) -> Any: ...
+    def pipeline(self, transaction: bool = True) -> _Pipeline: ...
     async def initialize(self) -> object: ...
     def get_primaries(self) -> list[_Node]: ...
     def get_node_from_key(self, key: str) -> _Node: ...
+    async def aclose(self) -> None: ...
 
 
 class RedisClient:
@@ -95,10 +121,11 @@ class RedisClient:
     A durable write counts only if `replicas` replicas have it too. `round_trips` is a count for the benchmarks.
     """
 
-    def __init__(self, connection: _Connection, *, max_connections: int, replicas: int = 0) -> None:
-        self._redis = connection
+    def __init__(self, client: _Client | _Cluster, *, max_connections: int, replicas: int = 0) -> None:
         self._replicas = replicas
-        self._cluster = cast(_Cluster, connection) if isinstance(connection, RedisCluster) else None
+        self.is_cluster = isinstance(client, RedisCluster)
+        """True if keys of different slots may be on different servers."""
+        self._store = cast(_Cluster, client) if self.is_cluster else _Wire(cast(_Client, client))
         # Not redis-py's BlockingConnectionPool: neither Sentinel's pool nor a cluster's nodes can be one.
         self._room = asyncio.Semaphore(max_connections)
         self._waits_for_disk: bool | None = None
@@ -107,9 +134,15 @@ class RedisClient:
     async def call(self, *command: str | int | float | bytes) -> Any:
         """Send one command. Raises StoreUnavailable, StoreFull, or CommandRefused for a mistake."""
         try:
-            return await self._send(*command)
+            if not isinstance(self._store, _Wire):
+                async with self._connection():
+                    return await self._store.execute_command(*command)
+            (reply,) = await self._send_all([command])
         except _FAILURES as error:
             raise _translated(error) from error
+        if isinstance(reply, Exception):
+            raise _failure(reply)
+        return reply
 
     async def calls(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands of one partition in one round trip, not atomic. Raises the first failure."""
@@ -128,14 +161,18 @@ class RedisClient:
 
         Scripts that the server does not know are sent again, so the order may change. Use it for independent scripts.
         """
+        return _checked(await self.run_each(calls))
+
+    async def run_each(self, calls: Sequence[ScriptCall]) -> list[Any]:
+        """Run scripts as `run_all` does. The failure of one takes the place of its reply."""
         try:
             replies = await self._send_all([_evalsha(call) for call in calls])
             for number, reply in enumerate(replies):
                 if isinstance(reply, NoScriptError):
-                    replies[number] = await self._send(*_eval(calls[number]))
+                    (replies[number],) = await self._send_all([_eval(calls[number])])
         except _FAILURES as error:
             raise _translated(error) from error
-        return _checked(replies)
+        return [_failure(reply) if isinstance(reply, Exception) else reply for reply in replies]
 
     async def run_durably(self, call: ScriptCall) -> Any:
         """Run one script durably. Raises its failure."""
@@ -158,11 +195,11 @@ class RedisClient:
             if isinstance(reply, NoScriptError):
                 unknown.append(at)
             elif isinstance(reply, Exception):
-                replies[at] = _translated(reply)
+                replies[at] = _failure(reply)
         if unknown:
             again = await self._run_and_wait(owned, [_eval(calls[at]) for at in unknown])
             for at, reply in zip(unknown, again, strict=True):
-                replies[at] = _translated(reply) if isinstance(reply, Exception) else reply
+                replies[at] = _failure(reply) if isinstance(reply, Exception) else reply
         return replies
 
     async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
@@ -191,12 +228,12 @@ class RedisClient:
 
     async def ask_each(self, *command: str | int | float | bytes) -> list[Any]:
         """Send a command without keys to each primary of a cluster, or to the one server. Return the replies."""
-        if self._cluster is None:
+        if isinstance(self._store, _Wire):
             return [await self.call(*command)]
         try:
             async with self._connection():
-                await self._cluster.initialize()
-                return [await node.execute_command(*command) for node in self._cluster.get_primaries()]
+                await self._store.initialize()
+                return [await node.execute_command(*command) for node in self._store.get_primaries()]
         except _FAILURES as error:
             raise _translated(error) from error
 
@@ -207,13 +244,11 @@ class RedisClient:
             return False
         return True
 
-    async def _send(self, *command: str | int | float | bytes) -> Any:
-        async with self._connection():
-            return await self._redis.execute_command(*command)
-
     async def _send_all(self, commands: Sequence[Command]) -> list[Any]:
         async with self._connection():
-            pipeline = self._redis.pipeline(transaction=False)
+            if isinstance(self._store, _Wire):
+                return await self._store.send(commands)
+            pipeline = self._store.pipeline(transaction=False)
             for command in commands:
                 pipeline.execute_command(*command)
             return await pipeline.execute(raise_on_error=False)
@@ -221,10 +256,10 @@ class RedisClient:
     async def _send_together(self, key: str, commands: Sequence[Command]) -> list[Any]:
         """Send on one connection of the key's server, because WAITAOF confirms only writes of its own connection."""
         try:
-            if self._cluster is None:
+            if isinstance(self._store, _Wire):
                 return await self._send_all(commands)
             async with self._connection():
-                return await _send_to_owner(self._cluster, key, commands)
+                return await _send_to_owner(self._store, key, commands)
         except _FAILURES as error:
             raise _translated(error) from error
 
@@ -234,11 +269,14 @@ class RedisClient:
 
         Its `asyncio.wait_for` loses a cancellation that comes as the sending ends, before Python 3.12.
         """
-        try:
-            async with asyncio.timeout(CONNECTION_WAIT_S):
-                await self._room.acquire()
-        except builtins.TimeoutError:
-            raise StoreUnavailable("Redis cannot be reached (every connection is in use)") from None
+        if self._room.locked():
+            try:
+                async with asyncio.timeout(CONNECTION_WAIT_S):
+                    await self._room.acquire()
+            except builtins.TimeoutError:
+                raise StoreUnavailable("Redis cannot be reached (every connection is in use)") from None
+        else:
+            await self._room.acquire()  # at once
         self.round_trips += 1
         before = _cancellations()
         try:
@@ -247,6 +285,55 @@ class RedisClient:
             self._room.release()
         if _cancellations() > before:
             raise asyncio.CancelledError
+
+
+class _Wire:
+    """Sends commands on connections of redis-py's pool, without its client, which takes twice the CPU.
+
+    A connection is never given back to the pool, which would check it before each use.
+    """
+
+    def __init__(self, client: _Client) -> None:
+        self._pool = client.connection_pool
+        self._callbacks = client.response_callbacks
+        self._idle: list[_PooledConnection] = []
+
+    async def send(self, commands: Sequence[Command]) -> list[Any]:
+        """Send commands in one round trip. The error of one takes the place of its reply.
+
+        They are sent again on a new connection if theirs breaks.
+        """
+        packed = b"".join([_pack(command) for command in commands])
+        connection = self._idle.pop() if self._idle else await self._pool.get_connection()
+        try:
+            for pause in PAUSES_S:
+                try:
+                    return await self._exchange(connection, packed, commands)
+                except (ConnectionError, TimeoutError, builtins.TimeoutError):
+                    await connection.disconnect()
+                await asyncio.sleep(pause)
+            return await self._exchange(connection, packed, commands)
+        finally:
+            self._idle.append(connection)
+
+    async def _exchange(
+        self, connection: _PooledConnection, packed: bytes, commands: Sequence[Command]
+    ) -> list[Any]:
+        """Send and read. One time-out for all costs less than redis-py's own for each step."""
+        connection.socket_timeout = None
+        try:
+            async with asyncio.timeout(SOCKET_TIMEOUT_S):
+                await connection.send_packed_command(packed, check_health=False)
+                return [await self._read(connection, str(command[0])) for command in commands]
+        finally:
+            connection.socket_timeout = SOCKET_TIMEOUT_S
+
+    async def _read(self, connection: _PooledConnection, name: str) -> Any:
+        try:
+            reply = await connection.read_response()
+        except ResponseError as error:
+            return error
+        return self._callbacks[name](reply) if name in self._callbacks else reply
 
 
 class GroupCommit:
@@ -314,14 +401,14 @@ async def open_redis(
     Forms of the URL: `redis://`, `rediss://`, `unix://` (the embedded server), `redis+cluster://host:port,host:port`,
     `rediss+cluster://…` (one node that answers is enough), `redis+sentinel://host:port,host:port/db?service=name`.
     """
-    connection = _connection(url, max_connections)
+    client = _open_client(url, max_connections)
     try:
-        yield RedisClient(connection, max_connections=max_connections, replicas=replicas)
+        yield RedisClient(client, max_connections=max_connections, replicas=replicas)
     finally:
-        await connection.aclose()
+        await client.aclose()
 
 
-def _connection(url: str, max_connections: int) -> _Connection:
+def _open_client(url: str, max_connections: int) -> _Client | _Cluster:
     scheme, _, rest = url.partition("://")
     options: dict[str, Any] = {
         "decode_responses": True,
@@ -331,25 +418,25 @@ def _connection(url: str, max_connections: int) -> _Connection:
         "max_connections": 2 * max_connections,
     }
     if scheme.endswith("+cluster"):
-        return _cluster_connection(f"{scheme.removesuffix('+cluster')}://{rest}", options)
+        return _cluster_client(f"{scheme.removesuffix('+cluster')}://{rest}", options)
     options["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 2)
     if scheme.endswith("+sentinel"):
-        return _sentinel_connection(url, options)
+        return _sentinel_client(url, options)
     single: Any = aioredis.Redis
-    return cast(_Connection, single.from_url(url, **options))
+    return cast(_Client, single.from_url(url, **options))
 
 
-def _cluster_connection(url: str, options: dict[str, Any]) -> _Connection:
+def _cluster_client(url: str, options: dict[str, Any]) -> _Cluster:
     parts = urlsplit(url)
     userinfo, at, hosts = parts.netloc.rpartition("@")
     first, *others = hosts.split(",")
     nodes = [ClusterNode(host.partition(":")[0], int(host.partition(":")[2] or 6379)) for host in others]
     one = parts._replace(netloc=f"{userinfo}{at}{first}").geturl()
     cluster: Any = RedisCluster
-    return cast(_Connection, cluster.from_url(one, startup_nodes=nodes, **options))
+    return cast(_Cluster, cluster.from_url(one, startup_nodes=nodes, **options))
 
 
-def _sentinel_connection(url: str, options: dict[str, Any]) -> _Connection:
+def _sentinel_client(url: str, options: dict[str, Any]) -> _Client:
     parts = urlsplit(url)
     hosts = parts.netloc.rpartition("@")[2].split(",")
     nodes = [(host.partition(":")[0], int(host.partition(":")[2] or 26379)) for host in hosts]
@@ -361,7 +448,7 @@ def _sentinel_connection(url: str, options: dict[str, Any]) -> _Connection:
     # The connection to the master is retried, and asks again. A sentinel's own ten tries took 13 s.
     asking["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 1)
     sentinel: Any = Sentinel(nodes, sentinel_kwargs=asking)
-    return cast(_Connection, sentinel.master_for(service, **options))
+    return cast(_Client, sentinel.master_for(service, **options))
 
 
 async def _send_to_owner(cluster: _Cluster, key: str, commands: Sequence[Command]) -> list[Any]:
@@ -403,8 +490,15 @@ def _eval(call: ScriptCall) -> Command:
 def _checked(replies: list[Any]) -> list[Any]:
     for reply in replies:
         if isinstance(reply, Exception):
-            raise _translated(reply) from reply
+            raise reply if isinstance(reply, MemoryFailure) else _failure(reply)
     return replies
+
+
+def _failure(reply: Exception) -> Exception:
+    """Return our error for a command's error, with that as its cause."""
+    failure = _translated(reply)
+    failure.__cause__ = reply
+    return failure
 
 
 _CODES = {OutOfMemoryError: "OOM", ReadOnlyError: "READONLY"}

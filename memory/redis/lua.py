@@ -38,6 +38,8 @@ P = ParamSpec("P")
 _SHARED = "memory.redis.scripts"
 _KEY_USE = re.compile(r"(?<![\w.])keys\.(\w+)")
 _HEADER = re.compile(r"^-- (USES|KEYS|ARGV): *(.*)$", re.MULTILINE)
+_SOME_CONTEXT = "\0"
+"""Stands for the id of a context in a template of keys."""
 _SCALARS = (str, int, float, bool, type(None))
 
 
@@ -97,12 +99,20 @@ class _Binding:
     def __init__(self, package: str, stub: Callable[..., ScriptCall]) -> None:
         header, self._script = load(package, stub.__name__)
         self._signature = inspect.signature(stub)
+        parameters = self._signature.parameters
+        self._names = parameters.keys()
+        self._defaults = {
+            name: each.default for name, each in parameters.items() if each.default is not each.empty
+        }
         hints = get_type_hints(stub)
-        names = list(self._signature.parameters)
+        names = list(parameters)
+        self._first = names[0]
         key_parameters = {name for name in names if hints[name] is Key}
         self._keys: list[tuple[Any, Literal["context", "partition"] | None]] = [
             (name, None if name in key_parameters else _kind_of(name)) for name in header.keys
         ]
+        self._given_keys = [(at, name) for at, name in enumerate(header.keys) if name in key_parameters]
+        self._templates: dict[int, str] = {}
         self._anchor = "" if names[0] in key_parameters else names.pop(0)
         self._arguments = [(name, _encoder(hints[name])) for name in names if name not in key_parameters]
         wanted = [_declared(name, hints[name]) for name, _ in self._arguments]
@@ -116,24 +126,48 @@ class _Binding:
             raise TypeError(f"{stub.__name__}.lua declares the arguments {written}, its stub {wanted}")
 
     def call(self, *args: Any, **kwargs: Any) -> ScriptCall:
-        bound = self._signature.bind(*args, **kwargs)
-        bound.apply_defaults()
-        values = bound.arguments
+        values = self._bind(args, kwargs)
         arguments = self._arguments[:-1] if self._has_rest else self._arguments
         encoded = [encode(values[name]) for name, encode in arguments]
         if self._has_rest:
             encoded += values[self._arguments[-1][0]]
         anchor: Any = values.get(self._anchor)
-        partition: int = anchor.partition if isinstance(anchor, ContextRef) else anchor
-        keys: list[str] = []
-        for name, kind in self._keys:
-            if kind is None:
-                keys.append(values[name])
-            else:
-                keys.append(
-                    context_key(anchor, name) if kind == "context" else partition_key(partition, name)
-                )
+        if isinstance(anchor, ContextRef):
+            keys = self._template(anchor.partition).replace(_SOME_CONTEXT, anchor.context_id).split("\n")
+        else:
+            keys = self._template(anchor).split("\n")
+        for at, name in self._given_keys:
+            keys[at] = values[name]
         return ScriptCall(script=self._script, keys=keys, arguments=encoded)
+
+    def _bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the values by parameter. `Signature.bind` takes a third of a call, so it only judges mistakes."""
+        values = {**self._defaults, **kwargs}
+        if args:
+            values[self._first] = args[0]
+        if values.keys() != self._names or len(args) > 1:
+            bound = self._signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return bound.arguments
+        return values
+
+    def _template(self, partition: int) -> str:
+        """Return the keys of a partition's script, one a line, with _SOME_CONTEXT for the context's id."""
+        if partition not in self._templates:
+            ref = ContextRef(context_id=_SOME_CONTEXT, partition=partition)
+            self._templates[partition] = "\n".join(_key(ref, name, kind) for name, kind in self._keys)
+        return self._templates[partition]
+
+
+def _key(ref: ContextRef, name: Any, kind: Literal["context", "partition"] | None) -> str:
+    """Return a key from the tables, or an empty place for one that each call gives."""
+    match kind:
+        case "context":
+            return context_key(ref, name)
+        case "partition":
+            return partition_key(ref.partition, name)
+        case None:
+            return ""
 
 
 @cache

@@ -109,7 +109,7 @@ async def open_inbox(redis: RedisClient, *, box_limit: int = 5, talk_limit: int 
 async def end_blocking_reads_on_time(redis: RedisClient) -> None:
     """Make blocking reads end in time.
 
-    An idle server checks its clock ten times a second, so a read of 1 ms would take 100.
+    An idle server checks its clock five times a second, so a read of 1 ms would take 200.
     """
     await redis.call("CONFIG", "SET", "hz", 100)
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
 
-from qdrant_client import AsyncQdrantClient
 from qdrant_client import models as q
 
 from memory.history.contexts import get_or_create
@@ -15,13 +14,14 @@ from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
 from memory.recall.indexer import Indexer
 from memory.recall.lexicon.analysis import RECIPE
-from memory.recall.qdrant.index import QdrantFormerCollections, QdrantIndex
+from memory.recall.qdrant.index import Qdrant, QdrantFormerCollections, QdrantIndex
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
 from memory.recall.spaces import LAYOUT, Space, SpaceDescription, SpacesRecord, collection_name
 from memory.redis.client import RedisClient
 from tests.fakes.embedder import FakeEmbedder
+from tests.story.index_points import message_id_of
 
 MOST_STEPS = 200
 
@@ -93,7 +93,7 @@ class Rig:
     """The stores, and the processes on them."""
 
     redis: RedisClient
-    client: AsyncQdrantClient
+    qdrant: Qdrant
     clock: Clock
     partitions: int = 1
     embedders: dict[str, Embedder] = field(default_factory=dict[str, Embedder])
@@ -149,7 +149,7 @@ class Rig:
             reindexer=Reindexer(
                 self.redis,
                 follower=follower,
-                collections=QdrantFormerCollections(self.client),
+                collections=QdrantFormerCollections(self.qdrant),
                 partitions=self.partitions,
                 clock=self.clock,
             ),
@@ -174,7 +174,7 @@ class Rig:
     def space(self, described: SpaceDescription, embedder: Embedder | None) -> Space:
         return Space(
             embedder=embedder,
-            index=QdrantIndex(self.client, described.collection, dimension=described.dimension),
+            index=QdrantIndex(self.qdrant, described.collection, dimension=described.dimension),
             name=described.collection,
             has_our_terms=described.recipe == RECIPE,
         )
@@ -197,7 +197,7 @@ class Rig:
         """Return all points of the collection by id, with payload and vectors; empty if there is none."""
         if not await self.has_collection(described.collection):
             return {}
-        found, _ = await self.client.scroll(
+        found, _ = await self.qdrant.client.scroll(
             described.collection, limit=10_000, with_payload=True, with_vectors=True
         )
         return {str(point.id): (point.payload, _rounded(point.vector)) for point in found}
@@ -205,16 +205,16 @@ class Rig:
     async def lose_points(self, described: SpaceDescription) -> None:
         """Delete all points, as if the index had lost its data."""
         every = q.Filter(must=[q.FieldCondition(key="epoch", range=q.Range(gte=0))])
-        await self.client.delete(described.collection, q.FilterSelector(filter=every))
+        await self.qdrant.client.delete(described.collection, q.FilterSelector(filter=every))
 
     async def has_collection(self, name: str) -> bool:
-        return name in [each.name for each in (await self.client.get_collections()).collections]
+        return name in [each.name for each in (await self.qdrant.client.get_collections()).collections]
 
     async def message_ids(self, described: SpaceDescription, ref: ContextRef) -> set[str]:
         """Return the ids of the chat's messages in the collection."""
         points = await self.points(described)
         return {
-            payload["message_id"] for payload, _ in points.values() if payload["context"] == ref.context_id
+            message_id_of(payload) for payload, _ in points.values() if payload["context"] == ref.context_id
         }
 
 

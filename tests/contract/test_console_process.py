@@ -14,7 +14,17 @@ import pytest
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
-HEAVY = ("pydantic_settings", "structlog", "redis", "qdrant_client", "telegram", "openai", "httpx", "numpy")
+HEAVY = (
+    "pydantic_settings",
+    "structlog",
+    "redis",
+    "qdrant_client",
+    "telegram",
+    "openai",
+    "httpx",
+    "numpy",
+    "rich",
+)
 DEADLINE_S = 30.0
 
 
@@ -69,7 +79,7 @@ def test_the_service_imports_the_simulator_only_to_start_it(tmp_path: Path) -> N
 def test_every_command_of_the_console_is_listed(tmp_path: Path) -> None:
     _, out, _ = run(tmp_path, "-m", "bot", "--help")
     names = "run serve work simulate doctor webhook chats history search reset trace queue"
-    assert [name for name in names.split() if f"│ {name} " not in out] == []
+    assert [name for name in names.split() if f"\n  {name} " not in out] == []
 
 
 def test_wrong_settings_end_the_start_with_a_line_each(tmp_path: Path) -> None:

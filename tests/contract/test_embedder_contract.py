@@ -20,9 +20,9 @@ TEXTS = [
 
 
 @pytest.fixture(params=["minilm", "openai", "fake"])
-async def embedder(request: pytest.FixtureRequest) -> AsyncGenerator[Embedder, None]:
+async def embedder(request: pytest.FixtureRequest, minilm: MiniLMEmbedder) -> AsyncGenerator[Embedder, None]:
     if request.param == "minilm":
-        yield MiniLMEmbedder()
+        yield minilm
     elif request.param == "fake":
         yield FakeEmbedder()
     else:

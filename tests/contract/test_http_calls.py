@@ -1,4 +1,7 @@
-"""HTTP calls that are cancelled at any moment: the pool loses no connection, and no request is sent late."""
+"""HTTP calls that are cancelled at any moment: the pool loses no connection, and no request is sent late.
+
+Each test of the first part runs with both clients: aiohttp with `tracked`, and httpx with `shielded`.
+"""
 
 import asyncio
 import os
@@ -8,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import httpx
 import pytest
 
 from memory.embedded.index_server import IndexEndpoint
-from memory.http_calls import is_unsent, shielded, track_request
+from memory.http_calls import is_unsent, open_session, shielded, track_request, tracked
 from memory.recall.qdrant.index import list_collections, open_qdrant
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -46,29 +50,67 @@ class Server:
             writer.close()
 
 
+Get = Callable[[str], Awaitable[str]]
+"""Returns the text at a path."""
+CLIENTS = ("aiohttp", "httpx", "httpx in pieces")
+
+
 @asynccontextmanager
-async def _server() -> AsyncGenerator[tuple[Server, httpx.AsyncClient]]:
-    """A server, and a client with one connection."""
+async def _server() -> AsyncGenerator[Server]:
     told = Server()
     listening = await asyncio.start_server(told.serve, "127.0.0.1", 0)
     told.port = listening.sockets[0].getsockname()[1]
     try:
-        async with httpx.AsyncClient(
-            base_url=f"http://127.0.0.1:{told.port}",
-            limits=httpx.Limits(max_connections=1),
-            timeout=httpx.Timeout(5, pool=2),
-            event_hooks={"request": [track_request]},
-        ) as client:
-            yield told, client
+        yield told
     finally:
         listening.close()
 
 
-async def _cancel_after(steps: int, call: Callable[[], Awaitable[object]]) -> None:
-    async def make() -> object:
-        return await shielded(call())
+@asynccontextmanager
+async def _client(kind: str) -> AsyncGenerator[tuple[Server, Get]]:
+    """A server, and calls that share one connection."""
+    async with _server() as server, _get(kind, f"http://127.0.0.1:{server.port}") as get:
+        yield server, get
 
-    task = asyncio.create_task(make(), name="cancelled")
+
+@asynccontextmanager
+async def _get(kind: str, url: str) -> AsyncGenerator[Get]:
+    if kind == "aiohttp":
+        timeout = aiohttp.ClientTimeout(sock_connect=5, sock_read=5)
+        async with open_session(url, connections=1, timeout=timeout, is_traced=True) as session:
+
+            async def get(path: str) -> str:
+                with tracked():
+                    async with session.get(f"{url}{path}") as response:
+                        return await response.text()
+
+            yield get
+        return
+    async with httpx.AsyncClient(
+        base_url=url,
+        limits=httpx.Limits(max_connections=1),
+        timeout=httpx.Timeout(5, pool=2),
+        event_hooks={"request": [track_request]},
+    ) as client:
+        ask = _read_in_pieces if "pieces" in kind else _read
+
+        async def get_shielded(path: str) -> str:
+            return await shielded(ask(client, path))
+
+        yield get_shielded
+
+
+async def _read(client: httpx.AsyncClient, path: str) -> str:
+    return (await client.get(path)).text
+
+
+async def _read_in_pieces(client: httpx.AsyncClient, path: str) -> str:
+    async with client.stream("GET", path) as answer:
+        return b"".join([piece async for piece in answer.aiter_raw()]).decode()
+
+
+async def _cancel_after(steps: int, call: Awaitable[object]) -> None:
+    task = asyncio.ensure_future(call)
     for _ in range(steps):
         await asyncio.sleep(0)
     task.cancel()
@@ -83,27 +125,20 @@ async def _cancel(call: asyncio.Future[Any]) -> asyncio.CancelledError:
     return cancelled.value
 
 
-async def _read_in_pieces(client: httpx.AsyncClient) -> bytes:
-    async with client.stream("GET", "/") as answer:
-        return b"".join([piece async for piece in answer.aiter_raw()])
-
-
-@pytest.mark.parametrize("is_read_in_pieces", [False, True])
-async def test_a_cancelled_call_returns_its_connection_at_any_moment(
-    is_read_in_pieces: bool,
-) -> None:
-    async with _server() as (_, client):
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_a_cancelled_call_returns_its_connection_at_any_moment(kind: str) -> None:
+    async with _client(kind) as (_, get):
         for steps in MOMENTS:
-            await _cancel_after(
-                steps, lambda: _read_in_pieces(client) if is_read_in_pieces else client.get("/")
-            )
+            await _cancel_after(steps, get("/"))
 
-            assert (await shielded(client.get("/"))).text == "ok", f"cancelled after {steps} steps"
+            async with asyncio.timeout(5):
+                assert await get("/") == "ok", f"cancelled after {steps} steps"
 
 
-async def test_a_cancelled_call_is_cut_off() -> None:
-    async with _server() as (server, client):
-        call = asyncio.ensure_future(shielded(client.get("/slow")))
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_a_cancelled_call_is_cut_off(kind: str) -> None:
+    async with _client(kind) as (server, get):
+        call = asyncio.ensure_future(get("/slow"))
         async with asyncio.timeout(5):
             await server.is_slow.wait()
 
@@ -111,21 +146,77 @@ async def test_a_cancelled_call_is_cut_off() -> None:
             await server.left.wait()
 
         assert server.connections == 0
-        assert (await shielded(client.get("/"))).text == "ok"
+        assert await get("/") == "ok"
 
 
-async def test_a_call_cancelled_before_its_send_is_never_sent() -> None:
-    async with _server() as (server, client):
-        slow = asyncio.ensure_future(shielded(client.get("/slow")))
-        waiting = asyncio.ensure_future(shielded(client.get("/waiting")))
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_a_call_cancelled_before_its_send_is_never_sent(kind: str) -> None:
+    async with _client(kind) as (server, get):
+        slow = asyncio.ensure_future(get("/slow"))
+        waiting = asyncio.ensure_future(get("/waiting"))
         async with asyncio.timeout(5):
             await server.is_slow.wait()
 
             assert is_unsent(await _cancel(waiting))
             assert not is_unsent(await _cancel(slow))
-            assert (await shielded(client.get("/after"))).text == "ok"
+            assert await get("/after") == "ok"
 
         assert server.asked == ["/slow", "/after"]
+
+
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_an_unsent_call_reaches_the_server_at_no_moment(kind: str) -> None:
+    async with _client(kind) as (server, get):
+        unsent = 0
+        for steps in MOMENTS:
+            task = asyncio.ensure_future(get(f"/{steps}"))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            if not task.done() and is_unsent(await _cancel(task)):
+                unsent += 1
+                await get("/")
+                assert f"/{steps}" not in server.asked
+            await asyncio.gather(task, return_exceptions=True)
+
+        assert unsent > 0
+
+
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
+
+
+@pytest.mark.parametrize(
+    ("environment", "is_used"),
+    [
+        ({}, False),
+        ({"HTTP_PROXY": "{proxy}"}, True),
+        ({"ALL_PROXY": "{proxy}"}, True),
+        ({"HTTPS_PROXY": "{proxy}"}, False),
+        ({"HTTP_PROXY": "{proxy}", "NO_PROXY": "example.org,127.0.0.1"}, False),
+    ],
+    ids=["none", "its scheme", "all", "another scheme", "an exception"],
+)
+@pytest.mark.parametrize("kind", ["aiohttp", "httpx"])
+async def test_the_proxy_of_the_environment_is_used(
+    kind: str, environment: dict[str, str], is_used: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in PROXIES:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    async with _server() as proxy, _server() as server:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value.format(proxy=f"http://127.0.0.1:{proxy.port}"))
+        url = f"http://127.0.0.1:{server.port}"
+        async with _get(kind, url) as get:
+            assert await get("/") == "ok"
+
+    assert (proxy.asked, server.asked) == (([f"{url}/"], []) if is_used else ([], ["/"]))
+
+
+async def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
+    with pytest.raises(ValueError, match="not an HTTP proxy"):
+        async with _get("aiohttp", "http://bot-api.invalid"):
+            pass
 
 
 async def _sockets_kept(ask: Callable[[], Awaitable[object]], steps: range) -> int:
@@ -152,12 +243,12 @@ def _sockets() -> int:
 
 
 async def test_cancelled_searches_keep_no_connection(index_endpoint: IndexEndpoint) -> None:
-    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
-        assert await _sockets_kept(lambda: list_collections(client), range(100)) <= 1
+    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
+        assert await _sockets_kept(lambda: list_collections(qdrant.client), range(100)) <= 1
 
 
 async def test_an_exception_of_a_call_is_raised_unchanged() -> None:
-    async with _server() as (server, client):
+    async with _client("httpx") as (server, get):
         with pytest.raises(httpx.UnsupportedProtocol):
-            await shielded(client.get("other://127.0.0.1/"))
+            await get("other://127.0.0.1/")
         assert server.asked == []

@@ -1,5 +1,6 @@
 """The scripts of memory and inbox on a real cluster: all keys of a script are in one slot."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Generator
 from dataclasses import replace
 
@@ -9,7 +10,12 @@ from bot.agent.model import Usage
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.slots import Slots
+from bot.transport.rates import SendRates
+from bot.turn.commit import Committer
+from bot.turn.delivery import Delivery, Reachability
 from bot.turn.limits import LimitGuard, UsageLimits
+from bot.turn.outbox import Part
 from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnStore
 from memory import keys
 from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
@@ -21,15 +27,16 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import Erasure
 from memory.keys import ContextRef, RecordCounts
 from memory.recall.spaces import SWEEP_AFTER_S
-from memory.redis.client import RedisClient, open_redis
+from memory.redis.client import SOCKET_TIMEOUT_S, RedisClient, open_redis
 from memory.summary.redis_summaries import RedisSummaries
 from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts
 from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, make_entry, make_summary, make_turn
 from tests.contract.reindex_kit import Clock, Rig, make_embedder
 from tests.contract.test_context_file import as_file, body, fill, import_file
 from tests.contract.vector_kit import open_local_client
-from tests.messages import ids, some_messages
+from tests.messages import ids, make_ref, some_messages
 from tests.stores import hold_open
+from tests.traffic import Moved
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
 
 pytestmark = pytest.mark.slow
@@ -194,11 +201,45 @@ async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partitio
     assert await turns.dead_letters(ref) == {}
 
 
+async def test_a_slow_server_of_the_send_budgets_holds_up_neither_commit_nor_send(
+    cluster: Cluster, redis: RedisClient
+) -> None:
+    busy = cluster.nodes[await cluster.owner_of(keys.global_key("{rates}:seats"))]
+    owners = [await cluster.owner_of(keys.partition_key(each, "ready")) for each in range(PARTITIONS)]
+    partition = next(each for each, owner in enumerate(owners) if cluster.nodes[owner] is not busy)
+    inbox = make_inbox(redis)
+    claim = await accepted(inbox, replace(make_ref(), partition=partition), 1)
+    turns = TurnStore(redis, clock=lambda: NOW)
+    sent: list[str] = []
+
+    async def send(part: Part) -> int:
+        sent.append(part.rich.text)
+        return 7
+
+    delivery = Delivery(
+        store=turns,
+        send=send,
+        rates=SendRates(redis),
+        marks=Reachability(redis, clock=lambda: NOW),
+        learn_migration=Moved().learn,
+        slots=Slots(1),
+    )
+    await busy.call("CLIENT", "PAUSE", 60_000, "WRITE")
+
+    async with asyncio.timeout(SOCKET_TIMEOUT_S):
+        await Committer(store=turns, delivery=delivery).commit(
+            claim, Commit(update_ids=[1], epoch=0, parts=some_parts("hi"))
+        )
+
+    assert sent == ["hi"]
+    await busy.call("CLIENT", "UNPAUSE")
+
+
 async def test_a_space_is_built_from_every_partition_and_the_former_one_is_deleted(
     redis: RedisClient,
 ) -> None:
-    async with open_local_client() as client:
-        rig = Rig(redis=redis, client=client, clock=Clock(), partitions=PARTITIONS)
+    async with open_local_client() as qdrant:
+        rig = Rig(redis=redis, qdrant=qdrant, clock=Clock(), partitions=PARTITIONS)
         old = await rig.started(make_embedder())
         refs = [await rig.chat(some_messages(3), partition=partition) for partition in range(PARTITIONS)]
         for indexer in old.indexers:

@@ -224,7 +224,7 @@ async def test_the_tokens_of_long_texts_are_counted_outside_the_event_loop(serve
     turns = 0
     async with opened(EmbeddingEndpoint(model="m", base_url=server.base_url, dimension=8)) as embedder:
         embedding = asyncio.create_task(embedder.embed(["слово и дело " * 5_000] * 20))
-        while not server.embedding_requests:
+        while not server.embedding_requests and not embedding.done():
             await asyncio.sleep(0)
             turns += 1
         await embedding

@@ -8,31 +8,51 @@ from typing import Any, cast
 from uuid import uuid4
 
 import pytest
-from httpx import Headers
+from pydantic_core import from_json, to_json
 from qdrant_client import AsyncQdrantClient, models
-from qdrant_client.http.exceptions import UnexpectedResponse
 
 from memory.embedded.index_server import IndexEndpoint
 from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
-from memory.recall.qdrant.index import QdrantFormerCollections, QdrantIndex, open_qdrant
+from memory.recall.qdrant.index import (
+    Qdrant,
+    QdrantFormerCollections,
+    QdrantIndex,
+    RequestTooLarge,
+    open_qdrant,
+)
 from memory.recall.qdrant.points import erasure_filter, filter_of_contexts, point_id, search_filter
 from memory.recall.spaces import COLLECTION_PREFIX, collection_name
 from memory.recall.vector_index import VectorErasure, Where
-from tests.contract.vector_kit import EAST, SPACE, ids, make_index, make_point, make_query, make_space, terms
+from tests.contract.vector_kit import (
+    EAST,
+    SPACE,
+    find,
+    ids,
+    make_index,
+    make_point,
+    make_query,
+    make_space,
+    terms,
+)
 from tests.store_proxy import index_proxy
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-async def client(index_endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantClient]:
-    """Return a client of the server. Collections of this test are removed after it."""
+async def qdrant(index_endpoint: IndexEndpoint) -> AsyncGenerator[Qdrant]:
+    """Open the server. Collections of this test are removed after it."""
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as opened:
-        before = await names(opened)
+        before = await names(opened.client)
         yield opened
-        for name in await names(opened) - before:
-            await opened.delete_collection(name)
+        for name in await names(opened.client) - before:
+            await opened.client.delete_collection(name)
+
+
+@pytest.fixture
+def client(qdrant: Qdrant) -> AsyncQdrantClient:
+    return qdrant.client
 
 
 @pytest.fixture
@@ -42,32 +62,19 @@ def chat() -> str:
 
 
 class Watched:
-    """A client that records requests and calls `after` after each write."""
+    """A server whose requests are recorded. A write is recorded by its number of points, with its answer."""
 
-    def __init__(self, client: AsyncQdrantClient) -> None:
-        self._client = client
+    def __init__(self, qdrant: Qdrant) -> None:
+        self._send = qdrant.send
         self.asked: Counter[str] = Counter()
         self.batches: list[int] = []
+        self.qdrant = replace(qdrant, send=self.send)
 
-    def __getattr__(self, name: str) -> Any:
-        self.asked[name] += 1
-        return getattr(self._client, name)
-
-    async def upsert(self, name: str, points: list[models.PointStruct], **kwargs: Any) -> models.UpdateResult:
-        self.asked["upsert"] += 1
-        self.batches.append(len(points))
-        return await self._client.upsert(name, points, **kwargs)
-
-    def as_client(self) -> AsyncQdrantClient:
-        return cast(AsyncQdrantClient, self)
-
-
-class Hasty(Watched):
-    """A server that accepts a write without finishing it, as Qdrant does when its `timeout` expires."""
-
-    async def upsert(self, name: str, points: list[models.PointStruct], **kwargs: Any) -> models.UpdateResult:
-        done = await super().upsert(name, points, **kwargs)
-        return done.model_copy(update={"status": models.UpdateStatus.ACKNOWLEDGED})
+    async def send(self, method: str, path: str, body: bytes) -> bytes:
+        self.asked[f"{method} {path.split('/', 3)[3]}"] += 1
+        if method == "PUT":
+            self.batches.append(len(from_json(body)["points"]))
+        return await self._send(method, path, body)
 
 
 async def names(client: AsyncQdrantClient) -> set[str]:
@@ -75,9 +82,9 @@ async def names(client: AsyncQdrantClient) -> set[str]:
 
 
 async def test_points_have_filter_and_ranking_fields_and_no_text(
-    client: AsyncQdrantClient, chat: str
+    qdrant: Qdrant, client: AsyncQdrantClient, chat: str
 ) -> None:
-    index = make_index(client, make_space())
+    index = make_index(qdrant, make_space())
     point = make_point(
         chat, "m", EAST, epoch=4, sender_id=5, sequence=9, session=7, sparse=terms(3), signs=frozenset("ba")
     )
@@ -88,22 +95,19 @@ async def test_points_have_filter_and_ranking_fields_and_no_text(
         "scope": f"{chat}/4",
         "context": chat,
         "epoch": 4,
-        "message_id": "m",
         "role": "user",
         "sender_id": 5,
         "sent_at": 1.5,
         "sequence": 9,
-        "session": 7,
-        "signs": ["a", "b"],
-        "terms": [3],
+        "facts": "9 7 user 5 1.5 a,b AwAAAA== m",
     }
     assert record.vector == {"dense": EAST, "terms": models.SparseVector(indices=[3], values=[1.0])}
 
 
 async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
-    client: AsyncQdrantClient, chat: str
+    qdrant: Qdrant, client: AsyncQdrantClient, chat: str
 ) -> None:
-    index = make_index(client, make_space())
+    index = make_index(qdrant, make_space())
     await index.upsert([make_point(chat, "m", EAST)])
     info = await client.get_collection(index.collection)
     indexed = {name: schema.data_type.value for name, schema in info.payload_schema.items()}
@@ -124,16 +128,15 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
         roles=frozenset({"user"}),
         excluded=frozenset({"m"}),
     )
-    filters = (
-        search_filter(chat, 1, where=everything),
-        search_filter(chat, 1, sequences=[1]),
+    searches = (search_filter(chat, 1, where=everything), search_filter(chat, 1, sequences=[1]))
+    erasures = (
         erasure_filter(chat, epoch=1, message_ids=["m"]),
         erasure_filter(chat, below_epoch=1),
         filter_of_contexts([chat]),
     )
     fields = {
         condition.key
-        for scope in filters
+        for scope in (*map(models.Filter.model_validate, searches), *erasures)
         for condition in cast(list[models.Condition], scope.must)
         if isinstance(condition, models.FieldCondition)
     }
@@ -155,20 +158,20 @@ def test_the_name_of_a_collection_contains_space_analysis_and_layout() -> None:
     assert all(len(name) <= 200 and name.startswith(COLLECTION_PREFIX) for name in names)
 
 
-async def test_a_search_and_a_score_are_one_request_each(client: AsyncQdrantClient, chat: str) -> None:
-    watched = Watched(client)
-    index = make_index(watched.as_client(), make_space())
-    await index.upsert([make_point(chat, "m", EAST, sparse=terms(1))])
+async def test_a_search_and_a_score_are_one_request_each(qdrant: Qdrant, chat: str) -> None:
+    watched = Watched(qdrant)
+    index = make_index(watched.qdrant, make_space())
+    await index.upsert([make_point(chat, "m", EAST, sequence=1, sparse=terms(1))])
     query = make_query(chat, sparse=terms(1))
     for ask in (index.search(query), index.score(query, [0, 1, 2])):
         watched.asked.clear()
-        assert ids(await ask) == {"m"}
-        assert watched.asked == {"query_batch_points": 1}
+        assert [each.sequence for each in await ask] == [1]
+        assert watched.asked == {"POST points/query/batch": 1}
 
 
-async def test_a_search_that_cannot_match_sends_no_request(client: AsyncQdrantClient, chat: str) -> None:
-    watched = Watched(client)
-    index = make_index(watched.as_client(), make_space())
+async def test_a_search_that_cannot_match_sends_no_request(qdrant: Qdrant, chat: str) -> None:
+    watched = Watched(qdrant)
+    index = make_index(watched.qdrant, make_space())
     nobody = Where(sender_ids=frozenset())
     assert await index.search(make_query(chat, dense=None)) == []
     assert await index.search(make_query(chat, limit=0)) == []
@@ -179,8 +182,8 @@ async def test_a_search_that_cannot_match_sends_no_request(client: AsyncQdrantCl
     assert watched.asked == {}
 
 
-async def test_a_read_creates_no_collection(client: AsyncQdrantClient, chat: str) -> None:
-    index = make_index(client, make_space())
+async def test_a_read_creates_no_collection(qdrant: Qdrant, client: AsyncQdrantClient, chat: str) -> None:
+    index = make_index(qdrant, make_space())
     assert await index.search(make_query(chat)) == []
     assert await index.score(make_query(chat), [1]) == []
     assert await index.count(chat) == 0
@@ -188,11 +191,11 @@ async def test_a_read_creates_no_collection(client: AsyncQdrantClient, chat: str
 
 
 async def test_points_are_written_in_batches_that_a_server_accepts(
-    client: AsyncQdrantClient, chat: str, monkeypatch: pytest.MonkeyPatch
+    qdrant: Qdrant, chat: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(qdrant_points, "MAX_BATCH_BYTES", 50_000)
-    watched = Watched(client)
-    index = make_index(watched.as_client(), make_space())
+    watched = Watched(qdrant)
+    index = make_index(watched.qdrant, make_space())
     long = [make_point(chat, f"long{n}", sparse=terms(*range(1_000)), sequence=n) for n in range(3)]
     huge = make_point(chat, "huge", sparse=terms(*range(5_000)))
     short = [make_point(chat, f"short{n}", EAST, sequence=n) for n in range(3)]
@@ -204,10 +207,8 @@ async def test_points_are_written_in_batches_that_a_server_accepts(
     assert await index.count(chat) == 607
 
 
-async def test_an_erasure_includes_the_collections_of_former_embedders(
-    client: AsyncQdrantClient, chat: str
-) -> None:
-    former, present = make_index(client, make_space()), make_index(client, make_space(dimension=4))
+async def test_an_erasure_includes_the_collections_of_former_embedders(qdrant: Qdrant, chat: str) -> None:
+    former, present = make_index(qdrant, make_space()), make_index(qdrant, make_space(dimension=4))
     await former.upsert([make_point(chat, "m", EAST), make_point(chat, "n", EAST)])
     await present.upsert([make_point(chat, "m", [*EAST, 0.0])])
     assert await present.count(chat) == 3
@@ -216,7 +217,9 @@ async def test_an_erasure_includes_the_collections_of_former_embedders(
     assert await former.count(chat) == 0
 
 
-async def test_an_erasure_includes_points_of_the_former_layout(client: AsyncQdrantClient, chat: str) -> None:
+async def test_an_erasure_includes_points_of_the_former_layout(
+    qdrant: Qdrant, client: AsyncQdrantClient, chat: str
+) -> None:
     former = f"{COLLECTION_PREFIX}former-{uuid4().hex}"
     plain = {"dense": models.VectorParams(size=2, distance=models.Distance.COSINE)}
     await client.create_collection(former, plain)
@@ -229,19 +232,19 @@ async def test_an_erasure_includes_points_of_the_former_layout(client: AsyncQdra
         for message, epoch in (("m", 1), ("n", 1), ("old", 0))
     ]
     await client.upsert(former, points, wait=True)
-    index = make_index(client, make_space())
+    index = make_index(qdrant, make_space())
     assert await index.count(chat) == 3
     assert await index.drop(chat, epoch=1, message_ids=["m", "old"]) == VectorErasure(before=1, left=0)
     assert await index.erase(chat, below_epoch=2) == VectorErasure(before=2, left=0)
 
 
 async def test_a_space_is_emptied_context_by_context_and_then_deleted(
-    client: AsyncQdrantClient, chat: str
+    qdrant: Qdrant, client: AsyncQdrantClient, chat: str
 ) -> None:
     former, present, all_of_them = (
-        make_index(client, make_space()),
-        make_index(client, make_space()),
-        QdrantFormerCollections(client),
+        make_index(qdrant, make_space()),
+        make_index(qdrant, make_space()),
+        QdrantFormerCollections(qdrant),
     )
     for index in (former, present):
         await index.upsert(
@@ -249,23 +252,21 @@ async def test_a_space_is_emptied_context_by_context_and_then_deleted(
         )
     assert await all_of_them.erase_contexts(former.collection, [chat, f"{chat}2", "unknown"]) == 2
     assert await all_of_them.delete_if_empty(former.collection) is False
-    assert (await former.count(chat), ids(await former.search(make_query(chat, epoch=3)))) == (1, set())
+    assert (await former.count(chat), ids(await find(former, make_query(chat, epoch=3)))) == (1, set())
     assert await all_of_them.erase_contexts(former.collection, ["of others"]) == 1
     assert await all_of_them.delete_if_empty(former.collection) is True
     assert await all_of_them.delete_if_empty(former.collection) is True
     assert former.collection not in await names(client)
-    assert ids(await present.search(make_query(chat, epoch=3))) == {"m"}
+    assert ids(await find(present, make_query(chat, epoch=3))) == {"m"}
     for wrong in ([], ["", chat]):
         with pytest.raises(MissingContext):
             await all_of_them.erase_contexts(former.collection, wrong)
 
 
-async def test_a_collection_of_another_size_is_reported_with_both_sizes(
-    client: AsyncQdrantClient, chat: str
-) -> None:
+async def test_a_collection_of_another_size_is_reported_with_both_sizes(qdrant: Qdrant, chat: str) -> None:
     name = collection_name(make_space())
-    await QdrantIndex(client, name, dimension=3).upsert([make_point(chat, "m", EAST)])
-    other = QdrantIndex(client, name, dimension=4)
+    await QdrantIndex(qdrant, name, dimension=3).upsert([make_point(chat, "m", EAST)])
+    other = QdrantIndex(qdrant, name, dimension=4)
     for attempt in (other.search(make_query(chat)), other.upsert([make_point(chat, "m", [*EAST, 0.0])])):
         with pytest.raises(IndexMismatch, match=rf"{name} holds vectors of 3 dimensions, .* makes 4"):
             await attempt
@@ -280,16 +281,18 @@ async def test_a_collection_of_another_size_is_reported_with_both_sizes(
     ],
 )
 async def test_a_collection_without_our_vectors_is_not_used(
-    client: AsyncQdrantClient, chat: str, settings: dict[str, Any]
+    qdrant: Qdrant, client: AsyncQdrantClient, chat: str, settings: dict[str, Any]
 ) -> None:
-    index = make_index(client, make_space())
+    index = make_index(qdrant, make_space())
     await client.create_collection(index.collection, **settings)
     with pytest.raises(IndexMismatch, match="another program created it"):
         await index.search(make_query(chat))
 
 
-async def test_a_half_made_collection_is_completed(client: AsyncQdrantClient, chat: str) -> None:
-    index = make_index(client, make_space())
+async def test_a_half_made_collection_is_completed(
+    qdrant: Qdrant, client: AsyncQdrantClient, chat: str
+) -> None:
+    index = make_index(qdrant, make_space())
     await client.create_collection(
         index.collection,
         {"dense": models.VectorParams(size=3, distance=models.Distance.COSINE)},
@@ -299,9 +302,9 @@ async def test_a_half_made_collection_is_completed(client: AsyncQdrantClient, ch
     assert len((await client.get_collection(index.collection)).payload_schema) == 7
 
 
-async def test_several_openers_create_one_collection(client: AsyncQdrantClient, chat: str) -> None:
+async def test_several_openers_create_one_collection(qdrant: Qdrant, chat: str) -> None:
     space = make_space()
-    openers = [make_index(client, space) for _ in range(6)]
+    openers = [make_index(qdrant, space) for _ in range(6)]
     await asyncio.gather(
         *(index.upsert([make_point(chat, f"m{number}", EAST)]) for number, index in enumerate(openers))
     )
@@ -309,18 +312,18 @@ async def test_several_openers_create_one_collection(client: AsyncQdrantClient, 
 
 
 async def test_a_lost_collection_is_empty_and_created_again_by_a_write(
-    client: AsyncQdrantClient, chat: str
+    qdrant: Qdrant, client: AsyncQdrantClient, chat: str
 ) -> None:
-    index = make_index(client, make_space())
+    index = make_index(qdrant, make_space())
     await index.upsert([make_point(chat, "m", EAST)])
     await client.delete_collection(index.collection)
     assert await index.search(make_query(chat)) == []
     assert await index.score(make_query(chat), [0]) == []
     await index.upsert([make_point(chat, "n", EAST)])
-    assert ids(await index.search(make_query(chat))) == {"n"}
+    assert ids(await find(index, make_query(chat))) == {"n"}
     await client.delete_collection(index.collection)
     await index.upsert([make_point(chat, "o", EAST)])
-    assert ids(await index.search(make_query(chat))) == {"o"}
+    assert ids(await find(index, make_query(chat))) == {"o"}
 
 
 async def test_a_server_lost_during_a_batch_is_unavailable_and_a_repetition_completes_it(
@@ -332,13 +335,13 @@ async def test_a_server_lost_during_a_batch_is_unavailable_and_a_repetition_comp
     ):
 
         class Cut(Watched):
-            async def upsert(self, *args: Any, **kwargs: Any) -> models.UpdateResult:
-                done = await super().upsert(*args, **kwargs)
+            async def send(self, method: str, path: str, body: bytes) -> bytes:
+                done = await super().send(method, path, body)
                 if len(self.batches) == 2:
                     await proxy.cut()
                 return done
 
-        index = make_index(Cut(through).as_client())
+        index = make_index(Cut(through).qdrant)
         points = [make_point(chat, f"m{n}", EAST, sequence=n, sparse=terms(n)) for n in range(700)]
         with pytest.raises(RecallUnavailable, match="cannot be reached"):
             await index.upsert(points)
@@ -374,20 +377,16 @@ async def test_a_wrong_key_is_reported_without_the_key(index_endpoint: IndexEndp
     assert "canary-key" not in str(raised.value)
 
 
-async def test_a_batch_too_large_for_a_proxy_is_written_in_parts(
-    client: AsyncQdrantClient, chat: str
-) -> None:
+async def test_a_batch_too_large_for_a_proxy_is_written_in_parts(qdrant: Qdrant, chat: str) -> None:
     class Strict(Watched):
-        async def upsert(
-            self, name: str, points: list[models.PointStruct], **kwargs: Any
-        ) -> models.UpdateResult:
-            if len(points) > most:
-                raise UnexpectedResponse(413, "Request Entity Too Large", b"", Headers())
-            return await super().upsert(name, points, **kwargs)
+        async def send(self, method: str, path: str, body: bytes) -> bytes:
+            if len(from_json(body)["points"]) > most:
+                raise RequestTooLarge("the vector index answered 413 Request Entity Too Large")
+            return await super().send(method, path, body)
 
     most = 10
-    watched = Strict(client)
-    index = make_index(watched.as_client(), make_space())
+    watched = Strict(qdrant)
+    index = make_index(watched.qdrant, make_space())
     await index.upsert([make_point(chat, f"m{n}", EAST, sequence=n) for n in range(64)])
     assert await index.count(chat) == 64
     assert watched.batches == [8] * 8
@@ -396,16 +395,19 @@ async def test_a_batch_too_large_for_a_proxy_is_written_in_parts(
         await index.upsert([make_point(chat, "another", EAST)])
 
 
-async def test_a_vector_of_a_wrong_size_is_refused_with_its_whole_batch(
-    client: AsyncQdrantClient, chat: str
-) -> None:
-    index = make_index(client, SPACE)
+async def test_a_vector_of_a_wrong_size_is_refused_with_its_whole_batch(qdrant: Qdrant, chat: str) -> None:
+    index = make_index(qdrant, SPACE)
     with pytest.raises(RecallUnavailable, match="400"):
         await index.upsert([make_point(chat, "right", EAST), make_point(chat, "m", [1.0, 0.0])])
     assert await index.count(chat) == 0
 
 
-async def test_an_unfinished_write_is_not_reported_as_done(client: AsyncQdrantClient, chat: str) -> None:
-    index = make_index(Hasty(client).as_client(), SPACE)
+async def test_an_unfinished_write_is_not_reported_as_done(qdrant: Qdrant, chat: str) -> None:
+    async def accept(method: str, path: str, body: bytes) -> bytes:
+        answer = from_json(await qdrant.send(method, path, body))
+        # As Qdrant answers when its `timeout` expires.
+        return to_json({"result": {**answer["result"], "status": "acknowledged"}})
+
+    index = make_index(replace(qdrant, send=accept), SPACE)
     with pytest.raises(RecallUnavailable, match="did not finish"):
         await index.upsert([make_point(chat, "m", EAST)])

@@ -16,7 +16,14 @@ from memory.history.selectors import MessageWindowMessageSelector
 from memory.history.store import CurrentMessages
 from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
-from memory.recall.indexer import GROUP, PATIENT_FAILURES, CurrentHistory, Indexer, IndexResult
+from memory.recall.indexer import (
+    GROUP,
+    LOOK_BACK_EVERY,
+    PATIENT_FAILURES,
+    CurrentHistory,
+    Indexer,
+    IndexResult,
+)
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.recall import IndexItem, Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces, collection_name
@@ -66,8 +73,8 @@ class Rig:
 @pytest.fixture
 async def rig(redis: RedisClient, index_endpoint: IndexEndpoint) -> AsyncGenerator[Rig]:
     embedder = FakeEmbedder(dimension=512)
-    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
-        index = QdrantIndex(client, collection_name(embedder.identity), dimension=512)
+    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
+        index = QdrantIndex(qdrant, collection_name(embedder.identity), dimension=512)
         yield Rig(
             redis=redis,
             store=RedisHistory(redis),
@@ -233,6 +240,39 @@ async def test_the_work_of_a_dead_indexer_is_taken_over(rig: Rig) -> None:
     for number, _ in await rig.redis.call("XRANGE", partition_key(0, "work"), "-", "+"):
         await rig.redis.call("XCLAIM", partition_key(0, "work"), GROUP, "dead", 0, number, "IDLE", 31_000)
     assert await rig.indexer("alive").step() == IndexResult(indexed=2)
+
+
+async def test_a_busy_indexer_takes_over_abandoned_work_too(rig: Rig) -> None:
+    busy = rig.indexer("busy")
+    await busy.step()
+    abandoned = await rig.store.append(rig.ref, [make_message("m0", "abandoned")], epoch=0)
+    rig.embedder.failure = EmbeddingUnavailable("it dies here")
+    with pytest.raises(RecallUnavailable):
+        await rig.indexer("dead").step()
+    rig.embedder.failure = None
+    for number, _ in await rig.redis.call("XRANGE", partition_key(0, "work"), "-", "+"):
+        await rig.redis.call("XCLAIM", partition_key(0, "work"), GROUP, "dead", 0, number, "IDLE", 31_000)
+
+    for number in range(LOOK_BACK_EVERY + 2):
+        await rig.store.append(rig.ref, [make_message(f"n{number}", "new")], epoch=0)
+        await busy.step()
+
+    assert await rig.recall.count(rig.ref) == LOOK_BACK_EVERY + 2 + len(abandoned)
+    assert (await rig.queued(), await rig.pending()) == (0, 0)
+
+
+async def test_a_question_and_its_index_entry_share_a_vector(rig: Rig) -> None:
+    history = rig.history()
+    await history.search("where does Anna live")
+    await history.append_user_message("where does Anna live")
+    await history.append_user_message("she lives in Lisbon")
+
+    await rig.indexer().step()
+
+    assert rig.embedder.calls == [["where does Anna live"], ["she lives in Lisbon"]]
+    assert [hit.message.text for hit in await history.search("where does Anna live", k=1)] == [
+        "where does Anna live"
+    ]
 
 
 async def test_indexing_the_same_message_twice_is_harmless(rig: Rig) -> None:

@@ -98,8 +98,8 @@ class Remembering:
     identity = MiniLMEmbedder.identity
     _known: ClassVar[dict[str, list[float]]] = {}
 
-    def __init__(self) -> None:
-        self._embedder = MiniLMEmbedder()
+    def __init__(self, minilm: MiniLMEmbedder) -> None:
+        self._embedder = minilm
 
     def reads(self, text: str) -> bool:
         return self._embedder.reads(text)
@@ -131,15 +131,15 @@ class Rig:
 
 @pytest.fixture
 async def index(index_endpoint: IndexEndpoint) -> AsyncGenerator[QdrantIndex]:
-    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
+    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
         space = MiniLMEmbedder.identity
-        yield QdrantIndex(client, collection_name(space), dimension=space.dimension)
+        yield QdrantIndex(qdrant, collection_name(space), dimension=space.dimension)
 
 
 @pytest.fixture
-async def rig(index: QdrantIndex) -> Rig:
+async def rig(index: QdrantIndex, minilm: MiniLMEmbedder) -> Rig:
     """A chat that contains TALK."""
-    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
+    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(minilm), index=index))))
     await rig.index(TALK)
     return rig
 
@@ -344,15 +344,17 @@ CHINESE: dict[str, Sequence[Line]] = {
     ],
 )
 async def test_text_in_a_script_unknown_to_the_embedder_is_found_by_its_words(
-    index: QdrantIndex, talk: dict[str, Sequence[Line]], question: str, answer: str
+    index: QdrantIndex, minilm: MiniLMEmbedder, talk: dict[str, Sequence[Line]], question: str, answer: str
 ) -> None:
-    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
+    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(minilm), index=index))))
     await rig.index(talk)
     assert await rig.ask(question) == [answer]
 
 
-async def test_a_chat_of_one_message_finds_it_only_for_a_fitting_question(index: QdrantIndex) -> None:
-    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
+async def test_a_chat_of_one_message_finds_it_only_for_a_fitting_question(
+    index: QdrantIndex, minilm: MiniLMEmbedder
+) -> None:
+    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(minilm), index=index))))
     await rig.index({"2025-03-02": [(ANNA, "My sister Anna lives in Lisbon")]})
     assert await rig.ask("Where does my sister live?", asker=ANNA) == ["My sister Anna lives in Lisbon"]
     assert await rig.ask("How long do I boil eggs?", asker=ANNA) == []
@@ -380,10 +382,10 @@ SPANISH: dict[str, Sequence[Line]] = {
 
 
 async def test_texts_that_the_embedder_finds_equally_similar_stay_below_the_floor(
-    index: QdrantIndex,
+    index: QdrantIndex, minilm: MiniLMEmbedder
 ) -> None:
     """MiniLM learned English: its cosine of any two Spanish texts is 0.4."""
-    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(), index=index))))
+    rig = Rig(Recall(Spaces(serving=Space(embedder=Remembering(minilm), index=index))))
     await rig.index(SPANISH)
     for question, answer in (
         ("¿dónde vivo?", "Valencia"),
@@ -392,7 +394,7 @@ async def test_texts_that_the_embedder_finds_equally_similar_stay_below_the_floo
         ("¿cuál es la contraseña del wifi?", "girasol77"),
     ):
         assert any(answer in text for text in await rig.ask(question, k=3, asker=ANNA)), question
-    for question in ("¿a cuánto está el dólar?", "¿qué es el blockchain?", "cuéntame un chiste", "lo siento"):
+    for question in ("¿quién ganó el partido?", "¿qué es el blockchain?", "cuéntame un chiste", "lo siento"):
         assert (question, await rig.ask(question, k=3, asker=ANNA)) == (question, [])
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import hiredis
 import pytest
 from redis.exceptions import ResponseError
 
@@ -14,49 +15,49 @@ from chaos.rig.system import free_port
 from memory.errors import StoreNotDurable, StoreUnavailable
 from memory.keys import Key
 from memory.redis import client as redis_client
-from memory.redis.client import Command, RedisClient, open_redis
+from memory.redis.client import RedisClient, open_redis
 from tests.stores import plain_valkey
 from tests.typed_scripts import set_value
 
 
 class OldServer:
-    """Stands for redis-py on a server without WAITAOF, with writes on `copies` replicas.
+    """Stands for redis-py's client, pool and connection on a server without WAITAOF, with writes on `copies` replicas.
 
-    A single command finds its connection closed, as redis-py 8 does in a failover.
+    With `is_closed` a command finds its connection closed, as redis-py 8 does in a failover.
     """
 
-    def __init__(self, *, copies: int = 0) -> None:
-        self.copies = copies
-        self.asked: list[Command] = []
+    def __init__(self, *, copies: int = 0, is_closed: bool = False) -> None:
+        self.connection_pool = self
+        self.response_callbacks: dict[str, Any] = {}
+        self.socket_timeout: float | None = None
+        self.asked: list[list[bytes]] = []
+        self._copies = copies
+        self._is_closed = is_closed
+        self._answered = 0
 
-    async def execute_command(self, *args: str | int | float | bytes) -> Any:
-        raise AttributeError("'NoneType' object has no attribute 'writelines'")
+    async def get_connection(self) -> "OldServer":
+        return self
 
-    def pipeline(self, transaction: bool = True) -> "Pipeline":
-        return Pipeline(self)
+    async def send_packed_command(self, command: bytes, check_health: bool = True) -> None:
+        if self._is_closed:
+            raise AttributeError("'NoneType' object has no attribute 'writelines'")
+        reader = hiredis.Reader()
+        reader.feed(command)
+        while asked := reader.gets():
+            self.asked.append(asked)
+
+    async def read_response(self) -> Any:
+        self._answered += 1
+        verb = self.asked[self._answered - 1][0]
+        if verb == b"WAITAOF":
+            raise ResponseError("unknown command 'WAITAOF'")
+        return self._copies if verb == b"WAIT" else "OK"
+
+    async def disconnect(self) -> None:
+        """Stay open."""
 
     async def aclose(self) -> None:
         """Close nothing: nothing is open."""
-
-
-class Pipeline:
-    """The commands of one round trip to it."""
-
-    def __init__(self, server: OldServer) -> None:
-        self._server = server
-        self._commands: list[Command] = []
-
-    def execute_command(self, *args: str | int | float | bytes) -> None:
-        self._commands.append(args)
-
-    async def execute(self, raise_on_error: bool = True) -> list[Any]:
-        self._server.asked += self._commands
-        return [self._answer(str(command[0])) for command in self._commands]
-
-    def _answer(self, verb: str) -> Any:
-        if verb == "WAITAOF":
-            return ResponseError("unknown command 'WAITAOF'")
-        return self._server.copies if verb == "WAIT" else "OK"
 
 
 @asynccontextmanager
@@ -99,11 +100,11 @@ async def test_a_server_without_waitaof_is_asked_with_wait(copies: int, is_durab
     else:
         with pytest.raises(StoreNotDurable):
             await redis.run_durably(set_value(key=Key("key"), value="v"))
-    assert server.asked[-1] == ("WAIT", 1, redis_client.DURABLE_WAIT_MS)
+    assert server.asked[-1] == [b"WAIT", b"1", b"%d" % redis_client.DURABLE_WAIT_MS]
 
 
 async def test_a_connection_closed_during_a_command_means_unavailable() -> None:
-    redis = RedisClient(OldServer(), max_connections=1)
+    redis = RedisClient(OldServer(is_closed=True), max_connections=1)
     with pytest.raises(StoreUnavailable):
         await redis.call("GET", "key")
 

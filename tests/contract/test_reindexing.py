@@ -30,8 +30,8 @@ ANNA, WEATHER = "my sister Anna lives in Lisbon", "the weather is fine"
 @pytest.fixture
 async def rig(redis: RedisClient) -> AsyncGenerator[Rig]:
     """Use an index in this process: creating a collection of a server takes a second on a busy disk."""
-    async with open_local_client() as client:
-        yield Rig(redis=redis, client=client, clock=Clock())
+    async with open_local_client() as qdrant:
+        yield Rig(redis=redis, qdrant=qdrant, clock=Clock())
 
 
 @asynccontextmanager
@@ -41,12 +41,12 @@ async def rig_behind_a_proxy(
     """Use the index server, which can be cut off. Its collections go with the rig: erasing covers all of them."""
     async with (
         index_proxy(endpoint.url) as way,
-        open_qdrant(way.http_url, api_key=endpoint.api_key) as client,
+        open_qdrant(way.http_url, api_key=endpoint.api_key) as qdrant,
     ):
-        rig = Rig(redis=redis, client=client, clock=Clock())
+        rig = Rig(redis=redis, qdrant=qdrant, clock=Clock())
         yield rig, way
         for name in rig.collections:
-            await client.delete_collection(name)
+            await qdrant.client.delete_collection(name)
 
 
 async def serving_process(rig: Rig, *chats: Sequence[str]) -> tuple[Process, list[ContextRef]]:

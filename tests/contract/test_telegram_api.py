@@ -1,6 +1,7 @@
 """The Bot API client with the simulator, and with servers that answer worse than Telegram."""
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
@@ -288,12 +289,16 @@ async def test_an_unreachable_server_counts_as_no_send() -> None:
     [
         (b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>", SendUnknown),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", SendUnknown),
+        (b'HTTP/1.1 200 OK\r\nContent-Length: 23\r\n\r\n{"ok":true,"result":{}}', SendUnknown),
+        (b'HTTP/1.1 200 OK\r\nContent-Length: 25\r\n\r\n{"ok":true,"result":true}', SendUnknown),
         (b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 6\r\n\r\n<html>", SendUnknown),
         (b"HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 0\r\n\r\n", SendUnknown),
         (b'HTTP/1.1 504 Gateway Timeout\r\nContent-Length: 13\r\n\r\n{"error":"x"}', SendUnknown),
         (b"HTTP/1.1 500 X\r\nContent-Length: 2\r\n\r\n[]", SendUnknown),
         (b'HTTP/1.1 503 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TelegramUnavailable),
         (b'HTTP/1.1 429 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TelegramUnavailable),
+        (b"HTTP/1.1 302 Found\r\nContent-Length: 6\r\nLocation: /\r\n\r\n<html>", TelegramUnavailable),
+        (b"HTTP/1.1 400 Bad Request\r\nContent-Length: 6\r\n\r\n<html>", TelegramRefused),
         (b"HTTP/1.1 404 Not Found\r\nContent-Length: 6\r\n\r\n<html>", TelegramUnavailable),
         (b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n", TelegramUnavailable),
         (b'HTTP/1.1 401 X\r\nContent-Length: 12\r\n\r\n{"ok":false}', TokenRefused),
@@ -304,12 +309,16 @@ async def test_an_unreachable_server_counts_as_no_send() -> None:
     ids=[
         "html",
         "an empty object",
+        "an empty message",
+        "no message",
         "bad gateway",
         "gateway timeout",
         "a gateway's JSON",
         "a gateway's list",
         "an outage of its own",
         "429 without a time",
+        "a redirect",
+        "a gateway that refuses",
         "no way to the Bot API",
         "a gateway that lets nobody pass",
         "a token that Telegram does not know",
@@ -377,6 +386,19 @@ async def test_no_error_contains_the_token() -> None:
 
     assert failures
     assert not any("my-own-secret" in text for text in [*failures, str(refused.value)])
+
+
+@pytest.mark.parametrize("status", [200, 302, 404, 502])
+async def test_a_page_that_contains_the_token_is_not_logged(
+    status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    page = f"<a href=/bot{DEFAULT_TOKEN}/sendMessage>".encode()
+    raw = b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n%s" % (status, len(page), page)
+    async with _api_that_answers(raw) as api:
+        with caplog.at_level(logging.INFO), pytest.raises(TelegramFailure) as failed:
+            await api.send_message(BEN, HELLO)
+
+    assert DEFAULT_TOKEN not in caplog.text + repr(failed.value) + repr(failed.value.__context__)
 
 
 async def test_calls_cancelled_at_any_moment_keep_no_connection() -> None:

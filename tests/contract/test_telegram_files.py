@@ -14,7 +14,8 @@ from starlette.routing import Route
 
 from bot.errors import FileGone, FileTooLarge, TelegramFailure, TelegramUnavailable
 from bot.transport.http_server import serve_http
-from bot.transport.telegram_api import TelegramFiles, open_files, open_telegram
+from bot.transport.telegram_api import open_telegram
+from bot.transport.telegram_files import TelegramFiles, open_files
 
 TOKEN = "4242:secret-token"
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.errors import TurnStopped
+from bot.errors import Fenced, TurnStopped
 from bot.inbox.records import TerminalState
 from bot.turn.store import TurnStore
 from memory import keys
@@ -216,6 +216,7 @@ async def test_an_outcome_recorded_again_after_a_lost_reply_is_not_reported_as_a
     """After an erasure of the outbox a delivery deletes the messages that it has edited."""
     box = await open_inbox(redis)
     await box.accept(1)
+    await box.accept(2)
     claim = await box.claim_one()
     (line,) = some_parts("one")
     await box.commit(claim, 1, parts=[line])
@@ -226,6 +227,56 @@ async def test_an_outcome_recorded_again_after_a_lost_reply_is_not_reported_as_a
     assert await all_values(redis) == before
     await box.turns.reset(make_ref())
     assert await box.turns.sent(claim, line, telegram_id=71) is False
+
+
+async def test_the_last_part_settles_a_context_that_has_nothing_more_to_do(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    first, last = some_parts("one", "two")
+    await box.commit(claim, 1, parts=[first, last])
+
+    await box.turns.sent(claim, first, telegram_id=71)
+    assert not claim.settled.is_set()
+    await box.turns.sent(claim, last, telegram_id=72)
+
+    assert claim.settled.is_set()
+    assert await box.state_of(1) == ("answered", "")
+    assert await box.inbox.depth(0) == (0, 0.0)
+    await box.accept(2)
+    assert (await box.claim_one("bert")).ref == claim.ref
+    before = await all_values(redis)
+    with pytest.raises(Fenced):
+        await box.turns.sent(claim, last, telegram_id=72)
+    assert await all_values(redis) == before
+
+
+async def test_a_context_with_more_to_do_stays_claimed_after_the_last_part(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    (line,) = some_parts("one")
+    await box.commit(claim, 1, parts=[line])
+    await box.accept(2)
+
+    await box.turns.sent(claim, line, telegram_id=71)
+
+    assert not claim.settled.is_set()
+    assert list((await box.take(claim)).updates) == [2]
+    assert await box.claim("bert") == []
+
+
+async def test_an_undeliverable_part_leaves_its_context_claimed_for_the_cleanup(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    (line,) = some_parts("one")
+    await box.commit(claim, 1, parts=[line])
+
+    await box.turns.sent(claim, line, undeliverable="undeliverable_unreachable")
+
+    assert not claim.settled.is_set()
+    assert await box.inbox.settle(claim) is False
 
 
 async def test_an_undeliverable_part_ends_its_updates_and_the_whole_outbox(redis: RedisClient) -> None:

@@ -143,6 +143,22 @@ async def test_one_mebibyte_is_accepted(redis: RedisClient) -> None:
     assert answer.status_code == 200
 
 
+async def test_a_client_that_ends_its_connection_gets_its_confirmation_first(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        answer = await endpoint.push(make_message_update(1), secret=SECRET, extra={"Connection": "close"})
+
+        assert (answer.status_code, answer.json()["outcome"]) == (200, "accepted")
+        assert answer.headers["connection"] == "close"
+
+
+async def test_requests_in_a_row_are_confirmed_in_their_order(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        updates = [make_message_update(1), make_message_update(1), {"update_id": 2}]
+        answers = await endpoint.push_in_a_row(updates)
+
+        assert [answer["outcome"] for answer in answers] == ["accepted", "duplicate", "ignored"]
+
+
 @pytest.mark.usefixtures("impatient")
 async def test_one_byte_more_is_refused_before_the_body_is_read(redis: RedisClient) -> None:
     async with served_webhook(redis) as endpoint:

@@ -4,23 +4,26 @@ import warnings
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from uuid import uuid4
+from zlib import crc32
 
-from qdrant_client import AsyncQdrantClient
+from pydantic_core import from_json, to_json
+from qdrant_client import AsyncQdrantClient, models
 
 from memory.recall.embedders.embedder import EmbeddingSpace
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.qdrant.index import QdrantIndex
+from memory.recall.qdrant.index import Qdrant, QdrantIndex
 from memory.recall.spaces import collection_name
-from memory.recall.vector_index import Candidate, VectorPoint, VectorQuery
+from memory.recall.vector_index import Candidate, VectorIndex, VectorPoint, VectorQuery
 
 EAST, NORTH, NORTHEAST = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.8, 0.0]
 SPACE = EmbeddingSpace(model="test-vector-index", dimension=3, version="1")
 
 
-def make_index(client: AsyncQdrantClient, space: EmbeddingSpace = SPACE) -> QdrantIndex:
-    return QdrantIndex(client, collection_name(space), dimension=space.dimension)
+def make_index(qdrant: Qdrant, space: EmbeddingSpace = SPACE) -> QdrantIndex:
+    return QdrantIndex(qdrant, collection_name(space), dimension=space.dimension)
 
 
 def make_space(*, dimension: int = 3) -> EmbeddingSpace:
@@ -42,7 +45,7 @@ def make_point(
         role="user",
         sender_id=None,
         sent_at=1.5,
-        sequence=0,
+        sequence=crc32(message_id.encode()),
         session=0,
         dense=dense,
         sparse=SparseVector(),
@@ -55,6 +58,16 @@ def make_query(context_id: str, **changed: Any) -> VectorQuery:
     return replace(query, **changed)
 
 
+async def find(index: VectorIndex, query: VectorQuery) -> list[Candidate]:
+    """Search, and return the hits as the messages that they are, with the scores of the search."""
+    hits = {each.sequence: each for each in await index.search(query)}
+    found = await index.score(query, hits)
+    assert len(found) == len(hits)
+    return [
+        replace(each, dense=hits[each.sequence].dense, sparse=hits[each.sequence].sparse) for each in found
+    ]
+
+
 def ids(candidates: Iterable[Candidate]) -> set[str]:
     return {each.message_id for each in candidates}
 
@@ -64,10 +77,23 @@ def by_id(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
 
 
 @asynccontextmanager
-async def open_local_client() -> AsyncGenerator[AsyncQdrantClient]:
+async def open_local_client() -> AsyncGenerator[Qdrant]:
+    """Open qdrant-client's own implementation of a server, which parses our requests with its models."""
     client = AsyncQdrantClient(":memory:")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Payload indexes have no effect in the local Qdrant")
         warnings.filterwarnings("ignore", message="Local mode performs exact")
-        yield client
+        yield Qdrant(client=client, send=partial(_answer_locally, client))
     await client.close()
+
+
+async def _answer_locally(client: AsyncQdrantClient, method: str, path: str, body: bytes) -> bytes:
+    _, _, collection, rest = path.split("/", 3)
+    content = from_json(body)
+    if (method, rest) == ("PUT", "points?wait=true"):
+        points = [models.PointStruct.model_validate(each) for each in content["points"]]
+        done = await client.upsert(collection, points, wait=True)
+        return to_json({"result": {"status": done.status}})
+    assert (method, rest) == ("POST", "points/query/batch")
+    searches = [models.QueryRequest.model_validate(each) for each in content["searches"]]
+    return to_json({"result": await client.query_batch_points(collection, searches)})

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -38,12 +38,18 @@ class Endpoint:
     port: int
 
     async def push(
-        self, update: object, *, secret: str | bytes | None = SECRET, **changes: Any
+        self,
+        update: object,
+        *,
+        secret: str | bytes | None = SECRET,
+        extra: Mapping[str, str] | None = None,
+        **changes: Any,
     ) -> httpx.Response:
-        """POST an update as JSON, or bytes as they are."""
+        """POST an update as JSON, or bytes as they are, with `extra` headers."""
         body = update if isinstance(update, bytes) else json.dumps(update).encode()
         given = secret.encode() if isinstance(secret, str) else secret
         headers = {} if given is None else {SECRET_HEADER.encode(): given}
+        headers |= {name.encode(): value.encode() for name, value in (extra or {}).items()}
         return await self.http.post(WEBHOOK_PATH, content=body, headers=headers, **changes)
 
     async def push_raw(self, headers: dict[str, str], body: bytes) -> Pushed:
@@ -59,6 +65,24 @@ class Endpoint:
         finally:
             writer.transport.abort()
         return Pushed(status=status, is_closed=is_closed)
+
+    async def push_in_a_row(self, updates: Sequence[object]) -> list[dict[str, Any]]:
+        """POST all updates at once on one connection, then read the body of each response."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        bodies: list[dict[str, Any]] = []
+        try:
+            for update in updates:
+                body = json.dumps(update).encode()
+                head = f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: a\r\n{SECRET_HEADER}: {SECRET}"
+                writer.write(f"{head}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            async with asyncio.timeout(5):
+                for _ in updates:
+                    answer_head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                    length = int(answer_head.split("content-length: ")[1].split("\r\n")[0])
+                    bodies.append(json.loads(await reader.readexactly(length)))
+        finally:
+            writer.transport.abort()
+        return bodies
 
 
 @asynccontextmanager

@@ -9,6 +9,7 @@ from memory.errors import MissingContext, RecallUnavailable
 from memory.recall.vector_index import (
     TERMS_STORED,
     Candidate,
+    Hit,
     VectorErasure,
     VectorPoint,
     VectorQuery,
@@ -32,7 +33,7 @@ class InMemoryIndex:
             _check(point.context_id)
         self.points |= {(point.context_id, point.message_id): point for point in points}
 
-    async def search(self, query: VectorQuery) -> list[Candidate]:
+    async def search(self, query: VectorQuery) -> list[Hit]:
         """See VectorIndex."""
         self._ask()
         scope = [
@@ -44,8 +45,8 @@ class InMemoryIndex:
         best = set(_best(dense, query.limit)) | set(_best(terms, query.limit))
         near, shared = _best(dense, query.limit), _best(terms, query.limit)
         return [
-            _to_candidate(
-                point,
+            Hit(
+                sequence=point.sequence,
                 dense=dense[point.message_id] if point.message_id in near else None,
                 sparse=terms[point.message_id] if point.message_id in shared else 0.0,
             )

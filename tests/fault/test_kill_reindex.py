@@ -31,7 +31,7 @@ KILLS, LANES = 20, 4
 """Number of processes, and how many of them work at the same time."""
 LONGEST_LIFE = 8
 """In requests."""
-CHATS, MESSAGES = 6, 900
+CHATS, MESSAGES = 6, 1_800
 NEW_MODEL, NEW_DIMENSION, OLD_DIMENSION = "bag-of-words", 64, 384
 WITHIN_S = 90.0
 CODES = ("tamarind", "kestrel", "obsidian", "juniper", "marzipan", "heliotrope")

@@ -354,8 +354,12 @@ class TurnMachine(RuleBasedStateMachine):
     def _note(self, claim: Claim, part: Part, *, is_repeated: bool, **outcome: Any) -> None:
         chat, seen = self._chat(claim), self.seen[claim]
         note = partial(self.box.turns.sent, claim, part, **outcome)
+        settles = len(chat.outbox) == 1 and not chat.waiting and "undeliverable" not in outcome
         assert self.run(note())
-        if is_repeated:  # after an erasure it cannot be told from one
+        assert claim.settled.is_set() == settles
+        if is_repeated and settles:
+            self._raises(Fenced, note())
+        elif is_repeated:  # after an erasure it cannot be told from one
             assert self.run(note()) == (chat.sent_epoch == chat.epoch)
         chat.outbox = [] if "undeliverable" in outcome else chat.outbox[1:]
         message_id = part.message_id
@@ -367,6 +371,8 @@ class TurnMachine(RuleBasedStateMachine):
         for update in chat.delivering:
             self.updates[update].state = "ignored" if "undeliverable" in outcome else "answered"
         chat.delivering, chat.begun, seen.begun = [], 0, None
+        if settles:
+            chat.holder, chat.is_active = None, False
 
     @precondition(_is_held)
     @rule(data=st.data(), is_rotated=st.booleans())
@@ -584,7 +590,8 @@ class TurnMachine(RuleBasedStateMachine):
                     self._end_turn(claim, 1, 1, True)
                 while chat.outbox:
                     self._deliver(claim, "sent", False)
-                self._settle(claim, True)
+                if not claim.settled.is_set():
+                    self._settle(claim, True)
 
     def _isolate(self, claim: Claim) -> None:
         """Run an update alone after two workers died while it was running."""

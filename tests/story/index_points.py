@@ -1,12 +1,17 @@
 """Search in all points of the index server, in any collection."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 from memory.embedded.index_server import IndexEndpoint
 from tests.local_http import local_client
 
 _PAGE = 10_000
+
+
+def message_id_of(payload: Mapping[str, Any]) -> str:
+    """Return the id of a point's message, the last of its facts."""
+    return str(payload["facts"]).split(" ", 7)[7]
 
 
 async def points_with(index: IndexEndpoint, word: str) -> list[str]:

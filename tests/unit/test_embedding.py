@@ -82,8 +82,8 @@ BLANK = ["", " \n\t", "\u3000"]
 
 
 @pytest.mark.parametrize("text", ["my sister", "¿Dónde vive?", "42", "Tokyo 東京 and Kyoto", "😀 thanks"])
-def test_minilm_reads_mostly_latin_text(text: str) -> None:
-    assert MiniLMEmbedder().reads(text)
+def test_minilm_reads_mostly_latin_text(minilm: MiniLMEmbedder, text: str) -> None:
+    assert minilm.reads(text)
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_minilm_reads_mostly_latin_text(text: str) -> None:
         "моя сестра in Lisbon",
     ],
 )
-def test_minilm_reads_no_other_text(text: str) -> None:
-    assert not MiniLMEmbedder().reads(text)
+def test_minilm_reads_no_other_text(minilm: MiniLMEmbedder, text: str) -> None:
+    assert not minilm.reads(text)
 
 
 async def test_an_openai_compatible_model_and_the_fake_read_all_text_except_blank() -> None:

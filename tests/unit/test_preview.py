@@ -217,6 +217,15 @@ async def test_typing_is_shown_until_there_is_text() -> None:
     assert rig.api.calls.count(("typing", -2001)) == 1
 
 
+async def test_an_answer_that_comes_at_once_asks_for_no_place_in_the_budget() -> None:
+    rig = Rig()
+    async with rig.show() as preview:
+        await preview.take("Hello")
+        await rig.pass_time(previews.TYPING_AFTER_S - 0.01)
+
+    assert rig.rates.asked == []
+
+
 async def test_a_quick_answer_in_a_group_has_no_preview() -> None:
     rig = Rig()
     async with rig.show(GROUP) as preview:
@@ -347,7 +356,7 @@ async def test_an_update_without_rate_budget_is_skipped() -> None:
         await rig.pass_time(10)
 
     assert rig.api.calls == []
-    assert set(rig.rates.asked) == {"typing", "edit", "button"}
+    assert set(rig.rates.asked) == {"typing", "draft", "button"}
 
 
 async def test_a_429_holds_the_chat_and_the_preview_continues_later() -> None:

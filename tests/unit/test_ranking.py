@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
 from memory.recall.ranking import (
+    BEST,
     FEATURES,
     HYBRID_FEATURES,
     LEXICAL_FEATURES,
@@ -25,7 +26,7 @@ from memory.recall.ranking import (
     select_relevant,
     shortlist,
 )
-from memory.recall.vector_index import Candidate
+from memory.recall.vector_index import Candidate, Hit
 
 DAY = 86_400.0
 FLOOR = Floor(base=0.0, growth=0.0, margin=1.0)
@@ -269,29 +270,35 @@ def test_a_chat_of_one_message_has_a_score() -> None:
     assert math.isfinite(scored.score)
 
 
+def make_hit(sequence: int, *, dense: float | None = None, sparse: float = 0.0) -> Hit:
+    return Hit(sequence, dense, sparse)
+
+
 def test_the_shortlist_alternates_between_both_lists_without_repetitions() -> None:
     found = [
-        make_message(1, sparse=9.0),
-        make_message(2, sparse=8.0, dense=0.9),
-        make_message(3, dense=0.5),
-        make_message(4, sparse=1.0),
-        make_message(5, sparse=9.0),
+        make_hit(1, sparse=9.0),
+        make_hit(2, sparse=8.0, dense=0.9),
+        make_hit(3, dense=0.5),
+        make_hit(4, sparse=1.0),
+        make_hit(5, sparse=9.0),
     ]
     assert shortlist(found) == [5, 2, 1, 3, 4]
     assert shortlist([]) == []
 
 
 def test_the_shortlist_is_bounded_and_one_list_alone_can_fill_it() -> None:
-    words = [make_message(number, sparse=1.0 + number) for number in range(150)]
-    meanings = [make_message(200 + number, dense=number / 200) for number in range(150)]
+    words = [make_hit(number, sparse=1.0 + number) for number in range(150)]
+    meanings = [make_hit(200 + number, dense=number / 200) for number in range(150)]
     assert len(shortlist([*words, *meanings])) == len(shortlist(words)) == SHORTLIST
     assert set(shortlist(words)) == set(range(50, 150))
     both = shortlist([*words, *meanings])
     assert sum(sequence < 200 for sequence in both) == SHORTLIST / 2
 
 
-def test_neighbours_of_hits_are_looked_up_but_none_before_the_first() -> None:
+def test_neighbours_of_the_best_are_looked_up_but_none_before_the_first() -> None:
     assert plan_lookups([1, 7, 8]) == {0, 1, 2, 3, 5, 6, 7, 8, 9, 10}
+    best = range(1_000, 1_000 + BEST)
+    assert plan_lookups([*best, 5, 50]) == {5, 50, *range(998, 1_002 + BEST)}
     assert plan_lookups([]) == set()
 
 

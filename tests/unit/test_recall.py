@@ -19,7 +19,7 @@ from memory.recall.embedders.embedder import (
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.recall import LIST_LIMIT, IndexItem, Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
+from memory.recall.vector_index import Candidate, Hit, VectorErasure, VectorPoint, VectorQuery, Where
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.vector_index import InMemoryIndex
 from tests.messages import make_ref
@@ -41,7 +41,7 @@ class CountedIndex:
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         await self.kept.upsert(points)
 
-    async def search(self, query: VectorQuery) -> list[Candidate]:
+    async def search(self, query: VectorQuery) -> list[Hit]:
         self.searched.append(query)
         return await self.kept.search(query)
 

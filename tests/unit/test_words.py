@@ -13,7 +13,7 @@ from fluent.syntax import ast as ftl
 from fluent.syntax.visitor import Visitor
 
 from bot.transport.texts import help_text
-from bot.transport.words import LANGUAGES, words_for
+from bot.transport.words import LANGUAGES, menu_descriptions, words_for
 from bot.turn.commands import COMMANDS
 
 BOT = Path(__file__).parents[2] / "bot"
@@ -116,6 +116,13 @@ def test_a_menu_line_fits_telegrams_limit(language: str) -> None:
     for key in _variables("en"):
         if key.startswith("menu-"):
             assert 1 <= len(_said(language, key, 0)) <= 256
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_menus_say_what_the_catalogue_says(language: str) -> None:
+    keys = [key for key in _variables("en") if key.startswith("menu-")]
+    assert keys
+    assert {key: words_for(language)(key) for key in keys} == menu_descriptions(language)
 
 
 def test_in_persian_left_to_right_text_is_isolated() -> None:

@@ -1,6 +1,5 @@
 """The draft of a prompt: all its parts rendered and counted, each message once, before anything is left out."""
 
-import json
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,14 +94,21 @@ class Section:
         self, pieces: Sequence[PromptPiece], *, meter: TokenCounter, left_out: Sequence[RecordItem] = ()
     ) -> "Section":
         """Return the section with these pieces instead of its own, counted again."""
-        changed = replace(self, pieces=tuple(pieces), left_out=(*self.left_out, *left_out))
         tokens = 0
         if not self.heading:
             for piece in pieces:
                 tokens += piece.tokens
-        elif pieces:  # one text is counted whole, because a token may span two lines
-            tokens = cost_of(changed.text_message(), meter)
-        return replace(changed, tokens=tokens)
+        changed = Section(
+            heading=self.heading,
+            why=self.why,
+            separator=self.separator,
+            pieces=tuple(pieces),
+            left_out=(*self.left_out, *left_out),
+            tokens=tokens,
+        )
+        if self.heading and pieces:  # one text is counted whole, because a token may span two lines
+            return replace(changed, tokens=cost_of(changed.text_message(), meter))
+        return changed
 
 
 EMPTY = Section()
@@ -134,10 +140,10 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
         role="system", text=f"{parts.system}\n\n{GROUP_NOTE}" if parts.is_group else parts.system
     )
     tokens = cost_of(system, meter) + REPLY_OVERHEAD
-    tools: list[PromptPiece] = []
-    for tool in parts.tools:
-        described = json.dumps([tool.name, tool.description, dict(tool.parameters)], ensure_ascii=False)
-        tools.append(PromptPiece(id=tool.name, tokens=MESSAGE_OVERHEAD + meter.count(described)))
+    tools = [
+        PromptPiece(id=tool.name, tokens=MESSAGE_OVERHEAD + meter.count(tool.described))
+        for tool in parts.tools
+    ]
     places: dict[str, str] = {}
     to_answer, repeated = _take_places(parts.prompt, places, place="the prompt")
     prompt = EMPTY.with_pieces(

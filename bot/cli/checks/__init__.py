@@ -4,9 +4,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from rich.table import Table
-from rich.text import Text
-
 from bot.cli.failures import masked
 from bot.cli.output import open_console, print_json, printable
 
@@ -54,6 +51,9 @@ def print_findings(findings: Sequence[Finding], *, as_json: bool, secrets: Seque
         checks = [{**asdict(finding), "fix": finding.fix or None} for finding in findings]
         print_json({"is_well": is_well(findings), "checks": checks})
         return
+    from rich.table import Table
+    from rich.text import Text
+
     table = Table.grid(padding=(0, 1))
     table.add_column()
     table.add_column(no_wrap=True, style="bold")

@@ -43,7 +43,7 @@ async def check_data_dir(settings: Settings) -> list[Finding]:
     urls = {"valkey": settings.redis_url, "index": settings.qdrant_url}
     embedded = [name for name, url in urls.items() if url is None]
     if not embedded:
-        return [ok("data", "DATA_DIR is not used: REDIS_URL and QDRANT_URL name both stores")]
+        return [ok("data", "DATA_DIR holds no store: REDIS_URL and QDRANT_URL name both")]
     for name in embedded:
         await asyncio.to_thread(prepare_directory, settings.data_dir, name)
     free = shutil.disk_usage(settings.data_dir).free
@@ -82,9 +82,9 @@ async def check_index(settings: Settings) -> list[Finding]:
     """Check that the index answers and accepts our key."""
     async with AsyncExitStack() as stack:
         url, api_key = await qdrant_place(store_config(settings), stack)
-        client = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
+        qdrant = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
         # A count reads the collections of every embedder and creates none.
-        await QdrantIndex(client, "doctor", dimension=1).count("doctor")
+        await QdrantIndex(qdrant, "doctor", dimension=1).count("doctor")
     where = "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
     return [ok("index", f"{where} answers")]
 

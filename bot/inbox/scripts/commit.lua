@@ -2,11 +2,12 @@
 -- Order: delete the messages of the turn that it answers again, append its own with what it called, put its parts into
 -- the outbox, take its updates out of the box, forget its journal.
 -- USES: fence append_messages delete_messages start_conversation
--- KEYS: ready box journal outbox delivering epoch messages order telegram meta work people senders sessions
+-- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger prompts compress artifacts
 -- ARGV: fence:json expected_epoch now changes:json settings:json
 -- changes, settings: CommitChanges and CommitSettings (bot/turn/store.py)
 -- Returns ok | already (this commit was done before) | fenced | forgotten
+-- With `begins_send` the first send counts as begun: it follows at once, or count_sends.lua takes the count back.
 -- A commit without updates is an apology; its first part shows whether it was done before.
 if not is_held(ready, fence) then
   return 'fenced'
@@ -72,6 +73,9 @@ if changes.compresses then
 end
 for _, part in ipairs(parts) do
   redis.call('RPUSH', outbox, part)
+end
+if changes.begins_send then
+  redis.call('SET', sending, 1)
 end
 redis.call('DEL', journal)
 return 'ok'

@@ -1,5 +1,6 @@
 -- Set how many sends of the outbox's first part have an unknown outcome. Repeating is harmless. It runs right before
--- each send, so that a worker that has lost its context, or whose outbox was erased, sends nothing.
+-- each send that its commit has not counted. So a worker that has lost its context, or whose outbox was erased, sends
+-- nothing.
 -- USES: fence
 -- KEYS: ready outbox sending
 -- ARGV: fence:json part begun

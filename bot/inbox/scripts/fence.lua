@@ -59,3 +59,10 @@ local function wake(ready, active, context)
     redis.call('HSET', active, context, redis.call('XADD', ready, '*', 'context', context))
   end
 end
+
+-- End a claim: its context has no entry in `ready` any more.
+local function end_claim(ready, active, context, fence)
+  redis.call('XACK', ready, fence.group, fence.entry)
+  redis.call('XDEL', ready, fence.entry)
+  redis.call('HDEL', active, context)
+end

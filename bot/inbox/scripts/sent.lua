@@ -1,9 +1,10 @@
--- Take the first part off the outbox: its outcome is known. After the last one finish its updates.
+-- Take the first part off the outbox: its outcome is known. After the last one finish its updates, and settle the context
+-- if nothing waits in its box.
 -- USES: fence telegram_index
--- KEYS: ready outbox sending delivering telegram epoch
+-- KEYS: ready active box outbox sending delivering telegram epoch
 -- ARGV: fence:json part expected_epoch now outcome:json
 -- outcome: SendOutcome (bot/turn/store.py)
--- Returns ok (also for a repetition) | fenced | gone (the outbox was erased meanwhile)
+-- Returns ok (also for a repetition) | settled (the claim has ended) | fenced | gone (the outbox was erased meanwhile)
 if not is_held(ready, fence) then
   return 'fenced'
 end
@@ -57,4 +58,9 @@ for _, update in ipairs(updates) do
   end
 end
 redis.call('DEL', sending, delivering)
-return 'ok'
+-- After an undeliverable part the caller still deletes messages of this answer under its claim.
+if outcome.undeliverable ~= '' or redis.call('EXISTS', box) == 1 then
+  return 'ok'
+end
+end_claim(ready, active, outcome.context_id, fence)
+return 'settled'

@@ -30,9 +30,7 @@ local is_idle = redis.call('EXISTS', box, outbox) == 0
 if not is_idle and rotate ~= '1' and not others_wait() then
   return 'more'
 end
-redis.call('XACK', ready, fence.group, fence.entry)
-redis.call('XDEL', ready, fence.entry)
-redis.call('HDEL', active, context)
+end_claim(ready, active, context, fence)
 if is_idle then
   return 'idle'
 end

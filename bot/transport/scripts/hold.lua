@@ -1,7 +1,8 @@
 -- Hold a chat: no call for it gets a place before the hold ends. A shorter hold than the current one changes nothing.
 -- KEYS: rates_hold
--- ARGV: wait:number now:number
+-- ARGV: wait:number careful:number now:number
 -- `wait` is in ms, 0 to read only; `now` in ms is nil for the server's clock. Returns the ms that are left.
+-- The key stays `careful` ms longer than the hold: reserve.lua allows smaller bursts as long as it is there.
 if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -10,5 +11,5 @@ local left = math.max(0, tonumber(redis.call('GET', rates_hold) or '0') - now)
 if wait <= left then
   return left
 end
-redis.call('SET', rates_hold, string.format('%.0f', now + wait), 'PX', math.ceil(wait))
+redis.call('SET', rates_hold, string.format('%.0f', now + wait), 'PX', math.ceil(wait) + careful)
 return wait

@@ -46,6 +46,7 @@ class Shard:
         # Garbage from before the start may be of any age.
         self.garbage_since = float("-inf") if (folder / _GARBAGE).exists() else None
         self.unflushed_points = 0
+        self._synced: set[Path] = set()
 
     @classmethod
     def create(cls, folder: Path, settings: requests.CollectionSettings) -> "Shard":
@@ -80,8 +81,10 @@ class Shard:
         The engine writes the log through a memory map. That survives a kill, but not a power cut.
         """
         with contextlib.suppress(FileNotFoundError):  # a vacuum may have replaced this shard
-            for path in (self.folder / "wal").glob("*-*"):
+            for path in set((self.folder / "wal").glob("*-*")) - self._synced:
                 sync_path(path)
+                if path.name.startswith("closed-"):  # nothing is written into it any more
+                    self._synced.add(path)
 
     async def flush(self) -> None:
         """Put the segments on the disk, so that the next start reads less of the log.

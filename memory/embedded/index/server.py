@@ -55,6 +55,9 @@ async def serve(directory: Path, times: UpkeepTimes, *, reached: Reached = go_on
         access_log=False,
         lifespan="off",
         ws="none",
+        proxy_headers=False,
+        server_header=False,
+        date_header=False,
         timeout_graceful_shutdown=3,
     )
     # After its shutdown uvicorn raises the signal again. The process would end before the flush.

@@ -1,4 +1,4 @@
-"""Embeddings from any OpenAI-compatible endpoint. This is the only import of the `openai` SDK in memory."""
+"""Embeddings from any OpenAI-compatible endpoint."""
 
 import asyncio
 import base64
@@ -12,7 +12,6 @@ from openai import (
     APIConnectionError,
     APIStatusError,
     AsyncOpenAI,
-    DefaultAsyncHttpxClient,
     Omit,
     OpenAIError,
     Timeout,
@@ -21,7 +20,7 @@ from openai import (
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from memory.characters import well_formed
-from memory.http_calls import shielded, track_request
+from memory.openai_client import open_client
 from memory.recall.embedders.embedder import (
     PROBE,
     EmbeddingError,
@@ -33,7 +32,6 @@ from memory.recall.embedders.embedder import (
 )
 from memory.tokens import tokenizer_for
 
-_OPENAI_URL = "https://api.openai.com/v1"
 _DIMENSIONS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 """From the OpenAI embeddings guide. Other models are asked."""
 _REQUEST_TOKENS = 300_000
@@ -82,17 +80,9 @@ async def open_openai_embedder(
     If the endpoint cannot do that now, `last_dimension` is used, so that erasures and searches by words need not
     wait. Without it, raises an EmbeddingError and leaves nothing open.
     """
-    client = AsyncOpenAI(
-        # With None the SDK reads the environment, and refuses to start without a key.
-        api_key=endpoint.api_key or "none",
-        base_url=endpoint.base_url or _OPENAI_URL,
-        max_retries=0,  # the SDK would wait for a Retry-After of a minute
-        # `_request` limits the whole call; this limits an abandoned handshake (see http_calls).
-        timeout=Timeout(
-            endpoint.patience_s(endpoint.batch_size), connect=endpoint.opening_s, pool=endpoint.opening_s
-        ),
-        http_client=DefaultAsyncHttpxClient(event_hooks={"request": [track_request]}),
-    )
+    # `_request` limits the whole call.
+    timeout = Timeout(endpoint.patience_s(endpoint.batch_size), connect=endpoint.opening_s)
+    client = open_client(api_key=endpoint.api_key, base_url=endpoint.base_url, timeout=timeout)
     dimension = endpoint.dimension or _DIMENSIONS.get(endpoint.model)
     try:
         if dimension is None:
@@ -216,13 +206,11 @@ async def _request(client: AsyncOpenAI, endpoint: EmbeddingEndpoint, texts: list
 
 async def _try(client: AsyncOpenAI, endpoint: EmbeddingEndpoint, texts: list[str]) -> list[list[float]]:
     try:
-        response = await shielded(
-            client.embeddings.with_raw_response.create(
-                model=endpoint.model,
-                input=texts,
-                dimensions=_requested_dimension(endpoint),
-                encoding_format="float",  # base64 is smaller, but not every compatible server supports it
-            )
+        response = await client.embeddings.with_raw_response.create(
+            model=endpoint.model,
+            input=texts,
+            dimensions=_requested_dimension(endpoint),
+            encoding_format="float",  # base64 is smaller, but not every compatible server supports it
         )
         items = _Response.model_validate_json(response.content).data
         return _sort_vectors(items, count=len(texts), model=endpoint.model)

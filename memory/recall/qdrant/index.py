@@ -1,34 +1,41 @@
 """The index in Qdrant, on a server and on the embedded one. Its imports take 1.5 s: import it late."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Collection, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
 
+import aiohttp
 import httpx
+from pydantic_core import from_json, to_json
 from qdrant_client import AsyncQdrantClient
 from qdrant_client import models as q
 from qdrant_client.common.client_exceptions import QdrantException
-from qdrant_client.conversions.common_types import QueryResponse
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.errors import IndexMismatch, RecallUnavailable
-from memory.http_calls import shielded, track_request
+from memory.http_calls import open_session, shielded, track_request
 from memory.recall.qdrant.points import (
     DENSE,
     TERMS,
+    Json,
     erasure_filter,
     filter_of_contexts,
-    parse_answers,
+    parse_candidates,
+    parse_hits,
     score_requests,
     search_requests,
     to_batches,
 )
 from memory.recall.spaces import COLLECTION_PREFIX
-from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery
+from memory.recall.vector_index import Candidate, Hit, VectorErasure, VectorPoint, VectorQuery
 
 _CONNECTIONS = 100
 _KEEP_ALIVE_S = 3.0
 """Lifetime of an idle connection. Qdrant's server and ours close theirs after five seconds."""
+_PORT = 6333
+_OK = 200
 _CONFLICT = 409
 _NOT_FOUND = 404
 _TOO_LARGE = 413
@@ -54,28 +61,74 @@ _STRICT = q.StrictModeConfig(
 )
 
 
+Send = Callable[[str, str, bytes], Awaitable[bytes]]
+"""Sends a request by its method, path and JSON body, and returns the JSON of the answer.
+
+Raises RecallUnavailable, for some statuses as CollectionGone or RequestTooLarge.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Qdrant:
+    """A Qdrant server: `send` for the requests of every turn, qdrant-client for all others."""
+
+    client: AsyncQdrantClient
+    send: Send
+
+
 @asynccontextmanager
 async def open_qdrant(
     url: str, *, api_key: str | None = None, timeout_s: float = 5.0
-) -> AsyncGenerator[AsyncQdrantClient]:
-    """Return a client for the Qdrant server at `url`, or our embedded one. It connects at first use.
+) -> AsyncGenerator[Qdrant]:
+    """Open the Qdrant server at `url`, or our embedded one. Connects at first use.
 
-    `timeout_s` limits each request; the client rounds it up to whole seconds. A URL without a port means 6333.
+    `timeout_s` limits each request; qdrant-client rounds it up to whole seconds. A URL without a port means 6333.
     """
+    # A header, because `api_key` over plain http logs a warning, and the embedded server is on loopback.
+    headers = {"api-key": api_key} if api_key else {}
     client = AsyncQdrantClient(
         url=url,
-        # A header, because `api_key` over plain http logs a warning, and the embedded server is on loopback.
-        headers={"api-key": api_key} if api_key else None,
+        headers=headers,
         timeout=max(1, round(timeout_s + 0.499)),
         check_compatibility=False,
         # Without limits the client connects for each request on loopback: 1.1 of a turn's 8.5 ms of CPU, 9 of 21 ms.
         limits=httpx.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE_S),
         event_hooks={"request": [track_request]},
     )
+    parts = urlsplit(url)
+    host = parts.netloc if parts.port else f"{parts.netloc}:{_PORT}"
+    origin = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
     try:
-        yield client
+        async with open_session(
+            url,
+            connections=_CONNECTIONS,
+            timeout=aiohttp.ClientTimeout(total=timeout_s),
+            headers={**headers, "content-type": "application/json"},
+            keep_alive_s=_KEEP_ALIVE_S,
+        ) as session:
+            yield Qdrant(client=client, send=_Sender(session, origin).send)
     finally:
         await client.close()
+
+
+@dataclass(frozen=True, slots=True)
+class _Sender:
+    """Sends requests to the server at `origin`."""
+
+    session: aiohttp.ClientSession
+    origin: str
+
+    async def send(self, method: str, path: str, body: bytes) -> bytes:
+        """See Send."""
+        url = self.origin + path
+        try:
+            async with self.session.request(method, url, data=body, allow_redirects=False) as response:
+                content = await response.read()
+        except (aiohttp.ClientError, TimeoutError) as error:
+            raise _unreachable(error) from error
+        if response.status != _OK:
+            raise _refusal(response.status, response.reason)
+        return content
 
 
 class CollectionGone(RecallUnavailable):
@@ -93,9 +146,10 @@ class QdrantIndex:
     Raises IndexMismatch if the collection was made for other vectors.
     """
 
-    def __init__(self, client: AsyncQdrantClient, collection: str, *, dimension: int) -> None:
-        self._client = client
-        self._collection = QdrantCollection(client, collection, dimension)
+    def __init__(self, qdrant: Qdrant, collection: str, *, dimension: int) -> None:
+        self._send = qdrant.send
+        self._client = qdrant.client
+        self._collection = QdrantCollection(qdrant.client, collection, dimension)
         self.collection = collection
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
@@ -112,19 +166,19 @@ class QdrantIndex:
                 await self._collection.create()
                 await self._write(batch)
 
-    async def search(self, query: VectorQuery) -> list[Candidate]:
+    async def search(self, query: VectorQuery) -> list[Hit]:
         """See VectorIndex."""
         requests = search_requests(query)
         if query.limit <= 0 or query.where.sender_ids == frozenset() or query.where.roles == frozenset():
             return []
-        return parse_answers(query, await self._query(requests))
+        return parse_hits(query, await self._query(requests))
 
     async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
         """See VectorIndex."""
         requests = score_requests(query, frozenset(sequences))
         if not sequences:
             return []
-        return parse_answers(query, await self._query(requests))
+        return parse_candidates(query, await self._query(requests))
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
         """See VectorIndex."""
@@ -141,25 +195,27 @@ class QdrantIndex:
         names = await list_collections(self._client)
         return sum([await count_points(self._client, name, scope) for name in names])
 
-    async def _write(self, batch: list[q.PointStruct]) -> None:
+    async def _write(self, batch: Sequence[Json]) -> None:
         """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""
+        path = f"/collections/{self.collection}/points?wait=true"
         try:
-            with translate_errors():
-                check_completed(await shielded(self._client.upsert(self.collection, batch, wait=True)))
+            done = from_json(await self._send("PUT", path, to_json({"points": batch})))
         except RequestTooLarge:
             if len(batch) == 1:
                 raise
             middle = len(batch) // 2
             await self._write(batch[:middle])
             await self._write(batch[middle:])
+        else:
+            check_completed(done["result"]["status"])
 
-    async def _query(self, requests: Sequence[q.QueryRequest]) -> list[QueryResponse]:
+    async def _query(self, searches: Sequence[Json]) -> list[Json]:
         """Send one request. Without a usable vector or a collection there are no answers."""
-        if not requests or not (self._collection.is_open or await self._collection.is_there()):
+        if not searches or not (self._collection.is_open or await self._collection.is_there()):
             return []
+        path = f"/collections/{self.collection}/points/query/batch"
         try:
-            with translate_errors():
-                return await shielded(self._client.query_batch_points(self.collection, requests))
+            return from_json(await self._send("POST", path, to_json({"searches": searches})))["result"]
         except CollectionGone:
             self._collection.forget()
             if await self._collection.is_there():
@@ -177,8 +233,8 @@ class QdrantIndex:
 class QdrantFormerCollections:
     """FormerCollections on a Qdrant server, or on the embedded one."""
 
-    def __init__(self, client: AsyncQdrantClient) -> None:
-        self._client = client
+    def __init__(self, qdrant: Qdrant) -> None:
+        self._client = qdrant.client
 
     async def list_names(self) -> list[str]:
         """See FormerCollections."""
@@ -280,9 +336,8 @@ async def erase_points(client: AsyncQdrantClient, collection: str, scope: q.Filt
         return VectorErasure(before=0, left=0)
     try:
         with translate_errors():
-            check_completed(
-                await shielded(client.delete(collection, q.FilterSelector(filter=scope), wait=True))
-            )
+            done = await shielded(client.delete(collection, q.FilterSelector(filter=scope), wait=True))
+            check_completed(done.status)
     except CollectionGone:
         return VectorErasure(before=before, left=0)
     return VectorErasure(before=before, left=await count_points(client, collection, scope))
@@ -301,10 +356,10 @@ async def delete_if_empty(client: AsyncQdrantClient, collection: str) -> bool:
     return True
 
 
-def check_completed(done: q.UpdateResult) -> None:
+def check_completed(status: str) -> None:
     """Raise RecallUnavailable if a write was accepted but is not completed."""
-    if done.status != q.UpdateStatus.COMPLETED:
-        raise RecallUnavailable(f"the vector index did not finish a write in time ({done.status})")
+    if status != q.UpdateStatus.COMPLETED:
+        raise RecallUnavailable(f"the vector index did not finish a write in time ({status})")
 
 
 @contextmanager
@@ -318,19 +373,19 @@ def translate_errors(accepted: Collection[int] = ()) -> Generator[None]:
     except UnexpectedResponse as error:
         if error.status_code in accepted:
             return
-        if error.status_code == _NOT_FOUND:
-            raise CollectionGone(_describe(error)) from error
-        if error.status_code == _TOO_LARGE:
-            raise RequestTooLarge(_describe(error)) from error
-        raise RecallUnavailable(_describe(error)) from error
+        raise _refusal(error.status_code, error.reason_phrase) from error
     except (ApiException, QdrantException) as error:
-        cause = getattr(error, "source", error)
-        raise RecallUnavailable(f"the vector index cannot be reached ({type(cause).__name__})") from error
+        raise _unreachable(getattr(error, "source", error)) from error
 
 
-def _describe(error: UnexpectedResponse) -> str:
-    """Return a message without URL, key and body. The cause has them."""
-    return f"the vector index answered {error.status_code} {error.reason_phrase}".rstrip()
+def _refusal(status: int | None, reason: str | None) -> RecallUnavailable:
+    """Return the error of a status. Its message is without URL, key and body."""
+    kind = {_NOT_FOUND: CollectionGone, _TOO_LARGE: RequestTooLarge}.get(status or 0, RecallUnavailable)
+    return kind(f"the vector index answered {status} {reason or ''}".rstrip())
+
+
+def _unreachable(cause: BaseException) -> RecallUnavailable:
+    return RecallUnavailable(f"the vector index cannot be reached ({type(cause).__name__})")
 
 
 def _check_fits(info: q.CollectionInfo, name: str, dimension: int) -> None:

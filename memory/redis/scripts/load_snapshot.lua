@@ -1,10 +1,9 @@
 -- Read what a turn must know of one context: its newest messages that no summary covers, the summary, the ledger of
 -- those messages, the people. The cost is that of what is read, however long the history is.
--- USES: read_rows
 -- KEYS: messages order meta epoch summaries lineage ledger people talk
 -- ARGV: limit
 -- Reply: {epoch, count, conversation count, conversation start, next sequence, created_at or '',
---         {id, sequence, json, ...} newest first, summary or '', how many messages it covers,
+--         {id, sequence, ...} newest first, {json or nil, ...} of the same, summary or '', how many messages it covers,
 --         {ledger turn, ...} oldest first, active agent or '', revision, summary_failed_at or '',
 --         {sender id, name, ...}, {line of talk, ...} oldest first}
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
@@ -22,7 +21,15 @@ if summary ~= '' then
 end
 
 local slice = redis.call('ZREVRANGEBYSCORE', order, '+inf', lowest, 'WITHSCORES', 'LIMIT', 0, limit)
-local turns = {}
+local ids, lines, turns = {}, {}, {}
+for at = 1, #slice, 2 do
+  ids[#ids + 1] = slice[at]
+end
+for from = 1, #ids, 1000 do  -- `unpack` takes a few thousand values
+  for _, line in ipairs(redis.call('HMGET', messages, unpack(ids, from, math.min(from + 999, #ids)))) do
+    lines[#lines + 1] = line
+  end
+end
 if #slice > 0 then
   turns = redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf')
 end
@@ -34,7 +41,8 @@ return {
   start,
   facts[2] or '0',
   facts[3] or '',
-  read_rows(messages, slice),
+  slice,
+  lines,
   summary,
   covered,
   turns,

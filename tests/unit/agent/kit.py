@@ -25,7 +25,7 @@ from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery
+from memory.recall.vector_index import Candidate, Hit, VectorErasure, VectorPoint, VectorQuery
 from memory.tokens import tokenizer_for
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
@@ -138,7 +138,7 @@ class MemoryIndex:
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         await self._kept.upsert(points)
 
-    async def search(self, query: VectorQuery) -> list[Candidate]:
+    async def search(self, query: VectorQuery) -> list[Hit]:
         self.queries.append(query)
         if self.failure:
             raise self.failure

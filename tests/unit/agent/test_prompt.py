@@ -1,6 +1,7 @@
 """Whole requests in both orders, and their records."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ToolSpec
@@ -31,6 +32,7 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
 from memory.history.summary import Fact, Summary, SummaryText
 from memory.history.talk import TalkLine
+from memory.tokens import CachingTokenCounter
 from tests.unit.agent.kit import FIRST_SECOND, TOKENIZER, asks, call, hit, message, rendered_message
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
@@ -440,3 +442,34 @@ def test_images_are_sent_with_the_message_to_answer_only() -> None:
 
     assert [(m.text, len(m.images)) for m in prompt.messages if m.images] == [("add 2 and 3", 2)]
     assert prompt.record.tokens == prompt_of(EVERYTHING).record.tokens + 2 * 85
+
+
+@dataclass(slots=True)
+class NotingCounter:
+    """Notes the texts that it counts."""
+
+    asked: list[str] = field(default_factory=list[str])
+
+    def count(self, text: str) -> int:
+        self.asked.append(text)
+        return TOKENIZER.count(text)
+
+    def cut_middle(self, text: str, max_tokens: int) -> str:
+        return TOKENIZER.cut_middle(text, max_tokens)
+
+
+def test_the_next_prompt_counts_only_what_is_new() -> None:
+    """Messages are read anew for each turn, so an equal text is another object."""
+    counter = NotingCounter()
+    meter, budget = CachingTokenCounter(counter), PromptBudget(window=8_000, room=7_000)
+    told = ["it rains in Porto", "then take an umbrella", "and in Lisbon?"]
+
+    def parts_of(texts: Sequence[str]) -> PromptParts:
+        messages = [message(at, bytes(text, "utf-8").decode()) for at, text in enumerate(texts)]
+        return replace(EVERYTHING, window=messages[:-1], recalled=(), ledger=(), prompt=messages[-1:])
+
+    assemble(parts_of(told), budget, meter=meter)
+    counter.asked.clear()
+    assemble(parts_of([*told, "the sun shines"]), budget, meter=meter)
+
+    assert counter.asked == ["the sun shines"]
