@@ -127,18 +127,19 @@ async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
 
 async def _load_rows(stores: "Stores", entries: list[ChatEntry]) -> list[_Row]:
     """Load the counts, `_BATCH` chats in a round trip."""
-    from memory.history.redis_history import load_snapshot, parse_snapshot
+    from memory.history.redis_history import load_snapshot, parse_snapshot, recent_messages
 
     by_partition: dict[int, list[ChatEntry]] = defaultdict(list)
     for entry in entries:
         by_partition[entry.ref.partition].append(entry)
     rows: list[_Row] = []
+    recent = recent_messages()
     for group in by_partition.values():
         for start in range(0, len(group), _BATCH):
             batch = group[start : start + _BATCH]
             replies = await stores.redis.run_all([load_snapshot(chat.ref, limit=1) for chat in batch])
             for chat, reply in zip(batch, replies, strict=True):
-                rows.append(await _row(stores, chat, parse_snapshot(reply)))
+                rows.append(await _row(stores, chat, parse_snapshot(reply, recent)))
     return rows
 
 

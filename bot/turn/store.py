@@ -12,7 +12,13 @@ from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
-from memory.history.redis_history import MessageBatch, load_snapshot, message_batch, parse_snapshot
+from memory.history.redis_history import (
+    MessageBatch,
+    load_snapshot,
+    message_batch,
+    parse_snapshot,
+    recent_messages,
+)
 from memory.history.store import Erasure, HistorySnapshot
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
@@ -216,6 +222,7 @@ class TurnStore:
         self._redis = redis
         self._clock = clock
         self._new_id = new_id
+        self._recent = recent_messages()
 
     @property
     def is_on_cluster(self) -> bool:
@@ -238,7 +245,7 @@ class TurnStore:
             if taken[0] == "fenced":
                 raise Fenced
             _, updates, journal, parts, sends_begun, stopped_before, buried, epoch = taken
-            snapshot = parse_snapshot(loaded)
+            snapshot = parse_snapshot(loaded, self._recent)
             if snapshot.epoch == int(epoch):
                 break  # otherwise a reset came between the two reads
         todo = Todo(

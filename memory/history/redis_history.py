@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from typing import Any, Literal
+from sys import getsizeof
+from typing import Any, Literal, TypeAlias
 
+from memory.brief_cache import BriefCache
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, RecordCorrupt
 from memory.history.ledger import LedgerTurn
@@ -26,8 +27,12 @@ from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "memory.redis.scripts"
-RECENT_MESSAGES = 4_096
-"""Messages of the last turns that stay parsed: their JSON in the store is the key, so an edit is another one."""
+_RECENT_BYTES = 8 * 2**20
+"""Size of the messages that stay parsed: about 5,000 short ones."""
+_PARSED = 4
+"""A parsed message and its JSON take up to so many times the JSON."""
+RecentMessages: TypeAlias = BriefCache[tuple[str, str], Message]
+"""Parsed messages by their sequence and JSON in the store, so an edit is another one. The next turn needs them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,10 +73,11 @@ class RedisHistory:
 
     def __init__(self, redis: RedisClient) -> None:
         self._redis = redis
+        self._recent = recent_messages()
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore."""
-        return parse_snapshot(await self._redis.run(load_snapshot(ref, limit=limit)))
+        return parse_snapshot(await self._redis.run(load_snapshot(ref, limit=limit)), self._recent)
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
         """See HistoryStore. The context's created_at is the first message's time."""
@@ -356,12 +362,19 @@ def dump_message(message: Message) -> str:
     return dump_json(Message, replace(message, sequence=None))
 
 
-def parse_snapshot(reply: Sequence[Any]) -> HistorySnapshot:
-    """Return the snapshot in the reply to `load_snapshot`."""
+def recent_messages() -> RecentMessages:
+    """Return an empty cache for `parse_snapshot`."""
+    return BriefCache(max_bytes=_RECENT_BYTES)
+
+
+def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnapshot:
+    """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
     summary, covered_count, turns, active_agent, revision, failed_at, people, talk = reply[8:]
     newest = [
-        _recent_message(sequence, line) for sequence, line in zip(order[1::2], lines, strict=True) if line
+        recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
+        for sequence, line in zip(order[1::2], lines, strict=True)
+        if line
     ]
     return HistorySnapshot(
         epoch=int(epoch),
@@ -402,8 +415,10 @@ def _parse_message(sequence: str, line: str) -> Message:
     return parse_json(Message, f'{{"sequence":{int(float(sequence))},{line[1:]}')
 
 
-_recent_message = lru_cache(RECENT_MESSAGES)(_parse_message)
-"""`_parse_message` for messages that the next turn reads again."""
+def _parse_recent(sequence: str, line: str, recent: RecentMessages) -> Message:
+    message = _parse_message(sequence, line)
+    recent.put((sequence, line), message, _PARSED * getsizeof(line))
+    return message
 
 
 def _parse_people(pairs: Sequence[str]) -> dict[int, str]:

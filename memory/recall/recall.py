@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
+from sys import getsizeof
+from typing import TYPE_CHECKING, TypeAlias
 
 import structlog
 
+from memory.brief_cache import BriefCache
 from memory.errors import MissingContext
 from memory.history.message import Message, render_message
 from memory.keys import ContextRef
@@ -34,8 +36,11 @@ LIST_LIMIT = 100
 """Best messages requested by words, and by meaning."""
 _LONG_TEXT = 2_000
 """Characters from which a question is analysed in a thread, because it takes milliseconds."""
-_REMEMBERED_QUESTIONS = 64
+_REMEMBERED_BYTES = 4 * 2**20
+"""Size of the questions that are remembered with their vectors: 300 of MiniLM's."""
 _ANYWHERE = Where()
+QuestionVectors: TypeAlias = BriefCache[tuple[EmbeddingSpace, str], list[float]]
+"""Vectors of masked questions, for the index entries of the same messages, which are written after the answers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +100,7 @@ class Recall:
     def __init__(self, spaces: Spaces) -> None:
         self.spaces = spaces
         self._embedder_failure: type[EmbeddingError] | None = None
-        self._question_vectors: dict[tuple[EmbeddingSpace, str], list[float]] = {}
+        self._question_vectors: QuestionVectors = BriefCache(max_bytes=_REMEMBERED_BYTES)
 
     async def search(
         self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
@@ -208,14 +213,10 @@ class Recall:
                 log.warning("recall_by_words_alone", reason=str(failure))
             return None
         self._embedder_failure = None
-        self._remember(space.embedder.identity, masked, vector)
+        # A float takes 24 bytes, and 8 in its list.
+        size = getsizeof(masked) + 32 * len(vector)
+        self._question_vectors.put((space.embedder.identity, masked), vector, size)
         return vector
-
-    def _remember(self, space: EmbeddingSpace, masked: str, vector: list[float]) -> None:
-        """Keep a question's vector for the index entry of the same message, which is written after the answer."""
-        self._question_vectors[space, masked] = vector
-        if len(self._question_vectors) > _REMEMBERED_QUESTIONS:
-            del self._question_vectors[next(iter(self._question_vectors))]
 
 
 def _analyse_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
@@ -225,7 +226,7 @@ def _analyse_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
 async def _embed_messages(
     space: Space,
     analyses: Sequence[MessageAnalysis],
-    known: Mapping[tuple[EmbeddingSpace, str], list[float]],
+    known: QuestionVectors,
     *,
     is_needed: bool,
     is_patient: bool,

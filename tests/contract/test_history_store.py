@@ -9,7 +9,7 @@ import pytest
 from memory.chat_history import newest_first, oldest_first
 from memory.errors import Forgotten
 from memory.history.message import Sender
-from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot
+from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot, recent_messages
 from memory.history.store import Deletion
 from memory.keys import PREFIX, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
@@ -256,8 +256,9 @@ async def test_a_load_is_one_round_trip_and_rides_with_another_script(redis: Red
     await store.load(REF, limit=2)
     assert redis.round_trips == before + 1
     first, second = await redis.run_all([load_snapshot(REF, limit=2), load_snapshot(make_ref(2), limit=2)])
-    assert ids(parse_snapshot(first).newest) == ["m1", "m2"]
-    assert parse_snapshot(second).newest == ()
+    recent = recent_messages()
+    assert ids(parse_snapshot(first, recent).newest) == ["m1", "m2"]
+    assert parse_snapshot(second, recent).newest == ()
 
 
 async def test_loading_a_long_history_costs_no_more_than_a_short_one(
