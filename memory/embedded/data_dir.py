@@ -28,7 +28,7 @@ def prepare_directory(data_dir: Path, name: str) -> Path:
             probe.write(b"x")
         free = shutil.disk_usage(directory).free
     except OSError as error:
-        raise data_dir_failure(_folder(data_dir, name), error) from error
+        raise data_dir_failure(folder_path(data_dir, name), error) from error
     if free < MIN_FREE_BYTES:
         raise DataDirFull(
             f"DATA_DIR: {directory} has {free // 2**20} MB of free space, {MIN_FREE_BYTES // 2**20} are needed"
@@ -41,13 +41,18 @@ def make_directory(data_dir: Path, name: str) -> Path:
 
     Raises OSError.
     """
-    directory = _folder(data_dir, name)
+    directory = folder_path(data_dir, name)
     # `parents=True` would make the folders above readable for everyone.
     directory.parent.parent.mkdir(parents=True, exist_ok=True)
     directory.parent.mkdir(mode=0o700, exist_ok=True)
     directory.mkdir(mode=0o700, exist_ok=True)
     directory.chmod(0o700)
     return directory
+
+
+def folder_path(data_dir: Path, name: str) -> Path:
+    """Return the absolute path of `data_dir/name`."""
+    return data_dir.expanduser().absolute() / name
 
 
 def socket_path(directory: Path, name: str) -> Path:
@@ -74,10 +79,6 @@ def rest_after(took: float) -> float:
     Data erased just after the upkeep began must leave the files in time. From 17 s on it rests as long as it works.
     """
     return min(9.0 * took, max(took, ERASED_WITHIN_S - 2 * took))
-
-
-def _folder(data_dir: Path, name: str) -> Path:
-    return data_dir.expanduser().absolute() / name
 
 
 def _private_directory(path: Path) -> Path:

@@ -36,7 +36,7 @@ def main(directory: Path, listens: str, *command: str) -> int:
     `listens` is "listen" if the server gets a loopback port as its standard input, otherwise "-".
     """
     os.umask(0o077)
-    if not _take(open_lock(directory / "guardian.lock"), patience=0.5):
+    if not take_lock(open_lock(directory / "guardian.lock"), patience=0.5):
         return 0
     # The starter's child ends here. Nobody has to reap us, and a Ctrl-C at its terminal does not reach us.
     if os.fork():
@@ -79,13 +79,13 @@ def next_pause(young_deaths: int) -> float:
 def end_orphan(server_lock: int) -> bool:
     """End a server that outlived its guardian. The lock that it still holds contains its process id."""
     for number in (signal.SIGTERM, signal.SIGKILL):
-        if _take(server_lock, patience=TICK_S):
+        if take_lock(server_lock, patience=TICK_S):
             return True
         content = os.pread(server_lock, 32, 0)
         if content.isdigit():
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(content), number)
-        if _take(server_lock, patience=END_TIMEOUT_S):
+        if take_lock(server_lock, patience=END_TIMEOUT_S):
             return True
     return False
 
@@ -105,6 +105,19 @@ def try_lock(descriptor: int, *, shared: bool = False) -> bool:
         fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    return True
+
+
+def take_lock(descriptor: int, *, patience: float) -> bool:
+    """Return True if the lock could be taken within `patience` seconds. Raises OSError as `try_lock` does.
+
+    A process that only asks whether a lock is held takes it for a moment, so everybody has some patience.
+    """
+    deadline = time.monotonic() + patience
+    while not try_lock(descriptor):
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(0.02)
     return True
 
 
@@ -198,16 +211,6 @@ def _listen(record: Path) -> socket.socket:
     listener.listen(128)
     save_port(record, listener.getsockname()[1])
     return listener
-
-
-def _take(descriptor: int, *, patience: float) -> bool:
-    """Try for a while: a process that only asks whether a lock is held takes it for a moment."""
-    deadline = time.monotonic() + patience
-    while not try_lock(descriptor):
-        if time.monotonic() >= deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def _log(text: str) -> None:

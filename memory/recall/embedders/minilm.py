@@ -163,7 +163,7 @@ def _read_model(data_dir: Path) -> _Model:
     try:
         origin = f"{identity.model} {identity.version} {_LIBRARY} {library_version()}"
         encoder = open_saved_encoder(data_dir, origin, partial(_save_encoder, folder))
-    except (ImportError, OSError) as error:
+    except (ImportError, OSError, RuntimeError, ValueError) as error:  # CTranslate2 raises the last two
         raise EmbeddingRefused(f"the embedded embedder cannot be loaded: {error}") from error
     return _Model(tokenizer=tokenizer, encoder=encoder, process_id=os.getpid())
 
