@@ -98,15 +98,20 @@ def _image_part(image: Image) -> dict[str, object]:
     return {"type": "image_url", "image_url": {"url": url}}
 
 
+EVENT_BYTES = 4 * 2**20
+"""Largest event of a stream. Some servers send a whole answer in one: 128,000 tokens are half a megabyte."""
+
+
 class EventStream:
     """Splits a stream of server-sent events. Only the data of the events is read."""
 
     def __init__(self) -> None:
         self._rest = b""
         self._data: list[bytes] = []
+        self._data_bytes = 0
 
     def feed(self, received: bytes) -> list[bytes]:
-        """Return the data of the events that are complete now."""
+        """Return the data of the events that are complete now. Raises ValueError for one over EVENT_BYTES."""
         lines = (self._rest + received).splitlines(keepends=True)
         # A return may be the first half of a line break.
         self._rest = b"" if not lines or lines[-1].endswith(b"\n") else lines.pop()
@@ -115,9 +120,13 @@ class EventStream:
             text = line.rstrip(b"\r\n")
             if text.startswith(b"data:"):
                 self._data.append(text[5:].removeprefix(b" "))
+                self._data_bytes += len(line)
             elif not text and self._data:
                 complete.append(b"\n".join(self._data))
                 self._data.clear()
+                self._data_bytes = 0
+        if self._data_bytes + len(self._rest) > EVENT_BYTES:
+            raise ValueError("an event is too large")
         return complete
 
 

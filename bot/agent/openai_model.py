@@ -64,7 +64,7 @@ class Patience:
     """The waits for a model, within the deadline of the caller."""
 
     tries: int = 3
-    # Seconds without a byte of the stream.
+    # Seconds without an event of the stream. A server that sends comments meanwhile may take up to twice as long.
     idle_s: float = 60.0
     first_wait_s: float = 0.5
     # The request fails if Retry-After asks for more.
@@ -284,12 +284,12 @@ class OpenAIModel:
                     stream=True,
                     stream_cls=AsyncStream[object],
                 )
-            async with stream, aclosing(_events(stream.response)) as events:
+            async with stream, aclosing(_events(stream.response, idle_s=idle_s)) as events:
                 async for event in events:
                     yield _chunk(event, stream.response)
         except TimeoutError as error:
             raise ModelUnavailable(f"The model was silent for {idle_s:g} seconds") from error
-        except (OpenAIError, httpx2.RequestError, ValueError) as error:
+        except (OpenAIError, httpx2.RequestError, ValueError, RecursionError) as error:
             raise _translate(error) from error
 
 
@@ -329,9 +329,10 @@ class _RetryRule:
         return wait_s if wait_s <= self.longest_wait_s else False
 
 
-async def _events(response: httpx2.Response) -> AsyncGenerator[bytes]:
-    """Yield the data of the events before [DONE]."""
+async def _events(response: httpx2.Response, *, idle_s: float) -> AsyncGenerator[bytes]:
+    """Yield the data of the events before [DONE]. Raises TimeoutError if nothing but comments comes for `idle_s`."""
     events = EventStream()
+    heard_at = time.monotonic()
     async with aclosing(response.aiter_bytes()) as body:
         async for data in body:
             for event in events.feed(data):
@@ -342,6 +343,9 @@ async def _events(response: httpx2.Response) -> AsyncGenerator[bytes]:
                                 pass
                     return
                 yield event
+                heard_at = time.monotonic()
+            if time.monotonic() - heard_at > idle_s:
+                raise TimeoutError
 
 
 def _chunk(event: bytes, response: httpx2.Response) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -283,15 +283,46 @@ async def test_a_slow_stream_does_not_time_out() -> None:
         assert (await each.chat()).text == "abcd"
 
 
+async def test_a_stream_of_comments_is_given_up_after_the_timeout() -> None:
+    role = b'data: {"choices": [{"delta": {"role": "assistant"}}]}\n\n'
+    async with (
+        raw_server("text/event-stream", role, then_forever=b": keep-alive\n\n") as base_url,
+        open_openai_model(
+            model="test-1", api_key=KEY, base_url=base_url, patience=Patience(tries=1, idle_s=0.2)
+        ) as model,
+        asyncio.timeout(5),
+    ):
+        with pytest.raises(ModelUnavailable, match=r"silent for 0\.2 seconds"):
+            await model.chat(ASK, [])
+
+
+@pytest.mark.parametrize("piece", [b"x" * 2**18, b"data:" + b"\ndata:" * 2**16])
+async def test_an_event_without_an_end_is_given_up(piece: bytes) -> None:
+    async with (
+        raw_server("text/event-stream", b"data: ", then_forever=piece) as base_url,
+        open_openai_model(
+            model="test-1", api_key=KEY, base_url=base_url, patience=Patience(tries=1)
+        ) as model,
+        asyncio.timeout(5),
+    ):
+        with pytest.raises(ModelUnavailable, match="broke off"):
+            await model.chat(ASK, [])
+
+
 @asynccontextmanager
-async def raw_server(kind: str, body: bytes) -> AsyncGenerator[str, None]:
-    """Answer every request with 200 and this body. Yield the base URL."""
+async def raw_server(kind: str, body: bytes, *, then_forever: bytes = b"") -> AsyncGenerator[str, None]:
+    """Answer every request with 200 and this body, and repeat `then_forever` every 5 ms. Yield the base URL."""
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n"
         writer.write(head.encode() + body)
-        await writer.drain()
+        with suppress(ConnectionError):
+            await writer.drain()
+            while then_forever:
+                writer.write(then_forever)
+                await writer.drain()
+                await asyncio.sleep(0.005)
         writer.close()
 
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
@@ -309,6 +340,7 @@ async def raw_server(kind: str, body: bytes) -> AsyncGenerator[str, None]:
         ("text/event-stream", b"data: \xff\xfe\n\n"),
         ("text/event-stream", b'data: ["a", "list"]\n\n'),
         ("text/event-stream", b'data: {"error": {"message": "sk-secret-key", "code": 502}}\n\n'),
+        ("text/event-stream", b"data: " + b"[" * 100_000 + b"\n\n"),
     ],
 )
 async def test_a_response_that_is_no_stream_of_chunks_means_unavailable(kind: str, body: bytes) -> None:
