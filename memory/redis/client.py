@@ -3,7 +3,7 @@
 import asyncio
 import builtins
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Protocol, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -39,6 +39,8 @@ DURABLE_WAIT_MS = 2_000
 """Longest WAITAOF. `appendfsync everysec` confirms within about one second (some servers too early: durability.py)."""
 CONNECTION_WAIT_S = 5.0
 """Longest wait of a command for a free connection."""
+CLOSE_WAIT_S = 1.0
+"""Longest wait of a client that closes for its commands under way."""
 
 _FAILURES = (RedisError, RedisClusterException, OSError, AttributeError)
 """Errors of the driver. Its cluster errors are no RedisErrors. AttributeError (redis-py 8): the driver has closed the
@@ -79,7 +81,7 @@ class _PooledConnection(Protocol):
 
     async def send_packed_command(self, command: bytes, check_health: bool = True) -> None: ...
     async def read_response(self) -> Any: ...
-    async def disconnect(self) -> None: ...
+    async def disconnect(self, nowait: bool = False) -> None: ...
 
 
 class _Pool(Protocol):
@@ -125,11 +127,26 @@ class RedisClient:
         self._replicas = replicas
         self.is_cluster = isinstance(client, RedisCluster)
         """True if keys of different slots may be on different servers."""
+        self._client = client
         self._store = cast(_Cluster, client) if self.is_cluster else _Wire(cast(_Client, client))
         # Not redis-py's BlockingConnectionPool: neither Sentinel's pool nor a cluster's nodes can be one.
         self._room = asyncio.Semaphore(max_connections)
+        self._max_connections = max_connections
+        self._is_closed = False
         self._waits_for_disk: bool | None = None
         self.round_trips = 0
+
+    async def close(self) -> None:
+        """Close all connections. Commands under way raise StoreUnavailable, and so do later ones."""
+        self._is_closed = True
+        if isinstance(self._store, _Wire):
+            self._store.is_closed = True
+        await self._client.aclose()
+        with suppress(builtins.TimeoutError):  # every command under way has ended when all the room is free
+            async with asyncio.timeout(CLOSE_WAIT_S):
+                for _ in range(self._max_connections):
+                    await self._room.acquire()
+        await self._client.aclose()  # one of them may have connected meanwhile
 
     async def call(self, *command: str | int | float | bytes) -> Any:
         """Send one command. Raises StoreUnavailable, StoreFull, or CommandRefused for a mistake."""
@@ -269,6 +286,8 @@ class RedisClient:
 
         Its `asyncio.wait_for` loses a cancellation that comes as the sending ends, before Python 3.12.
         """
+        if self._is_closed:
+            raise StoreUnavailable("Redis cannot be reached (the client is closed)")
         if self._room.locked():
             try:
                 async with asyncio.timeout(CONNECTION_WAIT_S):
@@ -297,11 +316,13 @@ class _Wire:
         self._pool = client.connection_pool
         self._callbacks = client.response_callbacks
         self._idle: list[_PooledConnection] = []
+        self.is_closed = False
+        """True when broken connections are not opened again."""
 
     async def send(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands in one round trip. The error of one takes the place of its reply.
 
-        They are sent again on a new connection if theirs breaks.
+        They are sent again on a new connection if theirs breaks, unless the client is closed.
         """
         packed = b"".join([_pack(command) for command in commands])
         connection = self._idle.pop() if self._idle else await self._pool.get_connection()
@@ -310,7 +331,8 @@ class _Wire:
                 try:
                     return await self._exchange(connection, packed, commands)
                 except (ConnectionError, TimeoutError, builtins.TimeoutError):
-                    await connection.disconnect()
+                    if self.is_closed:
+                        raise
                 await asyncio.sleep(pause)
             return await self._exchange(connection, packed, commands)
         finally:
@@ -325,6 +347,11 @@ class _Wire:
             async with asyncio.timeout(SOCKET_TIMEOUT_S):
                 await connection.send_packed_command(packed, check_health=False)
                 return [await self._read(connection, str(command[0])) for command in commands]
+        except BaseException:
+            await connection.disconnect(
+                nowait=True
+            )  # the next command must not read the rest of these replies
+            raise
         finally:
             connection.socket_timeout = SOCKET_TIMEOUT_S
 
@@ -402,10 +429,11 @@ async def open_redis(
     `rediss+cluster://…` (one node that answers is enough), `redis+sentinel://host:port,host:port/db?service=name`.
     """
     client = _open_client(url, max_connections)
+    redis = RedisClient(client, max_connections=max_connections, replicas=replicas)
     try:
-        yield RedisClient(client, max_connections=max_connections, replicas=replicas)
+        yield redis
     finally:
-        await client.aclose()
+        await redis.close()
 
 
 def _open_client(url: str, max_connections: int) -> _Client | _Cluster:

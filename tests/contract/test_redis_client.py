@@ -63,6 +63,37 @@ async def test_a_cancellation_is_never_lost(redis_url: str, steps: int) -> None:
     assert task.cancelled() or not is_running
 
 
+@pytest.mark.parametrize("steps", [0, 1, 2, 5, 10, 20, 40])
+async def test_a_command_under_way_ends_with_its_client_and_leaves_no_connection(
+    redis_url: str, steps: int
+) -> None:
+    async with open_redis(redis_url, max_connections=1) as watch:
+        async with open_redis(redis_url) as redis:
+            command = asyncio.create_task(redis.call("BLPOP", "nothing", 3))
+            for _ in range(steps):  # until it connects, shakes hands, waits for the reply
+                await asyncio.sleep(0)
+
+        with pytest.raises(StoreUnavailable):
+            await command
+        assert len(str(await watch.call("CLIENT", "LIST")).splitlines()) == 1
+
+
+async def test_a_closed_client_opens_no_connection(redis_url: str) -> None:
+    async with open_redis(redis_url, max_connections=1) as redis:
+        await redis.call("PING")
+
+    with pytest.raises(StoreUnavailable, match="closed"):
+        await redis.call("PING")
+
+
+async def test_the_replies_after_an_unreadable_one_are_not_those_of_the_next_command(redis_url: str) -> None:
+    async with open_redis(redis_url, max_connections=1) as redis:
+        with pytest.raises(ValueError, match="invalid literal"):  # TIME replies QUEUED here
+            await redis.calls([("MULTI",), ("TIME",), ("DISCARD",)])
+
+        assert await redis.call("ECHO", "mine") == "mine"
+
+
 @pytest.mark.parametrize(
     "url",
     [

@@ -53,7 +53,7 @@ class OldServer:
             raise ResponseError("unknown command 'WAITAOF'")
         return self._copies if verb == b"WAIT" else "OK"
 
-    async def disconnect(self) -> None:
+    async def disconnect(self, nowait: bool = False) -> None:
         """Stay open."""
 
     async def aclose(self) -> None:
