@@ -221,7 +221,11 @@ class RedisClient:
 
     async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
         if self._waits_for_disk is None:
-            self._waits_for_disk = await self._can_wait_for_disk(key)
+            try:
+                _checked(await self._send_together(key, [_WAIT_FOR_DISK]))
+                self._waits_for_disk = True
+            except CommandRefused:
+                self._waits_for_disk = False
         has_waitaof = self._waits_for_disk
         if not has_waitaof and not self._replicas:
             return await self._send_together(key, commands)
@@ -253,13 +257,6 @@ class RedisClient:
                 return [await node.execute_command(*command) for node in self._store.get_primaries()]
         except _FAILURES as error:
             raise _translated(error) from error
-
-    async def _can_wait_for_disk(self, key: str) -> bool:
-        try:
-            _checked(await self._send_together(key, [_WAIT_FOR_DISK]))
-        except CommandRefused:
-            return False
-        return True
 
     async def _send_all(self, commands: Sequence[Command]) -> list[Any]:
         async with self._connection():
