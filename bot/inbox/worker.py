@@ -198,15 +198,19 @@ class Worker:
                     log.error("heartbeat_failed", exc_info=error)
 
     async def _beat(self, work: asyncio.Task[None], hold: _Hold) -> None:
-        """Keep the claim. Cancel the work if the claim is lost, or if the store has not answered for a lease."""
+        """Keep the claim. Cancel the work if the claim is lost, or if the store has not answered for a lease.
+
+        A hanging server of a cluster must not delay the next heartbeats of other partitions.
+        """
         time = asyncio.get_running_loop().time
         try:
-            await self._inbox.keep(hold.claim)
+            async with asyncio.timeout(self._lease_s / 3):
+                await self._inbox.keep(hold.claim)
             hold.kept_at = time()
         except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
             if not hold.claim.settled.is_set():
                 work.cancel()
-        except _AWAY:
+        except (TimeoutError, *_AWAY):
             if time() - hold.kept_at > self._lease_s:
                 work.cancel()
 

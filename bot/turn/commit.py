@@ -1,18 +1,22 @@
 """Ends a piece of work: one commit with the reply in the outbox, then its delivery."""
 
+import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from bot.agent.context import AgentContext, StepNote
 from bot.agent.model import Usage
+from bot.errors import Fenced
 from bot.inbox.records import Claim, TerminalState
 from bot.observe import metrics
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
-from bot.turn.delivery import Delivery, until_stored
+from bot.turn.delivery import FIRST_PAUSE_S, Delivery, until_stored
 from bot.turn.outbox import blank_part, plan_reply
 from bot.turn.store import Commit, TurnStore
+from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 
 STEPS_AT_MOST = 60
 """The steps that are kept of a longer run, about 3 kB."""
@@ -46,15 +50,24 @@ class Committer:
         A commit whose reply was lost is repeated here: only this worker knows that its first send has not begun.
         After a crash the next worker delivers the committed parts.
         """
+        parts = commit.parts
+        reservation = self.delivery.reservation(parts)
+        begins = reservation is not None and self.delivery.begins_with_commit(parts)
         with metrics.TURN_SECONDS.labels("commit").time():
-            reservation = self.delivery.reservation(commit.parts)
-            begins = reservation is not None and self.delivery.begins_with_commit(commit.parts)
-            reply = await until_stored(
-                self.store.commit, claim, commit, reservation=reservation, begins_send=begins
-            )
+            try:
+                reply = await self.store.commit(claim, commit, reservation=reservation, begins_send=begins)
+                wait = None if reservation is None else self.delivery.wait_in(reply, parts)
+            except (StoreUnavailable, StoreFull):
+                wait, begins = None, False  # a full store would reserve a place with each try
+                await asyncio.sleep(FIRST_PAUSE_S)
+                await until_stored(self.store.commit, claim, commit)
+            except asyncio.CancelledError:
+                if begins:
+                    with suppress(Fenced, MemoryFailure):
+                        await self.store.count_sends(claim, parts[0], 0)
+                raise
         with metrics.TURN_SECONDS.labels("deliver").time():
-            wait = None if reservation is None else self.delivery.wait_in(reply, commit.parts)
-            await self.delivery.deliver(claim, commit.parts, reserved=wait, is_counted=begins)
+            await self.delivery.deliver(claim, parts, reserved=wait, is_counted=begins)
         metrics.FINISHED.labels(commit.state).inc(len(commit.update_ids))
 
     async def end(

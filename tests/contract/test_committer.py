@@ -1,20 +1,27 @@
 """A commit's round trip: it reserves the place of the first send and counts that send."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from stamina.instrumentation import set_on_retry_hooks
 
+from bot.agent.model import Usage
 from bot.errors import SendUnknown
 from bot.inbox.records import Claim
 from bot.transport.rates import SendRates
 from bot.turn.commit import Committer
+from bot.turn.limits import LimitGuard, UsageLimits
 from bot.turn.outbox import Part
 from bot.turn.store import Commit
+from chaos.rig.program import until_it_is
+from chaos.rig.tcp_proxy import Faults
 from memory import keys
 from memory.errors import StoreUnavailable
-from memory.redis.client import RedisClient
-from tests.contract.inbox_kit import Clocked, Inbox, open_delivery, open_inbox, some_parts
+from memory.redis.client import RedisClient, open_redis
+from memory.redis.lua import ScriptCall
+from tests.contract.inbox_kit import NOW, Clocked, Inbox, eventually, open_delivery, open_inbox, some_parts
 from tests.messages import make_ref
 from tests.store_proxy import redis_proxy
 from tests.stores import real_redis
@@ -25,7 +32,11 @@ async def _counted(redis: RedisClient) -> str | None:
 
 
 async def _commit(
-    box: Inbox, claim: Claim, pause: Clocked, rates: SendRates | None = None
+    box: Inbox,
+    claim: Claim,
+    pause: Clocked,
+    rates: SendRates | None = None,
+    booking: Sequence[ScriptCall] = (),
 ) -> list[tuple[str, str | None, int]]:
     """Commit an answer. Return text, counted sends and round trips so far of each send."""
     begun: list[tuple[str, str | None, int]] = []
@@ -38,7 +49,7 @@ async def _commit(
 
     delivery = replace(open_delivery(box, send, pause=pause), rates=rates or SendRates(box.redis))
     await Committer(store=box.turns, delivery=delivery).commit(
-        claim, Commit(update_ids=[1], epoch=0, parts=some_parts("hi"))
+        claim, Commit(update_ids=[1], epoch=0, parts=some_parts("hi"), booking=booking)
     )
     return begun
 
@@ -140,3 +151,44 @@ async def test_a_commit_whose_reply_was_lost_counts_no_send_that_has_not_begun(r
 
     assert sent == ["hi", "hi"]
     assert await box.state_of(1) == ("answered", "")
+
+
+async def test_while_the_store_is_full_only_the_first_try_of_a_commit_reserves_a_place(
+    redis: RedisClient,
+) -> None:
+    box, claim = await _claimed(redis)
+    seats, tries = keys.global_key("{rates}:seats"), list[float]()
+    guard = LimitGuard(redis, UsageLimits(), exempt=frozenset(), clock=lambda: NOW)
+    booking = guard.booking(Usage(prompt_tokens=10), update_id=1, user_id=1, chat_id=1)
+    set_on_retry_hooks([lambda details: tries.append(details.wait_for)])
+    await redis.call("CONFIG", "SET", "maxmemory", "1")
+    try:
+        committing = asyncio.create_task(_commit(box, claim, Clocked(), booking=booking))
+        await eventually(lambda: len(tries) == 2)
+        reserved = await redis.call("ZCARD", seats)
+    finally:
+        set_on_retry_hooks(None)
+        await redis.call("CONFIG", "SET", "maxmemory", "0")
+    begun = await committing
+
+    assert reserved <= 1
+    assert [(text, count) for text, count, _ in begun] == [("hi", "1")]
+
+
+async def test_a_commit_that_is_cancelled_before_its_send_has_begun_keeps_both_tries(redis_url: str) -> None:
+    async with redis_proxy(redis_url) as way, real_redis(way.redis_url) as redis:
+        box, claim = await _claimed(redis)
+        await _commit(box, claim, Clocked())  # the server learns the scripts
+        await redis.call("FLUSHDB")
+        box, claim = await _claimed(redis)
+        async with open_redis(redis_url) as watch:
+            way.faults = Faults(delay_s=0.1)
+            committing = asyncio.create_task(_commit(box, claim, Clocked()))
+            await until_it_is("1", lambda: _counted(watch), within_s=5)
+
+            committing.cancel()  # the commit is stored, and its reply is on the way
+            await asyncio.gather(committing, return_exceptions=True)
+
+            assert committing.cancelled()
+            assert await _counted(watch) == "0"
+            assert len(await box.outbox()) == 1

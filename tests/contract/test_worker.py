@@ -97,10 +97,14 @@ class ShakyInbox:
 
 @dataclass(slots=True)
 class HangingInbox:
-    """An inbox whose store can hang: then no call returns, and a cancelled one hands back."""
+    """An inbox whose store can hang: then no call returns, and a cancelled one hands back.
+
+    No heartbeat of the context `keeps_not` returns either.
+    """
 
     inbox: RedisInbox
     hangs: bool = False
+    keeps_not: str = ""
     hanging: set[str] = field(default_factory=set[str])
 
     async def claim(self, partition: int, *, consumer: str, count: int, wait_ms: int) -> list[Claim]:
@@ -111,7 +115,7 @@ class HangingInbox:
         return await self.inbox.sweep(partition, consumer=consumer, count=count, idle_ms=idle_ms)
 
     async def keep(self, claim: Claim) -> None:
-        await self._answer("keep")
+        await self._answer("keep", hangs=claim.ref.context_id == self.keeps_not)
         await self.inbox.keep(claim)
 
     async def let_others_in(self, claim: Claim) -> None:
@@ -125,8 +129,8 @@ class HangingInbox:
         await self._answer("settle")
         await self.inbox.settle(claim)
 
-    async def _answer(self, step: str) -> None:
-        if self.hangs:
+    async def _answer(self, step: str, *, hangs: bool = False) -> None:
+        if hangs or self.hangs:
             self.hanging.add(step)
             await asyncio.Event().wait()
 
@@ -393,6 +397,23 @@ async def test_a_short_failure_of_the_store_ends_no_work(redis: RedisClient) -> 
         await eventually(lambda: work.done == [1])
 
     assert work.cancelled == 0
+
+
+async def test_a_heartbeat_that_hangs_costs_no_other_context_its_claim(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1, chat=1)
+    await box.accept(2, chat=2)
+    work, hung = Work(box), HangingInbox(box.inbox, keeps_not=make_ref(1).context_id)
+
+    async with _running(hung, work, lease_s=0.9):
+        await eventually(lambda: work.taken >= 2)
+        await eventually(lambda: work.cancelled >= 1)  # a lease later
+        await eventually(lambda: work.taken >= 3)  # it was taken over
+        work.go.set()
+        await eventually(lambda: set(work.done) == {1, 2})
+
+    assert (await box.record_of(1))["attempts"] == "2"
+    assert (await box.record_of(2))["attempts"] == "1"
 
 
 async def test_work_ends_when_the_store_was_emptied(redis: RedisClient) -> None:
