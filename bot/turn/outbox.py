@@ -61,6 +61,8 @@ class SentPart:
     """Unix seconds."""
     telegram_id: int | None = None
     """The message that shows the part; None if there is none."""
+    claim: str = ""
+    """Entry and delivery of the claim under which it was sent."""
 
 
 def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:

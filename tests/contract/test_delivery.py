@@ -22,7 +22,7 @@ from bot.inbox.records import Claim
 from bot.transport.rich_text import Entity, RichText
 from bot.transport.telegram_api import open_telegram
 from bot.turn.delivery import send_part
-from bot.turn.outbox import Part, plan_parts
+from bot.turn.outbox import Part, SentPart, plan_parts
 from chaos.rig.program import until_it_is
 from memory import keys
 from memory.history.message import Message
@@ -405,6 +405,33 @@ async def test_sent_parts_are_not_sent_again_after_a_crash(redis: RedisClient) -
     await open_delivery(box, telegram).deliver(taken, parts, sends_begun=begun)
 
     assert telegram.arrived == ["two", "three"]
+
+
+async def test_noting_the_last_send_again_after_a_lost_reply_ends_the_claim_as_before(
+    redis: RedisClient,
+) -> None:
+    (line,) = some_parts("one")
+    box, claim = await _committed(redis, [line])
+    note = SentPart(number=0, kind="text", outcome="sent")
+    await box.turns.sent(claim, line, telegram_id=71, note=note)
+    claim.settled.clear()  # as if its reply had been lost
+    record = await box.record_of(1)
+
+    assert await box.turns.sent(claim, line, telegram_id=71, note=note)
+
+    assert claim.settled.is_set()
+    assert await box.record_of(1) == record
+
+
+async def test_a_worker_whose_successor_noted_the_last_send_is_fenced(redis: RedisClient) -> None:
+    (line,) = some_parts("one")
+    box, claim = await _committed(redis, [line])
+    taken, _, _ = await _take_over(box)
+    note = SentPart(number=0, kind="text", outcome="sent")
+    await box.turns.sent(taken, line, telegram_id=71, note=note)
+
+    with pytest.raises(Fenced):
+        await box.turns.sent(claim, line, telegram_id=72, note=note)
 
 
 @pytest.fixture

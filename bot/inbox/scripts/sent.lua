@@ -4,9 +4,21 @@
 -- KEYS: ready active box outbox sending delivering telegram epoch
 -- ARGV: fence:json part expected_epoch now outcome:json
 -- outcome: SendOutcome (bot/turn/store.py)
--- Returns ok (also for a repetition) | settled (the claim has ended) | fenced | gone (the outbox was erased meanwhile)
+-- Returns ok | settled (the claim has ended) | fenced | gone (the outbox was erased meanwhile). A repetition whose first
+-- reply was lost gets that reply again, if the part belongs to an update.
+
+-- Return true if this claim has taken the part off the outbox before. The note in the update's record says so.
+local function is_done()
+  local this = cjson.decode(part)
+  local update = outcome.update_prefix .. digits(this.update_id)
+  local first = redis.call('HGET', update, 'turn_of')
+  update = first and outcome.update_prefix .. first or update
+  local note = redis.call('HGET', update, 'part:' .. digits(this.number))
+  return note and cjson.decode(note).claim == attempt_of(fence)
+end
+
 if not is_held(ready, fence) then
-  return 'fenced'
+  return is_done() and 'settled' or 'fenced'
 end
 local is_current = (redis.call('GET', epoch) or '0') == expected_epoch
 if redis.call('LINDEX', outbox, 0) ~= part then
@@ -21,7 +33,7 @@ for number, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
 end
 local telegram_id, note = outcome.telegram_id, outcome.note
 if note then
-  note.at, note.telegram_id = tonumber(now), tonumber(telegram_id)
+  note.at, note.telegram_id, note.claim = tonumber(now), tonumber(telegram_id), attempt_of(fence)
   for _, update in ipairs(updates) do
     if redis.call('HEXISTS', update, 'turn_of') == 0 then
       redis.call('HSET', update, 'part:' .. note.number, cjson.encode(note))
