@@ -24,10 +24,10 @@ from bot.app.build import (
 from bot.app.lifecycle import (
     background,
     bounded,
-    freeze_garbage_collection,
     return_free_memory,
     signals,
     spawn,
+    tune_garbage_collection,
     unless,
     until_one_ends,
 )
@@ -170,7 +170,7 @@ class _Service:
         """Run the loops of this process until `stopping`, then end them in order: intake, work, the rest."""
         intake, outside = _there(self._intake), _there(self._outside)
         if self._has_process:
-            freeze_garbage_collection()
+            tune_garbage_collection()
         inbox = build_inbox(self._settings, intake.redis, clock=time.time)
         # First, because the rest takes its time and /health/ready already says that updates are accepted.
         ingest = self._webhook.ingest = self._build_ingest(intake, outside, inbox) if serve else None
