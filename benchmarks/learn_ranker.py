@@ -97,13 +97,10 @@ def _learn(asked: Sequence[RankedQuestion]) -> RankerWeights:
 
 
 def _example(asked: RankedQuestion, candidates: Candidates, names: Sequence[str]) -> Example:
-    turns = [asked.turn_ids[each.message_id] for each in candidates.messages]
+    messages = candidates.messages
+    turns = [asked.turn_ids[each] for each in messages.ids] if messages else []
     columns = [FEATURES.index(name) for name in names]
-    rows = (
-        compute_features(candidates.question, candidates.messages, listed=candidates.listed)
-        if turns
-        else _NO_ROWS
-    )
+    rows = compute_features(candidates.question, messages, listed=candidates.listed) if messages else _NO_ROWS
     return Example(
         features=rows[:, columns],
         is_evidence=np.array([turn in asked.question.evidence for turn in turns], dtype=bool),
@@ -128,8 +125,10 @@ def _print(asked: Sequence[RankedQuestion], folds: Mapping[str, RankerWeights]) 
 
 def _judged(asked: RankedQuestion, weights: RankerWeights, *, is_hybrid: bool) -> Judged:
     candidates = asked.hybrid if is_hybrid else asked.lexical
-    ranked = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
-    found = [asked.turn_ids[each.candidate.message_id] for each in ranked[: DEPTHS[-1]]]
+    found: list[str] = []
+    if candidates.messages:
+        ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
+        found = [asked.turn_ids[each.message_id] for each in ranking.best(DEPTHS[-1])]
     return Judged(conversation=asked.conversation, question=asked.question, found=found)
 
 

@@ -31,7 +31,6 @@ from rig.table import print_table
 from bot.app.stores import Stores
 from memory.recall.ranking import RankerWeights, load_weights, rank, select_relevant
 from memory.recall.recall import Candidates
-from memory.recall.vector_index import Candidate
 
 OURS = "Mnemogram"
 WITH_FLOOR = "Mnemogram, above its floor"
@@ -118,32 +117,36 @@ async def answer(
     """Return the results of each retriever, the best first, and the seconds of ours."""
     began = time.perf_counter()
     candidates = await gather(stores, stored, question)
-    ours = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
+    ours: list[str] = []
+    told_ones: list[str] = []
     took = time.perf_counter() - began
+    if candidates.messages:
+        ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
+        took = time.perf_counter() - began
+        ours = [each.message_id for each in ranking.best(DEEPEST)]
+        relevant = select_relevant(candidates.question, ranking, weights=weights)
+        told_ones = [each.message_id for each in relevant.best(DEEPEST)]
     by_words, by_meaning = await _lists(stores, candidates)
-    told_ones = select_relevant(candidates.question, ours, scored=candidates.messages, weights=weights)
     found = {
-        OURS: [each.candidate for each in ours[:DEEPEST]],
-        WITH_FLOOR: [each.candidate for each in told_ones[:DEEPEST]],
+        OURS: ours,
+        WITH_FLOOR: told_ones,
         "RRF of words and meaning": fuse(by_words, by_meaning)[:DEEPEST],
         "BM25 (words alone)": by_words[:DEEPEST],
         "cosine (meaning alone)": by_meaning[:DEEPEST],
     }
     told_last = [turn.id for turn in reversed(stored.conversation.turns[-DEEPEST:])]
-    ids = {
-        name: turns_of(stored, [each.message_id for each in candidates]) for name, candidates in found.items()
-    }
+    ids = {name: turns_of(stored, messages) for name, messages in found.items()}
     return {**ids, "the last messages": told_last}, took
 
 
-async def _lists(stores: Stores, candidates: Candidates) -> tuple[list[Candidate], list[Candidate]]:
+async def _lists(stores: Stores, candidates: Candidates) -> tuple[list[str], list[str]]:
     """Return the best by words and the best by meaning, as an index returns them."""
     index, query = stores.recall.spaces.serving.index, candidates.query
     if query is None:
         return [], []
     hits = await index.search(query)
     messages = await index.score(query, {each.sequence for each in hits})
-    by_sequence = {each.sequence: each for each in messages}
+    by_sequence = dict(zip(messages.sequences.tolist(), messages.ids, strict=True))
     by_words = sorted((each for each in hits if each.sparse > 0), key=lambda each: -each.sparse)
     by_meaning = sorted(
         (each for each in hits if each.dense is not None), key=lambda each: -(each.dense or 0.0)
@@ -154,15 +157,13 @@ async def _lists(stores: Stores, candidates: Candidates) -> tuple[list[Candidate
     )
 
 
-def fuse(*lists: Sequence[Candidate]) -> list[Candidate]:
+def fuse(*lists: Sequence[str]) -> list[str]:
     """Reciprocal rank fusion: each list gives a message 1 / (60 + its rank)."""
     scores: dict[str, float] = {}
-    candidates: dict[str, Candidate] = {}
     for ranked in lists:
-        for position, candidate in enumerate(ranked, start=1):
-            candidates[candidate.message_id] = candidate
-            scores[candidate.message_id] = scores.get(candidate.message_id, 0.0) + 1 / (_RRF_K + position)
-    return [candidates[each] for each in sorted(scores, key=lambda each: -scores[each])]
+        for position, message in enumerate(ranked, start=1):
+            scores[message] = scores.get(message, 0.0) + 1 / (_RRF_K + position)
+    return sorted(scores, key=lambda each: -scores[each])
 
 
 def read_folds() -> dict[str, RankerWeights]:

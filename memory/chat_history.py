@@ -14,7 +14,7 @@ from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.vector_index import Where
 
 if TYPE_CHECKING:
-    from memory.recall.ranking import RankedCandidate
+    from memory.recall.ranking import RankedHit
 
 _SPARE_HITS = 5
 """Extra hits, in place of messages that were deleted while the index did not answer."""
@@ -235,18 +235,19 @@ def exclude_visible(where: Where, visible_ids: Collection[str], newest: Sequence
 
 
 async def _read_around(
-    store: HistoryStore, ref: ContextRef, hits: "Sequence[RankedCandidate]", *, reach: int
+    store: HistoryStore, ref: ContextRef, hits: "Sequence[RankedHit]", *, reach: int
 ) -> Mapping[str, Sequence[Message]]:
     """Return the messages of these hits by their ids, with their neighbours, in one round trip at most."""
-    ids = {hit.candidate.sequence: hit.candidate.message_id for hit in hits}
     if reach > 0:
-        around = await store.around(ref, list(ids), reach=reach)
-        return {ids[sequence]: messages for sequence, messages in around.items()}
-    return {each: [message] for each, message in (await store.get(ref, list(ids.values()))).items()}
+        around = await store.around(ref, sorted({hit.sequence for hit in hits}), reach=reach)
+        return {hit.message_id: around.get(hit.sequence, ()) for hit in hits}
+    return {
+        each: [message] for each, message in (await store.get(ref, [hit.message_id for hit in hits])).items()
+    }
 
 
 def add_neighbours(
-    hits: "Sequence[RankedCandidate]",
+    hits: "Sequence[RankedHit]",
     sessions: Mapping[str, Sequence[Message]],
     visible_ids: Collection[str],
     *,
@@ -258,11 +259,11 @@ def add_neighbours(
     one.
     """
     taken = set(visible_ids)
-    present: list[tuple[RankedCandidate, Sequence[Message], int]] = []
+    present: list[tuple[RankedHit, Sequence[Message], int]] = []
     for hit in hits:
-        session = sessions.get(hit.candidate.message_id, ())
+        session = sessions.get(hit.message_id, ())
         for place, message in enumerate(session):
-            if message.id == hit.candidate.message_id and len(present) < k:
+            if message.id == hit.message_id and len(present) < k:
                 present.append((hit, session, place))
                 taken.add(message.id)
     ranked: list[RankedMessage] = []

@@ -52,7 +52,7 @@ async def _ask(stores: Stores, language: str, pairs: Sequence[tuple[str, str]]) 
     for number, (question, _) in enumerate(pairs):
         asked = RecallQuestion(text=question, now=turns[-1].sent_at + _APART_S)
         hits = await stores.recall.search(stored.ref, 0, asked, k=len(pairs))
-        found = [stored.turn_ids[hit.candidate.message_id] for hit in hits]
+        found = [stored.turn_ids[hit.message_id] for hit in hits]
         places.append(found.index(str(number)) if str(number) in found else len(pairs))
     return SanityResult(
         language=language,

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.recall.lexicon.analyser import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
-from memory.recall.vector_index import Candidate, Hit
+from memory.recall.scored_messages import REACH, Column, ScoredMessages
+from memory.recall.vector_index import Hit
 
 SHORTLIST = 100
 """Messages that are ranked, with some neighbours. A longer list finds no more (docs/recall.md)."""
 BEST = 30
 """Messages of the shortlist whose neighbours are ranked too."""
-REACH = 2
-"""Messages on each side that count as neighbours."""
 FEATURES = (
     "words",  # BM25 score, as a share of the best one
     "words_log",  # ln(1 + BM25 score)
@@ -44,7 +44,6 @@ HYBRID_FEATURES = tuple(name for name in FEATURES if name not in ("session_words
 """Features used with vectors. "session_meaning" and "answers_meaning" make the two others redundant."""
 LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name)
 """Features used without vectors."""
-Column = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,12 +75,35 @@ class RankerWeights:
     lexical_floor: Floor
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedCandidate:
+class RankedHit(NamedTuple):
     """A message and its score. Within one question, one point more means e times as likely to answer it."""
 
-    candidate: Candidate
+    message_id: str
+    sequence: int
     score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranking:
+    """Scored messages in order: `rows` of some of the `messages`, best first, and the scores of these rows."""
+
+    messages: ScoredMessages
+    rows: NDArray[np.intp]
+    scores: Column
+
+    def only(self, wanted: NDArray[np.bool_]) -> "Ranking":
+        """Return this order of the wanted messages; `wanted` has a value for each of `messages`."""
+        kept = wanted[self.rows]
+        return Ranking(messages=self.messages, rows=self.rows[kept], scores=self.scores[kept])
+
+    def best(self, k: int) -> list[RankedHit]:
+        """Return the first `k` hits."""
+        rows: list[int] = self.rows[:k].tolist()
+        scores: list[float] = self.scores[:k].tolist()
+        return [
+            RankedHit(self.messages.ids[row], int(self.messages.sequences[row]), score)
+            for row, score in zip(rows, scores, strict=True)
+        ]
 
 
 @cache
@@ -122,47 +144,43 @@ def plan_lookups(listed: Sequence[int]) -> set[int]:
 
 def rank(
     question: QuestionAnalysis,
-    messages: Sequence[Candidate],
+    messages: ScoredMessages,
     *,
     listed: Collection[int],
     weights: RankerWeights,
-) -> list[RankedCandidate]:
-    """Return all messages, best first, and the newer first at equal scores. See `compute_features` for `listed`."""
-    if not messages:
-        return []
-    weights_by_name = weights.hybrid if _have_vectors(messages) else weights.lexical
+) -> Ranking:
+    """Rank all messages, best first, and the newer first at equal scores. See `compute_features` for `listed`."""
+    weights_by_name = weights.hybrid if messages.have_vectors() else weights.lexical
     vector = np.array([weights_by_name.get(name, 0.0) for name in FEATURES])
     # Rounded, because the order of summation depends on the row and must not decide between equal scores.
     scores = (compute_features(question, messages, listed=listed) @ vector).round(9)
-    newest_first = np.array([-each.sequence for each in messages])
-    best_first: list[int] = np.lexsort((newest_first, -scores)).tolist()
-    return [RankedCandidate(candidate=messages[row], score=float(scores[row])) for row in best_first]
+    best_first = np.lexsort((-messages.sequences, -scores))
+    return Ranking(messages=messages, rows=best_first, scores=scores[best_first])
 
 
-def select_relevant(
-    question: QuestionAnalysis,
-    ranked: Sequence[RankedCandidate],
-    *,
-    scored: Sequence[Candidate],
-    weights: RankerWeights,
-) -> list[RankedCandidate]:
-    """Return the relevant ones of `ranked`, a subset of the `scored` messages, best first.
+def select_relevant(question: QuestionAnalysis, ranking: Ranking, *, weights: RankerWeights) -> Ranking:
+    """Return the relevant hits of a ranking of some of the scored messages, best first.
 
     For bare search words ("4711", "bike lock?"), messages that contain all of them are always relevant.
     """
-    if _have_vectors(scored):
+    messages = ranking.messages
+    if not len(ranking.rows):
+        return ranking
+    best_score = ranking.scores[0]
+    if messages.have_vectors():
         floors = weights.hybrid_floor
-        floor = floors.among(len(scored)) + _usual_similarity(scored, weights)
-        is_above = bool(ranked) and ranked[0].score >= floor
+        floor = floors.among(len(messages)) + _usual_similarity(messages, weights)
+        is_above = best_score >= floor
     else:
         floors = weights.lexical_floor
-        floor = floors.among(len(scored)) if scored else 0.0
-        best = [each.candidate for each in ranked[:_BEST_COUNT]]
-        is_above = bool(best) and ranked[0].score >= floor and _share_words(question, best)
-    least = floor - floors.margin if is_above else math.inf
-    if BARE not in question.signs:
-        return [each for each in ranked if each.score >= least]
-    return [each for each in ranked if each.score >= least or _has_all_words(question, each.candidate)]
+        floor = floors.among(len(messages))
+        is_above = best_score >= floor and _share_words(question, messages, ranking.rows[:_BEST_COUNT])
+    is_relevant = np.zeros(len(messages), np.bool_)
+    if is_above:
+        is_relevant[ranking.rows[ranking.scores >= floor - floors.margin]] = True
+    if BARE in question.signs:
+        is_relevant |= _have_all_words(question, messages)
+    return ranking.only(is_relevant)
 
 
 _BEST_COUNT = 5
@@ -177,30 +195,53 @@ little.
 _TOLERATED_COSINE = 0.12
 
 
-def _usual_similarity(scored: Sequence[Candidate], weights: RankerWeights) -> float:
+def _usual_similarity(messages: ScoredMessages, weights: RankerWeights) -> float:
     """Return the rise of the floor if even unrelated messages are similar to the question.
 
     MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3; other embedders have other scales.
     The median of the scored messages counts as unrelated.
     """
-    cosines = sorted(each.dense for each in scored if each.dense is not None)
+    cosines = np.sort(messages.dense[~np.isnan(messages.dense)])
     middle = cosines[len(cosines) // 2]
     usual = (len(cosines) * middle + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
     weights_by_name = weights.hybrid.get("meaning", 0.0) + weights.hybrid.get("session_meaning", 0.0)
     return max(0.0, usual - _TOLERATED_COSINE) * weights_by_name
 
 
-def _share_words(question: QuestionAnalysis, messages: Sequence[Candidate]) -> bool:
-    return bool(question.dates) or any(share_of_words(question, each) >= _LEAST_SHARE for each in messages)
+def _share_words(question: QuestionAnalysis, messages: ScoredMessages, rows: NDArray[np.intp]) -> bool:
+    """Return True if one of these rows has enough of the question's words."""
+    if question.dates or not question.words:
+        return bool(question.dates)
+    columns = _columns_of(question, messages)
+    shares = [_shares_of_word(word, messages.terms[rows], columns) for word in question.words]
+    return bool(np.mean(shares, axis=0).max() >= _LEAST_SHARE)
 
 
-def _has_all_words(question: QuestionAnalysis, message: Candidate) -> bool:
-    return all(word.whole & message.terms for word in question.words)
+def _shares_of_word(word: QuestionWord, terms: NDArray[np.bool_], columns: Mapping[int, int]) -> Column:
+    """Return the share of a word that each row of terms has. A related word counts by its common n-grams."""
+    has_whole = _having(word.whole, terms, columns).any(axis=1)
+    shares = _having(word.parts, terms, columns).sum(axis=1) / max(1, len(word.parts))
+    return np.where(has_whole, 1.0, np.where(shares >= _RELATED_SHARE, shares, 0.0))
 
 
-def _have_vectors(messages: Sequence[Candidate]) -> bool:
-    """Return True if the question was compared by meaning with any of them."""
-    return any(each.dense is not None for each in messages)
+def _have_all_words(question: QuestionAnalysis, messages: ScoredMessages) -> NDArray[np.bool_]:
+    columns = _columns_of(question, messages)
+    has_all = np.ones(len(messages), np.bool_)
+    for word in question.words:
+        has_all &= _having(word.whole, messages.terms, columns).any(axis=1)
+    return has_all
+
+
+def _columns_of(question: QuestionAnalysis, messages: ScoredMessages) -> dict[int, int]:
+    """Return the column of each term. There are none if the index was searched by meaning alone."""
+    return dict(zip(question.terms.indices, range(messages.terms.shape[1]), strict=False))
+
+
+def _having(
+    wanted: frozenset[int], terms: NDArray[np.bool_], columns: Mapping[int, int]
+) -> NDArray[np.bool_]:
+    """Return the columns of these terms."""
+    return terms[:, [columns[each] for each in wanted if each in columns]]
 
 
 _WINDOW_TERMS = 256
@@ -216,152 +257,91 @@ _LONGEST_DATE_S = 100 * _DAY_S
 
 
 def compute_features(
-    question: QuestionAnalysis, messages: Sequence[Candidate], *, listed: Collection[int]
+    question: QuestionAnalysis, messages: ScoredMessages, *, listed: Collection[int]
 ) -> NDArray[np.float64]:
     """Return a row of FEATURES for each message: the shortlist and its neighbours, each once.
 
     `listed` are the sequences of the shortlist, among which the rarity of terms is counted.
     """
-    context = _Neighbourhood.of(messages)
-    words = np.array([each.sparse for each in messages])
+    neighbours = messages.find_neighbours()
+    words = messages.sparse
     best = words.max(initial=0.0)
     share = words / best if best > 0 else words
-    meaning = np.array([each.dense or 0.0 for each in messages])
+    meaning = np.nan_to_num(messages.dense)
     similarity = np.maximum(meaning, 0.0)
     none = np.zeros(len(messages))
     author, of_self = none, none
     if question.author is not None:
-        author = _flags([each.sender_id == question.author for each in messages])
-        of_self = author * context.with_sign(FIRST_PERSON)
-    follows_question = _follows_question(context)
+        author = np.array([each == question.author for each in messages.sender_ids], np.float64)
+        of_self = author * messages.with_sign(FIRST_PERSON)
+    follows_question = _follows_question(messages, neighbours[-1])
     columns: dict[str, Column] = {
         "words": share,
         "words_log": np.log1p(words),
         "meaning": meaning,
         "words_and_meaning": share * similarity,
-        "window": _window(question, context, listed),
-        "session_words": context.best_of_session(share),
-        "session_meaning": context.best_of_session(meaning),
-        "answers_words": follows_question * context.of_neighbour(share, -1),
-        "answers_meaning": follows_question * context.of_neighbour(similarity, -1),
+        "window": _window(question, messages, neighbours, listed),
+        "session_words": messages.best_of_session(share),
+        "session_meaning": messages.best_of_session(meaning),
+        "answers_words": follows_question * _of_neighbours(share, neighbours[-1]),
+        "answers_meaning": follows_question * _of_neighbours(similarity, neighbours[-1]),
         "author": author,
         "author_of_self": of_self,
-        "date": _date_nearness(messages, question.dates) if question.dates else none,
-        "tells_time": context.with_sign(TIME) if WHEN in question.signs else none,
-        "tells_name": context.with_sign(NAME) if NAME in question.signs else none,
-        "question": context.with_sign(QUESTION),
-        "session_start": _flags(context.sequences == context.sessions),
+        "date": _date_nearness(messages.sent_at, question.dates) if question.dates else none,
+        "tells_time": messages.with_sign(TIME) if WHEN in question.signs else none,
+        "tells_name": messages.with_sign(NAME) if NAME in question.signs else none,
+        "question": messages.with_sign(QUESTION),
+        "session_start": (messages.sequences == messages.sessions).astype(np.float64),
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
 
-def share_of_words(question: QuestionAnalysis, message: Candidate) -> float:
-    """Return the share of the question's words that the message has. A related word counts by its common n-grams."""
-    shares = [_share_of_word(word, message.terms) for word in question.words]
-    return sum(shares) / len(shares) if shares else 0.0
+def _of_neighbours(values: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the values (or rows of values) of these neighbours, 0 without one."""
+    taken = values[rows]
+    taken[rows < 0] = 0.0
+    return taken
 
 
-def _share_of_word(word: QuestionWord, terms: frozenset[int]) -> float:
-    if word.whole & terms:
-        return 1.0
-    share = len(word.parts & terms) / len(word.parts) if word.parts else 0.0
-    return share if share >= _RELATED_SHARE else 0.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Neighbourhood:
-    """Messages, their places, and for each offset the rows of their neighbours.
-
-    A row is -1 without a neighbour in the session.
-    """
-
-    messages: Sequence[Candidate]
-    sequences: NDArray[np.int64]
-    sessions: NDArray[np.int64]
-    neighbours: dict[int, NDArray[np.intp]]
-
-    @staticmethod
-    def of(messages: Sequence[Candidate]) -> "_Neighbourhood":
-        sequences = np.array([each.sequence for each in messages], np.int64)
-        sessions = np.array([each.session for each in messages], np.int64)
-        in_order = np.argsort(sequences)
-        offsets = [sign * distance for distance in range(1, REACH + 1) for sign in (-1, 1)]
-        neighbours: dict[int, NDArray[np.intp]] = {}
-        for offset in offsets:
-            wanted = sequences + offset
-            rows = in_order[np.searchsorted(sequences, wanted, sorter=in_order).clip(max=len(messages) - 1)]
-            is_there = (sequences[rows] == wanted) & (sessions[rows] == sessions)
-            neighbours[offset] = np.where(is_there, rows, -1)
-        return _Neighbourhood(
-            messages=messages, sequences=sequences, sessions=sessions, neighbours=neighbours
-        )
-
-    def with_sign(self, sign: str) -> Column:
-        """Return 1 for each message with this sign."""
-        return _flags([sign in each.signs for each in self.messages])
-
-    def of_neighbour(self, values: NDArray[np.float64], offset: int) -> NDArray[np.float64]:
-        """Return for each message the value (or row of values) of its neighbour, 0 without one."""
-        rows = self.neighbours[offset]
-        taken = values[rows]
-        taken[rows < 0] = 0.0
-        return taken
-
-    def best_of_session(self, values: Column) -> Column:
-        """Return for each message the highest value in its session."""
-        starts, session_of_row = np.unique(self.sessions, return_inverse=True)
-        best = np.full(len(starts), -np.inf)
-        np.maximum.at(best, session_of_row, values)
-        return best[session_of_row]
-
-
-def _window(question: QuestionAnalysis, context: _Neighbourhood, listed: Collection[int]) -> Column:
+def _window(
+    question: QuestionAnalysis,
+    messages: ScoredMessages,
+    neighbours: Mapping[int, NDArray[np.intp]],
+    listed: Collection[int],
+) -> Column:
     """Sum the rarity of the question's terms that the message has. Terms of its neighbours count less."""
-    columns = {term: column for column, term in enumerate(question.terms.indices[:_WINDOW_TERMS])}
-    wanted = frozenset(columns)
-    has = np.zeros((len(context.messages), len(columns)))
-    for row, message in enumerate(context.messages):
-        for term in wanted & message.terms:
-            has[row, columns[term]] = 1.0
+    has = messages.terms[:, :_WINDOW_TERMS].astype(np.float64)
     reached = has.copy()
-    for offset in context.neighbours:
-        np.maximum(reached, _DISTANCE_DECAY ** abs(offset) * context.of_neighbour(has, offset), out=reached)
-    shortlisted = has[[each.sequence in listed for each in context.messages]]
+    for offset, rows in neighbours.items():
+        np.maximum(reached, _DISTANCE_DECAY ** abs(offset) * _of_neighbours(has, rows), out=reached)
+    sequences: list[int] = messages.sequences.tolist()
+    shortlisted = has[[each in listed for each in sequences]]
     frequency = shortlisted.sum(axis=0)
     rarity = np.log1p((len(shortlisted) - frequency + 0.5) / (frequency + 0.5))
-    return reached @ (rarity * np.array(question.terms.values[:_WINDOW_TERMS])) / _WINDOW_SCALE
+    return reached @ (rarity * np.array(question.terms.values[: has.shape[1]])) / _WINDOW_SCALE
 
 
-def _follows_question(context: _Neighbourhood) -> Column:
-    """Return 1 for messages after another person's question."""
-    follows = np.zeros(len(context.messages))
-    asks = np.array([ASKS in each.signs for each in context.messages])
-    rows = context.neighbours[-1]
-    after = np.flatnonzero((rows >= 0) & asks[rows])
-    befores: list[int] = rows[after].tolist()
-    afters: list[int] = after.tolist()
-    for row, before in zip(afters, befores, strict=True):
-        follows[row] = _author(context.messages[before]) != _author(context.messages[row])
+def _follows_question(messages: ScoredMessages, before: NDArray[np.intp]) -> Column:
+    """Return 1 for messages after another person's question. `before` has the row of the message before each."""
+    follows = np.zeros(len(messages))
+    after = np.flatnonzero((before >= 0) & (messages.with_sign(ASKS)[before] > 0))
+    for row, row_before in zip(after.tolist(), before[after].tolist(), strict=True):
+        follows[row] = _author(messages, row) != _author(messages, row_before)
     return follows
 
 
-def _author(message: Candidate) -> tuple[str, int | None]:
-    return message.role, message.sender_id
+def _author(messages: ScoredMessages, row: int) -> tuple[str, int | None]:
+    return messages.roles[row], messages.sender_ids[row]
 
 
-def _date_nearness(messages: Sequence[Candidate], dates: Sequence[DateSpan]) -> Column:
+def _date_nearness(sent_at: Column, dates: Sequence[DateSpan]) -> Column:
     """Return 1 within a period of the question, less on days around a short one, 0 without any."""
-    sent_at = np.array([each.sent_at for each in messages])
-    nearness = np.zeros(len(messages))
+    nearness = np.zeros(len(sent_at))
     for date in dates:
         length = date.end - date.start
         if length > _LONGEST_DATE_S:
             continue
         away = np.maximum(np.maximum(date.start - sent_at, sent_at - date.end), 0.0)
-        near = np.exp(-away / _WEEK_S) if length <= _WEEK_S else _flags(away == 0)
+        near = np.exp(-away / _WEEK_S) if length <= _WEEK_S else away == 0
         np.maximum(nearness, near, out=nearness)
     return nearness
-
-
-def _flags(values: Sequence[bool] | NDArray[np.bool_]) -> Column:
-    return np.asarray(values, np.float64)

@@ -25,10 +25,11 @@ from memory.recall.embedders.embedder import (
 from memory.recall.lexicon.analyser import SMALL_TALK, analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Candidate, VectorErasure, VectorPoint, VectorQuery, Where
+from memory.recall.vector_index import VectorErasure, VectorPoint, VectorQuery, Where
 
 if TYPE_CHECKING:
-    from memory.recall.ranking import RankedCandidate
+    from memory.recall.ranking import RankedHit
+    from memory.recall.scored_messages import ScoredMessages
 
 log = structlog.get_logger()
 
@@ -81,13 +82,13 @@ class RecallQuestion:
 class Candidates:
     """An analysed question and the messages that the index returned for it.
 
-    `query` is None if there was nothing to ask. `messages` are the shortlist and its neighbours; `listed` are the
-    sequences of the shortlist.
+    `query` is None if there was nothing to ask, and `messages` if nothing was found. `messages` are the shortlist and
+    its neighbours; `listed` are the sequences of the shortlist.
     """
 
     question: QuestionAnalysis
     query: VectorQuery | None = None
-    messages: Sequence[Candidate] = ()
+    messages: "ScoredMessages | None" = None
     listed: Collection[int] = ()
 
 
@@ -104,7 +105,7 @@ class Recall:
 
     async def search(
         self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
-    ) -> "Sequence[RankedCandidate]":
+    ) -> "Sequence[RankedHit]":
         """Return the `k` messages likeliest to answer, best first; none if none is above the floor.
 
         A blank text or no k returns nothing and sends no request. If the embedder fails or does not read the
@@ -120,14 +121,12 @@ class Recall:
         from memory.recall.ranking import load_weights, rank, select_relevant
 
         weights = load_weights()
-        ranked = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
+        ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
         # Neighbours were scored too, and they may not match the filter.
-        allowed = [each for each in ranked if question.where.admits(each.candidate)]
+        ranking = ranking.only(candidates.messages.admitted_by(question.where))
         if question.is_floored:
-            allowed = select_relevant(
-                candidates.question, allowed, scored=candidates.messages, weights=weights
-            )
-        return allowed[:k]
+            ranking = select_relevant(candidates.question, ranking, weights=weights)
+        return ranking.best(k)
 
     async def gather(self, ref: ContextRef, epoch: int, question: RecallQuestion) -> Candidates:
         """Return what a search ranks. Takes one request to the embedder and two to the index."""

@@ -2,10 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memory.history.message import Role
 from memory.recall.lexicon.analysis import SparseVector
+
+if TYPE_CHECKING:
+    from memory.recall.scored_messages import ScoredMessages
 
 TERMS_STORED = 512
 """Terms of a message that are stored for the ranker. A message of 25 words has about ten."""
@@ -43,17 +46,6 @@ class Where:
     roles: frozenset[Role] | None = None
     excluded: frozenset[str] = frozenset()
 
-    def admits(self, message: "VectorPoint | Candidate") -> bool:
-        """Return True if this message may be found."""
-        return (
-            (self.before_sequence is None or message.sequence < self.before_sequence)
-            and (self.sent_from is None or message.sent_at >= self.sent_from)
-            and (self.sent_before is None or message.sent_at < self.sent_before)
-            and (self.sender_ids is None or message.sender_id in self.sender_ids)
-            and (self.roles is None or message.role in self.roles)
-            and message.message_id not in self.excluded
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorQuery:
@@ -78,25 +70,6 @@ class Hit(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """A message that was scored, with the facts that the ranker weighs."""
-
-    message_id: str
-    sequence: int
-    session: int
-    role: Role
-    sender_id: int | None
-    sent_at: float
-    signs: frozenset[str]
-    dense: float | None
-    """Cosine; None without a vector."""
-    sparse: float
-    """BM25 score; 0 if no term is shared."""
-    terms: frozenset[int] = frozenset()
-    """Terms of the question that the message has, among its first TERMS_STORED."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class VectorErasure:
     """Number of points before an erasure, and number left after it."""
 
@@ -118,8 +91,11 @@ class VectorIndex(Protocol):
         """Return the best of both lists in one request, each message once, in any order."""
         ...
 
-    async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
-        """Return the existing messages at these sequences with both scores. `where` and `limit` are ignored."""
+    async def score(self, query: VectorQuery, sequences: Collection[int]) -> "ScoredMessages":
+        """Return the existing messages at these sequences with both scores, each once. `where` and `limit` are ignored.
+
+        A store that was restored from a backup may use a sequence again that an older message still has in the index.
+        """
         ...
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:

@@ -85,7 +85,7 @@ class Process:
         """Return the id of the best hit."""
         question = RecallQuestion(text=text, now=0.0)
         hits = await self.recall.search(ref, 0, question, k=1)
-        return hits[0].candidate.message_id if hits else None
+        return hits[0].message_id if hits else None
 
 
 @dataclass(slots=True, kw_only=True)

@@ -37,7 +37,7 @@ async def main():
         message = Message(id="1", role="user", text="The bike lock opens with 4711.", sent_at=1.0, tokens=9, sequence=0)
         await stores.recall.index([IndexItem(ref=ref, epoch=0, message=message)])
         question = RecallQuestion(text="What is the code of the bike lock?", now=2.0)
-        print("HITS", [hit.candidate.message_id for hit in await stores.recall.search(ref, 0, question, k=3)])
+        print("HITS", [hit.message_id for hit in await stores.recall.search(ref, 0, question, k=3)])
 
 asyncio.run(main())
 """

@@ -38,7 +38,7 @@ class Rig:
 
     async def search_ids(self, text: str) -> list[str]:
         question = RecallQuestion(text=text, now=NOW)
-        return [hit.candidate.message_id for hit in await self.recall.search(REF, 0, question, k=1)]
+        return [hit.message_id for hit in await self.recall.search(REF, 0, question, k=1)]
 
 
 @asynccontextmanager

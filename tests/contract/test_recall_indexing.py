@@ -216,7 +216,7 @@ async def test_a_message_that_crashes_the_embedder_repeatedly_is_found_by_its_wo
     assert await indexer.step() == IndexResult(indexed=2)
     assert (await rig.queued(), await rig.pending()) == (0, 0)
     found = await recall.search(rig.ref, 0, RecallQuestion(text="which apple is poison?", now=0.0), k=1)
-    assert [hit.candidate.message_id for hit in found] == ["m1"]
+    assert [hit.message_id for hit in found] == ["m1"]
 
 
 async def test_an_unavailable_embedder_delays_indexing_instead_of_indexing_words_alone(rig: Rig) -> None:

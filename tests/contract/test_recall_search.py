@@ -126,7 +126,7 @@ class Rig:
     ) -> list[str]:
         question = RecallQuestion(text=text, people=PEOPLE, asker_id=asker, now=NOW, where=where)
         hits = await self.recall.search(self.ref, 0, question, k=k)
-        return [self.texts[hit.candidate.message_id] for hit in hits]
+        return [self.texts[hit.message_id] for hit in hits]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from memory.embedded.index_server import IndexEndpoint
 from memory.errors import MissingContext
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.index import open_qdrant
-from memory.recall.vector_index import TERMS_STORED, Candidate, VectorErasure, VectorIndex, Where
+from memory.recall.vector_index import TERMS_STORED, VectorErasure, VectorIndex, Where
 from tests.contract.vector_kit import (
     EAST,
     NORTH,
@@ -23,9 +23,10 @@ from tests.contract.vector_kit import (
     make_point,
     make_query,
     open_local_client,
+    score,
     terms,
 )
-from tests.fakes.vector_index import InMemoryIndex
+from tests.fakes.vector_index import InMemoryIndex, ScoredMessage
 
 
 @pytest.fixture(params=["server", "local", "memory"])
@@ -104,7 +105,7 @@ async def test_a_hit_has_the_fields_of_its_indexed_message(index: VectorIndex, c
         signs=frozenset({"question", "dated"}),
     )
     await index.upsert([point])
-    told = Candidate(
+    told = ScoredMessage(
         message_id="m",
         sequence=41,
         session=38,
@@ -117,7 +118,7 @@ async def test_a_hit_has_the_fields_of_its_indexed_message(index: VectorIndex, c
     )
     query = make_query(chat, epoch=3)
     assert await find(index, query) == [told]
-    assert await index.score(query, [41]) == [told]
+    assert await score(index, query, [41]) == [told]
 
 
 async def test_an_empty_query_finds_nothing(index: VectorIndex, chat: str) -> None:
@@ -143,7 +144,7 @@ async def test_scores_cover_the_existing_messages_of_the_sequences(index: Vector
     query = make_query(
         chat, sparse=terms(7), limit=1, where=Where(before_sequence=0, excluded=frozenset({"mute"}))
     )
-    found = by_id(await index.score(query, [1, 2, 3, 4, 4, 77]))
+    found = by_id(await score(index, query, [1, 2, 3, 4, 4, 77]))
     assert set(found) == {"both", "near", "word", "mute"}
     assert {name: each.dense for name, each in found.items() if each.dense is not None} == pytest.approx(
         {"both": 1.0, "near": 0.6}
@@ -151,7 +152,27 @@ async def test_scores_cover_the_existing_messages_of_the_sequences(index: Vector
     assert found["both"].sparse == pytest.approx(found["word"].sparse)
     assert found["both"].sparse > 0
     assert (found["near"].sparse, found["mute"].sparse) == (0.0, 0.0)
-    assert await index.score(query, []) == []
+    assert await score(index, query, []) == []
+
+
+async def test_two_messages_with_one_sequence_are_both_scored(index: VectorIndex, chat: str) -> None:
+    """A store that was restored from a backup uses sequences again that older points still have."""
+    await index.upsert(
+        [
+            make_point(chat, "old", EAST, sequence=1, sparse=terms(7)),
+            make_point(chat, "new", NORTHEAST, sequence=1, sparse=terms(7)),
+            make_point(chat, "old words", sequence=2, sparse=terms(7)),
+            make_point(chat, "new words", sequence=2, sparse=terms(7)),
+        ]
+    )
+    found = by_id(await score(index, make_query(chat, sparse=terms(7)), [1, 2]))
+    assert {name: each.dense is None for name, each in found.items()} == {
+        "old": False,
+        "new": False,
+        "old words": True,
+        "new words": True,
+    }
+    assert len({round(each.sparse, 5) for each in found.values()}) == 1
 
 
 async def test_scores_equal_those_of_the_search(index: VectorIndex, chat: str) -> None:
@@ -163,7 +184,7 @@ async def test_scores_equal_those_of_the_search(index: VectorIndex, chat: str) -
     )
     query = make_query(chat, sparse=terms(3, 5, 28), limit=30)
     found = by_id(await find(index, query))
-    scored = by_id(await index.score(query, range(30)))
+    scored = by_id(await score(index, query, range(30)))
     assert set(found) == set(scored)
     for name, each in found.items():
         assert (each.dense, each.sparse) == pytest.approx((scored[name].dense, scored[name].sparse), abs=1e-5)
@@ -179,7 +200,7 @@ async def test_scores_include_the_terms_shared_by_question_and_message(index: Ve
         ]
     )
     query = make_query(chat, sparse=terms(7, 9, last - 2, last - 1))
-    scored = by_id(await index.score(query, [1, 2, 3]))
+    scored = by_id(await score(index, query, [1, 2, 3]))
     assert {name: each.terms for name, each in scored.items()} == {
         "both": {7, 9},
         "none": frozenset(),
@@ -189,14 +210,14 @@ async def test_scores_include_the_terms_shared_by_question_and_message(index: Ve
 
 async def test_without_vectors_scores_still_list_the_messages(index: VectorIndex, chat: str) -> None:
     await index.upsert([make_point(chat, "m", EAST, sequence=2)])
-    (told,) = await index.score(make_query(chat, dense=None), [2])
+    (told,) = await score(index, make_query(chat, dense=None), [2])
     assert (told.message_id, told.dense, told.sparse) == ("m", None, 0.0)
 
 
 async def test_an_empty_index_finds_and_erases_nothing(index: VectorIndex, chat: str) -> None:
     await index.upsert([])
     assert await index.search(make_query(chat, sparse=terms(1))) == []
-    assert await index.score(make_query(chat), [0, 1]) == []
+    assert await score(index, make_query(chat), [0, 1]) == []
     assert await index.count(chat) == 0
     assert await index.erase(chat, below_epoch=9) == VectorErasure(before=0, left=0)
     assert await index.drop(chat, epoch=0, message_ids=["m"]) == VectorErasure(before=0, left=0)
@@ -209,7 +230,7 @@ async def test_a_message_indexed_twice_is_stored_once_with_its_last_fields(
     await index.upsert([make_point(chat, "m", EAST, sequence=0, sparse=terms(7))])
     await index.upsert([make_point(chat, "m", sequence=0, sparse=terms(8))])
     assert await index.count(chat) == 1
-    (told,) = await index.score(make_query(chat, sparse=terms(7)), [0])
+    (told,) = await score(index, make_query(chat, sparse=terms(7)), [0])
     assert (told.dense, told.sparse) == (None, 0.0)
     assert ids(await find(index, make_query(chat, sparse=terms(8)))) == {"m"}
 
@@ -258,7 +279,7 @@ async def test_a_late_vector_of_a_forgotten_epoch_is_never_found(index: VectorIn
     for epoch, visible in ((2, {"new"}), (1, {"old"}), (3, set[str]())):
         query = make_query(chat, epoch=epoch, sparse=terms(7))
         assert ids(await find(index, query)) == visible
-        assert ids(await index.score(query, [0])) == visible
+        assert ids(await score(index, query, [0])) == visible
 
 
 @pytest.mark.parametrize(
@@ -341,7 +362,7 @@ async def test_the_rarity_of_a_word_is_counted_in_its_chat_and_epoch(index: Vect
         found = by_id(await find(index, query))
         assert found["m2"].sparse == pytest.approx(common + rare, abs=1e-5)
         assert found["m1"].sparse == pytest.approx(common, abs=1e-5)
-        scored = by_id(await index.score(query, [1, 2]))
+        scored = by_id(await score(index, query, [1, 2]))
         assert scored["m2"].sparse == pytest.approx(common + rare, abs=1e-5)
 
 

@@ -1,22 +1,25 @@
 """Points, queries and indexes for the suites of the vector index."""
 
+import math
 import warnings
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator, Collection, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 from zlib import crc32
 
 from pydantic_core import from_json, to_json
 from qdrant_client import AsyncQdrantClient, models
 
+from memory.history.message import Role
 from memory.recall.embedders.embedder import EmbeddingSpace
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.index import Qdrant, QdrantIndex
 from memory.recall.spaces import collection_name
-from memory.recall.vector_index import Candidate, VectorIndex, VectorPoint, VectorQuery
+from memory.recall.vector_index import VectorIndex, VectorPoint, VectorQuery
+from tests.fakes.vector_index import ScoredMessage
 
 EAST, NORTH, NORTHEAST = [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.6, 0.8, 0.0]
 SPACE = EmbeddingSpace(model="test-vector-index", dimension=3, version="1")
@@ -58,21 +61,42 @@ def make_query(context_id: str, **changed: Any) -> VectorQuery:
     return replace(query, **changed)
 
 
-async def find(index: VectorIndex, query: VectorQuery) -> list[Candidate]:
+async def find(index: VectorIndex, query: VectorQuery) -> list[ScoredMessage]:
     """Search, and return the hits as the messages that they are, with the scores of the search."""
     hits = {each.sequence: each for each in await index.search(query)}
-    found = await index.score(query, hits)
+    found = await score(index, query, hits)
     assert len(found) == len(hits)
     return [
         replace(each, dense=hits[each.sequence].dense, sparse=hits[each.sequence].sparse) for each in found
     ]
 
 
-def ids(candidates: Iterable[Candidate]) -> set[str]:
+async def score(index: VectorIndex, query: VectorQuery, sequences: Collection[int]) -> list[ScoredMessage]:
+    """Return the rows of the scored messages."""
+    found = await index.score(query, sequences)
+    asked = query.sparse.indices if query.sparse else ()
+    return [
+        ScoredMessage(
+            message_id=found.ids[row],
+            sequence=int(found.sequences[row]),
+            session=int(found.sessions[row]),
+            role=cast("Role", found.roles[row]),
+            sender_id=found.sender_ids[row],
+            sent_at=float(found.sent_at[row]),
+            signs=found.signs[row],
+            dense=None if math.isnan(found.dense[row]) else float(found.dense[row]),
+            sparse=float(found.sparse[row]),
+            terms=frozenset(term for term, has in zip(asked, found.terms[row], strict=True) if has),
+        )
+        for row in range(len(found))
+    ]
+
+
+def ids(candidates: Iterable[ScoredMessage]) -> set[str]:
     return {each.message_id for each in candidates}
 
 
-def by_id(candidates: Iterable[Candidate]) -> dict[str, Candidate]:
+def by_id(candidates: Iterable[ScoredMessage]) -> dict[str, ScoredMessage]:
     return {each.message_id: each for each in candidates}
 
 

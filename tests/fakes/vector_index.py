@@ -1,19 +1,57 @@
-"""A vector index in memory for tests, tested by the same contract suite as the one in Qdrant."""
+"""A vector index in memory for tests, proven by the contract suite of the one in Qdrant; rows of scored messages."""
 
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+
+import numpy as np
 
 from memory.errors import MissingContext, RecallUnavailable
+from memory.history.message import Role
+from memory.recall.scored_messages import ScoredMessages
 from memory.recall.vector_index import (
     TERMS_STORED,
-    Candidate,
     Hit,
     VectorErasure,
     VectorPoint,
     VectorQuery,
+    Where,
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredMessage:
+    """A row of ScoredMessages."""
+
+    message_id: str
+    sequence: int
+    session: int
+    role: Role
+    sender_id: int | None
+    sent_at: float
+    signs: frozenset[str]
+    dense: float | None
+    sparse: float
+    terms: frozenset[int] = frozenset()
+
+
+def tabulate(rows: Sequence[ScoredMessage], asked: Sequence[int] = ()) -> ScoredMessages:
+    """Return the rows as columns. `asked` are the terms of the query."""
+    return ScoredMessages(
+        ids=[each.message_id for each in rows],
+        sequences=np.array([each.sequence for each in rows], np.int64),
+        sessions=np.array([each.session for each in rows], np.int64),
+        roles=[each.role for each in rows],
+        sender_ids=[each.sender_id for each in rows],
+        sent_at=np.array([each.sent_at for each in rows], np.float64),
+        signs=[each.signs for each in rows],
+        dense=np.array([math.nan if each.dense is None else each.dense for each in rows], np.float64),
+        sparse=np.array([each.sparse for each in rows], np.float64),
+        terms=np.array([[term in each.terms for term in asked] for each in rows], np.bool_).reshape(
+            len(rows), len(asked)
+        ),
+    )
 
 
 class InMemoryIndex:
@@ -39,7 +77,7 @@ class InMemoryIndex:
         scope = [
             point
             for point in self._of(query.context_id)
-            if point.epoch == query.epoch and query.where.admits(point)
+            if point.epoch == query.epoch and _admits(query.where, point)
         ]
         dense, terms = self._score(query, scope)
         best = set(_best(dense, query.limit)) | set(_best(terms, query.limit))
@@ -54,7 +92,7 @@ class InMemoryIndex:
             if point.message_id in best
         ]
 
-    async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
+    async def score(self, query: VectorQuery, sequences: Collection[int]) -> ScoredMessages:
         """See VectorIndex."""
         self._ask()
         scope = [
@@ -63,16 +101,11 @@ class InMemoryIndex:
             if point.epoch == query.epoch and point.sequence in sequences
         ]
         dense, terms = self._score(query, scope)
-        asked = frozenset(query.sparse.indices) if query.sparse else frozenset[int]()
-        return [
-            replace(
-                _to_candidate(
-                    point, dense=dense.get(point.message_id), sparse=terms.get(point.message_id, 0.0)
-                ),
-                terms=asked.intersection(point.sparse.indices[:TERMS_STORED]),
-            )
+        rows = [
+            _scored(point, dense=dense.get(point.message_id), sparse=terms.get(point.message_id, 0.0))
             for point in scope
         ]
+        return tabulate(rows, query.sparse.indices if query.sparse else ())
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
         """See VectorIndex."""
@@ -141,8 +174,8 @@ def _rarity(having: int, corpus: int) -> float:
     return math.log((corpus - having + 0.5) / (having + 0.5) + 1)
 
 
-def _to_candidate(point: VectorPoint, *, dense: float | None, sparse: float) -> Candidate:
-    return Candidate(
+def _scored(point: VectorPoint, *, dense: float | None, sparse: float) -> ScoredMessage:
+    return ScoredMessage(
         message_id=point.message_id,
         sequence=point.sequence,
         session=point.session,
@@ -152,6 +185,18 @@ def _to_candidate(point: VectorPoint, *, dense: float | None, sparse: float) -> 
         signs=point.signs,
         dense=dense,
         sparse=sparse,
+        terms=frozenset(point.sparse.indices[:TERMS_STORED]),
+    )
+
+
+def _admits(where: Where, point: VectorPoint) -> bool:
+    return (
+        (where.before_sequence is None or point.sequence < where.before_sequence)
+        and (where.sent_from is None or point.sent_at >= where.sent_from)
+        and (where.sent_before is None or point.sent_at < where.sent_before)
+        and (where.sender_ids is None or point.sender_id in where.sender_ids)
+        and (where.roles is None or point.role in where.roles)
+        and point.message_id not in where.excluded
     )
 
 

@@ -192,7 +192,7 @@ async def search_on(
             sizes = {size for one in asked for size in one.dimensions}
             if len(used) != 1 or len(sizes) > 1 or any(ref.context_id not in one.body for one in asked):
                 seen.mixed.append(used)
-            if message_of(code) not in [hit.candidate.message_id for hit in hits]:
+            if message_of(code) not in [hit.message_id for hit in hits]:
                 seen.missed.append(code)
             seen.collections += sorted(used)
             await asyncio.sleep(0.05)

@@ -14,10 +14,10 @@ from memory.history.message import Message, Role, Sender
 from memory.history.store import SESSION_GAP_S, HistoryStore
 from memory.keys import ContextRef
 from memory.recall.filters import find_people, on_days, parse_day
-from memory.recall.ranking import RankedCandidate
+from memory.recall.ranking import RankedHit
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Candidate, Where
+from memory.recall.vector_index import Where
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
 from tests.fakes.vector_index import InMemoryIndex
@@ -37,25 +37,14 @@ class FindingRecall(Recall):
 
     async def search(
         self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
-    ) -> list[RankedCandidate]:
+    ) -> list[RankedHit]:
         self.asked.append(question)
         self.k = k
         return [make_hit(message) for message in self.found][:k]
 
 
-def make_hit(message: Message) -> RankedCandidate:
-    candidate = Candidate(
-        message_id=message.id,
-        sequence=message.sequence or 0,
-        session=0,
-        role=message.role,
-        sender_id=None,
-        sent_at=message.sent_at,
-        signs=frozenset(),
-        dense=None,
-        sparse=1.0,
-    )
-    return RankedCandidate(candidate=candidate, score=1.0)
+def make_hit(message: Message) -> RankedHit:
+    return RankedHit(message.id, message.sequence or 0, 1.0)
 
 
 def line(number: int, *, role: Role = "user", text: str = "", at: float | None = None) -> Message:
@@ -206,6 +195,17 @@ async def test_excluded_messages_and_those_without_text_are_no_neighbours() -> N
     ranked = await history.search("line", visible=[messages[5]], exclude={"m4"}, neighbours=3)
 
     assert ids_around(ranked) == [(["m0"], "m2", [])]
+
+
+@pytest.mark.parametrize("neighbours", [0, 1])
+async def test_a_hit_is_found_although_a_lost_message_had_its_sequence(neighbours: int) -> None:
+    messages = lines(4)
+    lost = replace(messages[2], id="lost")
+    history = make_history(await make_store(messages), FindingRecall(messages[2], lost))
+
+    ranked = await history.search("line", neighbours=neighbours)
+
+    assert [each.message.id for each in ranked] == ["m2"]
 
 
 async def test_neighbours_do_not_count_for_k() -> None:

@@ -2,9 +2,11 @@
 
 import math
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -17,8 +19,8 @@ from memory.recall.ranking import (
     LEXICAL_FEATURES,
     SHORTLIST,
     Floor,
-    RankedCandidate,
     RankerWeights,
+    Ranking,
     compute_features,
     load_weights,
     plan_lookups,
@@ -26,7 +28,8 @@ from memory.recall.ranking import (
     select_relevant,
     shortlist,
 )
-from memory.recall.vector_index import Candidate, Hit
+from memory.recall.vector_index import Hit, Where
+from tests.fakes.vector_index import ScoredMessage, tabulate
 
 DAY = 86_400.0
 FLOOR = Floor(base=0.0, growth=0.0, margin=1.0)
@@ -43,8 +46,8 @@ def make_question(*terms: int, **changed: Any) -> QuestionAnalysis:
     return replace(question, **changed)
 
 
-def make_message(sequence: int, **changed: Any) -> Candidate:
-    message = Candidate(
+def make_message(sequence: int, **changed: Any) -> ScoredMessage:
+    message = ScoredMessage(
         message_id=f"m{sequence}",
         sequence=sequence,
         session=0,
@@ -59,21 +62,23 @@ def make_message(sequence: int, **changed: Any) -> Candidate:
 
 
 def features_of(
-    question: QuestionAnalysis, *messages: Candidate, listed: set[int] | None = None
+    question: QuestionAnalysis, *messages: ScoredMessage, listed: set[int] | None = None
 ) -> list[dict[str, float]]:
     """Return the features that are not 0 for each message. All are on the shortlist unless `listed` says otherwise."""
     found = {each.sequence for each in messages} if listed is None else listed
-    rows: list[list[float]] = compute_features(question, messages, listed=found).tolist()
+    rows: list[list[float]] = compute_features(
+        question, tabulate(messages, question.terms.indices), listed=found
+    ).tolist()
     return [{name: value for name, value in zip(FEATURES, row, strict=True) if value} for row in rows]
 
 
 def column(
-    name: str, question: QuestionAnalysis, *messages: Candidate, listed: set[int] | None = None
+    name: str, question: QuestionAnalysis, *messages: ScoredMessage, listed: set[int] | None = None
 ) -> list[float]:
     return [row.get(name, 0.0) for row in features_of(question, *messages, listed=listed)]
 
 
-def signed(sequence: int, *signs: str, **changed: Any) -> Candidate:
+def signed(sequence: int, *signs: str, **changed: Any) -> ScoredMessage:
     return make_message(sequence, signs=frozenset(signs), **changed)
 
 
@@ -81,10 +86,12 @@ def weights(**counted: float) -> RankerWeights:
     return RankerWeights(hybrid=counted, lexical=counted, hybrid_floor=FLOOR, lexical_floor=FLOOR)
 
 
-def order(question: QuestionAnalysis, *messages: Candidate, **counted: float) -> list[str]:
+def order(question: QuestionAnalysis, *messages: ScoredMessage, **counted: float) -> list[str]:
     listed = {each.sequence for each in messages}
-    ranked = rank(question, messages, listed=listed, weights=weights(**counted))
-    return [each.candidate.message_id for each in ranked]
+    ranking = rank(
+        question, tabulate(messages, question.terms.indices), listed=listed, weights=weights(**counted)
+    )
+    return [each.message_id for each in ranking.best(len(messages))]
 
 
 def test_the_words_feature_is_a_share_of_the_best_and_a_logarithm() -> None:
@@ -177,7 +184,7 @@ def test_an_answer_gets_the_score_of_the_question_before_it() -> None:
         signed(1, "asks", dense=0.7, sender_id=2, session=1),  # of another stretch
     ],
 )
-def test_other_messages_get_no_score_of_a_question(before: Candidate) -> None:
+def test_other_messages_get_no_score_of_a_question(before: ScoredMessage) -> None:
     assert column("answers_meaning", make_question(), before, make_message(2)) == [0.0, 0.0]
 
 
@@ -254,20 +261,23 @@ def test_the_best_comes_first_and_of_equals_the_newer() -> None:
 
 def test_without_vectors_the_weights_for_words_are_used() -> None:
     counted = replace(weights(words=1.0), lexical={"words": 5.0})
-    (lexical,) = rank(make_question(), [make_message(1, sparse=1.0)], listed={1}, weights=counted)
-    (hybrid,) = rank(make_question(), [make_message(1, sparse=1.0, dense=0.0)], listed={1}, weights=counted)
-    assert (lexical.score, hybrid.score) == (5.0, 1.0)
+    lexical, hybrid = (
+        rank(make_question(), tabulate([message]), listed={1}, weights=counted).scores.tolist()
+        for message in (make_message(1, sparse=1.0), make_message(1, sparse=1.0, dense=0.0))
+    )
+    assert (lexical, hybrid) == ([5.0], [1.0])
 
 
 def test_an_empty_list_stays_empty() -> None:
-    assert rank(make_question(7), [], listed=set(), weights=weights(words=1.0)) == []
-    assert select_relevant(make_question(), [], scored=[], weights=weights()) == []
+    ranking = rank(make_question(7), tabulate([], [7]), listed=set(), weights=weights(words=1.0))
+    assert ranking.best(5) == []
+    assert select_relevant(make_question(7), ranking, weights=weights()).best(5) == []
 
 
 def test_a_chat_of_one_message_has_a_score() -> None:
     message = make_message(0, dense=0.6, sparse=0.5, terms=frozenset({7}))
-    (scored,) = rank(make_question(7), [message], listed={0}, weights=load_weights())
-    assert math.isfinite(scored.score)
+    ranking = rank(make_question(7), tabulate([message], [7]), listed={0}, weights=load_weights())
+    assert np.isfinite(ranking.scores).tolist() == [True]
 
 
 def make_hit(sequence: int, *, dense: float | None = None, sparse: float = 0.0) -> Hit:
@@ -302,11 +312,11 @@ def test_neighbours_of_the_best_are_looked_up_but_none_before_the_first() -> Non
     assert plan_lookups([]) == set()
 
 
-def scored(*scores: float, **changed: Any) -> list[RankedCandidate]:
-    return [
-        RankedCandidate(candidate=make_message(number, **changed), score=score)
-        for number, score in enumerate(scores)
-    ]
+def ranked(messages: Sequence[ScoredMessage], scores: Sequence[float], *asked: int) -> Ranking:
+    """Rank the first of these messages by these scores. `asked` are the terms of the question."""
+    return Ranking(
+        messages=tabulate(messages, asked), rows=np.arange(len(scores)), scores=np.array(scores, np.float64)
+    )
 
 
 HAVING = frozenset({7})
@@ -314,43 +324,63 @@ HAVING = frozenset({7})
 ASKED = make_question(7, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
 
 
+def selected(
+    question: QuestionAnalysis,
+    scores: Sequence[float],
+    weighted: RankerWeights,
+    *messages: ScoredMessage,
+) -> list[float]:
+    """Return the scores of the relevant ones."""
+    ranking = ranked(messages, scores, *question.terms.indices)
+    return select_relevant(question, ranking, weights=weighted).scores.tolist()
+
+
 def test_nothing_is_relevant_if_the_best_is_below_the_floor() -> None:
     floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
-    kept = select_relevant(
-        ASKED, scored(6.0, 3.0, 2.9, terms=HAVING), scored=[make_message(1)], weights=floored
-    )
-    assert [each.score for each in kept] == [6.0, 3.0]
-    low = scored(4.9, 4.0, terms=HAVING)
-    assert select_relevant(ASKED, low, scored=[make_message(1)], weights=floored) == []
-    assert select_relevant(ASKED, [], scored=[], weights=floored) == []
+    messages = [make_message(number, terms=HAVING) for number in range(3)]
+    assert selected(ASKED, [6.0, 3.0, 2.9], floored, *messages) == [6.0, 3.0]
+    assert selected(ASKED, [4.9, 4.0], floored, *messages) == []
+    assert selected(ASKED, [], floored, *messages) == []
 
 
 def test_without_vectors_a_hit_needs_shared_words_or_a_named_date() -> None:
     word = QuestionWord(whole=frozenset({1}), parts=frozenset(range(2, 12)))
-    question = make_question(1, words=(word, word))
+    question = make_question(*range(1, 12), words=(word, word))
 
     def is_selected(asked: QuestionAnalysis, *terms: int) -> bool:
-        ranked = scored(6.0, terms=frozenset(terms))
-        return bool(select_relevant(asked, ranked, scored=[make_message(1)], weights=weights()))
+        return bool(selected(asked, [6.0], weights(), make_message(1, terms=frozenset(terms))))
 
     assert is_selected(question, 1)
     assert is_selected(question, 2, 3, 4, 5)
     assert not is_selected(question, 2, 3, 4)
     assert not is_selected(question)
+    assert not is_selected(replace(question, words=()), 1)
     assert is_selected(replace(question, dates=(DateSpan(start=0.0, end=DAY),)))
+
+
+def test_one_of_the_best_hits_needs_a_fifth_of_the_words() -> None:
+    words = tuple(QuestionWord(whole=frozenset({each}), parts=frozenset()) for each in range(5))
+    question = make_question(*range(5), words=words)
+    others = [make_message(number) for number in range(4)]
+    fifth, sixth = make_message(4, terms=frozenset({3})), make_message(5, terms=frozenset({3}))
+    assert selected(question, [6.0] * 5, weights(), *others, fifth) == [6.0] * 5
+    assert selected(question, [6.0] * 6, weights(), *others, make_message(4), sixth) == []
 
 
 def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
     two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
     bare = make_question(7, 8, words=two, signs=frozenset({"bare"}))
     floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
-    ranked = [
-        RankedCandidate(candidate=make_message(1, terms=frozenset({7})), score=4.0),
-        RankedCandidate(candidate=make_message(2, terms=frozenset({7, 8})), score=3.0),
-    ]
-    assert select_relevant(bare, ranked, scored=[make_message(1)], weights=floored) == ranked[1:]
-    worded = replace(bare, signs=frozenset())
-    assert select_relevant(worded, ranked, scored=[make_message(1)], weights=floored) == []
+    messages = make_message(1, terms=frozenset({7})), make_message(2, terms=frozenset({7, 8}))
+    assert selected(bare, [4.0, 3.0], floored, *messages) == [3.0]
+    assert selected(replace(bare, signs=frozenset()), [4.0, 3.0], floored, *messages) == []
+
+
+def test_if_the_index_has_other_terms_bare_words_find_nothing_below_the_floor() -> None:
+    bare = replace(ASKED, signs=frozenset({"bare"}))
+    floored = replace(weights(), hybrid_floor=Floor(base=5.0, growth=0.0, margin=1.0))
+    ranking = ranked([make_message(1, dense=0.1)], [4.0])
+    assert select_relevant(bare, ranking, weights=floored).best(1) == []
 
 
 def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
@@ -358,7 +388,7 @@ def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
 
     def is_selected(score: float, *cosines: float) -> bool:
         messages = [make_message(number, dense=cosine) for number, cosine in enumerate(cosines)]
-        return bool(select_relevant(ASKED, scored(score), scored=messages, weights=counted))
+        return bool(selected(ASKED, [score], counted, *messages))
 
     assert is_selected(0.1, 0.6, *[0.1] * 40)
     assert not is_selected(2.0, 0.6, *[0.4] * 40)
@@ -374,9 +404,8 @@ def test_the_floor_rises_with_the_number_of_candidates() -> None:
 
 def test_each_set_of_weights_has_its_floor() -> None:
     floored = replace(weights(), hybrid_floor=Floor(base=5.0, growth=0.0, margin=1.0))
-    ranked = scored(4.0, terms=HAVING)
-    assert select_relevant(ASKED, ranked, scored=[make_message(1, dense=0.1)], weights=floored) == []
-    assert select_relevant(ASKED, ranked, scored=[make_message(1)], weights=floored) == ranked
+    assert selected(ASKED, [4.0], floored, make_message(1, dense=0.1, terms=HAVING)) == []
+    assert selected(ASKED, [4.0], floored, make_message(1, terms=HAVING)) == [4.0]
 
 
 def test_the_shipped_weights_name_existing_features() -> None:
@@ -391,7 +420,7 @@ def test_positive_features_have_positive_weights(name: str) -> None:
     assert load_weights().hybrid[name] > 0
 
 
-def some_messages(seed: int, count: int) -> list[Candidate]:
+def some_messages(seed: int, count: int) -> list[ScoredMessage]:
     chance = random.Random(seed)
     signs = ("question", "asks", "time", "name", "first_person")
     return [
@@ -416,10 +445,32 @@ def test_the_order_is_finite_and_independent_of_the_input_order(
     messages = some_messages(seed, count)
     listed = {each.sequence for each in messages[::2]}
     question = make_question(*terms, author=1, dates=(DateSpan(start=0.0, end=DAY),))
-    ranked = rank(question, messages, listed=listed, weights=load_weights())
-    again = rank(question, messages[::-1], listed=listed, weights=load_weights())
-    assert [each.candidate for each in ranked] == [each.candidate for each in again]
-    assert all(math.isfinite(each.score) for each in ranked)
-    assert sorted(each.candidate.sequence for each in ranked) == [each.sequence for each in messages]
-    relevant = select_relevant(question, ranked, scored=messages, weights=load_weights())
-    assert relevant == ranked[: len(relevant)]
+    columns, reversed_columns = (
+        tabulate(rows, question.terms.indices) for rows in (messages, messages[::-1])
+    )
+    ranking = rank(question, columns, listed=listed, weights=load_weights())
+    again = rank(question, reversed_columns, listed=listed, weights=load_weights())
+    hits = ranking.best(count)
+    assert hits == again.best(count)
+    assert all(math.isfinite(each.score) for each in hits)
+    assert sorted(each.sequence for each in hits) == [each.sequence for each in messages]
+    relevant = select_relevant(question, ranking, weights=load_weights()).best(count)
+    assert relevant == hits[: len(relevant)]
+
+
+@pytest.mark.parametrize(
+    ("where", "found"),
+    [
+        (Where(), {1, 2, 3}),
+        (Where(before_sequence=3), {1, 2}),
+        (Where(sent_from=120.0), {2, 3}),
+        (Where(sent_before=120.0), {1}),
+        (Where(sender_ids=frozenset({1})), {1, 3}),
+        (Where(roles=frozenset({"assistant"})), {2}),
+        (Where(excluded=frozenset({"m1"})), {2, 3}),
+        (Where(before_sequence=3, excluded=frozenset({"m1"})), {2}),
+    ],
+)
+def test_only_messages_that_match_the_filter_are_admitted(where: Where, found: set[int]) -> None:
+    columns = tabulate([make_message(1), make_message(2, role="assistant", sender_id=None), make_message(3)])
+    assert set(columns.sequences[columns.admitted_by(where)].tolist()) == found

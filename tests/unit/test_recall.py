@@ -18,8 +18,9 @@ from memory.recall.embedders.embedder import (
 )
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.recall import LIST_LIMIT, IndexItem, Recall, RecallQuestion
+from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Candidate, Hit, VectorErasure, VectorPoint, VectorQuery, Where
+from memory.recall.vector_index import Hit, VectorErasure, VectorPoint, VectorQuery, Where
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.vector_index import InMemoryIndex
 from tests.messages import make_ref
@@ -45,7 +46,7 @@ class CountedIndex:
         self.searched.append(query)
         return await self.kept.search(query)
 
-    async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
+    async def score(self, query: VectorQuery, sequences: Collection[int]) -> ScoredMessages:
         self.scored.append(set(sequences))
         if self.score_failure:
             raise self.score_failure
@@ -113,7 +114,7 @@ def ask(text: str, **details: Any) -> RecallQuestion:
 
 
 async def search_ids(recall: Recall, text: str, *, k: int = 3, **details: Any) -> list[str]:
-    return [hit.candidate.message_id for hit in await recall.search(REF, 0, ask(text, **details), k=k)]
+    return [hit.message_id for hit in await recall.search(REF, 0, ask(text, **details), k=k)]
 
 
 TALK = (
@@ -136,7 +137,7 @@ async def test_a_message_is_found_by_its_text_with_its_position() -> None:
 
     (hit,) = await recall.search(REF, 0, ask("who moved to Lisbon?"), k=1)
 
-    assert (hit.candidate.message_id, hit.candidate.sequence) == ("m0", 0)
+    assert (hit.message_id, hit.sequence) == ("m0", 0)
 
 
 async def test_a_search_takes_one_embedding_and_at_most_two_index_requests() -> None:
@@ -431,4 +432,4 @@ async def test_a_chat_of_hundreds_of_people_is_searched_for_the_named_one() -> N
     boris = RecallQuestion(text="What is Boris allergic to?", people=people, now=NOW)
 
     assert len(await recall.search(REF, 0, everybody, k=9)) == 4
-    assert {hit.candidate.message_id for hit in await recall.search(REF, 0, boris, k=2)} == {"m1", "m3"}
+    assert {hit.message_id for hit in await recall.search(REF, 0, boris, k=2)} == {"m1", "m3"}

@@ -22,14 +22,15 @@ from memory.recall.qdrant.points import (
     Json,
     erasure_filter,
     filter_of_contexts,
-    parse_candidates,
     parse_hits,
+    parse_scored,
     score_requests,
     search_requests,
     to_batches,
 )
+from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import COLLECTION_PREFIX
-from memory.recall.vector_index import Candidate, Hit, VectorErasure, VectorPoint, VectorQuery
+from memory.recall.vector_index import Hit, VectorErasure, VectorPoint, VectorQuery
 
 _CONNECTIONS = 100
 _KEEP_ALIVE_S = 3.0
@@ -173,12 +174,10 @@ class QdrantIndex:
             return []
         return parse_hits(query, await self._query(requests))
 
-    async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
+    async def score(self, query: VectorQuery, sequences: Collection[int]) -> ScoredMessages:
         """See VectorIndex."""
         requests = score_requests(query, frozenset(sequences))
-        if not sequences:
-            return []
-        return parse_candidates(query, await self._query(requests))
+        return parse_scored(query, await self._query(requests) if sequences else [])
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
         """See VectorIndex."""

@@ -3,24 +3,26 @@
 All filters are built here, and none without a context.
 """
 
+import math
 import struct
 from binascii import a2b_base64, b2a_base64
 from collections.abc import Collection, Sequence
 from functools import lru_cache
-from typing import Any, get_args
+from typing import Any
 from uuid import UUID, uuid5
 
+import numpy as np
+from numpy.typing import NDArray
 from qdrant_client import models as q
 
 from memory.errors import MissingContext
-from memory.history.message import Role
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.vector_index import TERMS_STORED, Candidate, Hit, VectorPoint, VectorQuery, Where
+from memory.recall.scored_messages import ScoredMessages
+from memory.recall.vector_index import TERMS_STORED, Hit, VectorPoint, VectorQuery, Where
 
 Json = dict[str, Any]
 """An object of a request or an answer. Building it of qdrant-client's models takes ten times the CPU."""
 _NONE = "-"
-_ROLES: dict[str, Role] = {role: role for role in get_args(Role)}
 _NAMESPACE = UUID("0b0f3f4e-6c0c-4f3e-9a55-3c1f5c8e7a21")
 
 
@@ -109,6 +111,8 @@ _NUMBER_BYTES, _TERM_BYTES, _PAYLOAD_BYTES = 23, 46, 600
 _FACTS = ["facts"]
 """The payload field of a score. One text is read from the disk and sent in a third of the time of eight fields."""
 _EMPTY: Json = {"points": ()}
+_POINTS_OF_SEQUENCE = 2
+"""Points that may share a sequence, because the store was restored from a backup that is older than the index."""
 
 _NEAREST = {"hnsw_ef": 256}
 """Only matters for chats with a graph on a Qdrant server (above 10 MB of vectors). All other searches are exact."""
@@ -147,7 +151,7 @@ def score_requests(query: VectorQuery, sequences: Collection[int]) -> list[Json]
     The facts come with the first search that has all messages, because each point of an answer takes its time.
     """
     scope = search_filter(query.context_id, query.epoch, sequences=sequences)
-    common = {"limit": len(sequences)}
+    common = {"limit": _POINTS_OF_SEQUENCE * len(sequences)}
     scores: list[Json] = [{**each, **common, "filter": scope} for each in _vector_searches(query, _EXACT)]
     others: Json = {**common, "filter": scope, "with_payload": _FACTS}
     if query.dense is not None:
@@ -174,44 +178,53 @@ def _vector_searches(query: VectorQuery, nearest: Json) -> list[Json]:
 
 
 def parse_hits(query: VectorQuery, answers: Sequence[Json]) -> list[Hit]:
-    """Return the hits in the answers to `search_requests`, each message once."""
-    by_meaning, by_words = _scores(query, answers)
-    sequences = {
-        point["id"]: point["payload"]["sequence"] for answer in answers for point in answer["points"]
-    }
+    """Return the hits in the answers to `search_requests`, each sequence once."""
+    by_meaning, by_words = (
+        {each["payload"]["sequence"]: each["score"] for each in points}
+        for points in _by_vector(query, answers)
+    )
     return [
-        Hit(sequence, by_meaning.get(each), by_words.get(each, 0.0)) for each, sequence in sequences.items()
+        Hit(each, by_meaning.get(each), by_words.get(each, 0.0))
+        for each in by_meaning.keys() | by_words.keys()
     ]
 
 
-def parse_candidates(query: VectorQuery, answers: Sequence[Json]) -> list[Candidate]:
-    """Return the candidates in the answers to `score_requests`."""
-    by_meaning, by_words = _scores(query, answers)
-    terms = frozenset(query.sparse.indices) if query.sparse else frozenset[int]()
-    return [
-        _to_candidate(
-            each["payload"]["facts"],
-            terms,
-            dense=by_meaning.get(each["id"]),
-            sparse=by_words.get(each["id"], 0.0),
-        )
+def parse_scored(query: VectorQuery, answers: Sequence[Json]) -> ScoredMessages:
+    """Return the messages in the answers to `score_requests`, each once, even if it was changed between them."""
+    by_meaning, by_words = (
+        {each["id"]: each["score"] for each in points} for points in _by_vector(query, answers)
+    )
+    facts: dict[str, str] = {
+        each["id"]: each["payload"]["facts"]
         for answer in answers
         for each in answer["points"]
         if each.get("payload")
-    ]
-
-
-def _scores(query: VectorQuery, answers: Sequence[Json]) -> tuple[dict[str, float], dict[str, float]]:
-    """Return the cosines and the BM25 scores by point."""
-    rows = iter(answers)
-    by_meaning = (
-        {each["id"]: each["score"] for each in next(rows, _EMPTY)["points"]}
-        if query.dense is not None
-        else {}
+    }
+    rows = [each.split(" ", 7) for each in facts.values()]
+    sequences, sessions, roles, senders, sent_at, signs, terms, ids = (
+        zip(*rows, strict=True) if rows else [()] * 8
     )
-    has_terms = query.sparse is not None and bool(query.sparse.indices)
-    by_words = {each["id"]: each["score"] for each in next(rows, _EMPTY)["points"]} if has_terms else {}
-    return by_meaning, by_words
+    asked = query.sparse.indices if query.sparse else ()
+    return ScoredMessages(
+        ids=ids,
+        sequences=np.array([int(each) for each in sequences], np.int64),
+        sessions=np.array([int(each) for each in sessions], np.int64),
+        roles=roles,
+        sender_ids=[None if each == _NONE else int(each) for each in senders],
+        sent_at=np.array([float(each) for each in sent_at], np.float64),
+        signs=[_parse_signs(each) for each in signs],
+        dense=np.array([by_meaning.get(each, math.nan) for each in facts], np.float64),
+        sparse=np.array([by_words.get(each, 0.0) for each in facts], np.float64),
+        terms=_find_terms(asked, terms),
+    )
+
+
+def _by_vector(query: VectorQuery, answers: Sequence[Json]) -> tuple[Sequence[Json], Sequence[Json]]:
+    """Return the points found by meaning and those found by words."""
+    rows = iter(answers)
+    by_meaning = next(rows, _EMPTY)["points"] if query.dense is not None else ()
+    has_terms = query.sparse is not None and query.sparse.indices
+    return by_meaning, next(rows, _EMPTY)["points"] if has_terms else ()
 
 
 def _to_point(point: VectorPoint) -> Json:
@@ -249,25 +262,19 @@ def _to_facts(point: VectorPoint) -> str:
     return f"{point.sequence} {point.session} {author} {point.sent_at!r} {signs} {packed or _NONE} {point.message_id}"
 
 
-def _to_candidate(facts: str, terms: frozenset[int], *, dense: float | None, sparse: float) -> Candidate:
-    sequence, session, role, sender_id, sent_at, signs, packed, message_id = facts.split(" ", 7)
-    return Candidate(
-        message_id=message_id,
-        sequence=int(sequence),
-        session=int(session),
-        role=_ROLES[role],
-        sender_id=None if sender_id == _NONE else int(sender_id),
-        sent_at=float(sent_at),
-        signs=_parse_signs(signs),
-        terms=terms.intersection(_unpack(packed)),
-        dense=dense,
-        sparse=sparse,
-    )
-
-
-def _unpack(terms: str) -> tuple[int, ...]:
-    content = b"" if terms == _NONE else a2b_base64(terms)
-    return struct.unpack(f"<{len(content) // 4}I", content)
+def _find_terms(asked: Sequence[int], packed: Sequence[str]) -> NDArray[np.bool_]:
+    """Return which of the asked terms (columns) each message has (rows), from the packed terms of all messages."""
+    contents = [b"" if each == _NONE else a2b_base64(each) for each in packed]
+    has = np.zeros((len(contents), len(asked)), np.bool_)
+    if asked:
+        stored = np.frombuffer(b"".join(contents), "<u4")
+        rows = np.repeat(np.arange(len(contents)), [len(each) // 4 for each in contents])
+        wanted = np.array(asked, np.uint32)
+        in_order = np.argsort(wanted)
+        columns = in_order[np.minimum(np.searchsorted(wanted[in_order], stored), len(asked) - 1)]
+        is_asked = wanted[columns] == stored
+        has[rows[is_asked], columns[is_asked]] = True
+    return has
 
 
 @lru_cache(maxsize=256)

@@ -24,8 +24,9 @@ from memory.history.selectors import MessageSelector, MessageWindowMessageSelect
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.recall.recall import IndexItem, Recall
+from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Candidate, Hit, VectorErasure, VectorPoint, VectorQuery
+from memory.recall.vector_index import Hit, VectorErasure, VectorPoint, VectorQuery
 from memory.tokens import tokenizer_for
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
@@ -144,7 +145,7 @@ class MemoryIndex:
             raise self.failure
         return await self._kept.search(query)
 
-    async def score(self, query: VectorQuery, sequences: Collection[int]) -> list[Candidate]:
+    async def score(self, query: VectorQuery, sequences: Collection[int]) -> ScoredMessages:
         return await self._kept.score(query, sequences)
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:

@@ -23,7 +23,7 @@ from memory.history.selectors import MessageWindowMessageSelector, NoMessages
 from memory.history.summary import Summary, SummaryText
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef
-from memory.recall.ranking import RankedCandidate
+from memory.recall.ranking import RankedHit
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces
 from tests.fakes.embedder import FakeEmbedder
@@ -172,7 +172,7 @@ async def test_the_question_is_searched_in_the_name_of_its_asker() -> None:
     class Noting(Recall):
         async def search(
             self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
-        ) -> list[RankedCandidate]:
+        ) -> list[RankedHit]:
             asked.append(question)
             return []
 
