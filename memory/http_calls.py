@@ -13,16 +13,17 @@ import asyncio
 import os
 import ssl
 from collections.abc import Awaitable, Generator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import certifi
+from aiohttp.hdrs import PROXY_AUTHORIZATION
 
 if TYPE_CHECKING:
     import httpx
@@ -88,8 +89,8 @@ def open_session(
     Proxies, and certificates other than certifi's, come from the environment, as with httpx: HTTP_PROXY, HTTPS_PROXY,
     ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR. Idle connections are closed after `keep_alive_s`.
     """
-    proxy = _proxy_of(url)
-    is_plain = urlsplit(url).scheme == "http" and not (proxy or "").startswith("https:")
+    proxy, credentials = _proxy_of(url)
+    is_plain = urlsplit(url).scheme == "http" and not proxy.startswith("https:")
     tracing = aiohttp.TraceConfig()
     tracing.on_request_headers_sent.append(_note_sent)
     return aiohttp.ClientSession(
@@ -98,7 +99,8 @@ def open_session(
         ),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers=headers,
-        proxy=proxy,
+        middlewares=[_authorise(credentials)] if credentials else [],
+        proxy=proxy or None,
         timeout=timeout,
         trace_configs=[tracing] if is_traced else [],
     )
@@ -129,16 +131,40 @@ async def _note_sent(*_: object) -> None:
         call.was_sent = True
 
 
-def _proxy_of(url: str) -> str | None:
-    """Return the proxy that the environment names for this URL. Raises ValueError for another kind than HTTP."""
-    parts, proxies = urlsplit(url), getproxies()
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(parts.netloc.rpartition("@")[2]):
-        return None
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if urlsplit(proxy).scheme not in ("http", "https"):
-        raise ValueError("the environment names a proxy that is not an HTTP proxy")
-    return proxy
+def _proxy_of(url: str) -> tuple[str, str]:
+    """Return the proxy that the environment names for this URL, and the header with the credentials for it.
+
+    Each is "" if there is none. Raises ValueError for another kind than HTTP, or an address that is none.
+    """
+    target, proxies = urlsplit(url), getproxies()
+    proxy = proxies.get(target.scheme) or proxies.get("all")
+    if not proxy or proxy_bypass(target.netloc.rpartition("@")[2]):
+        return "", ""
+    with suppress(ValueError):  # its text may contain the password
+        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            user, password = unquote(parts.username or ""), unquote(parts.password or "")
+            header = aiohttp.encode_basic_auth(user, password) if user or password else ""
+            return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", header
+    raise ValueError("the environment names a proxy that is not an HTTP proxy with a valid address")
+
+
+def _authorise(header: str) -> aiohttp.ClientMiddlewareType:
+    """Return a middleware that sends the credentials to the proxy.
+
+    Errors of aiohttp contain the proxy's URL. So the credentials are not in it.
+    """
+
+    async def send(
+        request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+    ) -> aiohttp.ClientResponse:
+        if request.is_ssl():
+            request.update_proxy(request.proxy, None, {PROXY_AUTHORIZATION: header})  # for CONNECT
+        else:
+            request.headers[PROXY_AUTHORIZATION] = header
+        return await handler(request)
+
+    return send
 
 
 @cache

@@ -5,6 +5,7 @@ Each test of the first part runs with both clients: aiohttp with `tracked`, and 
 
 import asyncio
 import os
+import traceback
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -217,6 +218,59 @@ async def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatc
     with pytest.raises(ValueError, match="not an HTTP proxy"):
         async with _get("aiohttp", "http://bot-api.invalid"):
             pass
+
+
+@asynccontextmanager
+async def _refusing_proxy(heads: list[str]) -> AsyncGenerator[str]:
+    """A proxy that wants other credentials. Yields its address without a scheme, and records heads of requests."""
+
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heads.append((await reader.readuntil(b"\r\n\r\n")).decode())
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as listening:
+        yield f"127.0.0.1:{listening.sockets[0].getsockname()[1]}"
+
+
+@asynccontextmanager
+async def _through_refusing_proxy(scheme: str, monkeypatch: pytest.MonkeyPatch) -> AsyncGenerator[Get]:
+    """Calls that need the proxy. It gets its credentials with the one call of the block."""
+    heads: list[str] = []
+    async with _refusing_proxy(heads) as proxy:
+        monkeypatch.setenv("ALL_PROXY", f"http://anna:p%40ssw%C3%B6rd@{proxy}")
+        async with _get("aiohttp", f"{scheme}://bot-api.invalid") as get:
+            yield get
+
+    (head,) = heads
+    assert f"\r\nProxy-Authorization: {aiohttp.encode_basic_auth('anna', 'p@sswörd')}\r\n" in head
+
+
+async def test_a_proxy_gets_its_credentials(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with _through_refusing_proxy("http", monkeypatch) as get:
+        assert await get("/") == ""
+
+
+async def test_a_failed_tunnel_through_a_proxy_does_not_name_its_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with _through_refusing_proxy("https", monkeypatch) as get:
+        with pytest.raises(aiohttp.ClientHttpProxyError) as refused:
+            await get("/")
+
+    assert "ssw%C3" not in "".join(traceback.format_exception(refused.value))
+
+
+@pytest.mark.parametrize("place", ["127.0.0.1:99999999", "127.0.0.1:x", "[::1", ""])
+async def test_a_proxy_without_a_usable_address_is_refused_without_naming_its_password(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ALL_PROXY", f"http://anna:hunter2@{place}")
+    with pytest.raises(ValueError, match="not an HTTP proxy") as refused:
+        async with _get("aiohttp", "http://bot-api.invalid"):
+            pass
+    assert "hunter2" not in "".join(traceback.format_exception(refused.value))
 
 
 async def _sockets_kept(ask: Callable[[], Awaitable[object]], steps: range) -> int:
