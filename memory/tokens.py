@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from itertools import accumulate, pairwise
+from secrets import token_hex
 from typing import Literal
 
 import tiktoken
@@ -179,16 +180,17 @@ class CachingTokenCounter:
     """A TokenCounter that remembers counts, because a conversation's texts come back in every prompt.
 
     It keeps the `max_texts` that were counted last. It stores a hash of each text, never the text itself: Python's
-    own, which has 64 bits and a secret key.
+    own of 64 bits, with a secret beginning, because PYTHONHASHSEED may be known. (blake2b takes five times as long.)
     """
 
     counter: TokenCounter
     max_texts: int = 20_000
+    _secret: str = field(default_factory=token_hex, init=False, repr=False, compare=False)
     _counts: dict[int, int] = field(default_factory=dict[int, int], init=False, repr=False, compare=False)
 
     def count(self, text: str) -> int:
         """See TokenCounter."""
-        key, counts = hash(text), self._counts
+        key, counts = hash(self._secret + text), self._counts
         tokens = counts.pop(key, None)
         if tokens is None:
             tokens = self.counter.count(text)

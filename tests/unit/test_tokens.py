@@ -226,6 +226,21 @@ def test_the_least_recently_used_text_is_dropped_first() -> None:
     assert counter.asked == ["a", "b", "c", "b"]
 
 
+class Alike(str):
+    """A text with the hash of all others, as can be found if PYTHONHASHSEED is known."""
+
+    __slots__ = ()
+
+    def __hash__(self) -> int:
+        return 7
+
+
+def test_texts_with_the_same_hash_have_their_own_counts() -> None:
+    caching = CachingTokenCounter(WordTokenizer())
+
+    assert [caching.count(Alike(text)) for text in ("one", "one two", "one two three")] == [1, 2, 3]
+
+
 def test_the_cache_contains_no_text() -> None:
     caching = CachingTokenCounter(WordTokenizer())
 
