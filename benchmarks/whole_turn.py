@@ -49,7 +49,8 @@ OUR_TOKEN, PLAIN_TOKEN = "1001:whole-turn", "1002:plain-bot"
 PLAIN = "plain bot"
 WARM_UP_LINES = 3
 _BATCH = 500
-_QUIET_S, _QUIET_SHARE, _QUIET_WITHIN_S = 0.5, 0.1, 60.0
+_QUIET_S, _QUIET_SHARE, _QUIET_WITHIN_S = 1.5, 0.1, 120.0
+"""A pause is longer than that between two looks of the index's upkeep, which loads chats in use into memory."""
 _RIG = Path(__file__).parent / "rig"
 _ROOT = str(_RIG.parents[1])
 

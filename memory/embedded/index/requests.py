@@ -162,6 +162,8 @@ class FieldSchema(Body, extra="ignore"):
     """The index of a payload field. Its other options affect only the speed of a Qdrant server."""
 
     type: Literal["keyword", "integer", "float"]
+    is_tenant: StrictBool | None = None
+    """True for the field that tells tenants apart. Only keywords do, and only one field of a collection."""
 
 
 class CreateIndex(Body):
@@ -172,8 +174,13 @@ class CreateIndex(Body):
 
     def to_engine(self) -> edge.UpdateOperation:
         """Return the operation for the engine."""
-        kinds = {"keyword": edge.KeywordIndexParams, "integer": edge.IntegerIndexParams}
-        params = kinds.get(self.field_schema.type, edge.FloatIndexParams)()
+        match self.field_schema.type:
+            case "keyword":
+                params = edge.KeywordIndexParams(is_tenant=self.field_schema.is_tenant)
+            case "integer":
+                params = edge.IntegerIndexParams()
+            case "float":
+                params = edge.FloatIndexParams()
         return edge.UpdateOperation.create_field_index(self.field_name, params)
 
 

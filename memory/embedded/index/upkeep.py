@@ -54,10 +54,13 @@ async def go_on(_stage: str) -> None:
 
 
 async def keep_up(collections: Collections, times: UpkeepTimes, *, reached: Reached = go_on) -> None:
-    """Flush and vacuum what is due, one collection at a time."""
+    """Load the tenants in use, flush and vacuum what is due, one collection at a time."""
     while True:
         await asyncio.sleep(times.tick)
         for collection in collections:
+            tenants = collection.tenants
+            tenants.expire()
+            await _attempt(f"load of {collection.name}", tenants.load_wanted(collection.shard.engine))
             now = time.monotonic()
             if collection.shard.unflushed_points >= FLUSH_POINTS:
                 await _attempt(f"flush of {collection.name}", collection.shard.flush())
