@@ -142,7 +142,7 @@ def found() -> list[Module]:
 def test_the_product_stays_small(found: list[Module]) -> None:
     product = house.product(found)
 
-    assert sum(module.code_lines for module in product) <= 25_000
+    assert sum(module.code_lines for module in product) <= 25_500
     assert len(product) <= 260
     assert len(Settings.model_fields) <= 45
 
