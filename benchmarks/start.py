@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from rig.surroundings import child, free_port, local_bot_api, until
+from rig.surroundings import child, free_port, local_bot_api, says_ready, until
 from rig.table import print_table
 
 from bot.settings import SIMULATOR_TOKEN
@@ -134,7 +134,7 @@ async def _start(log: Path, command: str, environment: Mapping[str, str], *flags
     async with child(
         sys.executable, *flags, "-m", "bot", command, log=log, environment=environment
     ) as process:
-        await until(partial(_is_ready, log), f"{command} is ready")
+        await until(partial(says_ready, log), f"{command} is ready")
         ready_s = time.perf_counter() - begun
         rss_mb = _rss_mb(process.pid)
     imports_s = sum(map(int, _SELF_US.findall(await asyncio.to_thread(log.read_text)))) / 1e6
@@ -144,10 +144,6 @@ async def _start(log: Path, command: str, environment: Mapping[str, str], *flags
 def _rss_mb(pid: int) -> float:
     found = re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
     return int(found[1]) * 1024 / 1e6 if found else 0.0
-
-
-async def _is_ready(log: Path) -> bool:
-    return '"event": "ready"' in await asyncio.to_thread(log.read_text)
 
 
 def _print(programs: Mapping[str, float], starts: Mapping[str, Start], *, count: int) -> None:

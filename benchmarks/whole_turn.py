@@ -14,14 +14,13 @@ import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
-from functools import partial
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
 import httpx
 from rig.instant import InstantModel, make_message
-from rig.surroundings import answers, child, cpu_seconds, free_port, thread_seconds, until
+from rig.surroundings import ROOT, child, cpu_seconds, ready_bot, scripted_servers, thread_seconds
 from rig.table import print_table
 
 from bot.agent.agents_file import load_agents
@@ -52,7 +51,6 @@ _BATCH = 500
 _QUIET_S, _QUIET_SHARE, _QUIET_WITHIN_S = 1.5, 0.1, 120.0
 """A pause is longer than that between two looks of the index's upkeep, which loads chats in use into memory."""
 _RIG = Path(__file__).parent / "rig"
-_ROOT = str(_RIG.parents[1])
 
 Chats = dict[int, list[list[int]]]
 """By length: the chats of the warm-up, then those of each round."""
@@ -144,7 +142,7 @@ async def measure(directory: Path, options: argparse.Namespace) -> dict[str, lis
     await fill(directory, chats)
     async with AsyncExitStack() as stack:
         _report("starting the bots")
-        client = await stack.enter_async_context(scripted_servers(directory))
+        client = await stack.enter_async_context(open_servers(directory))
         ours = await stack.enter_async_context(our_bot(directory, client))
         plain = await stack.enter_async_context(plain_bot(directory, client))
         _report("warming up")
@@ -224,40 +222,26 @@ async def _compress(settings: Settings, stores: Stores, chats: Sequence[int]) ->
 
 
 @asynccontextmanager
-async def scripted_servers(directory: Path) -> AsyncGenerator[httpx.AsyncClient]:
+async def open_servers(directory: Path) -> AsyncGenerator[httpx.AsyncClient]:
     """Start the Bot API and the model."""
-    port = free_port()
-    command = (sys.executable, str(_RIG / "scripted_servers.py"), str(port))
-    environment = {"PYTHONPATH": _ROOT}
-    async with child(*command, log=directory / "servers.log", environment=environment):
-        await until(partial(answers, port), "the scripted servers are ready")
-        url = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(base_url=url, timeout=None, trust_env=False) as client:  # noqa: S113
-            yield client
+    async with (
+        scripted_servers(directory / "servers.log") as (url, _),
+        httpx.AsyncClient(base_url=url, timeout=None, trust_env=False) as client,  # noqa: S113
+    ):
+        yield client
 
 
 @asynccontextmanager
 async def our_bot(directory: Path, client: httpx.AsyncClient) -> AsyncGenerator[Talk]:
     """Start `mnemogram run` on the filled stores."""
-    url, log, data_dir = str(client.base_url).rstrip("/"), directory / "run.log", directory / "data"
-    environment = {
-        "TELEGRAM_BOT_TOKEN": OUR_TOKEN,
-        "TELEGRAM_API_URL": url,
-        "HTTP_PORT": "0",
-        "DATA_DIR": str(data_dir),
-        "OPENAI_BASE_URL": f"{url}/v1",
-        "OPENAI_API_KEY": "unused",
-        "OPENAI_EMBEDDING_MODEL": "",
-        "LOG_FORMAT": "json",
-        "PYTHONPATH": _ROOT,
-    }
-    async with child(sys.executable, "-m", "bot", "run", log=log, environment=environment) as process:
-        await until(partial(_is_ready, log), "mnemogram run is ready")
+    url, data_dir = str(client.base_url).rstrip("/"), directory / "data"
+    log = directory / "run.log"
+    async with ready_bot("run", log=log, data_dir=data_dir, servers=url, token=OUR_TOKEN) as pid:
         servers = {
             name: int((data_dir / folder / "server.lock").read_text())
             for name, folder in (("Valkey", "valkey"), ("index", "index"))
         }
-        yield Talk(client=client, token=OUR_TOKEN, processes={"bot": process.pid, **servers})
+        yield Talk(client=client, token=OUR_TOKEN, processes={"bot": pid, **servers})
 
 
 @asynccontextmanager
@@ -268,12 +252,8 @@ async def plain_bot(directory: Path, client: httpx.AsyncClient) -> AsyncGenerato
     history.write_text(json.dumps([{"role": each.role, "content": each.text} for each in messages]))
     program, log = str(_RIG / "plain_bot.py"), directory / "plain.log"
     command = (sys.executable, program, url, PLAIN_TOKEN, f"{url}/v1", str(history))
-    async with child(*command, log=log, environment={"PYTHONPATH": _ROOT}) as process:
+    async with child(*command, log=log, environment={"PYTHONPATH": ROOT}) as process:
         yield Talk(client=client, token=PLAIN_TOKEN, processes={PLAIN: process.pid})
-
-
-async def _is_ready(log: Path) -> bool:
-    return '"event": "ready"' in await asyncio.to_thread(log.read_text)
 
 
 def rss_mb(pid: int) -> float:

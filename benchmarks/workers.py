@@ -11,18 +11,16 @@ import argparse
 import asyncio
 import json
 import os
-import sys
 import tempfile
 import time
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, astuple, dataclass
-from functools import partial
 from pathlib import Path
 from statistics import median
 
 from rig.instant import make_update
-from rig.surroundings import answers, child, cpu_seconds, free_port, pin, until
+from rig.surroundings import cpu_seconds, pin, ready_bot, scripted_servers
 from rig.table import print_table
 
 from bot.inbox.redis_inbox import RedisInbox
@@ -37,8 +35,6 @@ from memory.embedded.valkey import open_valkey
 from memory.redis.client import RedisClient, open_redis
 
 CORES = (0, 1)
-_SERVERS = Path(__file__).parent / "rig" / "scripted_servers.py"
-_ROOT = str(_SERVERS.parents[2])
 _DONE_WITHIN_S = 300.0
 _LOOK_AGAIN_S = 0.02
 
@@ -90,15 +86,13 @@ async def main() -> None:
 @asynccontextmanager
 async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
     """Start the embedded stores and the scripted servers."""
-    data_dir, port = directory / "data", free_port()
+    data_dir = directory / "data"
     async with AsyncExitStack() as stack:
         redis_url = await stack.enter_async_context(open_valkey(data_dir))
         await stack.enter_async_context(open_index_server(data_dir))
         redis = await stack.enter_async_context(open_redis(redis_url))
-        command, log = (sys.executable, str(_SERVERS), str(port)), directory / "servers.log"
-        scripted = child(*command, log=log, environment={"PYTHONPATH": _ROOT})
-        servers = await stack.enter_async_context(scripted)
-        await until(partial(answers, port), "the scripted servers are ready")
+        scripted = scripted_servers(directory / "servers.log")
+        api_url, servers_pid = await stack.enter_async_context(scripted)
         inbox = RedisInbox(redis, partitions=1, box_limit=100, clock=time.time)
         await inbox.open()
         yield Bench(
@@ -113,8 +107,8 @@ async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
                 anchors=Migrations(redis, clock=time.time),
             ),
             stores=[int((data_dir / name / "server.lock").read_text()) for name in ("valkey", "index")],
-            servers=[servers.pid],
-            api_url=f"http://127.0.0.1:{port}",
+            servers=[servers_pid],
+            api_url=api_url,
         )
 
 
@@ -173,20 +167,9 @@ class _Usage:
 @asynccontextmanager
 async def worker(bench: Bench, number: int) -> AsyncGenerator[int]:
     """Start `mnemogram work` for the simulator's bot, whose sends have no pace. Yield its process id."""
-    log = bench.directory / f"work-{number}.log"
-    environment = {
-        "TELEGRAM_API_URL": bench.api_url,
-        "HTTP_PORT": "0",
-        "DATA_DIR": str(bench.directory / "data"),
-        "OPENAI_BASE_URL": f"{bench.api_url}/v1",
-        "OPENAI_API_KEY": "unused",
-        "OPENAI_EMBEDDING_MODEL": "",
-        "LOG_FORMAT": "json",
-        "PYTHONPATH": _ROOT,
-    }
-    async with child(sys.executable, "-m", "bot", "work", log=log, environment=environment) as process:
-        await until(partial(_is_ready, log), "mnemogram work is ready")
-        yield process.pid
+    log, data_dir = bench.directory / f"work-{number}.log", bench.directory / "data"
+    async with ready_bot("work", log=log, data_dir=data_dir, servers=bench.api_url) as pid:
+        yield pid
 
 
 async def _answer_all(bench: Bench, chats: int, *, first_id: int) -> None:
@@ -199,10 +182,6 @@ async def _answer_all(bench: Bench, chats: int, *, first_id: int) -> None:
         if time.monotonic() > deadline:
             raise TimeoutError("the workers have not answered every line")
         await asyncio.sleep(_LOOK_AGAIN_S)
-
-
-async def _is_ready(log: Path) -> bool:
-    return '"event": "ready"' in await asyncio.to_thread(log.read_text)
 
 
 def _busy_s(core: int) -> float:

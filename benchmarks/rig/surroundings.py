@@ -3,15 +3,18 @@
 import asyncio
 import os
 import socket
+import sys
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from simulator.api.config import SimulatorConfig
 from simulator.service import serve
 
 READY_WITHIN_S = 30.0
+ROOT = str(Path(__file__).parents[2])
 _LOOK_AGAIN_S = 0.02
 
 
@@ -38,6 +41,46 @@ async def child(
         with suppress(ProcessLookupError):
             process.terminate()
         await process.wait()
+
+
+@asynccontextmanager
+async def scripted_servers(log: Path) -> AsyncGenerator[tuple[str, int]]:
+    """The address of a Bot API and a model that answer by rule, in one process, and its id."""
+    port = free_port()
+    program = Path(__file__).with_name("scripted_servers.py")
+    command = (sys.executable, str(program), str(port))
+    async with child(*command, log=log, environment={"PYTHONPATH": ROOT}) as process:
+        await until(partial(answers, port), "the scripted servers are ready")
+        yield f"http://127.0.0.1:{port}", process.pid
+
+
+@asynccontextmanager
+async def ready_bot(
+    command: str, *, log: Path, data_dir: Path, servers: str, token: str = ""
+) -> AsyncGenerator[int]:
+    """The id of a ready process of `mnemogram run` or `work` on these scripted servers, by default the simulator's bot.
+
+    It has embedded stores and, if that is installed, the embedded embedder.
+    """
+    environment = {
+        "TELEGRAM_API_URL": servers,
+        "HTTP_PORT": "0",
+        "DATA_DIR": str(data_dir),
+        "OPENAI_BASE_URL": f"{servers}/v1",
+        "OPENAI_API_KEY": "unused",
+        "OPENAI_EMBEDDING_MODEL": "",
+        "LOG_FORMAT": "json",
+        "PYTHONPATH": ROOT,
+        **({"TELEGRAM_BOT_TOKEN": token} if token else {}),
+    }
+    async with child(sys.executable, "-m", "bot", command, log=log, environment=environment) as process:
+        await until(partial(says_ready, log), f"mnemogram {command} is ready")
+        yield process.pid
+
+
+async def says_ready(log: Path) -> bool:
+    """Whether the bot that writes this log in JSON is ready."""
+    return '"event": "ready"' in await asyncio.to_thread(log.read_text)
 
 
 async def until(holds: Callable[[], Awaitable[bool]], what: str) -> None:
