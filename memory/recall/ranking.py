@@ -188,22 +188,24 @@ _LEAST_SHARE = 0.2
 """Share of a question's words that one of the best messages must have. In other languages than English a few n-grams
 always match.
 """
-_USUAL_COSINE, _USUAL_MESSAGES = 0.05, 5
+_USUAL_COSINE, _USUAL_MESSAGES = 0.05, 4
 """MiniLM's cosine between any English texts, counted as this number of extra messages: a few messages alone mean
 little.
 """
 _TOLERATED_COSINE = 0.12
+_UNRELATED_SHARE = 0.3
+"""Share of the scored messages that counts as unrelated. The others are hits, or near one."""
 
 
 def _usual_similarity(messages: ScoredMessages, weights: RankerWeights) -> float:
     """Return the rise of the floor if even unrelated messages are similar to the question.
 
     MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3; other embedders have other scales.
-    The median of the scored messages counts as unrelated.
+    The scored messages that are least similar count as unrelated.
     """
     cosines = np.sort(messages.dense[~np.isnan(messages.dense)])
-    middle = cosines[len(cosines) // 2]
-    usual = (len(cosines) * middle + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
+    unrelated = cosines[int(len(cosines) * _UNRELATED_SHARE)]
+    usual = (len(cosines) * unrelated + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
     weights_by_name = weights.hybrid.get("meaning", 0.0) + weights.hybrid.get("session_meaning", 0.0)
     return max(0.0, usual - _TOLERATED_COSINE) * weights_by_name
 
