@@ -415,8 +415,25 @@ async def test_an_unfinished_write_is_not_reported_as_done(qdrant: Qdrant, chat:
 
 
 def test_a_message_that_changes_between_the_answers_is_scored_once() -> None:
-    facts = "1 0 user 7 1.5 - - m"
-    point = {"id": "p", "score": 0.5, "payload": {"facts": facts}}
-    answers: list[Any] = [{"points": [point]}, {"points": [{**point, "score": 0.0}]}]
-    scored = qdrant_points.parse_scored(make_query("chat"), answers)
+    payload = qdrant_points.Payload(facts="1 0 user 7 1.5 - - m")
+    first, second = (
+        qdrant_points.Answer(points=[qdrant_points.FoundPoint(id="p", score=score, payload=payload)])
+        for score in (0.5, 0.0)
+    )
+    scored = qdrant_points.parse_scored(make_query("chat"), [first, second])
     assert (scored.ids, scored.dense.tolist()) == (("m",), [0.5])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b'{"result":[{"points":[{"id":1}]}]}',
+        b'{"result":[{"points":[{"id":"\xff"}]}]}',
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_a_failure_of_recall(content: bytes) -> None:
+    with pytest.raises(RecallUnavailable):
+        qdrant_points.parse_answers(content)

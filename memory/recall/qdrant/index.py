@@ -19,9 +19,11 @@ from memory.http_calls import open_session, shielded, track_request
 from memory.recall.qdrant.points import (
     DENSE,
     TERMS,
+    Answer,
     Json,
     erasure_filter,
     filter_of_contexts,
+    parse_answers,
     parse_hits,
     parse_scored,
     score_requests,
@@ -208,13 +210,13 @@ class QdrantIndex:
         else:
             check_completed(done["result"]["status"])
 
-    async def _query(self, searches: Sequence[Json]) -> list[Json]:
+    async def _query(self, searches: Sequence[Json]) -> list[Answer]:
         """Send one request. Without a usable vector or a collection there are no answers."""
         if not searches or not (self._collection.is_open or await self._collection.is_there()):
             return []
         path = f"/collections/{self.collection}/points/query/batch"
         try:
-            return from_json(await self._send("POST", path, to_json({"searches": searches})))["result"]
+            return parse_answers(await self._send("POST", path, to_json({"searches": searches})))
         except CollectionGone:
             self._collection.forget()
             if await self._collection.is_there():
