@@ -1,6 +1,5 @@
 """The input of a turn: a batch of updates, the memory they were read with, and the journal of finished steps."""
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -49,8 +48,6 @@ class TurnJournal:
     """The question's messages, which are the first pending ones of the history."""
     steps: dict[str, str]
     """The steps of an interrupted try, and then those of this one too."""
-    _unwritten: dict[str, str] = field(default_factory=dict[str, str], init=False)
-    _writing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def finished(self, step: str) -> str | None:
         """Return the value that was recorded for this step, or None."""
@@ -59,29 +56,17 @@ class TurnJournal:
     async def record(self, step: str, value: str) -> None:
         """Record a finished step, and the messages that tools have appended to the history so far.
 
-        Steps that finish together are written in one round trip. Raises Fenced, Forgotten or TurnStopped: the turn
-        ends there.
+        Raises Fenced, Forgotten or TurnStopped: the turn ends there.
         """
-        self.steps[step] = self._unwritten[step] = value
-        await asyncio.sleep(0)  # the other calls of the action may finish now, too
-        async with self._writing:
-            if step in self._unwritten:
-                await self._write()
-
-    async def _write(self) -> None:
-        """Write all steps that are not in the store yet. After a failure they stay unwritten."""
-        fields = dict(self._unwritten)
+        fields = {step: value}
         if _JOINED not in self.steps:
             fields[_JOINED] = dump_json(tuple[int, ...], self.batch.update_ids)
         pending = self.history.pending
         if len(pending) > self.own_messages:
             fields[_APPENDED] = dump_json(list[Message], list(pending))
+        self.steps |= fields
         newest = self.batch.updates[-1].update_id  # a stop after this update ends the turn
         await self.store.record(self.claim, epoch=self.history.epoch, newest_update=newest, fields=fields)
-        self.steps |= fields
-        for step, value in fields.items():
-            if self._unwritten.get(step) == value:
-                del self._unwritten[step]
 
     async def record_for_good(self, step: str, value: str) -> None:
         """Record a step of an erasure, which a /stop does not end."""

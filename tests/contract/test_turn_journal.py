@@ -1,15 +1,12 @@
 """The journal of a turn after a crash."""
 
-import asyncio
-
-from bot.errors import TurnStopped
 from bot.inbox.records import Claim
 from bot.turn.batch import Batch
 from bot.turn.question import TurnJournal, joined_updates
 from memory.history.buffered import BufferedHistory
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
-from tests.contract.inbox_kit import Inbox, eventually, open_inbox, some_parts
+from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
 from tests.contract.test_media_reading import update
 from tests.messages import ids, make_message, make_ref, some_messages
 
@@ -41,45 +38,6 @@ async def test_a_resumed_turn_has_its_updates_its_steps_and_the_appended_message
     assert ids(again.pending) == ["u1", "u2", "by a tool"]
 
 
-async def test_calls_that_finish_together_are_recorded_in_one_round_trip(redis: RedisClient) -> None:
-    box, journal = await open_journal(redis)
-    await journal.record("model:1", "call eight tools")
-    before = redis.round_trips
-
-    await asyncio.gather(*(journal.record(f"tool:1:{number}", "done") for number in range(8)))
-
-    assert redis.round_trips == before + 1
-    found = (await box.take(journal.claim)).journal
-    assert [found[f"tool:1:{number}"] for number in range(8)] == ["done"] * 8
-
-
-async def test_a_call_that_finishes_during_a_record_is_recorded_when_its_own_record_returns(
-    redis: RedisClient,
-) -> None:
-    box, journal = await open_journal(redis)
-    before = redis.round_trips
-    first = asyncio.create_task(journal.record("tool:1:0", "first"))
-    await eventually(lambda: redis.round_trips > before)
-
-    await journal.record("tool:1:1", "second")
-
-    found = (await box.take(journal.claim)).journal
-    assert (found["tool:1:0"], found["tool:1:1"]) == ("first", "second")
-    await first
-
-
-async def test_a_stop_ends_every_call_that_is_recorded_after_it(redis: RedisClient) -> None:
-    box, journal = await open_journal(redis)
-    await box.accept(2, mode="stop")
-
-    outcomes = await asyncio.gather(
-        *(journal.record(f"tool:1:{number}", "done") for number in range(3)), return_exceptions=True
-    )
-
-    assert [type(outcome) for outcome in outcomes] == [TurnStopped] * 3
-    assert (await box.take(journal.claim)).journal["tool:1:2"] == "done"
-
-
 async def test_a_turn_whose_tool_erases_the_history_continues_in_the_next_epoch(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await RedisHistory(redis).append(make_ref(), some_messages(3), epoch=0)
@@ -99,15 +57,6 @@ async def test_a_turn_whose_tool_erases_the_history_continues_in_the_next_epoch(
     kept = await RedisHistory(redis).load(make_ref(), limit=10)
     assert (kept.epoch, ids(kept.newest)) == (1, ["answer"])
     assert len(await box.outbox()) == 1
-
-
-async def open_journal(redis: RedisClient) -> tuple[Inbox, TurnJournal]:
-    """Return the inbox and the journal of a turn that has begun."""
-    box = await open_inbox(redis)
-    await box.accept(1)
-    claim = await box.claim_one()
-    history = BufferedHistory(RedisHistory(redis), make_ref(), await box.snapshot(claim))
-    return box, make_journal(box, claim, history, make_batch(1), steps={})
 
 
 def make_batch(*update_ids: int) -> Batch:
