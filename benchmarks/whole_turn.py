@@ -82,12 +82,14 @@ class Talk:
     token: str
     processes: Mapping[str, int]
     """Process ids by name, the bot's first."""
+    pause_s: float
+    """Least time between two lines of a chat."""
 
     async def run(self, chats: Sequence[int], lines: int, length: int) -> Sample:
         """Let each chat write its lines, and wait until the work after the answers is done too."""
         before, embedder_before = self._cpu_s(), self._embedder_s()
         order = {"token": self.token, "chats": list(chats), "lines": lines, "length": length}
-        response = await self.client.post("/talk", json=order)
+        response = await self.client.post("/talk", json={**order, "pause_s": self.pause_s})
         response.raise_for_status()
         measured: dict[str, Any] = response.json()
         await self._wait_until_quiet()
@@ -143,8 +145,8 @@ async def measure(directory: Path, options: argparse.Namespace) -> dict[str, lis
     async with AsyncExitStack() as stack:
         _report("starting the bots")
         client = await stack.enter_async_context(open_servers(directory))
-        ours = await stack.enter_async_context(our_bot(directory, client))
-        plain = await stack.enter_async_context(plain_bot(directory, client))
+        ours = await stack.enter_async_context(our_bot(directory, client, options.pause))
+        plain = await stack.enter_async_context(plain_bot(directory, client, options.pause))
         _report("warming up")
         for length in options.lengths:
             await ours.run(chats[length][0], WARM_UP_LINES, length)
@@ -232,7 +234,7 @@ async def open_servers(directory: Path) -> AsyncGenerator[httpx.AsyncClient]:
 
 
 @asynccontextmanager
-async def our_bot(directory: Path, client: httpx.AsyncClient) -> AsyncGenerator[Talk]:
+async def our_bot(directory: Path, client: httpx.AsyncClient, pause_s: float) -> AsyncGenerator[Talk]:
     """Start `mnemogram run` on the filled stores."""
     url, data_dir = str(client.base_url).rstrip("/"), directory / "data"
     log = directory / "run.log"
@@ -241,11 +243,11 @@ async def our_bot(directory: Path, client: httpx.AsyncClient) -> AsyncGenerator[
             name: int((data_dir / folder / "server.lock").read_text())
             for name, folder in (("Valkey", "valkey"), ("index", "index"))
         }
-        yield Talk(client=client, token=OUR_TOKEN, processes={"bot": pid, **servers})
+        yield Talk(client=client, token=OUR_TOKEN, processes={"bot": pid, **servers}, pause_s=pause_s)
 
 
 @asynccontextmanager
-async def plain_bot(directory: Path, client: httpx.AsyncClient) -> AsyncGenerator[Talk]:
+async def plain_bot(directory: Path, client: httpx.AsyncClient, pause_s: float) -> AsyncGenerator[Talk]:
     """Start the plain bot. Each of its chats begins with as many messages as our short ones."""
     history, url = directory / "history.json", str(client.base_url).rstrip("/")
     messages = [make_message(number) for number in range(YARDSTICK)]
@@ -253,7 +255,7 @@ async def plain_bot(directory: Path, client: httpx.AsyncClient) -> AsyncGenerato
     program, log = str(_RIG / "plain_bot.py"), directory / "plain.log"
     command = (sys.executable, program, url, PLAIN_TOKEN, f"{url}/v1", str(history))
     async with child(*command, log=log, environment={"PYTHONPATH": ROOT}) as process:
-        yield Talk(client=client, token=PLAIN_TOKEN, processes={PLAIN: process.pid})
+        yield Talk(client=client, token=PLAIN_TOKEN, processes={PLAIN: process.pid}, pause_s=pause_s)
 
 
 def rss_mb(pid: int) -> float:
@@ -292,7 +294,7 @@ def _print(samples: Mapping[str, Sequence[Sample]], options: argparse.Namespace)
     ]
     heads = ("bot", "CPU ms a turn", "sum", "ratio", "own", "ratio", "turns/s", "p50 ms", "p95 ms", "RSS MB")
     title = (
-        f"{options.chats} chats × {options.lines} lines, medians of {options.rounds} rounds\n"
+        f"{options.chats} chats × {options.lines} lines, one in {options.pause:g} s, medians of {options.rounds} rounds\n"
         "by messages of history; ours: bot + Valkey + index; own: the bot's process without its embedder"
     )
     print_table(title, heads, rows)
@@ -318,6 +320,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--lengths", type=int, nargs="+", default=list(LENGTHS), help="messages of history in a chat"
     )
+    parser.add_argument("--pause", type=float, default=1.0, help="least seconds between two lines of a chat")
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 

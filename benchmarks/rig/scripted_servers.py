@@ -1,7 +1,7 @@
 """A scripted Bot API and an OpenAI-compatible streaming model, in one process of their own. Run by whole_turn.py.
 
 `python benchmarks/rig/scripted_servers.py PORT`. `POST /talk` lets people write: each chat gets its next line when the
-line before is answered. The response comes after the last answer.
+line before is answered, but at most one in `pause_s` seconds. The response comes after the last answer.
 """
 
 import asyncio
@@ -91,8 +91,8 @@ class Servers:
         begun = time.perf_counter()
         async with asyncio.TaskGroup() as people:
             tasks = [
-                people.create_task(_converse(account, chat, order["lines"], order["length"]))
-                for chat in order["chats"]
+                people.create_task(_converse(account, chat, order, first_at_s=number / len(order["chats"])))
+                for number, chat in enumerate(order["chats"])
             ]
         delays = [delay for task in tasks for delay in task.result()]
         return JSONResponse({"seconds": time.perf_counter() - begun, "delays_s": delays})
@@ -126,18 +126,20 @@ def _send(account: Account, chat: int, text: str) -> dict[str, Any]:
     }
 
 
-async def _converse(account: Account, chat: int, lines: int, length: int) -> list[float]:
+async def _converse(account: Account, chat: int, order: dict[str, Any], *, first_at_s: float) -> list[float]:
     """Ask about one old message after another, by words that all stand in its text (rig/instant.py): it is recalled."""
     delays: list[float] = []
-    for _ in range(lines):
+    await asyncio.sleep(first_at_s * order["pause_s"])
+    for _ in range(order["lines"]):
         answered = account.answered[chat]
         answered.clear()
         begun = time.perf_counter()
-        old = (account.last_message * 74) % max(2, length // 2)
+        old = (account.last_message * 74) % max(2, order["length"] // 2)
         account.write(chat, f"{old}: garden, river?")
         async with asyncio.timeout(ANSWERED_WITHIN_S):
             await answered.wait()
         delays.append(time.perf_counter() - begun)
+        await asyncio.sleep(max(0.0, order["pause_s"] - delays[-1]))
     return delays
 
 

@@ -170,7 +170,7 @@ async def test_after_a_failed_write_the_engine_answers(collection: Collection) -
 def test_a_chat_makes_room_for_another_unless_it_is_in_use(
     monkeypatch: pytest.MonkeyPatch, idle_s: float, loaded: list[str]
 ) -> None:
-    size = Tenant("a", {}, SETTINGS).point_bytes
+    size = Tenant("a", "scope", {}, SETTINGS).point_bytes
     kept = Tenants(SETTINGS, max_bytes=size * 3)
     first = kept.begin("a", 2)
     assert first is not None
@@ -183,5 +183,5 @@ def test_a_chat_makes_room_for_another_unless_it_is_in_use(
 
 
 def test_a_chat_larger_than_the_room_is_left_to_the_engine() -> None:
-    size = Tenant("a", {}, SETTINGS).point_bytes
+    size = Tenant("a", "scope", {}, SETTINGS).point_bytes
     assert Tenants(SETTINGS, max_bytes=size * 3).begin("a", 4) is None

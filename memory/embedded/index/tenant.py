@@ -7,6 +7,7 @@ import math
 import struct
 import time
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any, Literal, Protocol, cast
 from uuid import UUID
 
@@ -48,8 +49,10 @@ class SparseVector(Protocol):
 class Tenant:
     """The points of one tenant, a row for each. A point that is replaced or removed leaves an empty row."""
 
-    def __init__(self, key: str, fields: Fields, settings: requests.CollectionSettings) -> None:
+    def __init__(self, key: str, field: str, fields: Fields, settings: requests.CollectionSettings) -> None:
         self.key = key
+        self._own = requests.FieldMatch(key=field, match=requests.MatchValue(value=key))
+        """The condition that all its points match."""
         self.is_complete = False
         """False while it is filled: the engine answers until then."""
         self.used_at = time.monotonic()
@@ -57,6 +60,8 @@ class Tenant:
         self._rows: dict[str | int, int] = {}
         self._others: list[dict[str, Any]] = []
         self._present = _Rows(np.bool_)
+        self._selected: tuple[requests.Filter, Bools] | None = None
+        """The last filter since a write, and its rows."""
         self._columns = {name: _Column(kind) for name, kind in fields.items()}
         self._dense = {name: _Rows(np.float32, params.size) for name, params in settings.vectors.items()}
         self._terms = {
@@ -83,6 +88,7 @@ class Tenant:
         """Add or replace a point. Raises Unsuitable for a payload value that is not of its field's type."""
         name = plain(point_id)
         self.remove([name])
+        self._selected = None
         for field, column in self._columns.items():
             column.append(payload.get(field))
         for field, vectors in self._dense.items():
@@ -99,9 +105,10 @@ class Tenant:
 
     def remove(self, names: Sequence[str | int]) -> None:
         """Empty the rows of these points, as far as it has them. Nothing of them stays in memory."""
-        rows = [self._rows.pop(name) for name in names if name in self._rows]
-        if not rows:
+        if self._rows.keys().isdisjoint(names):
             return
+        rows = [self._rows.pop(name) for name in names if name in self._rows]
+        self._selected = None
         for row in rows:
             self._ids[row] = ""
             self._others[row] = {}
@@ -154,12 +161,16 @@ class Tenant:
         return terms.search(query, selected, corpus)
 
     def _select(self, scope: requests.Filter) -> Bools:
-        """Return the rows of a filter."""
+        """Return the rows of a filter. The searches of a batch have the same one: it is looked up once."""
+        if self._selected is not None and self._selected[0] == scope:
+            return self._selected[1]
         selected = self._present.values.copy()
         for condition in scope.must:
-            selected &= self._matches(condition)
+            if condition != self._own:
+                selected &= self._matches(condition)
         for condition in scope.must_not:
             selected &= ~self._matches(condition)
+        self._selected = scope, selected
         return selected
 
     def _matches(self, condition: requests.Condition) -> Bools:
@@ -187,22 +198,23 @@ class Tenant:
     ) -> list[dict[str, Any]]:
         if fields is True:
             raise Unsuitable
+        payloads = self._payloads(rows, fields) if fields else repeat(None)
         return [
-            {"id": self._ids[row], "version": 0, "score": score, "payload": self._payload(row, fields)}
-            for row, score in zip(rows, scores, strict=True)
+            {"id": self._ids[row], "version": 0, "score": score, "payload": payload}
+            for row, score, payload in zip(rows, scores, payloads, strict=False)
         ]
 
-    def _payload(self, row: int, fields: Literal[False] | list[str]) -> dict[str, Any] | None:
-        if fields is False:
-            return None
-        payload: dict[str, Any] = {}
-        for name in fields:
-            if name in self._columns:
-                if (value := self._columns[name].value(row)) is not None:
-                    payload[name] = value
-            elif name in self._others[row]:
-                payload[name] = self._others[row][name]
-        return payload
+    def _payloads(self, rows: Sequence[int], fields: Sequence[str]) -> list[dict[str, Any]]:
+        values = [
+            self._columns[name].values_at(rows)
+            if name in self._columns
+            else [self._others[row].get(name) for row in rows]
+            for name in fields
+        ]
+        return [
+            {name: value for name, value in zip(fields, point, strict=True) if value is not None}
+            for point in zip(*values, strict=True)
+        ]
 
     def _order(self, row: int) -> tuple[bool, str | int]:
         """Return the engine's order of points: numbers before UUIDs."""
@@ -258,12 +270,15 @@ class _Column:
         """Remove the value of a row."""
         self._rows.values[row] = _NO_VALUE[self._kind]
 
-    def value(self, row: int) -> str | int | float | None:
-        """Return the value of a row, None for none."""
-        if not self._has_value()[row]:
-            return None
-        value: int | float = self._rows.values[row].item()
-        return self._keywords[int(value)] if self._kind == "keyword" else value
+    def values_at(self, rows: Sequence[int]) -> list[str | int | float | None]:
+        """Return the values of these rows, None for none."""
+        known = self._has_value(self._rows.values[rows]).tolist()
+        values: list[int | float] = self._rows.values[rows].tolist()
+        names = self._keywords if self._kind == "keyword" else None
+        return [
+            (names[int(value)] if names else value) if has else None
+            for value, has in zip(values, known, strict=True)
+        ]
 
     def equals(self, wanted: Sequence[str | int]) -> Bools:
         """Return the rows with one of these values."""
@@ -286,15 +301,14 @@ class _Column:
         values = self._rows.values
         if self._kind == "keyword":
             return np.zeros(len(values), np.bool_)
-        selected = self._has_value()
+        selected = self._has_value(values)
         if (bound := bounds.get("gte")) is not None:
             selected &= values >= bound
         if (bound := bounds.get("lt")) is not None:
             selected &= values < bound
         return selected
 
-    def _has_value(self) -> Bools:
-        values = self._rows.values
+    def _has_value(self, values: NDArray[Any]) -> Bools:
         return ~np.isnan(values) if self._kind == "float" else values != _NO_VALUE[self._kind]
 
 
@@ -346,7 +360,7 @@ def plain(point_id: str | int | UUID) -> str | int:
 
 
 def _unit(vector: Sequence[float]) -> NDArray[np.float32]:
-    """Return the vector with length 1: the product of two is their cosine."""
+    """Return the vector with length 1: the product of two is their cosine. The engine leaves tiny ones as they are."""
     values = np.array(vector, np.float32)
-    length = np.float32(np.linalg.norm(values))
-    return values / length if length else values
+    squared = np.dot(values, values)
+    return values if squared < np.finfo(np.float32).eps else values / np.sqrt(squared)

@@ -72,11 +72,10 @@ class Tenants:
     def put(self, points: Sequence[requests.Point]) -> None:
         """Add or replace points that the engine has taken."""
         for point in points:
-            payload = point.payload or {}
-            for tenant in list(self._tenants.values()):
-                if tenant.key != payload.get(self._field):
-                    tenant.remove([plain(point.id)])
-                    continue
+            payload, name = point.payload or {}, plain(point.id)
+            for tenant in self._tenants.values():
+                tenant.remove([name])
+            if tenant := self._tenants.get(payload.get(self._field, "")):
                 self._put(tenant, point.id, point.vector, payload)
 
     def delete(self, scope: requests.Filter) -> None:
@@ -110,7 +109,7 @@ class Tenants:
 
     def begin(self, key: str, points: int) -> Tenant | None:
         """Return an empty tenant to fill, or None if there is no room for so many points."""
-        tenant = Tenant(key, self._fields, self._settings)
+        tenant = Tenant(key, self._field, self._fields, self._settings)
         needed = points * tenant.point_bytes
         used = sum(each.bytes for each in self._tenants.values())
         idle_since = time.monotonic() - BUSY_S
