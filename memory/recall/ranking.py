@@ -193,8 +193,8 @@ _USUAL_COSINE, _USUAL_MESSAGES = 0.05, 4
 little.
 """
 _TOLERATED_COSINE = 0.12
-_UNRELATED_SHARE = 0.3
-"""Share of the scored messages that counts as unrelated. The others are hits, or near one."""
+_UNRELATED_SHARE, _UNRELATED_SHARE_OF_FEW, _FEW = 0.3, 0.5, 20
+"""Share of the scored messages that counts as unrelated. The others are hits, or near one. Of few messages fewer are."""
 
 
 def _usual_similarity(messages: ScoredMessages, weights: RankerWeights) -> float:
@@ -204,7 +204,8 @@ def _usual_similarity(messages: ScoredMessages, weights: RankerWeights) -> float
     The scored messages that are least similar count as unrelated.
     """
     cosines = np.sort(messages.dense[~np.isnan(messages.dense)])
-    unrelated = cosines[int(len(cosines) * _UNRELATED_SHARE)]
+    share = _UNRELATED_SHARE_OF_FEW if len(cosines) < _FEW else _UNRELATED_SHARE
+    unrelated = cosines[int(len(cosines) * share)]
     usual = (len(cosines) * unrelated + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
     weights_by_name = weights.hybrid.get("meaning", 0.0) + weights.hybrid.get("session_meaning", 0.0)
     return max(0.0, usual - _TOLERATED_COSINE) * weights_by_name

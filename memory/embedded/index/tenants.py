@@ -75,7 +75,8 @@ class Tenants:
             payload, name = point.payload or {}, plain(point.id)
             for tenant in self._tenants.values():
                 tenant.remove([name])
-            if tenant := self._tenants.get(payload.get(self._field, "")):
+            key = payload.get(self._field)
+            if isinstance(key, str) and (tenant := self._tenants.get(key)):
                 self._put(tenant, point.id, point.vector, payload)
 
     def delete(self, scope: requests.Filter) -> None:
