@@ -194,7 +194,10 @@ little.
 """
 _TOLERATED_COSINE = 0.12
 _UNRELATED_SHARE, _UNRELATED_SHARE_OF_FEW, _FEW = 0.3, 0.5, 20
-"""Share of the scored messages that counts as unrelated. The others are hits, or near one. Of few messages fewer are."""
+"""Share of the scored messages that counts as unrelated. The others are hits, or near one.
+
+Among few messages there are fewer of those.
+"""
 
 
 def _usual_similarity(messages: ScoredMessages, weights: RankerWeights) -> float:
