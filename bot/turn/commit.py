@@ -55,12 +55,15 @@ class Committer:
         begins = reservation is not None and self.delivery.begins_with_commit(parts)
         with metrics.TURN_SECONDS.labels("commit").time():
             try:
-                reply = await self.store.commit(claim, commit, reservation=reservation, begins_send=begins)
-                wait = None if reservation is None else self.delivery.wait_in(reply, parts)
-            except (StoreUnavailable, StoreFull):
-                wait, begins = None, False  # a full store would reserve a place with each try
-                await asyncio.sleep(FIRST_PAUSE_S)
-                await until_stored(self.store.commit, claim, commit)
+                try:
+                    reply = await self.store.commit(
+                        claim, commit, reservation=reservation, begins_send=begins
+                    )
+                    wait = None if reservation is None else self.delivery.wait_in(reply, parts)
+                except (StoreUnavailable, StoreFull):
+                    wait = None  # a full store would reserve a place with each try
+                    await asyncio.sleep(FIRST_PAUSE_S)
+                    await until_stored(self.store.commit, claim, commit, begins_send=begins)
             except asyncio.CancelledError:
                 if begins:
                     with suppress(Fenced, MemoryFailure):

@@ -284,7 +284,7 @@ class RedisClient:
         Its `asyncio.wait_for` loses a cancellation that comes as the sending ends, before Python 3.12.
         """
         if self._is_closed:
-            raise StoreUnavailable("Redis cannot be reached (the client is closed)")
+            raise _refusal_of_closed()
         if self._room.locked():
             try:
                 async with asyncio.timeout(CONNECTION_WAIT_S):
@@ -296,11 +296,17 @@ class RedisClient:
         self.round_trips += 1
         before = _cancellations()
         try:
+            if self._is_closed:  # perhaps while it waited for room
+                raise _refusal_of_closed()
             yield
         finally:
             self._room.release()
         if _cancellations() > before:
             raise asyncio.CancelledError
+
+
+def _refusal_of_closed() -> StoreUnavailable:
+    return StoreUnavailable("Redis cannot be reached (the client is closed)")
 
 
 class _Wire:

@@ -164,6 +164,28 @@ async def test_after_a_failed_write_the_engine_answers(collection: Collection) -
     assert len(ask(collection, "a", 1)) == 2
 
 
+async def test_an_integer_that_has_no_room_in_an_array_leaves_its_chat_to_the_engine(
+    collection: Collection,
+) -> None:
+    ask(collection, "a")
+    await load(collection)
+    collection.upsert(points(3, n=2**63))
+    assert not is_in_memory(collection, "a")
+    assert {hit["id"] for hit in ask(collection, "a", 1)} == {1, 2, 3}
+
+
+async def test_equal_vectors_have_equal_scores(collection: Collection) -> None:
+    same = points(*range(100, 1100)).model_dump()
+    for point in same["points"]:
+        point["vector"]["dense"] = [0.6, 0.81]
+    collection.upsert(UpsertPoints.model_validate(same))
+    ask(collection, "a")
+    await load(collection)
+    search = search_of("a").model_copy(update={"limit": 1_002})
+    hits = collection.tenants.search(search) or []
+    assert len({hit["score"] for hit in hits if hit["id"] >= 100}) == 1
+
+
 @pytest.mark.parametrize(
     ("idle_s", "loaded"), [(BUSY_S / 2, ["a"]), (BUSY_S + 1, ["b"])], ids=["in use", "at rest"]
 )
@@ -171,7 +193,7 @@ def test_a_chat_makes_room_for_another_unless_it_is_in_use(
     monkeypatch: pytest.MonkeyPatch, idle_s: float, loaded: list[str]
 ) -> None:
     size = Tenant("a", "scope", {}, SETTINGS).point_bytes
-    kept = Tenants(SETTINGS, max_bytes=size * 3)
+    kept = Tenants(SETTINGS, max_bytes=size * 100)
     first = kept.begin("a", 2)
     assert first is not None
     for n in (1, 2):
@@ -182,6 +204,11 @@ def test_a_chat_makes_room_for_another_unless_it_is_in_use(
     assert [each.key for each in (first, second) if each and kept.is_kept(each)] == loaded
 
 
-def test_a_chat_larger_than_the_room_is_left_to_the_engine() -> None:
+def test_a_chat_larger_than_the_room_is_left_to_the_engine_and_pushes_nobody_out() -> None:
     size = Tenant("a", "scope", {}, SETTINGS).point_bytes
-    assert Tenants(SETTINGS, max_bytes=size * 3).begin("a", 4) is None
+    kept = Tenants(SETTINGS, max_bytes=size * 300)
+    small = kept.begin("a", 2)
+    assert small is not None
+    small.used_at = 0.0
+    assert kept.begin("b", 400) is None
+    assert kept.is_kept(small)

@@ -184,14 +184,16 @@ class Collection:
             if not self.settings.accepts(name, vector):
                 raise IndexFailure(400, f"Wrong input: the vector `{name}` does not fit the collection")
         points = [point.to_engine() for point in body.points]
-        self._write(edge.UpdateOperation.upsert_points(points), added=len(points))
-        self.tenants.put(body.points)
+        with self.tenants.following():
+            self._write(edge.UpdateOperation.upsert_points(points), added=len(points))
+            self.tenants.put(body.points)
 
     def delete(self, body: requests.DeletePoints) -> None:
         """Delete the points of a filter."""
         scope = body.filter.to_engine()
-        self._write(edge.UpdateOperation.delete_points_by_filter(scope), deletes=True)
-        self.tenants.delete(body.filter)
+        with self.tenants.following():
+            self._write(edge.UpdateOperation.delete_points_by_filter(scope), deletes=True)
+            self.tenants.delete(body.filter)
 
     def create_index(self, body: requests.CreateIndex) -> None:
         """Index a payload field, for present and later points."""
@@ -237,7 +239,6 @@ class Collection:
                     shard.update(operation, added=added, deletes=deletes)
         except Exception:
             self.discard_copy()  # the two may differ now
-            self.tenants.forget()
             raise
 
 

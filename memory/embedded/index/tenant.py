@@ -24,7 +24,7 @@ Floats = NDArray[np.float32]
 Ranking = tuple[NDArray[np.intp], Floats]
 """Rows with their scores, in the order of the rows."""
 
-_POINT_BYTES = 1_000
+_POINT_BYTES = 1_500
 """Estimated size of a point without its dense vectors."""
 _FIRST_ROWS = 64
 _NO_VALUE = {"keyword": -1, "integer": -(2**63), "float": math.nan}
@@ -49,7 +49,9 @@ class SparseVector(Protocol):
 class Tenant:
     """The points of one tenant, a row for each. A point that is replaced or removed leaves an empty row."""
 
-    def __init__(self, key: str, field: str, fields: Fields, settings: requests.CollectionSettings) -> None:
+    def __init__(
+        self, key: str, field: str, fields: Fields, settings: requests.CollectionSettings, *, points: int = 0
+    ) -> None:
         self.key = key
         self._own = requests.FieldMatch(key=field, match=requests.MatchValue(value=key))
         """The condition that all its points match."""
@@ -59,15 +61,17 @@ class Tenant:
         self._ids: list[str | int] = []
         self._rows: dict[str | int, int] = {}
         self._others: list[dict[str, Any]] = []
-        self._present = _Rows(np.bool_)
+        self._present = _Rows(np.bool_, points)
         self._selected: tuple[requests.Filter, Bools] | None = None
         """The last filter since a write, and its rows."""
-        self._columns = {name: _Column(kind) for name, kind in fields.items()}
-        self._dense = {name: _Rows(np.float32, params.size) for name, params in settings.vectors.items()}
+        self._columns = {name: _Column(kind, points) for name, kind in fields.items()}
+        self._dense = {
+            name: _Rows(np.float32, points, params.size) for name, params in settings.vectors.items()
+        }
         self._terms = {
             name: _Terms(has_idf=bool(params.modifier)) for name, params in settings.sparse_vectors.items()
         }
-        self._has = {name: _Rows(np.bool_) for name in (*self._dense, *self._terms)}
+        self._has = {name: _Rows(np.bool_, points) for name in (*self._dense, *self._terms)}
 
     @property
     def is_hollow(self) -> bool:
@@ -82,7 +86,7 @@ class Tenant:
     @property
     def bytes(self) -> int:
         """The estimated size in memory."""
-        return len(self._ids) * self.point_bytes
+        return self._present.capacity * self.point_bytes
 
     def put(self, point_id: str | int | UUID, vector: Mapping[str, Any], payload: Mapping[str, Any]) -> None:
         """Add or replace a point. Raises Unsuitable for a payload value that is not of its field's type."""
@@ -146,9 +150,10 @@ class Tenant:
             raise Unsuitable
         rows = np.flatnonzero(selected & self._has[using].values)
         unit = _unit(query)
+        # Unlike the product with a matrix, vecdot gives equal vectors equal scores.
         if len(rows) * 4 < len(selected):  # a copy of few rows is cheaper than the product with all
-            return rows, vectors.values[rows] @ unit
-        return rows, (vectors.values @ unit)[rows]
+            return rows, np.vecdot(vectors.values[rows], unit)
+        return rows, np.vecdot(vectors.values, unit)[rows]
 
     def _by_terms(
         self, query: SparseVector, using: str, selected: Bools, params: requests.SearchParams | None
@@ -222,34 +227,48 @@ class Tenant:
 
 
 class _Rows:
-    """An array that grows by a row at a time: of numbers, or of vectors of `width` numbers."""
+    """An array that grows: of numbers, or of vectors of `width` numbers. It begins with room for `points` rows."""
 
-    def __init__(self, dtype: type[np.generic], width: int = 0) -> None:
+    def __init__(self, dtype: type[np.generic], points: int, width: int = 0) -> None:
         self.width = width
         self._count = 0
-        self._room: NDArray[Any] = np.zeros((_FIRST_ROWS, width) if width else _FIRST_ROWS, dtype)
+        self._room: NDArray[Any] = np.empty((_grown(points), width) if width else _grown(points), dtype)
 
     @property
     def values(self) -> NDArray[Any]:
         """The rows so far. Writes into them are kept."""
         return self._room[: self._count]
 
+    @property
+    def capacity(self) -> int:
+        """The number of rows that it has room for."""
+        return len(self._room)
+
     def append(self, value: Any) -> None:
         """Add a row."""
         if self._count == len(self._room):
-            self._room = np.concatenate([self._room, np.zeros_like(self._room)])
+            former, self._room = (
+                self._room,
+                np.empty((_grown(self._count), *self._room.shape[1:]), self._room.dtype),
+            )
+            self._room[: self._count] = former
         self._room[self._count] = value
         self._count += 1
+
+
+def _grown(rows: int) -> int:
+    """Return the room for a number of rows: an eighth more, because each growth copies them all."""
+    return rows + rows // 8 + _FIRST_ROWS
 
 
 class _Column:
     """The values of one payload field. Keywords are kept as numbers."""
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, points: int) -> None:
         self._kind = kind
         self._keywords: list[str] = []
         self._codes: dict[str, int] = {}
-        self._rows = _Rows(np.float64 if kind == "float" else np.int64)
+        self._rows = _Rows(np.float64 if kind == "float" else np.int64, points)
 
     def append(self, value: Any) -> None:
         """Add a value, None for none. Raises Unsuitable for one of another type."""
@@ -261,7 +280,7 @@ class _Column:
                     self._codes[value] = len(self._keywords)
                     self._keywords.append(value)
                 self._rows.append(self._codes[value])
-            case ("integer", int()) | ("float", int() | float()):
+            case ("integer", int()) | ("float", int() | float()) if abs(value) < -_NO_VALUE["integer"]:
                 self._rows.append(value)
             case _:
                 raise Unsuitable
@@ -325,14 +344,18 @@ class _Terms:
             self._of.setdefault(index, bytearray()).extend(_ENTRY.pack(row, value))
 
     def remove(self, rows: Sequence[int]) -> None:
-        """Remove rows: reads all terms, 20 ms for 10,000 of them."""
-        for index, entries in list(self._of.items()):
-            held = np.frombuffer(entries, _ENTRIES)
+        """Remove rows: reads the entries of all terms at once, 2 ms for 10,000 points."""
+        indices = list(self._of)
+        entries = np.frombuffer(b"".join(self._of.values()), _ENTRIES)
+        ends = np.cumsum([len(each) // _ENTRY.size for each in self._of.values()])
+        gone = np.flatnonzero(np.isin(entries["row"], rows))
+        for number in np.unique(np.searchsorted(ends, gone, side="right")).tolist():
+            held = np.frombuffer(self._of[indices[number]], _ENTRIES)
             kept = held[~np.isin(held["row"], rows)]
-            if not len(kept):
-                del self._of[index]
-            elif len(kept) < len(held):
-                self._of[index] = bytearray(kept.tobytes())
+            if len(kept):
+                self._of[indices[number]] = bytearray(kept.tobytes())
+            else:
+                del self._of[indices[number]]
 
     def search(self, query: SparseVector, selected: Bools, corpus: Bools | None) -> Ranking:
         """Return the selected rows with a term of the query, and their scores.

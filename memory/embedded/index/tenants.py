@@ -1,4 +1,4 @@
-"""Chats in use, kept in memory as arrays: the searches of a turn take a tenth of the engine's time there.
+"""Chats in use, kept in memory as arrays: the searches of a turn take a fifth of the engine's time there.
 
 The engine compares a query with every point of a chat, wherever in its files they are, and looks a word up among the
 words of all chats. The arrays are copies: the engine keeps every point, and answers what they cannot answer.
@@ -7,8 +7,8 @@ words of all chats. The arrays are copies: the engine keeps every point, and ans
 import asyncio
 import os
 import time
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -25,7 +25,9 @@ BUSY_S = 60.0
 """A tenant that was searched this recently makes no room for another: else two could push each other out."""
 
 SLICE = 128
-"""Points that are loaded at a time: other requests wait for 2 ms."""
+"""Points that are loaded at a time: other requests wait for 4 ms."""
+LOAD_S = 10.0
+"""Time for loads between two looks at what else is due, such as a vacuum."""
 
 _ALL = 2**31 - 1
 _MAX_BYTES, _SHARE_OF_MEMORY = 2**30, 0.25
@@ -71,10 +73,11 @@ class Tenants:
 
     def put(self, points: Sequence[requests.Point]) -> None:
         """Add or replace points that the engine has taken."""
-        for point in points:
-            payload, name = point.payload or {}, plain(point.id)
-            for tenant in self._tenants.values():
-                tenant.remove([name])
+        latest = {plain(point.id): point for point in points}
+        for tenant in self._tenants.values():
+            tenant.remove(list(latest))
+        for point in latest.values():
+            payload = point.payload or {}
             key = payload.get(self._field)
             if isinstance(key, str) and (tenant := self._tenants.get(key)):
                 self._put(tenant, point.id, point.vector, payload)
@@ -86,6 +89,15 @@ class Tenants:
                 tenant.delete(scope)
             except Unsuitable:
                 del self._tenants[tenant.key]
+
+    @contextmanager
+    def following(self) -> Generator[None]:
+        """Forget all tenants if a write fails, in the engine or here: the two may differ then."""
+        try:
+            yield
+        except Exception:
+            self.forget()
+            raise
 
     def forget(self) -> None:
         """Empty the memory: the engine may hold something else by now."""
@@ -101,25 +113,35 @@ class Tenants:
         self._asked = {key: times for key, times in self._asked.items() if times[-1] >= oldest}
 
     async def load_wanted(self, engine: edge.EdgeShard, slice_size: int = SLICE) -> None:
-        """Load the tenants that are searched often, a slice at a time between requests."""
-        oldest = time.monotonic() - IDLE_S
+        """Load the tenants that are searched often, a slice at a time between requests, for LOAD_S at most."""
+        begun = time.monotonic()
         for key, times in list(self._asked.items()):
-            if sum(at >= oldest for at in times) >= WANTED_AFTER:
+            if (
+                sum(at >= begun - IDLE_S for at in times) >= WANTED_AFTER
+                and time.monotonic() - begun < LOAD_S
+            ):
                 self._asked.pop(key, None)
-                await self._load(key, engine, slice_size)
+                try:
+                    await self._load(key, engine, slice_size)
+                except Exception:
+                    self._tenants.pop(key, None)
+                    raise
 
     def begin(self, key: str, points: int) -> Tenant | None:
-        """Return an empty tenant to fill, or None if there is no room for so many points."""
-        tenant = Tenant(key, self._field, self._fields, self._settings)
-        needed = points * tenant.point_bytes
-        used = sum(each.bytes for each in self._tenants.values())
+        """Return an empty tenant for so many points, or None if there is no room for it.
+
+        It gets the room of tenants that were not searched lately, if that is enough.
+        """
+        tenant = Tenant(key, self._field, self._fields, self._settings, points=points)
         idle_since = time.monotonic() - BUSY_S
-        for other in list(self._tenants.values()):
-            if used + needed > self._max_bytes and other.used_at < idle_since:
-                used -= other.bytes
-                del self._tenants[other.key]
-        if used + needed > self._max_bytes:
+        missing = sum(each.bytes for each in self._tenants.values()) + tenant.bytes - self._max_bytes
+        idle = [each for each in self._tenants.values() if each.used_at < idle_since]
+        if missing > sum(each.bytes for each in idle):
             return None
+        for other in idle:
+            if missing > 0:
+                missing -= other.bytes
+                del self._tenants[other.key]
         self._tenants[key] = tenant
         return tenant
 
@@ -131,10 +153,10 @@ class Tenants:
         """Load a tenant as far as there is room. A write during that reaches the tenant too, or releases it."""
         match = requests.FieldMatch(key=self._field, match=requests.MatchValue(value=key))
         scope = requests.Filter(must=[match]).to_engine()
+        if (tenant := self.begin(key, engine.count(edge.CountRequest(exact=True, filter=scope)))) is None:
+            return
         # One long page of ids: each page of a filter begins with a walk over the points of other tenants.
         found, _ = engine.scroll(edge.ScrollRequest(None, _ALL, scope, with_payload=False, with_vector=False))
-        if (tenant := self.begin(key, len(found))) is None:
-            return
         for at in range(0, len(found), slice_size):
             if not self.is_kept(tenant):
                 return

@@ -54,13 +54,10 @@ async def go_on(_stage: str) -> None:
 
 
 async def keep_up(collections: Collections, times: UpkeepTimes, *, reached: Reached = go_on) -> None:
-    """Load the tenants in use, flush and vacuum what is due, one collection at a time."""
+    """Flush and vacuum what is due, and load the tenants in use, one collection at a time."""
     while True:
         await asyncio.sleep(times.tick)
         for collection in collections:
-            tenants = collection.tenants
-            tenants.expire()
-            await _attempt(f"load of {collection.name}", tenants.load_wanted(collection.shard.engine))
             now = time.monotonic()
             if collection.shard.unflushed_points >= FLUSH_POINTS:
                 await _attempt(f"flush of {collection.name}", collection.shard.flush())
@@ -69,6 +66,10 @@ async def keep_up(collections: Collections, times: UpkeepTimes, *, reached: Reac
                 succeeded = await _attempt(f"vacuum of {collection.name}", work)
                 ended = time.monotonic()
                 collection.next_vacuum_at = ended + (rest_after(ended - now) if succeeded else times.retry)
+            collection.tenants.expire()
+            await _attempt(
+                f"load of {collection.name}", collection.tenants.load_wanted(collection.shard.engine)
+            )
 
 
 def is_vacuum_due(collection: Collection, *, now: float, used_at: float, times: UpkeepTimes) -> bool:
