@@ -500,6 +500,7 @@ async def test_an_edit_of_a_waiting_message_is_answered(stores: StoryStores) -> 
         line = {"chat_id": BEN, "from_id": BEN, "message_id": second["message_id"], "text": "two, edited"}
         await bot.page("edits", line)
         await bot.say(BEN, "three")
+        await bot.wait_for_waiting(4)  # also that of the answer under way
         answer.set()
 
         await bot.wait_until_finished(4)
