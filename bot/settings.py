@@ -15,6 +15,8 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from bot.errors import SettingsInvalid
 
 WEBHOOK_PATH = "/telegram/webhook"
+PAGE_PATH = "/app/"
+"""The memory page and its API. Behind a proxy only these two paths are published."""
 WEBHOOK_CONNECTIONS = 40
 """Updates that Telegram may push at the same time: its own default, far from what one process can take."""
 
@@ -42,6 +44,11 @@ class Settings(BaseSettings):
     )
     webhook_url: str | None = Field(
         None, description="Our public https address. Set: Telegram pushes to it. Unset: we poll."
+    )
+    public_url: str | None = Field(
+        None,
+        description="The https address that leads to our HTTP port; the memory page needs it. Unset: the origin of "
+        "WEBHOOK_URL.",
     )
     webhook_secret: SecretStr | None = Field(
         None, description="What Telegram sends back with each update. Unset: derived from the token."
@@ -129,6 +136,16 @@ class Settings(BaseSettings):
     )
     group_context_messages: int = Field(
         50, ge=1, le=500, description="How many of the newest such messages are kept of each chat or topic."
+    )
+    group_memory_page: Literal["administrators", "members", "off"] = Field(
+        "administrators",
+        description="Who sees the memory page of a group. `members` works where the bot is an administrator.",
+    )
+    operators_read_chats: bool = Field(
+        False, description="Whether operators may read the text of other people's chats on the page."
+    )
+    show_sources: bool = Field(
+        False, description="Whether answers that used memories have a button that shows them."
     )
     invited_only: bool = Field(
         False,
@@ -232,6 +249,21 @@ class Settings(BaseSettings):
             )
         return value.rstrip("/").removesuffix(WEBHOOK_PATH) + WEBHOOK_PATH
 
+    @field_validator("public_url")
+    @classmethod
+    def _origin_form(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        parts = urlsplit(value)
+        is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
+        if not parts.hostname or not (parts.scheme == "https" or is_local):
+            raise ValueError("must be a public https:// address (http:// only on loopback)")
+        _check_ports(value)
+        origin = f"{parts.scheme}://{parts.netloc}"
+        if "@" in parts.netloc or value.rstrip("/").removesuffix(PAGE_PATH.rstrip("/")) != origin:
+            raise ValueError("must be an address without a path, such as https://bot.example.org")
+        return origin
+
     @field_validator("redis_url")
     @classmethod
     def _redis_form(cls, value: SecretStr | None) -> SecretStr | None:
@@ -262,6 +294,18 @@ class Settings(BaseSettings):
         if self.webhook_secret is not None:
             return self.webhook_secret.get_secret_value()
         return hmac.new(self.token.encode(), b"mnemogram webhook secret", hashlib.sha256).hexdigest()
+
+    def page_url(self, listening_at: str | None) -> str | None:
+        """Return the address of the memory page; None if none is known.
+
+        `listening_at` is the origin of our HTTP port, which the simulator's people can reach.
+        """
+        if self.public_url is not None:
+            return self.public_url + PAGE_PATH
+        if self.webhook_url is not None:
+            parts = urlsplit(self.webhook_url)
+            return f"{parts.scheme}://{parts.netloc}{PAGE_PATH}"
+        return listening_at + PAGE_PATH if self.is_simulated and listening_at else None
 
     @property
     def is_offline(self) -> bool:

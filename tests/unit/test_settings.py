@@ -103,3 +103,31 @@ def test_on_another_endpoint_the_chat_model_writes_summaries_unless_another_is_s
     assert load_settings(**own, openai_summary_model="tiny").summary_model == "tiny"
     assert load_settings(**own, openai_summary_model="").summary_model == ""
     assert load_settings(openai_model="gpt-5.4").summary_model == "gpt-5.4-nano"
+
+
+TOKEN = "123456:ABC-DEF"
+
+
+def test_the_page_is_at_the_public_url_or_else_at_the_origin_of_the_webhook() -> None:
+    webhook = "https://bot.example:8443/some/path"
+
+    public = load_settings(public_url="https://page.example/", webhook_url=webhook, telegram_bot_token=TOKEN)
+    derived = load_settings(webhook_url=webhook, telegram_bot_token=TOKEN)
+    assert public.page_url(None) == "https://page.example/app/"
+    assert derived.page_url(None) == "https://bot.example:8443/app/"
+
+
+def test_without_a_public_address_only_the_simulators_people_have_a_page() -> None:
+    at = "http://127.0.0.1:8080"
+
+    assert load_settings(telegram_bot_token=TOKEN).page_url(at) is None
+    assert load_settings().page_url(at) == f"{at}/app/"
+    assert load_settings().page_url(None) is None
+
+
+@pytest.mark.parametrize(
+    "url", ["http://bot.example", "bot.example", "https://bot.example/other", "https://a:b@bot.example"]
+)
+def test_a_public_url_that_cannot_lead_to_the_page_is_refused(url: str) -> None:
+    with pytest.raises(SettingsInvalid, match="PUBLIC_URL: must be"):
+        load_settings(public_url=url)
