@@ -53,6 +53,8 @@ class BotIdentity:
     id: int
     username: str
     can_read_all_group_messages: bool = False
+    has_main_web_app: bool = False
+    """BotFather knows the memory page as the bot's main Mini App."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -47,10 +47,19 @@ CommandScope = Literal["default", "all_private_chats", "all_group_chats", "all_c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
-    """An inline button. A press arrives as a callback query with this data (at most 64 bytes)."""
+    """An inline button. It has exactly one of `data`, `url` and `web_app`. Raises ValueError for others."""
 
     text: str
-    data: str
+    data: str = ""
+    """A press arrives as a callback query with this data, at most 64 bytes."""
+    url: str = ""
+    """The link that a press opens."""
+    web_app: str = ""
+    """The https address of the Mini App that a press opens; in private chats only."""
+
+    def __post_init__(self) -> None:
+        if sum(map(bool, (self.data, self.url, self.web_app))) != 1:
+            raise ValueError("a button has exactly one of data, url and web_app")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +87,7 @@ class TelegramApi:
             id=me.id,
             username=me.username or "",
             can_read_all_group_messages=me.can_read_all_group_messages is True,
+            has_main_web_app=me.has_main_web_app is True,
         )
 
     async def send_message(
@@ -289,5 +299,13 @@ def _entities(rich: RichText, *, field: str = "entities") -> dict[str, Any]:
 def _keyboard(buttons: Sequence[Button]) -> telegram.InlineKeyboardMarkup | None:
     if not buttons:
         return None
-    row = [telegram.InlineKeyboardButton(each.text, callback_data=each.data) for each in buttons]
-    return telegram.InlineKeyboardMarkup([row])
+    return telegram.InlineKeyboardMarkup([list(map(_inline_button, buttons))])
+
+
+def _inline_button(button: Button) -> telegram.InlineKeyboardButton:
+    return telegram.InlineKeyboardButton(
+        button.text,
+        callback_data=button.data or None,
+        url=button.url or None,
+        web_app=telegram.WebAppInfo(button.web_app) if button.web_app else None,
+    )

@@ -71,10 +71,6 @@ def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool,
     def describe(*audiences: Audience) -> str:
         names = [name for name, audience in commands.items() if audience in audiences]
         names.sort(key="help".__eq__)  # the last one
-        names.sort(key="help".__eq__)  # the last one
-        names.sort(key="help".__eq__)  # the last one
-        names.sort(key="help".__eq__)  # the last one
-        names.sort(key="help".__eq__)  # the last one
         return "\n".join(words(f"help-{name}", place=place) for name in names)
 
     paragraphs = [words(f"help-{place}")]

@@ -151,7 +151,7 @@ def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | Non
 
     Each form has less than the one before, so that this ends. A chat that has moved gets the part at its new id.
     A message that cannot be edited is sent again. A deleted topic is left out. Everything else becomes plain
-    text that quotes nothing. A refused file has no other form.
+    text that quotes nothing and has no links under it. A refused file has no other form.
     """
     match refusal:
         case ChatMigrated():
@@ -161,7 +161,8 @@ def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | Non
         case ThreadGone() if part.thread_id is not None:
             return replace(part, thread_id=None, reply_to=None)
         case TelegramRefused() if part.kind == "text":
-            plain = replace(part, rich=RichText(text=part.rich.text), reply_to=None)
+            presses = tuple(button for button in part.buttons if button.data)
+            plain = replace(part, rich=RichText(text=part.rich.text), reply_to=None, buttons=presses)
             return None if plain == part else plain
         case _:
             return None

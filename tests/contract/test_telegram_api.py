@@ -194,6 +194,38 @@ async def test_administrators_are_distinguished_from_members() -> None:
     assert may == [True, False, True]
 
 
+async def test_buttons_carry_a_link_or_the_address_of_a_mini_app() -> None:
+    page = Button(text="Open", web_app="https://bot.example/app/?link=m1")
+    link = Button(text="Look", url="https://t.me/mem_bot?start=m1")
+    async with _api() as (sim, api):
+        await api.send_message(BEN, HELLO, buttons=[page, link])
+        (shown,) = await sim.messages(BEN)
+
+    assert shown["reply_markup"]["inline_keyboard"] == [
+        [
+            {"text": "Open", "web_app": {"url": "https://bot.example/app/?link=m1"}},
+            {"text": "Look", "url": "https://t.me/mem_bot?start=m1"},
+        ]
+    ]
+
+
+@pytest.mark.parametrize("targets", [{}, {"data": "help", "url": "https://t.me/mem_bot"}])
+def test_a_button_has_exactly_one_target(targets: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="exactly one"):
+        Button(text="Open", **targets)
+
+
+async def test_get_me_tells_whether_botfather_knows_the_memory_page() -> None:
+    knows: list[bool] = []
+    for field in (b"", b', "has_main_web_app": false', b', "has_main_web_app": true'):
+        me = b'{"ok": true, "result": {"id": 4242, "is_bot": true, "first_name": "M"%s}}' % field
+        raw = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(me), me)
+        async with _api_that_answers(raw) as api:
+            knows.append((await api.get_me()).has_main_web_app)
+
+    assert knows == [False, False, True]
+
+
 async def test_get_me_returns_the_bot_and_its_privacy_mode() -> None:
     async with (
         served_simulator(privacy_mode=False) as sim,

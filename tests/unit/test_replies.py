@@ -1,9 +1,13 @@
 """Replies: from a text to the parts of the outbox, also as a document or in place of older messages."""
 
+import json
+from dataclasses import replace
+
 import pytest
 
 from bot.errors import ChatMigrated, MessageGone, TelegramRefused, ThreadGone
 from bot.transport.rich_text import Entity, RichText, utf16_length
+from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
 from bot.turn.outbox import (
     LongAnswers,
@@ -147,6 +151,35 @@ def test_each_refusal_simplifies_the_part() -> None:
     ]
     for refusal in (MessageGone(), ThreadGone(), TelegramRefused()):
         assert next_form(forms[-1], refusal) is None
+
+
+def test_a_refused_part_keeps_only_the_buttons_that_come_back_to_the_bot() -> None:
+    help_button = Button(text="Help", data="help")
+    page, link = (
+        Button(text="Open", web_app="https://a.example/app/"),
+        Button(text="Look", url="https://t.me"),
+    )
+
+    plain = next_form(replace(FULL, buttons=(page, help_button, link), edits=None), TelegramRefused())
+
+    assert plain is not None
+    assert plain.buttons == (help_button,)
+
+
+def test_buttons_are_stored_with_what_they_have() -> None:
+    buttons = (
+        Button(text="Stop", data="stop:1"),
+        Button(text="Look", url="https://t.me/mem_bot?start=m1"),
+        Button(text="Open", web_app="https://bot.example/app/"),
+    )
+    line = dump_part(replace(BLANK, buttons=buttons))
+
+    assert json.loads(line)["buttons"] == [
+        {"text": "Stop", "data": "stop:1"},
+        {"text": "Look", "url": "https://t.me/mem_bot?start=m1"},
+        {"text": "Open", "web_app": "https://bot.example/app/"},
+    ]
+    assert parse_part(line).buttons == buttons
 
 
 def test_a_moved_chat_drops_old_messages_and_topics() -> None:
