@@ -27,6 +27,8 @@ Ids = Annotated[frozenset[int], NoDecode]
 _TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
 _REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
 _MAY_BE_EMPTY = ("openai_embedding_model", "openai_summary_model", "openai_transcription_model")
+_REACHED_AT = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:", "//localhost:": "//127.0.0.1:"}
+"""Addresses that a browser cannot open or that Telegram refuses in buttons, and their substitutes."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -305,7 +307,11 @@ class Settings(BaseSettings):
         if self.webhook_url is not None:
             parts = urlsplit(self.webhook_url)
             return f"{parts.scheme}://{parts.netloc}{PAGE_PATH}"
-        return listening_at + PAGE_PATH if self.is_simulated and listening_at else None
+        if not self.is_simulated or listening_at is None:
+            return None
+        for bound, reached in _REACHED_AT.items():
+            listening_at = listening_at.replace(bound, reached)
+        return listening_at + PAGE_PATH
 
     @property
     def is_offline(self) -> bool:

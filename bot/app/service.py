@@ -105,7 +105,8 @@ async def run_simulator(settings: Settings, *, port: int) -> None:
     """Run the local Bot API with its chat page alone, until SIGTERM or SIGINT. Raises PortInUse."""
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     with signals(None) as stopping:
-        async with open_simulator(settings, port=port) as url:
+        listening_at = f"http://{settings.http_host}:{settings.http_port}" if settings.http_port else None
+        async with open_simulator(settings, port=port, listening_at=listening_at) as url:
             log.info("simulator_ready", chat_page=url, api=url)
             await stopping.wait()
 
@@ -141,11 +142,12 @@ class _Service:
         """Open everything. HTTP comes first, so that a port in use ends the start and Telegram gets 503s."""
         settings = self._settings
         port = settings.http_port if serve else health_port
+        listening_at = None
         if port is not None:
-            await self._listen(stack, port=port, takes_updates=serve)
+            listening_at = await self._listen(stack, port=port, takes_updates=serve)
         api_url = settings.telegram_api_url
         if self._simulator_port is not None:
-            simulator = open_simulator(settings, port=self._simulator_port)
+            simulator = open_simulator(settings, port=self._simulator_port, listening_at=listening_at)
             api_url = await stack.enter_async_context(simulator)
             log.info("simulator_ready", chat_page=api_url)
         self._waits_for = "redis"
@@ -214,7 +216,8 @@ class _Service:
             down["telegram"] = "not reached yet"
         return down
 
-    async def _listen(self, stack: AsyncExitStack, *, port: int, takes_updates: bool) -> None:
+    async def _listen(self, stack: AsyncExitStack, *, port: int, takes_updates: bool) -> str:
+        """Open the HTTP port; return its origin."""
         settings = self._settings
         webhook = self._webhook if takes_updates else None
         app = create_http_app(webhook=webhook, what_is_down=self.what_is_down, webhook_path=WEBHOOK_PATH)
@@ -225,6 +228,7 @@ class _Service:
         except PortInUse as error:
             raise PortInUse(f"HTTP_PORT: {error}") from error
         log.info("listening", at=server.origin)
+        return server.origin
 
     def _build_ingest(self, stores: IntakeStores | Stores, outside: Outside, inbox: RedisInbox) -> Ingest:
         settings = self._settings

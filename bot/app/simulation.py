@@ -10,8 +10,11 @@ from bot.transport.words import words_for
 
 
 @asynccontextmanager
-async def open_simulator(settings: Settings, *, port: int) -> AsyncGenerator[str]:
-    """Run the simulator until the block ends; yield its URL. Raises PortInUse."""
+async def open_simulator(settings: Settings, *, port: int, listening_at: str | None) -> AsyncGenerator[str]:
+    """Run the simulator until the block ends; yield its URL. Raises PortInUse.
+
+    `listening_at` is the origin of our HTTP port; the memory page there is the bot's main Mini App.
+    """
     from simulator.api.config import SimulatorConfig
     from simulator.service import PortInUse as SimulatorPortInUse
     from simulator.service import serve
@@ -21,6 +24,7 @@ async def open_simulator(settings: Settings, *, port: int) -> AsyncGenerator[str
         operator_ids=build_access(settings).operator_ids,
         notice=words_for("en")("start-offline") if settings.is_offline else None,
         private_topics=True,
+        mini_app_url=settings.page_url(listening_at),
     )
     try:
         async with serve(config, port=port) as served:

@@ -25,6 +25,7 @@ class SimulatorConfig:
     private_topics: bool = False  # people can create topics in their private chats
     real_limits: bool = False  # a bot that sends faster than Telegram allows gets a 429
     notice: str | None = None  # a line at the top of the page
+    mini_app_url: str | None = None  # the main Mini App, as one sets it at BotFather
     retry_scale: float = 1.0  # multiplies each delay between two deliveries of an update, and Retry-After
     webhook_timeout_s: float = 60.0
     bot_first_name: str = "Mnemogram"

@@ -274,25 +274,28 @@ _OWN_SCHEMES = frozenset({"tg", "ton", "tonsite"})
 _HOST = re.compile(r"(?:[^@]*@)?(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]@]+)(?::\d{1,5})?")
 
 
-def checked_link(url: str) -> str:
+def checked_link(url: str, *, subject: str = "entity URL", http_only: bool = False) -> str:
     """Return the URL as Telegram stores it: with a scheme, a host in lower case and a path.
 
-    Raises BadRequest for other schemes than http, https, tg and ton, and for hosts without a dot.
+    Raises BadRequest for other schemes than http, https, tg and ton, and for hosts without a dot. Its text begins with
+    `subject`.
     """
     stripped = url.strip()
     parts = _PARTS.fullmatch(stripped)
     scheme = (parts["scheme"] or "").lower() if parts else ""
     if parts is None or any(char <= " " or char == "\x7f" for char in stripped):
-        raise _refusal(url, "Wrong HTTP URL")
+        raise _refusal(subject, url, "Wrong HTTP URL")
     if scheme in _OWN_SCHEMES:
+        if http_only:
+            raise _refusal(subject, url, "Only HTTP links are allowed")
         return f"{scheme}://{parts['host']}{parts['rest']}"
     if _is_port_of_host(parts["scheme"], parts["host"]):
-        return checked_link(f"http://{stripped}")
+        return checked_link(f"http://{stripped}", subject=subject)
     if scheme not in {"", "http", "https"}:
-        raise _refusal(url, "Unsupported URL protocol")
+        raise _refusal(subject, url, "Unsupported URL protocol")
     host = _HOST.fullmatch(parts["host"])
     if host is None or not _is_host_name(host["name"]):
-        raise _refusal(url, "Wrong HTTP URL")
+        raise _refusal(subject, url, "Wrong HTTP URL")
     rest = parts["rest"] if parts["rest"].startswith("/") else f"/{parts['rest']}"
     return f"{scheme or 'http'}://{parts['host'].lower()}{rest}"
 
@@ -309,5 +312,5 @@ def _is_host_name(name: str) -> bool:
     return len(labels) > 1 and all(label and not re.search(r"[\s<>\"'`]", label) for label in labels)
 
 
-def _refusal(url: str, reason: str) -> BadRequest:
-    return BadRequest(f"entity URL '{url}' is invalid: {reason}")
+def _refusal(subject: str, url: str, reason: str) -> BadRequest:
+    return BadRequest(f"{subject} '{url}' is invalid: {reason}")

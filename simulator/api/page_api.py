@@ -22,6 +22,8 @@ A failed request gets a status of 4xx and `{"error": "one sentence."}`. Messages
   origin? (user, hidden_user, chat, channel), channel_title?, comment? (sent before)
 - POST /api/reactions: chat_id, from_id, message_id, emoji (null removes it)
 - POST /api/callbacks: chat_id, from_id, message_id, data, any_data? (a press of a button that does not exist)
+- POST /api/web_apps: chat_id, from_id, message_id and url (of a button) or start_param? (of a startapp link),
+  theme_params? (name: #rrggbb); the response has the url of the Mini App with data that is signed for this person
 - POST /api/blocks: chat_id, blocked
 - POST /api/members: chat_id, from_id, user_id? (also the bot), action (join, leave, add, remove, promote, demote)
 - POST /api/titles, /api/pins: chat_id, from_id, title or message_id
@@ -58,6 +60,7 @@ from simulator.api import groups, people
 from simulator.api.api_objects import message_json
 from simulator.api.errors import PageError
 from simulator.api.files import MAX_FILE, StoredFile, image_size
+from simulator.api.mini_apps import open_web_app, origin_of
 from simulator.api.page_requests import (
     AlbumBody,
     BlockBody,
@@ -74,6 +77,7 @@ from simulator.api.page_requests import (
     TitleBody,
     TopicBody,
     UpgradeBody,
+    WebAppBody,
     read_body,
     read_bytes,
 )
@@ -106,6 +110,7 @@ def page_routes() -> list[BaseRoute]:
         _json_route("/api/forwards", "POST", _forward),
         _json_route("/api/reactions", "POST", _react),
         _json_route("/api/callbacks", "POST", _press),
+        _json_route("/api/web_apps", "POST", _open_web_app),
         _json_route("/api/blocks", "POST", _block),
         _json_route("/api/members", "POST", _change_member),
         _json_route("/api/titles", "POST", _set_title),
@@ -129,8 +134,22 @@ def _json_route(path: str, method: str, answer: _Answer) -> Route:
     return Route(path, endpoint, methods=[method])
 
 
-async def _page(_: Request) -> Response:
-    return FileResponse(PAGE_FOLDER / "index.html", headers={"Cache-Control": "no-cache"})
+async def _page(request: Request) -> Response:
+    sim: Simulation = request.app.state.simulation
+    headers = {
+        "Cache-Control": "no-cache",
+        "Content-Security-Policy": content_security_policy(sim.config.mini_app_url),
+    }
+    return FileResponse(PAGE_FOLDER / "index.html", headers=headers)
+
+
+def content_security_policy(mini_app_url: str | None) -> str:
+    """Return the policy of the chat page. It frames nothing but the Mini App, and nothing frames it."""
+    framed = "'none'" if mini_app_url is None else origin_of(mini_app_url)
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:;"
+        f" media-src 'self' blob:; frame-src {framed}; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+    )
 
 
 async def _events(request: Request) -> Response:
@@ -234,6 +253,11 @@ async def _press(sim: Simulation, request: Request) -> object:
     return {"callback_query_id": people.press_button(sim, body.press())}
 
 
+async def _open_web_app(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, WebAppBody)
+    return {"url": open_web_app(sim, body.launch())}
+
+
 async def _block(sim: Simulation, request: Request) -> object:
     body = await read_body(request, BlockBody)
     groups.set_blocked(sim, body.chat_id, is_blocked=body.blocked)
@@ -309,7 +333,12 @@ def world_object(sim: Simulation) -> dict[str, Any]:
         for message in world.newest(chat.id, SHOWN_MESSAGES)
     ]
     return {
-        "bot": {"id": bot.id, "first_name": bot.first_name, "username": bot.username},
+        "bot": {
+            "id": bot.id,
+            "first_name": bot.first_name,
+            "username": bot.username,
+            "has_main_web_app": sim.config.mini_app_url is not None,
+        },
         "notice": sim.config.notice,
         "people": [person_object(person) for person in world.people.values()],
         "chats": [chat_object(sim, chat) for chat in world.chats.values()],

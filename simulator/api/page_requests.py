@@ -17,6 +17,7 @@ from simulator.api.entities import Entity, parse_entities
 from simulator.api.errors import ApiError, PageError
 from simulator.api.faults import Fault, FaultKind
 from simulator.api.groups import Gathering, MemberAction, Newcomer, UpgradeOrder
+from simulator.api.mini_apps import Launch
 from simulator.api.payloads import parse_json
 from simulator.api.people import ButtonPress, Forward, Line, Origin
 from simulator.api.simulation import Simulation
@@ -57,6 +58,26 @@ class CallbackBody(Body):
 
     def press(self) -> ButtonPress:
         return ButtonPress(**self.model_dump())
+
+
+class WebAppBody(Body):
+    """A press of a `web_app` button (`message_id` and `url`), of a startapp link, or of "Open App"."""
+
+    chat_id: int
+    from_id: int
+    message_id: int | None = None
+    url: str | None = None
+    start_param: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,512}$")] | None = None
+    theme_params: dict[str, Annotated[str, Field(pattern=r"^#[0-9a-f]{6}$")]] = {}
+
+    @model_validator(mode="after")
+    def _is_one_way(self) -> "WebAppBody":
+        if self.url is not None and self.start_param is not None:
+            raise ValueError("a button has no start_param")
+        return self
+
+    def launch(self) -> Launch:
+        return Launch(**self.model_dump())
 
 
 class ReactionBody(Body):

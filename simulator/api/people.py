@@ -1,7 +1,7 @@
 """Actions of people on messages: write, edit, delete, react, press a button, forward, send an album."""
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 from simulator.api.api_objects import chat_json, entity_json, message_json, user_json
 from simulator.api.contents import ALBUM_KINDS
@@ -9,7 +9,7 @@ from simulator.api.entities import Entity
 from simulator.api.errors import ApiError, PageError
 from simulator.api.formatted_text import MAX_CAPTION, MAX_TEXT, FormattedText, format_text
 from simulator.api.methods.messages import thread_of
-from simulator.api.posts import chat_of, find_shown, open_chat_of, post, tell_bot
+from simulator.api.posts import buttons_of, chat_of, find_shown, open_chat_of, post, tell_bot
 from simulator.api.simulation import Simulation
 from simulator.api.updates import CALLBACK_LIFE_S, MESSAGE_LIFE_S
 from simulator.api.utf16 import split_paste, utf16_length
@@ -214,8 +214,7 @@ def _read_quote(sim: Simulation, replied: Message | None, quote: str) -> dict[st
 
 
 def _has_button(message: Message, data: str) -> bool:
-    rows = cast("list[list[dict[str, Any]]]", (message.reply_markup or {}).get("inline_keyboard", []))
-    return any(button.get("callback_data") == data for row in rows for button in row)
+    return any(button.get("callback_data") == data for button in buttons_of(message))
 
 
 Origin: TypeAlias = Literal["user", "hidden_user", "chat", "channel"]

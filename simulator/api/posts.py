@@ -1,7 +1,7 @@
 """Chats and messages as people see them: lookup with permissions, posting, and updates for the bot."""
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from simulator.api.api_objects import chat_json, member_json, message_json, user_json
 from simulator.api.errors import PageError
@@ -52,6 +52,12 @@ def find_shown(sim: Simulation, chat: Chat, message_id: int) -> Message:
     if message is None:
         raise PageError("There is no such message in this chat.", status=404)
     return message
+
+
+def buttons_of(message: Message) -> list[dict[str, Any]]:
+    """Return the inline buttons of a message, row after row."""
+    rows = cast("list[list[dict[str, Any]]]", (message.reply_markup or {}).get("inline_keyboard", []))
+    return [button for row in rows for button in row]
 
 
 def post(sim: Simulation, message: Message) -> Message:

@@ -14,6 +14,10 @@ UNKNOWN = 999_999
 BOT_ID = 4242
 
 
+def one_button(**action: Any) -> dict[str, Any]:
+    return {"inline_keyboard": [[{"text": "a", **action}]]}
+
+
 @pytest.mark.parametrize(
     ("path", "status", "description"),
     [
@@ -78,6 +82,13 @@ async def test_get_me_shows_the_privacy_mode() -> None:
         me, open_me = await sim.result("getMe"), await open_sim.result("getMe")
     assert (me["id"], me["username"], me["is_bot"]) == (BOT_ID, "mnemogram_bot", True)
     assert (me["can_read_all_group_messages"], open_me["can_read_all_group_messages"]) == (False, True)
+
+
+async def test_get_me_tells_if_there_is_a_main_mini_app() -> None:
+    async with simulator() as sim, simulator(mini_app_url="https://bot.example/app/") as with_app:
+        told = [(await one.result("getMe"))["has_main_web_app"] for one in (sim, with_app)]
+        shown = [(await one.world())["bot"]["has_main_web_app"] for one in (sim, with_app)]
+    assert told == shown == [False, True]
 
 
 async def test_a_sent_message_is_returned_and_shown() -> None:
@@ -183,12 +194,55 @@ async def test_a_sent_message_is_returned_and_shown() -> None:
             },
             "reply markup is too long",
         ),
+        (
+            {"chat_id": OLGA, "text": "x", "reply_markup": one_button(url="localhost")},
+            "inline keyboard button URL 'localhost' is invalid: Wrong HTTP URL",
+        ),
+        (
+            {"chat_id": OLGA, "text": "x", "reply_markup": one_button(web_app={"url": "tg://resolve"})},
+            "inline keyboard button Web App URL 'tg://resolve' is invalid: Only HTTP links are allowed",
+        ),
+        (
+            {"chat_id": OLGA, "text": "x", "reply_markup": one_button(web_app={})},
+            "can't parse inline keyboard button: Can't find field \"url\"",
+        ),
+        (
+            {"chat_id": OLGA, "text": "x", "reply_markup": one_button(web_app="https://bot.example")},
+            'can\'t parse inline keyboard button: Field "web_app" must be of type Object',
+        ),
     ],
 )
 async def test_a_message_that_cannot_be_sent_is_refused(parameters: dict[str, Any], description: str) -> None:
     async with simulator() as sim:
         assert await sim.refusal("sendMessage", **parameters) == f"Bad Request: {description}"
         assert await sim.messages(OLGA) == []
+
+
+async def test_a_web_app_button_is_sent_in_private_chats_and_refused_in_groups() -> None:
+    keyboard = one_button(web_app={"url": "HTTP://127.0.0.1:8080/app/?link=m1"})
+    async with simulator() as sim:
+        sent = await sim.result("sendMessage", chat_id=OLGA, text="x", reply_markup=keyboard)
+        refusals = [
+            await sim.refusal("sendMessage", chat_id=chat, text="x", reply_markup=keyboard)
+            for chat in (WEEKEND_PLANS, WORKSHOP)
+        ]
+        plain = await sim.result("sendMessage", chat_id=WEEKEND_PLANS, text="x")
+        edit = {"chat_id": WEEKEND_PLANS, "message_id": plain["message_id"], "reply_markup": keyboard}
+        refusals.append(await sim.refusal("editMessageReplyMarkup", **edit))
+    stored = one_button(web_app={"url": "http://127.0.0.1:8080/app/?link=m1"})
+    assert sent["reply_markup"] == stored
+    assert refusals == ["Bad Request: BUTTON_TYPE_INVALID"] * 3
+
+
+async def test_a_link_button_is_sent_in_any_chat() -> None:
+    keyboard = one_button(url="https://t.me/mnemogram_bot?startapp=m1")
+    async with simulator() as sim:
+        sent = [
+            await sim.result("sendMessage", chat_id=chat, text="x", reply_markup=keyboard)
+            for chat in (OLGA, WEEKEND_PLANS)
+        ]
+    stored = one_button(url="https://t.me/mnemogram_bot?startapp=m1")
+    assert [message["reply_markup"] for message in sent] == [stored, stored]
 
 
 async def test_the_longest_text_is_counted_after_trimming() -> None:
@@ -396,6 +450,18 @@ async def test_get_chat_and_get_chat_member_answer() -> None:
     assert statuses == ["creator", "member", "member"]
     assert [admin["user"]["id"] for admin in admins] == [OLGA]
     assert (count, stranger["status"]) == (4, "left")
+
+
+async def test_a_promotion_and_a_demotion_change_the_administrators_at_once() -> None:
+    change = {"chat_id": WEEKEND_PLANS, "from_id": OLGA, "user_id": BEN}
+    async with simulator() as sim:
+        seen: list[tuple[list[int], str]] = []
+        for action in ("promote", "demote"):
+            await sim.page("members", action=action, **change)
+            admins = await sim.result("getChatAdministrators", chat_id=WEEKEND_PLANS)
+            member = await sim.result("getChatMember", chat_id=WEEKEND_PLANS, user_id=BEN)
+            seen.append(([one["user"]["id"] for one in admins], member["status"]))
+    assert seen == [([OLGA, BEN], "administrator"), ([OLGA], "member")]
 
 
 async def test_unanswerable_requests_are_refused() -> None:

@@ -1,6 +1,8 @@
 """The chat page's API: the state, people's actions, and the stream of events."""
 
+import json
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -15,6 +17,7 @@ async def test_the_page_and_its_modules_are_served() -> None:
         page, module = await sim.http.get("/"), await sim.http.get("/static/world.js")
         outside = await sim.http.get("/static/../page_api.py")
     assert page.headers["content-type"].startswith("text/html")
+    assert "frame-src 'none'" in page.headers["content-security-policy"]
     assert "javascript" in module.headers["content-type"]
     assert outside.status_code == 404
 
@@ -22,7 +25,12 @@ async def test_the_page_and_its_modules_are_served() -> None:
 async def test_the_world_has_three_people_and_five_chats() -> None:
     async with simulator(notice="A stand-in answers.") as sim:
         world = await sim.world()
-    assert world["bot"] == {"id": BOT_ID, "first_name": "Mnemogram", "username": "mnemogram_bot"}
+    assert world["bot"] == {
+        "id": BOT_ID,
+        "first_name": "Mnemogram",
+        "username": "mnemogram_bot",
+        "has_main_web_app": False,
+    }
     assert world["notice"] == "A stand-in answers."
     assert world["deliveries"] == {"mode": "none", "pending": 0}
     assert [(one["username"], one["is_operator"]) for one in world["people"]] == [
@@ -107,6 +115,18 @@ async def test_the_bot_gets_only_updates_that_privacy_mode_allows() -> None:
             404,
             "The message has no such button.",
         ),
+        (
+            "web_apps",
+            {"chat_id": OLGA, "from_id": OLGA, "url": "https://bot.example/app/"},
+            404,
+            "The simulator does not know a Mini App of this bot.",
+        ),
+        (
+            "web_apps",
+            {"chat_id": OLGA, "from_id": OLGA, "url": "https://bot.example/app/", "start_param": "m1"},
+            422,
+            "the request: Value error, a button has no start_param.",
+        ),
         ("blocks", {"chat_id": 5, "blocked": True}, 404, "There is no such chat."),
         ("people", {"first_name": "Olga", "username": "OLGA"}, 409, "That username is taken."),
         (
@@ -139,6 +159,20 @@ async def test_other_origins_forms_and_broken_json_are_refused() -> None:
         )
     assert (form.status_code, broken.status_code) == (415, 400)
     assert broken.json() == {"error": "The request is not JSON in UTF-8."}
+
+
+async def test_a_press_of_a_mini_apps_button_returns_its_address_for_the_person() -> None:
+    url = "http://127.0.0.1:8080/app/?link=m1"
+    keyboard = {"inline_keyboard": [[{"text": "Open", "web_app": {"url": url}}]]}
+    async with simulator(mini_app_url="http://127.0.0.1:8080/app/") as sim:
+        sent = await sim.result("sendMessage", chat_id=OLGA, text="x", reply_markup=keyboard)
+        press = {"chat_id": OLGA, "from_id": OLGA, "message_id": sent["message_id"], "url": url}
+        opened = await sim.page("web_apps", **press, theme_params={"bg_color": "#17181f"})
+    address, _, fragment = opened["url"].partition("#")
+    assert address == url
+    fields = dict(parse_qsl(fragment))
+    assert json.loads(fields["tgWebAppThemeParams"]) == {"bg_color": "#17181f"}
+    assert json.loads(dict(parse_qsl(fields["tgWebAppData"]))["user"])["id"] == OLGA
 
 
 async def test_people_can_edit_only_their_own_messages_and_only_with_a_change() -> None:

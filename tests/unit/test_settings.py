@@ -126,6 +126,21 @@ def test_without_a_public_address_only_the_simulators_people_have_a_page() -> No
 
 
 @pytest.mark.parametrize(
+    ("listening_at", "reached_at"),
+    [
+        ("http://0.0.0.0:8080", "http://127.0.0.1:8080/app/"),
+        ("http://[::]:8080", "http://[::1]:8080/app/"),
+        ("http://localhost:8080", "http://127.0.0.1:8080/app/"),
+        ("http://192.168.1.7:8080", "http://192.168.1.7:8080/app/"),
+    ],
+)
+def test_the_simulators_page_has_an_address_that_a_browser_reaches(
+    listening_at: str, reached_at: str
+) -> None:
+    assert load_settings().page_url(listening_at) == reached_at
+
+
+@pytest.mark.parametrize(
     "url", ["http://bot.example", "bot.example", "https://bot.example/other", "https://a:b@bot.example"]
 )
 def test_a_public_url_that_cannot_lead_to_the_page_is_refused(url: str) -> None:

@@ -6,7 +6,13 @@ from typing import Any, cast
 from simulator.api.api_objects import message_json
 from simulator.api.errors import BadRequest
 from simulator.api.methods.access import find_message, writable_chat
-from simulator.api.methods.texts import read_caption, read_entities, read_markup, read_text
+from simulator.api.methods.texts import (
+    check_place_of_buttons,
+    read_caption,
+    read_entities,
+    read_markup,
+    read_text,
+)
 from simulator.api.payloads import (
     AnswerCallbackQuery,
     EditMessageCaption,
@@ -117,6 +123,7 @@ def _find_own(
 
 
 def _change(sim: Simulation, message: Message, edited: Message) -> dict[str, Any]:
+    check_place_of_buttons(sim.world.chats[message.chat_id], edited.reply_markup)
     if _is_same(edited, message):
         raise BadRequest(_NOT_MODIFIED)
     edited = sim.world.put_message(replace(edited, edit_date=sim.now()))

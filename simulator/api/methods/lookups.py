@@ -38,7 +38,7 @@ async def get_me(sim: Simulation, _: Nothing) -> dict[str, Any]:
         "can_read_all_group_messages": not sim.config.privacy_mode,
         "supports_inline_queries": False,
         "can_connect_to_business": False,
-        "has_main_web_app": False,
+        "has_main_web_app": sim.config.mini_app_url is not None,
         "has_topics_enabled": sim.config.private_topics,
     }
 

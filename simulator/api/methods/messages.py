@@ -10,7 +10,13 @@ from simulator.api.files import StoredFile, Upload
 from simulator.api.formatted_text import MAX_TEXT, format_text
 from simulator.api.interactions import DRAFT_LIFE_S
 from simulator.api.methods.access import check_thread, writable_chat
-from simulator.api.methods.texts import read_caption, read_entities, read_markup, read_text
+from simulator.api.methods.texts import (
+    check_place_of_buttons,
+    read_caption,
+    read_entities,
+    read_markup,
+    read_text,
+)
 from simulator.api.payloads import (
     ReplyParameters,
     SendChatAction,
@@ -123,6 +129,7 @@ def _find_place(sim: Simulation, payload: SendMessage | SendDocument) -> Message
 
 
 def _send(sim: Simulation, message: Message) -> dict[str, Any]:
+    check_place_of_buttons(sim.world.chats[message.chat_id], message.reply_markup)
     for draft_id in sim.drafts.take(message.chat_id):
         sim.feed.publish("draft", chat_id=message.chat_id, draft_id=draft_id, text="", expires_in=0)
     posted = sim.world.put_message(replace(message, id=sim.world.next_message_id(message.chat_id)))

@@ -2,10 +2,11 @@
 
 from typing import Any, Protocol, cast
 
-from simulator.api.entities import Entity, parse_entities
+from simulator.api.entities import Entity, checked_link, parse_entities
 from simulator.api.errors import BadRequest
 from simulator.api.formatted_text import MAX_CAPTION, MAX_TEXT, FormattedText, format_text
 from simulator.api.simulation import Simulation
+from simulator.api.world import Chat
 
 _MAX_BYTES = 32_768
 _MAX_BUTTONS = 100
@@ -76,6 +77,13 @@ def read_markup(markup: dict[str, Any] | None) -> dict[str, Any] | None:
     return {"inline_keyboard": keyboard} if keyboard else None
 
 
+def check_place_of_buttons(chat: Chat, markup: dict[str, Any] | None) -> None:
+    """Raise BadRequest for `web_app` buttons in a group: Telegram allows them in private chats only."""
+    rows = (markup or {}).get("inline_keyboard", [])
+    if chat.type != "private" and any("web_app" in button for row in rows for button in row):
+        raise BadRequest("BUTTON_TYPE_INVALID")
+
+
 def _read_row(row: object) -> list[dict[str, Any]]:
     if not isinstance(row, list):
         raise BadRequest("can't parse inline keyboard button: InlineKeyboardButton row must be an Array")
@@ -96,4 +104,19 @@ def _read_button(button: object) -> dict[str, Any]:
     data = fields.get("callback_data")
     if data is not None and not 1 <= len(str(data).encode()) <= _MAX_CALLBACK_DATA:
         raise BadRequest("BUTTON_DATA_INVALID")
-    return {name: value for name, value in fields.items() if value is not None}
+    addresses: dict[str, Any] = {}
+    if fields.get("url") is not None:
+        addresses["url"] = checked_link(str(fields["url"]), subject="inline keyboard button URL")
+    if fields.get("web_app") is not None:
+        addresses["web_app"] = {"url": _read_web_app(fields["web_app"])}
+    return {name: value for name, value in fields.items() if value is not None} | addresses
+
+
+def _read_web_app(web_app: object) -> str:
+    """Return the address of a Mini App. As on Telegram's test servers, it may be http."""
+    if not isinstance(web_app, dict):
+        raise BadRequest('can\'t parse inline keyboard button: Field "web_app" must be of type Object')
+    url = cast("dict[str, Any]", web_app).get("url")
+    if not isinstance(url, str):
+        raise BadRequest("can't parse inline keyboard button: Can't find field \"url\"")
+    return checked_link(url, subject="inline keyboard button Web App URL", http_only=True)
