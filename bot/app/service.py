@@ -32,6 +32,7 @@ from bot.app.lifecycle import (
     until_one_ends,
 )
 from bot.app.models import Models, open_models
+from bot.app.page import build_page_api
 from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, Stores, embedder_config, open_intake_stores, open_stores
 from bot.app.turns import build_turns, build_worker
@@ -50,7 +51,8 @@ from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
-from bot.settings import WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
+from bot.page.app import PageApp
+from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
 from bot.transport.command_menus import CommandMenus
 from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest
@@ -122,6 +124,7 @@ class _Service:
         self._settings = settings
         self._spec = spec
         self._webhook = Webhook(secret=settings.secret)
+        self._page = PageApp()
         self._intake: IntakeStores | Stores | None = None
         self._stores: Stores | None = None
         """None in a process that does not work."""
@@ -142,7 +145,7 @@ class _Service:
         """Open everything. HTTP comes first, so that a port in use ends the start and Telegram gets 503s."""
         settings = self._settings
         port = settings.http_port if serve else health_port
-        listening_at = None
+        listening_at: str | None = None
         if port is not None:
             listening_at = await self._listen(stack, port=port, takes_updates=serve)
         api_url = settings.telegram_api_url
@@ -150,6 +153,8 @@ class _Service:
             simulator = open_simulator(settings, port=self._simulator_port, listening_at=listening_at)
             api_url = await stack.enter_async_context(simulator)
             log.info("simulator_ready", chat_page=api_url)
+        if settings.page_url(listening_at) is not None:
+            self._page.publish(frame_ancestors=_simulator_origins(api_url) if settings.is_simulated else ())
         self._waits_for = "redis"
         if work:
             self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
@@ -176,6 +181,8 @@ class _Service:
         inbox = build_inbox(self._settings, intake.redis, clock=time.time)
         # First, because the rest takes its time and /health/ready already says that updates are accepted.
         ingest = self._webhook.ingest = self._build_ingest(intake, outside, inbox) if serve else None
+        if serve:
+            self._page.api = build_page_api(self._settings)
         with suppress(
             StoreUnavailable, StoreFull
         ):  # if the store has gone again, the first claim creates the groups
@@ -219,8 +226,13 @@ class _Service:
     async def _listen(self, stack: AsyncExitStack, *, port: int, takes_updates: bool) -> str:
         """Open the HTTP port; return its origin."""
         settings = self._settings
-        webhook = self._webhook if takes_updates else None
-        app = create_http_app(webhook=webhook, what_is_down=self.what_is_down, webhook_path=WEBHOOK_PATH)
+        app = create_http_app(
+            webhook=self._webhook if takes_updates else None,
+            what_is_down=self.what_is_down,
+            webhook_path=WEBHOOK_PATH,
+            page=self._page if takes_updates else None,
+            page_path=PAGE_PATH,
+        )
         try:
             server = await stack.enter_async_context(
                 serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S)
@@ -316,6 +328,11 @@ class _Service:
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
         await asyncio.Event().wait()
+
+
+def _simulator_origins(api_url: str) -> tuple[str, ...]:
+    """Return the origins of the simulator's chat page, which shows the memory page in a frame."""
+    return api_url, api_url.replace("//127.0.0.1", "//localhost")
 
 
 async def _answers(question: Coroutine[Any, Any, object]) -> bool:

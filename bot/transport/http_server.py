@@ -66,11 +66,16 @@ _END: Message = {"type": "http.response.body", "body": b""}
 
 
 def create_http_app(
-    *, webhook: "Webhook | None", what_is_down: Callable[[], Awaitable[dict[str, str]]], webhook_path: str
+    *,
+    webhook: "Webhook | None",
+    what_is_down: Callable[[], Awaitable[dict[str, str]]],
+    webhook_path: str,
+    page: ASGIApp | None = None,
+    page_path: str = "",
 ) -> ASGIApp:
-    """Return the app; a worker has no webhook. `what_is_down` names each failing part with one sentence.
+    """Return the app; a worker has no webhook and no page. `what_is_down` names each failing part with one sentence.
 
-    Updates skip the router, because refusing strangers must be cheap.
+    Updates skip the router, because refusing strangers must be cheap. The page gets all paths under `page_path`.
     """
 
     async def live(_: Request) -> Response:
@@ -97,8 +102,13 @@ def create_http_app(
     )
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        is_update = scope["type"] == "http" and scope["path"] == webhook_path and scope["method"] == "POST"
-        await (webhook if webhook is not None and is_update else rest)(scope, receive, send)
+        path: str = scope["path"]
+        if webhook is not None and path == webhook_path and scope["method"] == "POST":
+            await webhook(scope, receive, send)
+        elif page is not None and path.startswith(page_path):
+            await page(scope, receive, send)
+        else:
+            await rest(scope, receive, send)
 
     return app
 

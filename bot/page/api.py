@@ -1,0 +1,197 @@
+"""The API of the page: who asks, how often they may, and JSON in and out."""
+
+import asyncio
+import json
+import math
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
+
+import structlog
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Match, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from bot.errors import TelegramFailure
+from bot.page.rates import Rate, RateLimit
+from bot.page.visitors import LINK_HEADER, STATUSES, Authentication, PageError, Visitor
+from bot.settings import PAGE_PATH
+from memory.errors import MemoryFailure
+
+log = structlog.get_logger()
+
+API_PATH = f"{PAGE_PATH}api/"
+SESSION_PATH = f"{API_PATH}session"
+_LONGEST_TOKEN = 200
+_DIGITS = 19
+BODY_LIMIT = 64 << 10
+"""Maximum bytes of a request body."""
+BODY_WITHIN_S = 10.0
+"""Maximum time to receive a body."""
+RETRY_AFTER_S = 3
+OF_A_VISITOR = Rate(per_second=20, burst=60)
+OF_STRANGERS = Rate(per_second=50, burst=200)
+"""Refused requests of a process. Further ones get 429."""
+
+Handler: TypeAlias = Callable[[Visitor, Request], Awaitable[Mapping[str, Any]]]
+OpenSession: TypeAlias = Callable[[str], Awaitable[Mapping[str, Any] | None]]
+"""Exchange the single-use token of a dashboard link for a session; None if the token is not valid (any more)."""
+Method: TypeAlias = Literal["GET", "POST", "DELETE"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiRoute:
+    """One kind of request. `path` comes after API_PATH and may have parameters, such as `contexts/{id}`."""
+
+    path: str
+    handler: Handler
+    method: Method = "GET"
+
+
+def api_route(path: str, handler: Handler, method: Method = "GET") -> ApiRoute:
+    """Return the route of a handler. It returns the JSON object of the response, or raises PageError."""
+    return ApiRoute(path=path, handler=handler, method=method)
+
+
+class PageApi:
+    """All requests under API_PATH. A visitor is identified before anything else is read or looked up."""
+
+    def __init__(
+        self,
+        routes: Sequence[ApiRoute],
+        *,
+        authentication: Authentication,
+        open_session: OpenSession,
+        clock: Callable[[], float],
+    ) -> None:
+        """`clock` is monotonic seconds."""
+        self.routes = tuple(routes)
+        self._authentication = authentication
+        self._open_session = open_session
+        self._visitors = RateLimit(OF_A_VISITOR, clock=clock)
+        self._strangers = RateLimit(OF_STRANGERS, clock=clock)
+        self._paths = [
+            Route(API_PATH + route.path, _endpoint(route), methods=[route.method]) for route in routes
+        ]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer with JSON: the handler's object, or `{"error", "message"}` with its status."""
+        request = Request(scope, receive)
+        try:
+            if request.method == "POST" and scope["path"] == SESSION_PATH:
+                answer: ASGIApp = json_response(await self._exchange(request))
+            else:
+                request.state.visitor = await self._admit(request)
+                answer = self._route_of(scope).handle
+        except (PageError, MemoryFailure) as error:
+            answer = error_response(error)
+        await answer(scope, receive, send)
+
+    async def _admit(self, request: Request) -> Visitor:
+        visitor = await self._identify(request)
+        _refuse_if(self._visitors.take(visitor.key))
+        return visitor
+
+    def _route_of(self, scope: Scope) -> Route:
+        """Return the route of this path and method, with its parameters in the scope."""
+        for path in self._paths:
+            match, parameters = path.matches(scope)
+            if match is Match.FULL:
+                scope.update(parameters)
+                return path
+        raise PageError("not_found", "There is nothing at this address.")
+
+    async def _identify(self, request: Request) -> Visitor:
+        authorization, link = (request.headers.get(name, "") for name in ("authorization", LINK_HEADER))
+        try:
+            return await self._authentication.identify(authorization, link)
+        except PageError:
+            _refuse_if(self._strangers.take("strangers"))
+            raise
+
+    async def _exchange(self, request: Request) -> Mapping[str, Any]:
+        """Return the session for the token of a dashboard link."""
+        _refuse_if(self._strangers.take("sessions"))
+        scheme, _, token = request.headers.get("authorization", "").partition(" ")
+        session = None
+        if scheme.lower() == "dashboard" and 0 < len(token) <= _LONGEST_TOKEN:
+            session = await self._open_session(token)
+        if session is None:
+            raise PageError(
+                "unauthorized", "This link was used already or is too old. Run `mnemogram dashboard` again."
+            )
+        return session
+
+
+def _refuse_if(wait_s: float) -> None:
+    if wait_s:
+        raise PageError(
+            "too_many_requests", "Too many requests. Please wait a moment.", retry_after_s=math.ceil(wait_s)
+        )
+
+
+def _endpoint(route: ApiRoute) -> Callable[[Request], Awaitable[Response]]:
+    async def answer(request: Request) -> Response:
+        try:
+            return json_response(await route.handler(cast(Visitor, request.state.visitor), request))
+        except (PageError, MemoryFailure, TelegramFailure) as error:
+            return error_response(error)
+
+    return answer
+
+
+def _as_page_error(error: PageError | MemoryFailure | TelegramFailure) -> PageError:
+    if isinstance(error, PageError):
+        return error
+    log.warning("page_request_failed", error=type(error).__name__)
+    if isinstance(error, TelegramFailure):
+        return PageError("unavailable", "Telegram does not answer. Please try again in a moment.")
+    return PageError("unavailable", "The memory does not answer. Please try again in a moment.")
+
+
+def json_response(document: Mapping[str, Any], status: int = 200) -> Response:
+    """Return the document as ASCII JSON, which also carries characters that are no valid UTF-8."""
+    body = json.dumps(document, separators=(",", ":"), allow_nan=False)
+    return Response(body, status, {"Cache-Control": "no-store"}, media_type="application/json")
+
+
+def error_response(failure: PageError | MemoryFailure | TelegramFailure) -> Response:
+    """Return the response for an error. "unavailable" and "too_many_requests" say when to try again."""
+    error = _as_page_error(failure)
+    response = json_response({"error": error.code, "message": error.message}, STATUSES[error.code])
+    if error.code in ("unavailable", "too_many_requests"):
+        response.headers["Retry-After"] = str(error.retry_after_s or RETRY_AFTER_S)
+    return response
+
+
+async def read_object(request: Request) -> Mapping[str, Any]:
+    """Return the JSON object of the body; {} for an empty body. Raises PageError for all else."""
+    try:
+        async with asyncio.timeout(BODY_WITHIN_S):
+            body = await _read(request)
+        document: Any = json.loads(body or b"{}")
+    except (ValueError, RecursionError, TimeoutError, ClientDisconnect):
+        raise PageError("bad_request", "The request is not JSON.") from None
+    if not isinstance(document, dict):
+        raise PageError("bad_request", "The request is not a JSON object.")
+    return cast("Mapping[str, Any]", document)
+
+
+async def _read(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > BODY_LIMIT:
+            raise PageError("bad_request", "The request is too large.")
+    return bytes(body)
+
+
+def whole_number(request: Request, name: str, *, most: int, default: int | None = None) -> int | None:
+    """Return a number from 0 to `most` of the query, or the default. Raises PageError."""
+    text = request.query_params.get(name)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdecimal()) or len(text) > _DIGITS or int(text) > most:
+        raise PageError("bad_request", f"{name} must be a number from 0 to {most}.")
+    return int(text)
