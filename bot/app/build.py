@@ -24,6 +24,7 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.media.reader import Files
 from bot.settings import Settings
 from bot.transport.gating import Access, BotIdentity
+from bot.transport.page_links import PageLinks
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.answer import Conversations
 from bot.turn.erasure import ChatContexts
@@ -44,12 +45,25 @@ SUMMARY_TIMEOUT_S = 90.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """What is not ours: Telegram and its files, who we are there, and the models."""
+    """What is not ours: Telegram and its files, who we are there, the models, and our address."""
 
     telegram: TelegramApi
     files: Files
     bot: BotIdentity
     models: Models
+    page_url: str | None = None
+    """The address of the memory page, as people reach it; None if there is none."""
+
+
+def build_page_links(settings: Settings, outside: Outside) -> PageLinks:
+    """Return the maker of the memory page's links."""
+    return PageLinks(
+        token=settings.token,
+        bot_username=outside.bot.username,
+        page_url=outside.page_url,
+        has_main_web_app=outside.bot.has_main_web_app,
+        group_access=settings.group_memory_page,
+    )
 
 
 def build_access(settings: Settings) -> Access:

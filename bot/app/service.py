@@ -19,6 +19,7 @@ from bot.app.build import (
     build_access,
     build_compressor,
     build_inbox,
+    build_page_links,
     build_team,
 )
 from bot.app.lifecycle import (
@@ -131,6 +132,8 @@ class _Service:
         self._outside: Outside | None = None
         self._waits_for = "the start has not finished"
         self._indexers: list[Indexer] = []
+        self._listening_at: str | None = None
+        """The origin of the HTTP port that has the memory page; None in a process that only works."""
 
     async def live(
         self, stopping: asyncio.Event, *, serve: bool, work: bool, health_port: int | None
@@ -169,7 +172,8 @@ class _Service:
         if work:
             names = model_names(settings, self._spec)
             models = await stack.enter_async_context(open_models(settings, names))
-        self._outside = Outside(telegram=telegram, files=files, bot=bot, models=models)
+        page_url = settings.page_url(self._listening_at)
+        self._outside = Outside(telegram=telegram, files=files, bot=bot, models=models, page_url=page_url)
         self._waits_for = ""
         return True
 
@@ -239,6 +243,8 @@ class _Service:
             )
         except PortInUse as error:
             raise PortInUse(f"HTTP_PORT: {error}") from error
+        if takes_updates:
+            self._listening_at = server.origin
         log.info("listening", at=server.origin)
         return server.origin
 
@@ -254,6 +260,7 @@ class _Service:
                 keeps_talk=settings.group_context,
                 interrupts=settings.while_busy == "interrupt",
                 door="polling" if settings.webhook_url is None else "webhook",
+                page_links=build_page_links(settings, outside),
             ),
             anchors=stores.migrations,
             guests=stores.guests,

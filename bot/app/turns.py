@@ -12,6 +12,7 @@ from bot.app.build import (
     build_access,
     build_chat_contexts,
     build_conversations,
+    build_page_links,
     build_team,
     compression_limits,
     loaded_messages,
@@ -26,6 +27,7 @@ from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
 from bot.settings import Settings
 from bot.transport.gating import HELP_BUTTON, RESET_BUTTON
+from bot.transport.page_links import PageLinks
 from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
 from bot.turn.answer import Answerer, AnswerLimits
@@ -67,6 +69,7 @@ class _Shared:
     eraser: Eraser
     chat_contexts: ChatContexts
     committer: Committer
+    page_links: PageLinks
 
 
 def build_turns(
@@ -191,6 +194,7 @@ def _build_shared(
         eraser=Eraser(store, stores.history, stores.recall),
         chat_contexts=build_chat_contexts(stores, bot_id=outside.bot.id, clock=clock),
         committer=Committer(store=store, delivery=delivery),
+        page_links=build_page_links(settings, outside),
     )
 
 
@@ -199,7 +203,13 @@ def _build_commands(
 ) -> Commands:
     permissions, guard = shared.permissions, shared.guard
     help_command = HelpCommand(permissions=permissions, buttons=shared.buttons)
-    start = StartCommand(guests=stores.guests, help=help_command, is_offline=settings.is_offline)
+    start = StartCommand(
+        guests=stores.guests,
+        help=help_command,
+        page_links=shared.page_links,
+        is_offline=settings.is_offline,
+    )
+    memory = MemoryCommand(history=stores.history, recall=stores.recall, page_links=shared.page_links)
     forget = ForgetCommand(
         permissions=permissions,
         redis=stores.redis,
@@ -229,7 +239,7 @@ def _build_commands(
             "start": start.run,
             "help": help_command.run,
             "new": NewCommand(permissions=permissions).run,
-            "memory": MemoryCommand(history=stores.history, recall=stores.recall).run,
+            "memory": memory.run,
             "forget": forget.run,
             "reset": reset.run,
             "stop": say_nothing_to_stop,

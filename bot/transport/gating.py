@@ -37,6 +37,8 @@ STOP_BUTTON, HELP_BUTTON, RESET_BUTTON = "stop", "help", "reset"
 """First words of the data of our buttons, before any colon."""
 INVITED = "invitation"
 """Reason of a `/start CODE` by a person without access."""
+PAGE_LINK = "page_link"
+"""Reason of a `/start` with a link to a group's memory page, by a person without access."""
 GROUPS = ("group", "supergroup")
 
 _UNANSWERED_KINDS = {
@@ -86,8 +88,8 @@ class Admission:
     reason: str
     """Constant by action:
 
-    - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED),
-      or how the message continues one to the bot ("paste", "bundle")
+    - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED,
+      PAGE_LINK), or how the message continues one to the bot ("paste", "bundle")
     - press: "stop_button", "help_button", "reset_button", "unknown_button"
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"

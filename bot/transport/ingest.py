@@ -7,8 +7,9 @@ from typing import Any, Literal
 
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
-from bot.transport.gating import GROUPS, INVITED, Access, Admission, BotIdentity, admit, asker_of
+from bot.transport.gating import GROUPS, INVITED, PAGE_LINK, Access, Admission, BotIdentity, admit, asker_of
 from bot.transport.migrations import Migrations
+from bot.transport.page_links import PageLinks
 from bot.transport.people import Guests, digest_of
 from bot.transport.updates import (
     SERVICE,
@@ -58,6 +59,8 @@ class DoorRules:
     """End a running answer when a new message arrives."""
     door: Literal["webhook", "polling"] = "webhook"
     """Source of the updates, for operators."""
+    page_links: PageLinks | None = None
+    """Recognises links to groups' memory pages, so that they do not count as invitations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,7 +136,7 @@ class Ingest:
         is_permitted = self._is_open or await self._is_permitted(asker_of(update), message.chat_id, anchor_id)
         admission = admit(update, bot=self._bot, is_permitted=is_permitted, commands=self._commands)
         if admission.reason == INVITED:
-            return self._with_digest(admission, message)
+            return self._without_code(admission, message)
         if update.kind == "message" and message.chat_type in GROUPS:
             return self._continued(message, admission)
         return admission
@@ -155,13 +158,19 @@ class Ingest:
             return False
         return await self._guests.includes(asker)
 
-    def _with_digest(self, admission: Admission, message: IncomingMessage) -> Admission:
-        """Replace an invitation's code by its digest, and look the person up again with the next message."""
-        if self._guests is not None and message.sender_id is not None:
-            self._guests.doubt(message.sender_id)
+    def _without_code(self, admission: Admission, message: IncomingMessage) -> Admission:
+        """Replace an invitation's code by its digest, and look the person up again with the next message.
+
+        A link to a group's memory page is no invitation, and keeps its parameter.
+        """
         command = admission.command
         if command is None:
             return admission
+        links = self._rules.page_links
+        if links is not None and links.group_in(command.argument):
+            return replace(admission, reason=PAGE_LINK)
+        if self._guests is not None and message.sender_id is not None:
+            self._guests.doubt(message.sender_id)
         return replace(admission, command=replace(command, argument=digest_of(command.argument)))
 
     def _continued(self, message: IncomingMessage, admission: Admission) -> Admission:
@@ -283,7 +292,7 @@ def _signal(waiting: WaitingUpdate, *, interrupts: bool = False) -> Signal | Non
 def _payload(waiting: WaitingUpdate) -> str:
     """Return the inbox record. It has no content of refused people and of messages under a pressed button."""
     action, message = waiting.admission.action, waiting.message
-    if action in {"press", "refuse"} or waiting.admission.reason == INVITED:
+    if action in {"press", "refuse"} or waiting.admission.reason in {INVITED, PAGE_LINK}:
         waiting = replace(waiting, message=without_content(message))
     elif message.reply_to or message.event.pinned_message_id:
         waiting = replace(waiting, message=without_quotations(message, keeps_quoted=action == "turn"))

@@ -5,8 +5,10 @@ import binascii
 import hashlib
 import hmac
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from bot.transport.telegram_api import Button
 
 PARAMETER = "link"
 """Name of the signed parameter in the page's own address."""
@@ -18,45 +20,62 @@ _LENGTH = 4 * (_PLACE.size + _SIGNATURE_BYTES) // 3 + 2
 """Characters of a parameter; `?start=` takes 64 of `A-Z a-z 0-9 _ -`."""
 
 
+GroupAccess = Literal["administrators", "members", "off"]
+"""The people who may see the memory page of a group."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagePlace:
     """A chat, or one of its topics, whose memory a link opens."""
 
     chat_id: int
+    """The chat's id when the link was made, because Telegram answers questions about members by the present id.
+
+    A group that has become a supergroup since is found by both: see Migrations and Administrators.
+    """
     thread_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PageButton:
-    """A button that opens the page: in the chat (`web_app`), or by a link (`link`)."""
-
-    kind: Literal["web_app", "link"]
-    url: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PageLinks:
-    """Makes and checks the links of one bot. They do not expire: access is checked at every request."""
+    """Makes the buttons that open the memory page, and checks the links under them.
 
-    token: str
+    Links do not expire, and give no rights: the page checks them at every request.
+    """
+
+    token: str = field(repr=False)
     bot_username: str
-    page_url: str
-    """The address of the page, with its last slash."""
+    page_url: str | None
+    """The address of the page, with its last slash; None if there is none."""
     has_main_web_app: bool = False
     """From getMe: BotFather was told of the page."""
+    group_access: GroupAccess = "administrators"
 
-    def open_place(self, place: PagePlace) -> PageButton:
-        """Return the button for a chat. `web_app` buttons exist in private chats only."""
-        if place.chat_id > 0:
-            return self.open_privately(place)
-        field = "startapp" if self.has_main_web_app else "start"
-        return PageButton(
-            kind="link", url=f"https://t.me/{self.bot_username}?{field}={sign_place(place, self.token)}"
-        )
+    def is_offered(self, place: PagePlace) -> bool:
+        """Return True if the memory of this chat has a page."""
+        return self.page_url is not None and (place.chat_id > 0 or self.group_access != "off")
 
-    def open_privately(self, place: PagePlace) -> PageButton:
-        """Return the button in a private chat that opens the memory of this chat, which may be a group."""
-        return PageButton(kind="web_app", url=f"{self.page_url}?{PARAMETER}={sign_place(place, self.token)}")
+    def open_place(self, place: PagePlace, text: str) -> list[Button]:
+        """Return the button for an answer in this chat; [] if there is no page for it.
+
+        `web_app` buttons exist in private chats only. A group gets a link, to the page or to the private chat.
+        """
+        if place.chat_id > 0 or not self.is_offered(place):
+            return self.open_privately(place, text)
+        how = "startapp" if self.has_main_web_app else "start"
+        signed = sign_place(place, self.token)
+        return [Button(text=text, url=f"https://t.me/{self.bot_username}?{how}={signed}")]
+
+    def open_privately(self, place: PagePlace, text: str) -> list[Button]:
+        """Return the button for a private chat that opens the memory of this chat or group; [] without a page."""
+        if not self.is_offered(place):
+            return []
+        return [Button(text=text, web_app=f"{self.page_url}?{PARAMETER}={sign_place(place, self.token)}")]
+
+    def group_in(self, parameter: str) -> PagePlace | None:
+        """Return the group of a link that this bot has made; None for any other text."""
+        place = parse_place(parameter, self.token)
+        return place if place is not None and place.chat_id < 0 else None
 
 
 def sign_place(place: PagePlace, token: str) -> str:

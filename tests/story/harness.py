@@ -307,9 +307,9 @@ def _has_button(message: Json, *words: str) -> bool:
 
 
 def buttons_of(message: Json) -> list[str]:
-    """Return the data of the message's buttons."""
+    """Return the data of the message's buttons that come back to the bot."""
     rows = message.get("reply_markup", {}).get("inline_keyboard", [])
-    return [button["callback_data"] for row in rows for button in row]
+    return [button["callback_data"] for row in rows for button in row if "callback_data" in button]
 
 
 def _topic_of(message: Json) -> int | None:

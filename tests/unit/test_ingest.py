@@ -9,6 +9,7 @@ import pytest
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.transport.gating import Access, Admission, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, WaitingUpdate, parse_waiting, telegram_ref
+from bot.transport.page_links import PageLinks, PagePlace, sign_place
 from bot.transport.people import digest_of
 from bot.transport.updates import Command, parse_update
 from bot.turn.commands import COMMANDS
@@ -19,6 +20,7 @@ from memory.history.talk import TalkLine
 from tests.anchors import InMemoryAnchors, no_migrations
 
 BOT = BotIdentity(id=42, username="mnemo_bot")
+TOKEN = "42:not-a-secret"
 ANNA = {"id": 7, "is_bot": False, "first_name": "Anna", "username": "anna"}
 PRIVATE = {"id": 7, "type": "private", "first_name": "Anna"}
 GROUP = {"id": -9, "type": "supergroup", "title": "Garden", "is_forum": True}
@@ -375,6 +377,36 @@ async def test_only_the_digest_of_an_invitation_is_stored() -> None:
     assert waiting.admission.command == Command(name="start", argument=digest_of(code), mention="")
     assert "quokka" not in arrival.payload
     assert guests.doubted == [7]
+
+
+async def test_a_strangers_link_to_a_groups_page_is_no_invitation() -> None:
+    links, guests = PageLinks(token=TOKEN, bot_username="mnemo_bot", page_url=None), Guests()
+    closed = Access(allowed_user_ids=frozenset({1}))
+    ours = sign_place(PagePlace(chat_id=-9), TOKEN)
+    others = (sign_place(PagePlace(chat_id=-9), "1:other"), sign_place(PagePlace(chat_id=7), TOKEN))
+
+    admitted, *invited = [
+        parse_waiting(
+            (
+                await _arrival(
+                    _update(f"/start {each}", reply_to_message={"message_id": 2, "text": "quokka"}),
+                    access=closed,
+                    guests=guests,
+                    rules={"page_links": links},
+                )
+            ).payload
+        )
+        for each in (ours, *others)
+    ]
+
+    assert (admitted.admission.reason, admitted.message.reply_to, admitted.message.text) == (
+        "page_link",
+        None,
+        "",
+    )
+    assert admitted.admission.command == Command(name="start", argument=ours, mention="")
+    assert [each.admission.reason for each in invited] == ["invitation", "invitation"]
+    assert guests.doubted == [7, 7]
 
 
 async def test_no_text_of_a_refused_person_is_stored() -> None:

@@ -11,6 +11,12 @@ start-group =
 start-erasing = Was hier gesagt wird, bleibt in diesem Chat, und /reset löscht es.
 start-offline = Ich laufe mit dem Offline-Modell, einem kleinen Ersatz für ein Sprachmodell. Für richtige Antworten musst du OPENAI_API_KEY setzen.
 start-button = Was kannst du?
+start-page =
+    Mit dem Knopf öffnest du das Gedächtnis deiner Gruppe. { $viewers ->
+        [members] Nur ihre Mitglieder können es sehen.
+       *[administrators] Nur ihre Administratoren können es sehen.
+    }
+start-page-off = Die Gedächtnisseite für Gruppen ist ausgeschaltet, deshalb kann ich sie nicht öffnen.
 help-private = Ich merke mir, was du mir in diesem Chat erzählst. In anderen Chats verwende ich es nie.
 help-group = Ich antworte, wenn ihr auf meine Nachrichten antwortet, mich erwähnt oder mir einen Befehl schickt. Was ich in dieser Gruppe erfahre, bleibt hier, und jedes Thema hat sein eigenes Gedächtnis.
 help-administrators = Für Administratoren, die mit /forget auch Nachrichten anderer löschen können:
@@ -245,6 +251,7 @@ memory-talk = Um dem Gespräch zu folgen, merke ich mir außerdem für kurze Zei
 memory-agent = Der Agent { $agent } hat diesen Chat übernommen und antwortet hier.
 memory-erasing = Um eine Nachricht zu löschen, antworte mit /forget auf sie. Um alles zu löschen, schick /reset.
 memory-summary = Eine Zusammenfassung unseres bisherigen Gesprächs:
+memory-open = Gedächtnis öffnen
 
 ## /forget und /reset
 

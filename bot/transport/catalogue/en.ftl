@@ -11,6 +11,12 @@ start-group =
 start-erasing = What you say here stays in this chat, and /reset erases it.
 start-offline = I'm running on the offline model, a small stand-in for a language model. For real answers, set OPENAI_API_KEY.
 start-button = What can you do?
+start-page =
+    Press the button to open the memory of your group. { $viewers ->
+        [members] Only its members can see it.
+       *[administrators] Only its administrators can see it.
+    }
+start-page-off = The memory page of groups is turned off, so I can't open it.
 help-private = I remember what you tell me in this chat. I never use it in other chats.
 help-group = I answer when you reply to me, mention me or send me a command. What I learn in this group stays here, and each topic has its own memory.
 help-administrators = For administrators, who can also use /forget on other people's messages:
@@ -245,6 +251,7 @@ memory-talk = To follow the conversation, I also keep for a short time: { $thing
 memory-agent = The agent { $agent } has taken over this chat and answers here.
 memory-erasing = To erase one message, reply to it with /forget. To erase everything, send /reset.
 memory-summary = A summary of our earlier conversation:
+memory-open = Open memory
 
 ## /forget and /reset
 

@@ -11,6 +11,12 @@ start-group =
 start-erasing = Lo que se dice aquí se queda en este chat, y /reset lo borra.
 start-offline = Estoy usando el modelo sin conexión, un pequeño sustituto de un modelo de lenguaje. Para tener respuestas de verdad, configura OPENAI_API_KEY.
 start-button = ¿Qué sabes hacer?
+start-page =
+    Pulsa el botón para abrir la memoria de tu grupo. { $viewers ->
+        [members] Solo pueden verla sus miembros.
+       *[administrators] Solo pueden verla sus administradores.
+    }
+start-page-off = La página de memoria de los grupos está desactivada, así que no puedo abrirla.
 help-private = Recuerdo lo que me cuentas en este chat. Nunca lo uso en otros chats.
 help-group = Contesto cuando responden a mis mensajes, me mencionan o me envían un comando. Lo que sé de este grupo se queda aquí, y cada tema tiene su propia memoria.
 help-administrators = Para administradores, que también pueden usar /forget con mensajes de otras personas:
@@ -245,6 +251,7 @@ memory-talk = Para seguir la conversación, también guardo durante poco tiempo:
 memory-agent = El agente { $agent } se ha hecho cargo de este chat y contesta aquí.
 memory-erasing = Para borrar un mensaje, respóndele con /forget. Para borrarlo todo, envía /reset.
 memory-summary = Un resumen de nuestra conversación anterior:
+memory-open = Abrir la memoria
 
 ## /forget y /reset
 

@@ -11,6 +11,12 @@ start-group =
 start-erasing = O que é dito aqui fica neste chat, e /reset apaga tudo.
 start-offline = Estou usando o modelo offline, um pequeno substituto de um modelo de linguagem. Para ter respostas de verdade, defina OPENAI_API_KEY.
 start-button = O que você sabe fazer?
+start-page =
+    Toque no botão para abrir a memória do seu grupo. { $viewers ->
+        [members] Só os membros do grupo podem vê-la.
+       *[administrators] Só os administradores do grupo podem vê-la.
+    }
+start-page-off = A página de memória dos grupos está desativada, por isso não posso abri-la.
 help-private = Eu me lembro do que você me conta neste chat. Nunca uso isso em outros chats.
 help-group = Respondo quando vocês respondem às minhas mensagens, me mencionam ou me enviam um comando. O que sei deste grupo fica aqui, e cada tópico tem sua própria memória.
 help-administrators = Para administradores, que também podem usar /forget nas mensagens de outras pessoas:
@@ -245,6 +251,7 @@ memory-talk = Para acompanhar a conversa, também guardo por pouco tempo: { $thi
 memory-agent = O agente { $agent } assumiu este chat e responde aqui.
 memory-erasing = Para apagar uma mensagem, responda a ela com /forget. Para apagar tudo, envie /reset.
 memory-summary = Um resumo da nossa conversa anterior:
+memory-open = Abrir a memória
 
 ## /forget e /reset
 

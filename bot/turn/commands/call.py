@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from bot.inbox.records import Claim
 from bot.transport.ingest import WaitingUpdate
+from bot.transport.page_links import PagePlace
 from bot.transport.updates import IncomingMessage
 from bot.transport.words import Words, words_for
 from bot.turn.question import TurnJournal
@@ -27,6 +28,11 @@ class CommandCall:
     def ref(self) -> ContextRef:
         """The context of the chat or topic."""
         return self.claim.ref
+
+    @property
+    def place(self) -> PagePlace:
+        """The chat or topic for a link to the memory page."""
+        return PagePlace(chat_id=self.message.chat_id, thread_id=self.message.thread_id)
 
     @property
     def message(self) -> IncomingMessage:

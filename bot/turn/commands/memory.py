@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from bot.transport import texts
+from bot.transport.page_links import PageLinks
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from memory.errors import RecallUnavailable
@@ -16,12 +17,14 @@ class MemoryCommand:
 
     history: HistoryStore
     recall: Recall
+    page_links: PageLinks
 
     async def run(self, call: CommandCall) -> Reply:
-        """Return the counts. If the index does not answer, the text says so."""
+        """Return the counts, with a button to the memory page. If the index does not answer, the text says so."""
         kept = await self.history.count_traces(call.ref)
         try:
             searchable = await self.recall.count(call.ref)
         except RecallUnavailable:
             searchable = None
-        return Reply(text=texts.memory_text(call.words, call.snapshot, kept, searchable=searchable))
+        text = texts.memory_text(call.words, call.snapshot, kept, searchable=searchable)
+        return Reply(text=text, buttons=self.page_links.open_place(call.place, call.words("memory-open")))

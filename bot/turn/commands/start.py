@@ -1,9 +1,10 @@
-"""/start greets, and redeems an invitation."""
+"""/start greets, redeems an invitation, and opens the memory page of a group by its link."""
 
 from dataclasses import dataclass
 
 from bot.transport import texts
 from bot.transport.gating import INVITED
+from bot.transport.page_links import PageLinks
 from bot.transport.people import Guests
 from bot.turn.commands.call import CommandCall
 from bot.turn.commands.help import HelpCommand
@@ -16,12 +17,21 @@ class StartCommand:
 
     guests: Guests
     help: HelpCommand
+    page_links: PageLinks
     is_offline: bool
 
     async def run(self, call: CommandCall) -> Reply:
-        """Greet, with a button for the help text. A stranger's /start with an invitation redeems it."""
+        """Greet, with a button for the help text. A stranger's /start with an invitation redeems it.
+
+        A link to a group's page is answered for everybody. The page decides if this person may see it.
+        """
         if call.update.admission.reason == INVITED:
             return await self._redeem(call)
+        group = None if call.is_group else self.page_links.group_in(call.argument)
+        if group is not None:
+            buttons = self.page_links.open_privately(group, call.words("memory-open"))
+            text = "start-page" if buttons else "start-page-off"
+            return Reply(text=call.words(text, viewers=self.page_links.group_access), buttons=buttons)
         text = texts.start_text(call.words, is_group=call.is_group, is_offline=self.is_offline)
         return Reply(text=text, buttons=[texts.start_button(call.words)])
 
