@@ -204,12 +204,8 @@ def _build_commands(
     permissions, guard = shared.permissions, shared.guard
     help_command = HelpCommand(permissions=permissions, buttons=shared.buttons)
     start = StartCommand(
-        guests=stores.guests,
-        help=help_command,
-        page_links=shared.page_links,
-        is_offline=settings.is_offline,
+        guests=stores.guests, help=help_command, page_links=shared.page_links, is_offline=settings.is_offline
     )
-    memory = MemoryCommand(history=stores.history, recall=stores.recall, page_links=shared.page_links)
     forget = ForgetCommand(
         permissions=permissions,
         redis=stores.redis,
@@ -239,7 +235,7 @@ def _build_commands(
             "start": start.run,
             "help": help_command.run,
             "new": NewCommand(permissions=permissions).run,
-            "memory": memory.run,
+            "memory": _build_memory(stores, shared).run,
             "forget": forget.run,
             "reset": reset.run,
             "stop": say_nothing_to_stop,
@@ -248,6 +244,10 @@ def _build_commands(
         },
         buttons={HELP_BUTTON: help_command.press, RESET_BUTTON: reset.press},
     )
+
+
+def _build_memory(stores: Stores, shared: _Shared) -> MemoryCommand:
+    return MemoryCommand(history=stores.history, recall=stores.recall, page_links=shared.page_links)
 
 
 def _build_memberships(
