@@ -1,6 +1,7 @@
 // The actions of a person on the page, one function each. Views call only these.
 import { createChatDeeds } from "./chat_deeds.js";
 import { keep } from "./keep.js";
+import { createMiniApps } from "./mini_apps.js";
 import { createNavigation } from "./navigation.js";
 import { messagesIn, personPlaceKey } from "./places.js";
 import { createWriting } from "./writing.js";
@@ -15,6 +16,7 @@ export function createActions(parts) {
     ...navigation,
     ...createWriting(parts),
     ...createChatDeeds(parts, navigation),
+    ...createMiniApps(parts, navigation),
     pressButton: createPressing(parts),
     notify: parts.notify,
     retry: (outgoing) => sending.retry(outgoing),

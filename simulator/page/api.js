@@ -15,6 +15,7 @@ export const api = {
   forward: (body) => call("POST", "/api/forwards", body),
   react: (body) => call("POST", "/api/reactions", body),
   pressButton: (body) => call("POST", "/api/callbacks", body),
+  openWebApp: (body) => call("POST", "/api/web_apps", body),
   setBlocked: (body) => call("POST", "/api/blocks", body),
   changeMember: (body) => call("POST", "/api/members", body),
   setTitle: (body) => call("POST", "/api/titles", body),

@@ -1,7 +1,7 @@
 // The head of an open chat: its name, its members, or the current action of the bot.
 import { chatAvatar } from "./avatar.js";
 import { createChatMenu } from "./chat_menu.js";
-import { el, fill, iconButton } from "./dom.js";
+import { button, el, fill, icon, iconButton } from "./dom.js";
 import { actionIn, chatTitle, hasBot, isPrivate, senderName } from "./places.js";
 import { createTopicTabs } from "./topic_tabs.js";
 import { actionText, typingDots } from "./typing.js";
@@ -18,7 +18,8 @@ export function createChatHeader(actions) {
   const subtitle = el("p", { class: "header-subtitle" });
   const menu = createChatMenu(actions);
   const text = el("div", { class: "header-text" }, title, subtitle);
-  const head = el("header", { class: "chat-header" }, back, face, text, menu.root);
+  const openApp = openAppButton();
+  const head = el("header", { class: "chat-header" }, back, face, text, openApp, menu.root);
   const topics = createTopicTabs(actions);
   const root = el("div", { class: "chat-head" }, head, topics.root);
 
@@ -33,10 +34,18 @@ export function createChatHeader(actions) {
     fill(face, chatAvatar(state, chat));
     title.textContent = chatTitle(state, chat);
     fill(subtitle, action ? typingLine(state, action) : membersLine(state, chat));
+    openApp.hidden = !(isPrivate(chat) && state.bot.has_main_web_app);
+    openApp.onclick = () => actions.openMiniApp(chat.id);
     menu.render(state, chat);
   }
 
   return { root, render };
+}
+
+// Telegram calls it "Open App" or shows the name of the bot's menu button.
+function openAppButton() {
+  const names = { title: "Open memory", "aria-label": "Open memory", "data-testid": "open-app" };
+  return button({ class: "open-app", ...names }, icon("app"), el("span", null, "Open memory"));
 }
 
 function typingLine(state, action) {

@@ -63,6 +63,7 @@ function groupDeeds(state, chat, actions) {
     ...(isIn
       ? [{ ...promotion, name: "promote", run: () => actions.changeMember(chat, promotion.action, bot.id) }]
       : []),
+    ...peopleDeeds(state, chat, actions),
     blockDeed(state, chat, actions),
     ...(chat.type === "group"
       ? [{ name: "upgrade", sign: "up", label: "Make it a supergroup", run: () => actions.upgrade(chat) }]
@@ -74,6 +75,21 @@ function groupDeeds(state, chat, actions) {
       run: () => actions.changeMember(chat, "leave", view.personId),
     },
   ];
+}
+
+// Administrators promote and demote others, but not the creator of the group, who is the first administrator.
+function peopleDeeds({ people, view }, chat, actions) {
+  if (!chat.admins.includes(view.personId)) return [];
+  const others = [...people.values()].filter(
+    ({ id }) => chat.members.includes(id) && id !== view.personId && id !== chat.admins[0],
+  );
+  return others.map((person) => {
+    const isAdmin = chat.admins.includes(person.id);
+    const name = senderName({ people }, person);
+    const label = isAdmin ? `${name} is no longer an administrator` : `Make ${name} an administrator`;
+    const run = () => actions.changeMember(chat, isAdmin ? "demote" : "promote", person.id);
+    return { name: `promote-${person.id}`, sign: "star", label, run };
+  });
 }
 
 function topicDeeds(state, chat, actions) {

@@ -25,11 +25,15 @@ function keyButton(message, key, { name, pressed, actions }) {
   const isBusy = pressed !== null && pressed === key.callback_data;
   const run = deedOf(message, key, actions);
   const props = { ...shared, disabled: run === null, "aria-busy": String(isBusy), onclick: run };
-  return button(props, key.text, isBusy && el("span", { class: "spinner", "aria-hidden": "true" }));
+  const sign = key.web_app && icon("app");
+  return button(props, key.text, sign, isBusy && el("span", { class: "spinner", "aria-hidden": "true" }));
 }
 
 function deedOf(message, key, actions) {
   if (key.callback_data !== undefined) return () => actions.pressButton(message, key.callback_data);
+  if (key.web_app)
+    return () =>
+      actions.openMiniApp(message.chat.id, { message_id: message.message_id, url: key.web_app.url });
   if (key.copy_text) return () => actions.copyText(key.copy_text.text);
   return null;
 }

@@ -7,6 +7,8 @@ import { ChatPane } from "./chat_pane.js";
 import { createComposing } from "./composing.js";
 import { followEvents } from "./events.js";
 import { keep, loadKept } from "./keep.js";
+import { MiniAppPanel } from "./mini_app_panel.js";
+import { readBotLink } from "./mini_apps.js";
 import { allowedView } from "./navigation.js";
 import { chatsOf, unreadOf } from "./places.js";
 import { readRoute, writeRoute } from "./route.js";
@@ -28,6 +30,7 @@ function start() {
   const actions = createActions({ store, api, sending, composing, notify: toasts.notify });
   const sidebar = createSidebar(document.getElementById("sidebar"), actions, composing);
   const pane = new ChatPane(document.getElementById("chat"), actions, composing, toasts.notify);
+  const miniApp = new MiniAppPanel(document.getElementById("mini-app"), actions);
   sending.restore();
   const events = followEvents({
     loadWorld: api.loadWorld,
@@ -38,8 +41,20 @@ function start() {
   const banners = createBanners(document.getElementById("banners"), events.reconnect, store.refresh);
   for (const view of [banners, sidebar, pane]) store.watch((state) => view.render(state));
   store.watch(showFrame);
+  // After the frame: a chat that the panel covers cannot take the focus back.
+  store.watch((state) => miniApp.render(state));
+  document.addEventListener("click", (event) => followBotLink(event, store.state, actions));
   window.addEventListener("popstate", actions.followRoute);
   window.addEventListener("hashchange", actions.followRoute);
+}
+
+// Links to the bot, on buttons and in texts, stay in the simulator.
+function followBotLink(event, state, actions) {
+  const address = event.target.closest?.("a[href]")?.href;
+  const link = address && readBotLink(address, state.bot.username);
+  if (!link) return;
+  event.preventDefault();
+  actions.followBotLink(link);
 }
 
 function enterWorld(state, world) {
@@ -70,6 +85,7 @@ function showFrame(state) {
   const app = document.getElementById("app");
   app.dataset.screen = state.view.chatId === null ? "list" : "chat";
   app.dataset.loaded = String(state.loaded);
+  app.dataset.panel = state.miniApp === null ? "closed" : "open";
   if (!state.loaded) return;
   const { personId } = state.view;
   const unread = chatsOf(state, personId).reduce((sum, chat) => sum + unreadOf(state, personId, chat), 0);

@@ -4,7 +4,11 @@ import { leaveToList, readRoute, writeRoute } from "./route.js";
 
 export function createNavigation(store) {
   const { state } = store;
-  const show = (view) => store.change(() => (state.view = view));
+  const show = (view) =>
+    store.change(() => {
+      if (view.personId !== state.view.personId) state.miniApp = null;
+      state.view = view;
+    });
 
   function openChat(chatId, topicId = null) {
     const fromList = state.view.chatId === null;
@@ -20,7 +24,9 @@ export function createNavigation(store) {
     show(view);
   }
 
+  // Back also leaves the Mini App, which covers the chat on a phone.
   function followRoute() {
+    state.miniApp = null;
     show(allowedView(state, readRoute()));
   }
 

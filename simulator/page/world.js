@@ -19,6 +19,7 @@ export function emptyState() {
     readUpTo: {},
     outbox: [],
     pressed: new Map(),
+    miniApp: null,
     view: { personId: null, chatId: null, topicId: null },
   };
 }
