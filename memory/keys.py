@@ -48,6 +48,15 @@ SWEEPING_TTL_S = 30
 """Lease of one cleanup step: three requests to the index, each with a time-out of six seconds."""
 
 
+COUNTER_STEP_S = 900
+COUNTER_TTL_S = 31 * 24 * 3600
+"""Counters are kept in buckets of COUNTER_STEP_S. counters.lua has the same numbers."""
+DASHBOARD_TTL_S = 60
+"""A link that `mnemogram dashboard` prints."""
+SESSION_TTL_S = 8 * 3600
+"""An operator's session on the page, after such a link was opened."""
+
+
 class KeyKind(NamedTuple):
     """Documentation of a key."""
 
@@ -90,6 +99,8 @@ PartitionName = Literal[
     "control",
     "dead",
     "unreachable",
+    "counts",
+    "workers",
     "update",
     "erased",
     "refused",
@@ -110,9 +121,13 @@ GlobalName = Literal[
     "{access}:guests",
     "{access}:invitation",
     "{access}:tries",
+    "{access}:open",
+    "{access}:dashboard",
+    "{access}:sessions",
     "{rates}:seats",
     "{rates}:bucket",
     "{rates}:hold",
+    "{rates}:counts",
 ]
 
 CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
@@ -243,6 +258,18 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     "unreachable": KeyKind(
         "HASH chat id → time of Telegram's last 403 (Unix seconds), until an update comes from the chat."
     ),
+    "counts": KeyKind(
+        "HASH of what happened in COUNTER_STEP_S from START (Unix seconds): messages, turns, recalled (turns that used"
+        " memories), prompt, completion and micros of each model, and levels of answer times (bot/observe/series.py)."
+        " It has no data of a chat, so no reset touches it; COUNTER_TTL_S.",
+        "START",
+        expires=True,
+    ),
+    "workers": KeyKind(
+        "ZSET of the workers, each with its version, scored by their last sign of life (Unix seconds); only in the"
+        " first partition. It expires with the newest.",
+        expires=True,
+    ),
     "update": KeyKind(
         "HASH of one update: state, reason, context, times, and the payload until it is finished. TERMINAL_UPDATE_TTL_S"
         " from then on.",
@@ -316,6 +343,19 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "USER_ID",
         expires=True,
     ),
+    "{access}:open": KeyKind(
+        "ZSET of the digests of unused invitations, scored by their expiry (Unix seconds); INVITATION_TTL_S.",
+        expires=True,
+    ),
+    "{access}:dashboard": KeyKind(
+        "STRING: an unused link to the operators' page, by the SHA-256 of its token; DASHBOARD_TTL_S.",
+        "DIGEST",
+        expires=True,
+    ),
+    "{access}:sessions": KeyKind(
+        "ZSET of the SHA-256 of the tokens of operators' sessions, scored by their end (Unix seconds); SESSION_TTL_S.",
+        expires=True,
+    ),
     "{rates}:seats": KeyKind(
         "ZSET of the seats that calls to the Bot API have taken; its TTL ends with the last seat.",
         expires=True,
@@ -328,6 +368,11 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     "{rates}:hold": KeyKind(
         "STRING: time (ms) before which Telegram wants no call for this chat; five minutes longer.",
         "CHAT_ID",
+        expires=True,
+    ),
+    "{rates}:counts": KeyKind(
+        "HASH of the refusals (429s) of the Bot API in COUNTER_STEP_S from START (Unix seconds); COUNTER_TTL_S.",
+        "START",
         expires=True,
     ),
 }

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import version
 
 from bot.agent.agents_file import AgentSpec, Options, TeamSpec
 from bot.agent.functions_based import FunctionsBasedAgent
@@ -179,6 +180,7 @@ def build_inbox(settings: Settings, redis: RedisClient, *, clock: Callable[[], f
         box_limit=settings.box_limit,
         talk_limit=settings.group_context_messages,
         clock=clock,
+        version=version("mnemogram"),
     )
 
 

@@ -49,7 +49,14 @@ def accept(
 
 @lua_script(_SCRIPTS)
 def sweep(
-    partition: int, *, group: str, consumer: str, limits: SweepLimits, prefixes: Mapping[str, str]
+    partition: int,
+    *,
+    group: str,
+    consumer: str,
+    worker: str,
+    now: float,
+    limits: SweepLimits,
+    prefixes: Mapping[str, str],
 ) -> ScriptCall: ...
 
 
@@ -66,7 +73,7 @@ def settle(ref: ContextRef, *, fence: Fence, context: str, rotate: bool, handed_
 
 
 @lua_script(_SCRIPTS)
-def leave(partition: int, *, group: str, consumer: str) -> ScriptCall: ...
+def leave(partition: int, *, group: str, consumer: str, worker: str) -> ScriptCall: ...
 
 
 class RedisInbox:
@@ -80,11 +87,14 @@ class RedisInbox:
         box_limit: int,
         clock: Callable[[], float],
         talk_limit: int = TALK_LINES,
+        version: str = "",
     ) -> None:
+        """`version` is of the program. Workers are listed as alive with it, or not at all without one."""
         self._redis = redis
         self._partitions = partitions
         self._limits = AcceptLimits(box=box_limit, talk=talk_limit)
         self._clock = clock
+        self._version = version
         self._doors = [GroupCommit(redis.run_all_durably) for _ in range(partitions)]
 
     async def open(self) -> None:
@@ -132,11 +142,16 @@ class RedisInbox:
         return claims
 
     async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
-        """Take over up to `count` contexts whose worker gave no sign of life for `idle_ms`."""
+        """Take over up to `count` contexts whose worker gave no sign of life for `idle_ms`.
+
+        The sweep of the first partition also lists this worker as alive, for as long.
+        """
         call = sweep(
             partition,
             group=GROUP,
             consumer=consumer,
+            worker="" if partition else self._worker(consumer),
+            now=self._clock(),
             limits=SweepLimits(idle_ms=idle_ms, count=count),
             prefixes=keys.key_prefixes(partition),
         )
@@ -180,7 +195,11 @@ class RedisInbox:
 
     async def leave(self, partition: int, *, consumer: str) -> None:
         """Take this consumer out of the group, unless it still holds entries."""
-        await self._redis.run(leave(partition, group=GROUP, consumer=consumer))
+        call = leave(partition, group=GROUP, consumer=consumer, worker=self._worker(consumer))
+        await self._redis.run(call)
+
+    def _worker(self, consumer: str) -> str:
+        return f"{consumer} {self._version}" if self._version else ""
 
     async def depth(self, partition: int) -> tuple[int, float]:
         """Return the number of contexts in `ready`, waiting or claimed, and the age of the oldest in seconds."""

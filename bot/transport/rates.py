@@ -110,7 +110,7 @@ def reserve(rates_seats: Key, rates_bucket: Key, rates_hold: Key, ask: _Ask) -> 
 
 
 @lua_script("bot.transport.scripts")
-def hold(rates_hold: Key, *, wait: int, careful: int, now: int | None) -> ScriptCall: ...
+def hold(rates_hold: Key, *, rates_counts: Key, wait: int, careful: int, now: int | None) -> ScriptCall: ...
 
 
 class SendRates:
@@ -196,7 +196,8 @@ class SendRates:
 
     def _hold_call(self, chat_id: int, wait_ms: int) -> ScriptCall:
         key, careful = global_key("{rates}:hold", chat_id), int(CAREFUL_S * 1000)
-        return hold(key, wait=wait_ms, careful=careful, now=self._now())
+        counts = global_key("{rates}:counts")
+        return hold(key, rates_counts=counts, wait=wait_ms, careful=careful, now=self._now())
 
     def _own_hold(self, chat_id: int) -> float:
         """Return the seconds of a hold by this process, for when the store is away."""

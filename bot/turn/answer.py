@@ -21,14 +21,14 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import context_keys
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
-from bot.turn.commit import Committer, TurnTrace, trace_of
+from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
 from bot.turn.outbox import LongAnswers, Part, plan_reply
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
-from bot.turn.store import Commit
+from bot.turn.store import Commit, TurnNote
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.codec import dump_json
@@ -314,7 +314,7 @@ class Answerer:
                 user_id=question.user_id,
                 chat_id=question.to.chat_id,
             ),
-            trace=dump_json(TurnTrace, trace),
+            note=TurnNote(trace=dump_json(TurnTrace, trace), counted=counted_in(trace)),
         )
 
     def _parts(self, question: Question, preview: Preview, text: str) -> list[Part]:

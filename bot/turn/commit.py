@@ -122,6 +122,11 @@ class TurnTrace:
     compresses: bool = False
 
 
+def counted_in(turn: TurnTrace) -> dict[str, int]:
+    """Return what a turn adds to the counters of all processes."""
+    return {"turns": 1, "recalled": 1} if turn.recalled else {"turns": 1}
+
+
 def trace_of(
     context: AgentContext, *, usage: Usage, micros: int | None, files: int, compresses: bool
 ) -> TurnTrace:

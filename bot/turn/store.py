@@ -1,7 +1,7 @@
 """The turn's reads and writes in Redis: its work, each finished step, the one commit, each send."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
@@ -51,6 +51,16 @@ class Todo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TurnNote:
+    """A turn for operators. The defaults are those of a command."""
+
+    trace: str = ""
+    """Its record: see bot/turn/commit.py."""
+    counted: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Amounts for the counters of all processes, by name (bot/observe/series.py)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
     """The changes of one turn, made all at once. Without parts its updates end at once, else with the last part."""
 
@@ -76,8 +86,7 @@ class Commit:
     """Ids of the messages of the turn that this one answers again."""
     booking: Sequence[ScriptCall] = ()
     """Runs in the same round trip, whatever becomes of the commit."""
-    trace: str = ""
-    """The turn's record for operators: see bot/turn/commit.py."""
+    note: TurnNote = TurnNote()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +181,7 @@ def commit(
     now: float,
     changes: CommitChanges,
     settings: CommitSettings,
+    counted: Sequence[str | int],
 ) -> ScriptCall: ...
 
 
@@ -327,13 +337,14 @@ class TurnStore:
                 ledger=dump_json(list[LedgerEntry], list(turn.ledger)) if turn.ledger else "",
                 prompt_record=turn.prompt_record,
                 registered=turn.registered,
-                trace=turn.trace,
+                trace=turn.note.trace,
                 starts_conversation=turn.starts_conversation,
                 compresses=turn.compresses,
                 active_agent=turn.active_agent,
                 begins_send=begins_send,
             ),
             settings=settings,
+            counted=[each for amount in turn.note.counted.items() for each in amount],
         )
         # The booking comes first: a commit that is stored was booked, and a repeated commit is booked once.
         calls = [*turn.booking, call]

@@ -11,12 +11,13 @@ from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
+from bot.observe.series import CounterReader
 from bot.transport.rates import SendRates
 from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability
 from bot.turn.limits import LimitGuard, UsageLimits
 from bot.turn.outbox import Part
-from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnStore
+from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnNote, TurnStore
 from memory import keys
 from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
 from memory.codec import parse_json
@@ -199,6 +200,30 @@ async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partitio
     assert await inspection.unanswered(partition) == [(ref, "p1")]
     await turns.forget_dead(ref, [1])
     assert await turns.dead_letters(ref) == {}
+
+
+async def test_counters_of_every_node_are_read_together(redis: RedisClient) -> None:
+    turns = TurnStore(redis, clock=lambda: NOW)
+    inbox = RedisInbox(redis, partitions=PARTITIONS, box_limit=5, clock=lambda: NOW, version="1.2.3")
+    for partition in range(PARTITIONS):
+        claim = await accepted(inbox, make_ref_in(partition), partition + 1)
+        await turns.take(claim, window=10)
+        parts = some_parts("an answer", update_id=partition + 1)
+        commit = Commit(
+            update_ids=[partition + 1], epoch=0, parts=parts, note=TurnNote(trace="{}", counted={"turns": 1})
+        )
+        await turns.commit(claim, commit)
+        await turns.sent(claim, parts[0], telegram_id=1)
+        await inbox.sweep(partition, consumer="anna", count=1, idle_ms=30_000)
+    await SendRates(redis, clock=lambda: NOW).hold(1, 3)
+    reader = CounterReader(redis, partitions=PARTITIONS, clock=lambda: NOW)
+
+    point = (await reader.series(24)).points[-1]
+
+    assert (point.messages, point.turns) == (PARTITIONS, PARTITIONS)
+    assert point.stages["whole"].p50 is not None
+    assert await reader.refusals() == (1, 1)
+    assert [(each.name, each.version) for each in await reader.workers()] == [("anna", "1.2.3")]
 
 
 async def test_a_slow_server_of_the_send_budgets_holds_up_neither_commit_nor_send(

@@ -267,5 +267,5 @@ async def test_every_key_of_the_budgets_expires(redis: RedisClient) -> None:
 
     found = await redis.call("KEYS", "*rates*")
 
-    assert len(found) == 5
+    assert len(found) == 6
     assert all([await redis.call("PTTL", key) > 0 for key in found])

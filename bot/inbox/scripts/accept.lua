@@ -1,6 +1,6 @@
 -- Accept one update: dedupe, bound, add to its context's box, wake the context. Atomic.
--- USES: fence talk_lines
--- KEYS: update box active ready stop control talk contexts unreachable telegram
+-- USES: fence talk_lines counters
+-- KEYS: update box active ready stop control talk contexts unreachable telegram counts
 -- ARGV: arrival:json now limits:json
 -- Returns accepted | duplicate | full | control | ignored
 local context = arrival.ref.context_id
@@ -68,6 +68,7 @@ if arrival.mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
   -- It must not wait behind the turn that it stops.
   redis.call('SET', stop, id, 'EX', limits.stop_ttl)
   send_signal('stop', 0, 0)
+  count_up(counts, now, { 'messages', 1 })
   store()
   finish_update(update, 'answered', 'stop', now, limits.record_ttl)
   return 'control'
@@ -83,4 +84,5 @@ if signal and redis.call('HEXISTS', active, context) == 1 then
   send_signal(signal.kind, signal.telegram_message_id, signal.sender_id)
 end
 wake(ready, active, context)
+count_up(counts, now, { 'messages', 1 })
 return 'accepted'

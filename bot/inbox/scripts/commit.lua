@@ -1,11 +1,11 @@
 -- Commit a turn: all of it, or nothing.
 -- Order: delete the messages of the turn that it answers again, append its own with what it called, put its parts into
 -- the outbox, take its updates out of the box, forget its journal.
--- USES: fence append_messages delete_messages start_conversation
+-- USES: fence append_messages delete_messages start_conversation counters
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
--- KEYS: contexts summaries lineage ledger prompts compress artifacts
--- ARGV: fence:json expected_epoch now changes:json settings:json
--- changes, settings: CommitChanges and CommitSettings (bot/turn/store.py)
+-- KEYS: contexts summaries lineage ledger prompts compress artifacts counts
+-- ARGV: fence:json expected_epoch now changes:json settings:json counted...
+-- changes, settings: CommitChanges and CommitSettings (bot/turn/store.py); counted: name, amount, …
 -- Returns ok | already (this commit was done before) | fenced | forgotten
 -- With `begins_send` the first send counts as begun: it follows at once, or count_sends.lua takes the count back.
 -- A commit without updates is an apology; its first part shows whether it was done before.
@@ -78,4 +78,5 @@ if changes.begins_send then
   redis.call('SET', sending, 1)
 end
 redis.call('DEL', journal)
+count_up(counts, now, counted)
 return 'ok'

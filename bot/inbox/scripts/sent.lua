@@ -1,7 +1,7 @@
 -- Take the first part off the outbox: its outcome is known. After the last one finish its updates, and settle the context
 -- if nothing waits in its box.
--- USES: fence telegram_index
--- KEYS: ready active box outbox sending delivering telegram epoch
+-- USES: fence telegram_index counters
+-- KEYS: ready active box outbox sending delivering telegram epoch counts
 -- ARGV: fence:json part expected_epoch now outcome:json
 -- outcome: SendOutcome (bot/turn/store.py)
 -- Returns ok | settled (the claim has ended) | fenced | gone (the outbox was erased meanwhile). A repetition whose first
@@ -15,6 +15,18 @@ local function is_done()
   update = first and outcome.update_prefix .. first or update
   local note = redis.call('HGET', update, 'part:' .. digits(this.number))
   return note and cjson.decode(note).claim == attempt_of(fence)
+end
+
+-- Count how long the turn took: from its first update to its begin, to its commit, to its last part.
+local function count_times(received, begun, committed)
+  if received and begun and committed then
+    count_up(counts, now, {
+      level_of('waiting', begun - received), 1,
+      level_of('answering', committed - begun), 1,
+      level_of('delivering', now - committed), 1,
+      level_of('whole', now - received), 1,
+    })
+  end
 end
 
 if not is_held(ready, fence) then
@@ -67,6 +79,9 @@ for _, update in ipairs(updates) do
     finish_update(update, 'ignored', outcome.undeliverable, now, outcome.record_ttl)
   else
     finish_update(update, ends_as or 'answered', reason or '', now, outcome.record_ttl)
+    if redis.call('HSTRLEN', update, 'turn') > 0 then
+      count_times(unpack(redis.call('HMGET', update, 'received_at', 'begun_at', 'committed_at')))
+    end
   end
 end
 redis.call('DEL', sending, delivering)

@@ -1,7 +1,8 @@
 -- Take over entries whose holder gave no sign of life for a lease.
 -- USES: fence
--- KEYS: ready
--- ARGV: group consumer limits:json prefixes:json
+-- KEYS: ready workers
+-- ARGV: group consumer worker now limits:json prefixes:json
+-- worker: name and version, with which the worker is listed as alive, or ''
 -- Returns {{entry, context, delivery, deaths}, …}: `deaths` is 0 if an answer is delivered or a dead letter buried first.
 
 -- Return the number of attempts at the context's next update that ended with a death. From `isolated_from` on the next
@@ -21,6 +22,11 @@ local function deaths(context, attempt)
   return begun
 end
 
+if worker ~= '' then
+  redis.call('ZADD', workers, now, worker)
+  redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - limits.idle_ms / 1000)
+  redis.call('PEXPIRE', workers, limits.idle_ms)
+end
 local rows, from = {}, '0-0'
 repeat
   -- One call looks at ten times COUNT entries only: the idle ones may stand behind those that are worked on.
