@@ -1,31 +1,145 @@
 """Builds the memory page's API from settings and open stores."""
 
+import asyncio
 import time
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from importlib.metadata import version
 
-from bot.app.build import build_access
+import structlog
+
+from bot.agent.agents_file import Options
+from bot.app.agents import counter_for
+from bot.app.build import Outside, build_access
+from bot.app.stores import IntakeStores, Stores, embedder_config, store_config
+from bot.page.access import ChatAccess
 from bot.page.api import PageApi
+from bot.page.memories import MemoryPages
+from bot.page.rates import Rate, RateLimit
 from bot.page.visitors import Authentication
 from bot.settings import Settings
+from bot.transport.people import Administrators
+from bot.transport.telegram_api import MEMBERS
+from memory.errors import MemoryFailure, RecallUnavailable, StoreUnavailable
+from memory.history.redis_history import RedisHistory
+from memory.recall.embedders.embedder import EmbeddingError
+from memory.recall.recall import Recall
+from memory.stores import MemoryStores, open_memory_stores, qdrant_place
+
+log = structlog.get_logger()
+
+SEARCHES = Rate(per_second=3, burst=9)
+"""Searches of one person: each takes two requests to the index and some CPU."""
+_REOPEN_AFTER_S = 5.0
+"""Pause after a failure to open the index, so that requests do not wait for each other."""
 
 
-def build_page_api(settings: Settings) -> PageApi:
-    """Return the API of the people and of the operators."""
-    return PageApi(
-        routes=[],
-        authentication=Authentication(
-            token=settings.token,
-            operator_ids=build_access(settings).operator_ids,
-            find_session=_no_session,
+@asynccontextmanager
+async def open_page_api(
+    settings: Settings, stores: IntakeStores | Stores, outside: Outside, options: Options
+) -> AsyncGenerator[PageApi]:
+    """Open the API of the people and of the operators. What its searches open is closed with the block."""
+    async with AsyncExitStack() as stack:
+        recall = LateRecall(settings, stores, stack)
+        access = build_chat_access(settings, stores, outside)
+        pages = MemoryPages(
+            access=access,
+            redis=stores.redis,
+            history=RedisHistory(stores.redis),
+            open_recall=recall.open,
+            bot=outside.bot,
+            version=version("mnemogram"),
+            tokenizer=counter_for(settings.openai_model),
+            artifact_ttl_s=options.artifact_ttl_s,
+            searches=RateLimit(SEARCHES, clock=time.monotonic),
             clock=time.time,
-        ),
-        open_session=_no_sessions,
-        clock=time.monotonic,
+        )
+        yield PageApi(
+            pages.routes(),
+            authentication=Authentication(
+                token=settings.token,
+                operator_ids=access.access.operator_ids,
+                find_session=_find_no_session,
+                clock=time.time,
+            ),
+            open_session=_open_no_session,
+            clock=time.monotonic,
+        )
+
+
+def build_chat_access(settings: Settings, stores: IntakeStores | Stores, outside: Outside) -> ChatAccess:
+    """Return the decisions about who sees which chat."""
+    telegram = outside.telegram
+
+    async def is_member(chat_id: int, user_id: int) -> bool:
+        return await telegram.member_status(chat_id, user_id) in MEMBERS
+
+    return ChatAccess(
+        redis=stores.redis,
+        bot_id=outside.bot.id,
+        partitions=settings.partitions,
+        access=build_access(settings),
+        guests=stores.guests,
+        migrations=stores.migrations,
+        is_administrator=Administrators(telegram.is_administrator, clock=time.time).includes,
+        is_member=Administrators(is_member, clock=time.time).includes,  # with the same cache
+        group_page=settings.group_memory_page,
+        operators_read=settings.operators_read_chats,
     )
 
 
-async def _no_session(_: str) -> bool:
+class LateRecall:
+    """The index and the embedder: those of the process, or opened at the first request that needs them.
+
+    A process that only takes updates has no recall, and stays small until somebody searches on the page.
+    """
+
+    def __init__(self, settings: Settings, stores: IntakeStores | Stores, stack: AsyncExitStack) -> None:
+        """The stack closes what is opened."""
+        self._settings = settings
+        self._redis = stores.redis
+        self._stack = stack
+        self._ready = stores.recall if isinstance(stores, Stores) else None
+        self._opened: MemoryStores | None = None
+        self._opening = asyncio.Lock()
+        self._failed_at = -_REOPEN_AFTER_S
+
+    async def open(self) -> Recall:
+        """Return the open recall, which searches the space that serves now. Raises RecallUnavailable."""
+        if self._ready is not None:
+            return self._ready
+        async with self._opening:
+            if self._opened is None:
+                if time.monotonic() < self._failed_at + _REOPEN_AFTER_S:
+                    raise RecallUnavailable
+                self._opened = await self._open()
+        await self._opened.reindexer.follow()
+        return self._opened.recall
+
+    async def _open(self) -> MemoryStores:
+        from memory.recall.qdrant.index import open_qdrant
+
+        settings = self._settings
+        async with AsyncExitStack() as opening:
+            try:
+                url, api_key = await qdrant_place(store_config(settings), opening)
+                qdrant = await opening.enter_async_context(open_qdrant(url, api_key=api_key))
+                stores = await open_memory_stores(
+                    self._redis, qdrant, embedder_config(settings), opening, partitions=settings.partitions
+                )
+            except StoreUnavailable:
+                raise
+            except (MemoryFailure, EmbeddingError) as failure:
+                self._failed_at = time.monotonic()
+                log.warning("page_index_not_opened", error=type(failure).__name__)
+                raise RecallUnavailable from failure
+            self._stack.push_async_callback(opening.pop_all().aclose)
+        return stores
+
+
+async def _find_no_session(_: str) -> bool:
     return False
 
 
-async def _no_sessions(_: str) -> None:
+async def _open_no_session(_: str) -> None:
     return None

@@ -33,7 +33,7 @@ from bot.app.lifecycle import (
     until_one_ends,
 )
 from bot.app.models import Models, open_models
-from bot.app.page import build_page_api
+from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, Stores, embedder_config, open_intake_stores, open_stores
 from bot.app.turns import build_turns, build_worker
@@ -185,13 +185,15 @@ class _Service:
         inbox = build_inbox(self._settings, intake.redis, clock=time.time)
         # First, because the rest takes its time and /health/ready already says that updates are accepted.
         ingest = self._webhook.ingest = self._build_ingest(intake, outside, inbox) if serve else None
-        if serve:
-            self._page.api = build_page_api(self._settings)
         with suppress(
             StoreUnavailable, StoreFull
         ):  # if the store has gone again, the first claim creates the groups
             await inbox.open()
-        async with background() as tasks:
+        async with AsyncExitStack() as stack, background() as tasks:
+            if serve:
+                page_api = open_page_api(self._settings, intake, outside, self._spec.options)
+                self._page.api = await stack.enter_async_context(page_api)
+                stack.callback(self._close_page)
             if self._settings.redis_url is not None:
                 tasks.append(spawn(mend_forever(intake.redis), "file-repair"))
             working: list[asyncio.Task[None]] = []
@@ -211,6 +213,10 @@ class _Service:
                 if working:
                     await asyncio.wait(working)
         await leave(self._indexers)
+
+    def _close_page(self) -> None:
+        """Answer requests of the page with 503 from now on."""
+        self._page.api = None
 
     async def what_is_down(self) -> dict[str, str]:
         """Return the parts that do not answer now, each with one sentence, for /health/ready."""

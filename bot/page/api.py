@@ -90,7 +90,7 @@ class PageApi:
 
     async def _admit(self, request: Request) -> Visitor:
         visitor = await self._identify(request)
-        _refuse_if(self._visitors.take(visitor.key))
+        admit(self._visitors, visitor.key)
         return visitor
 
     def _route_of(self, scope: Scope) -> Route:
@@ -107,12 +107,12 @@ class PageApi:
         try:
             return await self._authentication.identify(authorization, link)
         except PageError:
-            _refuse_if(self._strangers.take("strangers"))
+            admit(self._strangers, "strangers")
             raise
 
     async def _exchange(self, request: Request) -> Mapping[str, Any]:
         """Return the session for the token of a dashboard link."""
-        _refuse_if(self._strangers.take("sessions"))
+        admit(self._strangers, "sessions")
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         session = None
         if scheme.lower() == "dashboard" and 0 < len(token) <= _LONGEST_TOKEN:
@@ -124,7 +124,9 @@ class PageApi:
         return session
 
 
-def _refuse_if(wait_s: float) -> None:
+def admit(limit: RateLimit, owner: str) -> None:
+    """Take a request from the owner's rate. Raises PageError if there is none left."""
+    wait_s = limit.take(owner)
     if wait_s:
         raise PageError(
             "too_many_requests", "Too many requests. Please wait a moment.", retry_after_s=math.ceil(wait_s)

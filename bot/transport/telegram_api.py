@@ -34,6 +34,7 @@ _POLLS = aiohttp.ClientTimeout(
     connect=2 * _CONNECT_S, sock_connect=_CONNECT_S, sock_read=POLL_S + 10, total=POLL_S + 30
 )
 _ADMINISTRATORS = ("creator", "administrator")
+MEMBERS = (*_ADMINISTRATORS, "member", "restricted")
 _NOT_MODIFIED = "message is not modified"
 """Answer to an edit that changes nothing."""
 _NOT_THERE_TO_DELETE = "message to delete not found"
@@ -186,10 +187,11 @@ class TelegramApi:
             await self._bot.send_chat_action(chat_id, "typing", thread_id)
 
     async def member_status(self, chat_id: int, user_id: int) -> str:
-        """Return a person's status in a chat: creator, administrator, member, restricted, left or kicked."""
+        """Return a person's status in a chat: one of MEMBERS if they are in it, left or kicked if they are not."""
         with translated_errors():
             member = await self._bot.get_chat_member(chat_id, user_id)
-        return str(member.status)
+        is_outside = isinstance(member, telegram.ChatMemberRestricted) and not member.is_member
+        return "left" if is_outside else str(member.status)
 
     async def is_administrator(self, chat_id: int, user_id: int) -> bool:
         """Return True for an administrator of the chat, and for the group itself (anonymous administrators)."""

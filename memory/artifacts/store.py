@@ -126,6 +126,12 @@ class ContextArtifacts:
         about = await self.redis.call("HGET", self._key(artifact_id), "about")
         return None if about is None else parse_json(Artifact, str(about))
 
+    async def newest(self, limit: int) -> list[Artifact]:
+        """Return up to `limit` artifacts that have not expired, those that live longest first."""
+        ids = await self.redis.call("ZRANGE", context_key(self.ref, "artifacts"), 0, limit - 1, "REV")
+        rows = await self.redis.calls([("HGET", self._key(each), "about") for each in ids])
+        return [parse_json(Artifact, str(about)) for about in rows if about is not None]
+
     async def read(self, artifact_id: str, *, start: int, length: int) -> str:
         """Return a range of its text in characters, reading only the pieces of that range; "" beyond its end.
 

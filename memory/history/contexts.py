@@ -1,6 +1,6 @@
 """The registry of contexts: an operator lists it, and a first message adds to it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -8,6 +8,9 @@ from memory.codec import dump_json, parse_json
 from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
+
+_PIECE = 500
+"""Contexts of one round trip of a scan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,24 @@ async def list_contexts(redis: RedisClient, partitions: Iterable[int]) -> list[C
             for context_id, entry in entries.items()
         ]
     return sorted(found, key=lambda context: (context.created_at, context.ref.context_id))
+
+
+async def find_context(redis: RedisClient, ref: ContextRef) -> Context | None:
+    """Return the registered context, or None."""
+    entry = await redis.call("HGET", partition_key(ref.partition, "contexts"), ref.context_id)
+    return None if entry is None else _parse(ref, str(entry))
+
+
+async def scan_contexts(redis: RedisClient, partition: int) -> AsyncGenerator[Context]:
+    """Yield the registered contexts of a partition, read in pieces, in any order. Some may come twice."""
+    cursor = 0
+    while True:
+        reply = await redis.call("HSCAN", partition_key(partition, "contexts"), cursor, "COUNT", _PIECE)
+        cursor, entries = int(reply[0]), cast("dict[str, str]", reply[1])
+        for context_id, entry in entries.items():
+            yield _parse(ContextRef(context_id=context_id, partition=partition), entry)
+        if not cursor:
+            return
 
 
 @lua_script("memory.redis.scripts")

@@ -1,0 +1,216 @@
+"""Access to chats on the page: which contexts a visitor may see, and what they may do with them."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import structlog
+
+from bot.errors import SendUnknown, TelegramFailure, TelegramUnavailable
+from bot.page.visitors import PageError, Visitor
+from bot.transport.gating import Access
+from bot.transport.ingest import telegram_ref
+from bot.transport.migrations import Migrations
+from bot.transport.page_links import PagePlace
+from bot.transport.people import Guests
+from memory.history.contexts import Context, find_context, scan_contexts
+from memory.keys import ContextRef
+from memory.redis.client import RedisClient
+
+log = structlog.get_logger()
+
+GroupPage = Literal["administrators", "members", "off"]
+HasRole = Callable[[int, int], Awaitable[bool]]
+"""Return True if a person (the second id) has a role in a chat. Raises the TelegramFailure errors."""
+
+NOT_YOURS = "You may not see this memory."
+"""The sentence for every context that a visitor may not see. It does not tell whether the context exists."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rights:
+    """What a visitor may do with the memory of a chat that they see."""
+
+    may_reset: bool = False
+    may_forget_all: bool = False
+    """Others' messages and the bot's. Everybody may forget their own."""
+    may_export: bool = False
+
+
+OWNER = Rights(may_reset=True, may_forget_all=True, may_export=True)
+OPERATOR = Rights(may_reset=True, may_forget_all=True)
+"""Of an operator who looks into other people's chats, as with /reset and /forget."""
+MEMBER = Rights()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageContext:
+    """A context that a visitor may see."""
+
+    ref: ContextRef
+    anchor_id: int
+    """The chat's first id."""
+    thread_id: int | None
+    title: str
+    rights: Rights
+
+    @property
+    def is_private(self) -> bool:
+        """Return True for a private chat."""
+        return self.anchor_id > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatAccess:
+    """Decides at each request. Answers of Telegram are believed for a minute; without an answer nobody gets in."""
+
+    redis: RedisClient
+    bot_id: int
+    partitions: int
+    access: Access
+    guests: Guests
+    migrations: Migrations
+    is_administrator: HasRole
+    is_member: HasRole
+    group_page: GroupPage
+    operators_read: bool
+
+    async def find(self, visitor: Visitor, context_id: str) -> PageContext:
+        """Return the context. Raises PageError: the same "forbidden" for a foreign and for an unknown one."""
+        try:
+            return await self._find_own(visitor, context_id)
+        except PageError:
+            if visitor.is_operator and self.operators_read:
+                return await self._look_into(visitor, context_id)
+            raise
+
+    async def list_contexts(self, visitor: Visitor) -> tuple[list[PageContext], str | None]:
+        """Return the contexts of the visitor's chats, and the id of the one that the page was opened for.
+
+        A chat without a memory yet has its own context. Raises PageError if the page was opened for a chat that the
+        visitor may not see; operators get the rest.
+        """
+        found: list[PageContext] = []
+        current: str | None = None
+        for anchor_id in await self._chats_of(visitor):
+            try:
+                rights = await self._rights(visitor, anchor_id)
+            except PageError:
+                if not visitor.is_operator:
+                    raise
+                continue
+            contexts = [replace(context, rights=rights) for context in await self._list_chat(anchor_id)]
+            thread_id = await self._thread_of_link(visitor, anchor_id)
+            opened = [context for context in contexts if context.thread_id == thread_id] or contexts
+            current, found = opened[0].ref.context_id, found + contexts
+        if not found and not visitor.is_operator:
+            raise PageError("forbidden", NOT_YOURS)
+        return found, current
+
+    async def _find_own(self, visitor: Visitor, context_id: str) -> PageContext:
+        for anchor_id in await self._chats_of(visitor):
+            context = await self._find_in_chat(anchor_id, context_id)
+            if context is not None:
+                return replace(context, rights=await self._rights(visitor, anchor_id))
+        raise PageError("forbidden", NOT_YOURS)
+
+    async def _chats_of(self, visitor: Visitor) -> list[int]:
+        """Return the anchors of the visitor's own chat and of the link's, without those that are closed to them.
+
+        ALLOWED_CHAT_IDS may admit a person to a group only.
+        """
+        if visitor.user_id is None:
+            return []
+        anchors = [visitor.user_id]
+        if visitor.place is not None and visitor.place.chat_id < 0:
+            anchors.append(await self.migrations.resolve(visitor.place.chat_id))
+        return [anchor for anchor in anchors if await self._admits(visitor, anchor)]
+
+    async def _admits(self, visitor: Visitor, anchor_id: int) -> bool:
+        """Return True if the settings let this person use the bot in this chat."""
+        ids = {anchor_id, *([visitor.place.chat_id] if anchor_id < 0 and visitor.place else [])}
+        if any(self.access.permits(chat_id, visitor.user_id) for chat_id in ids):
+            return True
+        return visitor.user_id is not None and await self.guests.includes(visitor.user_id)
+
+    async def _rights(self, visitor: Visitor, anchor_id: int) -> Rights:
+        """Return the rights of a visitor in one of `_chats_of`. Raises PageError if they may not see its memory."""
+        if anchor_id == visitor.user_id:
+            return OWNER
+        place, user_id = visitor.place, visitor.user_id
+        if place is None or user_id is None or self.group_page == "off":
+            raise PageError("forbidden", NOT_YOURS)
+        if await _ask(self.is_administrator, place, user_id):
+            return OWNER
+        if self.group_page == "members" and await _ask(self.is_member, place, user_id):
+            return OPERATOR if visitor.is_operator else MEMBER
+        raise PageError("forbidden", NOT_YOURS)
+
+    async def _find_in_chat(self, anchor_id: int, context_id: str) -> PageContext | None:
+        """Return the context if it belongs to this chat. The chat's own context needs no entry in the registry."""
+        own = self._own(anchor_id)
+        if own.context_id == context_id:
+            entry = await find_context(self.redis, own)
+            return self._context(own, anchor_id, entry)
+        ref = ContextRef(context_id=context_id, partition=own.partition)
+        entry = await find_context(self.redis, ref)
+        is_of_chat = entry is not None and self._chat_of(entry) == anchor_id
+        return self._context(ref, anchor_id, entry) if is_of_chat else None
+
+    async def _list_chat(self, anchor_id: int) -> list[PageContext]:
+        own = self._own(anchor_id)
+        registered = {
+            entry.ref.context_id: entry
+            async for entry in scan_contexts(self.redis, own.partition)
+            if self._chat_of(entry) == anchor_id
+        }
+        first = registered.pop(own.context_id, None)
+        topics = sorted(registered.values(), key=lambda entry: (entry.created_at, entry.ref.context_id))
+        return [
+            self._context(own, anchor_id, first),
+            *[self._context(entry.ref, anchor_id, entry) for entry in topics],
+        ]
+
+    async def _look_into(self, visitor: Visitor, context_id: str) -> PageContext:
+        """Return the context of somebody else's chat for an operator. Each such look is logged."""
+        for partition in range(self.partitions):
+            ref = ContextRef(context_id=context_id, partition=partition)
+            entry = await find_context(self.redis, ref)
+            anchor_id = None if entry is None else self._chat_of(entry)
+            if anchor_id is not None:
+                log.warning("operator_reads_chat", operator=visitor.user_id, context=context_id)
+                return replace(self._context(ref, anchor_id, entry), rights=OPERATOR)
+        raise PageError("forbidden", NOT_YOURS)
+
+    async def _thread_of_link(self, visitor: Visitor, anchor_id: int) -> int | None:
+        place = visitor.place
+        if place is None or await self.migrations.resolve(place.chat_id) != anchor_id:
+            return None
+        return place.thread_id
+
+    def _own(self, anchor_id: int) -> ContextRef:
+        return telegram_ref(self.bot_id, anchor_id, None, partitions=self.partitions)
+
+    def _chat_of(self, entry: Context) -> int | None:
+        """Return the anchor of the entry's chat; None for another bot's or another program's context."""
+        chat_id = entry.keys.get("chat_id")
+        is_ours = entry.keys.get("bot_id") == self.bot_id
+        return chat_id if is_ours and isinstance(chat_id, int) else None
+
+    def _context(self, ref: ContextRef, anchor_id: int, entry: Context | None) -> PageContext:
+        thread = entry.keys.get("message_thread_id") if entry else None
+        title = entry.title if entry else ""
+        return PageContext(ref=ref, anchor_id=anchor_id, thread_id=thread, title=title, rights=MEMBER)
+
+
+async def _ask(has_role: HasRole, place: PagePlace, user_id: int) -> bool:
+    """Return Telegram's answer. A chat that it does not tell about is one that this person may not see."""
+    try:
+        return await has_role(place.chat_id, user_id)
+    except (TelegramUnavailable, SendUnknown):
+        raise PageError(
+            "unavailable", "Telegram does not say who may see this memory. Please try again."
+        ) from None
+    except TelegramFailure as failure:
+        log.info("role_unknown", chat=place.chat_id, failure=type(failure).__name__)
+        return False

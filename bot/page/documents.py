@@ -1,0 +1,77 @@
+"""The JSON documents of the API: contexts, messages and receipts. Texts are raw; the page shows them as text."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from bot.page.access import PageContext
+from bot.page.visitors import Visitor
+from memory.erasure import ErasureReceipt
+from memory.history.message import Message
+from memory.history.store import HistorySnapshot
+
+Document = Mapping[str, Any]
+
+
+def context_document(
+    context: PageContext, snapshot: HistorySnapshot, *, chat_id: int, visitor: Visitor
+) -> Document:
+    """Return a context. `chat_id` is the chat's present id."""
+    is_private, rights = context.is_private, context.rights
+    return {
+        "id": context.ref.context_id,
+        "chat_id": chat_id,
+        "thread_id": context.thread_id,
+        "kind": "private" if is_private else "group",
+        "title": context.title or (visitor.name if context.anchor_id == visitor.user_id else ""),
+        "messages": snapshot.count,
+        "since": snapshot.created_at,
+        "may_reset": rights.may_reset,
+        "may_forget": "all" if rights.may_forget_all else "own",
+        "may_export": rights.may_export,
+    }
+
+
+def message_document(
+    message: Message, *, visitor: Visitor, context: PageContext, has_receipt: bool
+) -> Document:
+    """Return a message."""
+    sender, quote = message.sender, message.quote
+    is_mine = is_written_by(message, visitor)
+    return {
+        "id": message.id,
+        "sequence": message.sequence,
+        "role": message.role,
+        "sender": None if sender is None else {"id": sender.id, "name": sender.name},
+        "is_mine": is_mine,
+        "sent_at": message.sent_at,
+        "text": message.text,
+        "note": message.note,
+        "forwarded_from": message.forwarded_from,
+        "quote": None if quote is None else {"sender": quote.sender_name, "text": quote.text},
+        "is_stopped": message.is_stopped,
+        "edited_at": message.edited_at,
+        "has_receipt": has_receipt,
+        "may_forget": is_mine or context.rights.may_forget_all,
+    }
+
+
+def is_written_by(message: Message, visitor: Visitor) -> bool:
+    """Return True for a message that the visitor has sent."""
+    is_person = message.role == "user" and message.sender is not None and visitor.user_id is not None
+    return is_person and message.sender is not None and message.sender.id == visitor.user_id
+
+
+def erasure_document(receipt: ErasureReceipt, text: str) -> Document:
+    """Return the receipt of an erasure; `text` is the receipt for people."""
+    return {
+        "erased": _counts(receipt.erased.by_name()),
+        "vectors_erased": receipt.vectors_erased,
+        "left": _counts(receipt.left.by_name()),
+        "vectors_left": receipt.vectors_left,
+        "is_proven": receipt.is_proven,
+        "text": text,
+    }
+
+
+def _counts(counts: Mapping[str, int]) -> Mapping[str, int]:
+    return {name: number for name, number in counts.items() if number}

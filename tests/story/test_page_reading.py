@@ -1,0 +1,60 @@
+"""People read their chat's memory on the page."""
+
+from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, running_bot
+from tests.story.page_visits import context_of, visiting
+
+
+async def test_a_person_reads_what_was_said_newest_first_and_page_by_page(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        for number in range(3):
+            await bot.ask(BEN, f"line {number}")
+        async with visiting(bot, BEN) as page:
+            contexts = await page.read("contexts")
+            newest = await page.read(f"contexts/{context_of(BEN)}/messages", limit=4)
+            before = newest["messages"][-1]["sequence"]
+            rest = await page.read(f"contexts/{context_of(BEN)}/messages", before=before)
+            after = await page.read(f"contexts/{context_of(BEN)}/messages", after=before, limit=2)
+
+    (context,) = contexts["contexts"]
+    assert contexts["current"] == context["id"] == context_of(BEN)
+    assert contexts["me"] == {"id": BEN, "name": "Somebody", "language": "en", "is_operator": False}
+    assert (context["kind"], context["messages"], context["may_forget"]) == ("private", 6, "all")
+    assert [each["text"] for each in newest["messages"]] == [
+        "echo: line 2",
+        "line 2",
+        "echo: line 1",
+        "line 1",
+    ]
+    assert newest["has_more"]
+    assert [each["text"] for each in rest["messages"]] == ["echo: line 0", "line 0"]
+    assert not rest["has_more"]
+    assert [each["text"] for each in after["messages"]] == ["line 2", "echo: line 1"]
+    first, second = rest["messages"][1], rest["messages"][0]
+    assert (first["role"], first["is_mine"], first["sender"]["id"]) == ("user", True, BEN)
+    assert (second["role"], second["is_mine"], second["may_forget"]) == ("assistant", False, True)
+
+
+async def test_a_search_finds_by_words_and_says_when_the_index_is_away(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "The code of the bike lock is 4711")
+        await bot.ask(BEN, "My cat is called Muffin")
+        await bot.wait_until_indexed()
+        async with visiting(bot, BEN) as page:
+            found = await page.read(f"contexts/{context_of(BEN)}/search", q="bike lock code", k=1)
+
+    (hit,) = found["hits"]
+    assert found["is_searchable"]
+    assert "4711" in hit["message"]["text"]
+    assert hit["score"] > 0
+
+
+async def test_an_administrator_reads_the_group_of_the_link(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
+        async with visiting(bot, OLGA, group=WEEKEND) as page:
+            contexts = await page.read("contexts")
+            messages = await page.read(f"contexts/{context_of(WEEKEND)}/messages")
+
+    assert [each["chat_id"] for each in contexts["contexts"]] == [OLGA, WEEKEND]
+    assert contexts["current"] == context_of(WEEKEND)
+    assert [each["is_mine"] for each in messages["messages"]] == [False, False]
