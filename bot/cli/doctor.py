@@ -73,9 +73,14 @@ def _checks(simulator_port: int) -> Iterator[Check]:
     """Yield the checks in the order of their printing."""
     from bot.cli.checks import endpoints, machine
 
-    check_bot, check_webhook, check_ports = (
+    check_bot, check_page, check_webhook, check_ports = (
         partial(check, simulator_port=simulator_port)
-        for check in (endpoints.check_bot, endpoints.check_webhook, machine.check_ports)
+        for check in (
+            endpoints.check_bot,
+            endpoints.check_page,
+            endpoints.check_webhook,
+            machine.check_ports,
+        )
     )
     for name, run, fix in (
         ("settings", machine.check_settings, "Check the settings in the environment and .env."),
@@ -95,6 +100,7 @@ def _checks(simulator_port: int) -> Iterator[Check]:
         ("model", endpoints.check_model, "Check OPENAI_BASE_URL and the network. Every answer needs them."),
         ("media", endpoints.check_media, "Correct OPENAI_VISION and OPENAI_TRANSCRIPTION_MODEL."),
         ("telegram", check_bot, "Check TELEGRAM_API_URL and the way there (https, port 443)."),
+        ("page", check_page, "Make the Bot API reachable first; see `telegram`."),
         ("webhook", check_webhook, "Make the Bot API reachable first; see `telegram`."),
         ("ports", check_ports, "Set HTTP_HOST and HTTP_PORT to an address where we may listen."),
     ):

@@ -74,6 +74,7 @@ def test_doctor_reports_a_healthy_system(console: ConsoleRig) -> None:
         "media": "ok",
         "telegram": "ok",
         "privacy": "ok",
+        "page": "warn",
         "webhook": "ok",
         "ports": "ok",
     }

@@ -98,6 +98,36 @@ async def check_bot(settings: Settings, *, simulator_port: int) -> list[Finding]
     return [ok("telegram", f"@{bot.username} ({bot.id}) at {place}"), _privacy(bot)]
 
 
+async def check_page(settings: Settings, *, simulator_port: int) -> list[Finding]:
+    """Tell where the memory page is, and how groups reach it."""
+    address = settings.page_url(f"http://{settings.http_host}:{settings.http_port}")
+    has_main_web_app = True
+    async with open_bot_api(settings, simulator_port=simulator_port) as telegram:
+        with suppress(TelegramFailure):  # `check_bot` reports it
+            has_main_web_app = (await telegram.get_me()).has_main_web_app
+    has_groups = settings.group_memory_page != "off"
+    return [judge_page(address, has_groups=has_groups, has_main_web_app=has_main_web_app)]
+
+
+def judge_page(address: str | None, *, has_groups: bool, has_main_web_app: bool) -> Finding:
+    """Return the finding about the memory page at this address, or without one."""
+    if address is None:
+        fix = (
+            "Set PUBLIC_URL to the https address that leads to HTTP_PORT. docs/memory-page.md has the steps."
+        )
+        return warn("page", "the memory page is not offered: it has no public address", fix)
+    if not has_groups:
+        return ok("page", f"the memory page is at {address}, for private chats only (GROUP_MEMORY_PAGE)")
+    if has_main_web_app:
+        return ok("page", f"the memory page is at {address}")
+    return ok(
+        "page",
+        f"the memory page is at {address}. Links in groups lead to the private chat first. To let them open the "
+        "page at once: @BotFather → /mybots → Bot Settings → Configure Mini App → Enable Mini App, with this "
+        "address; then start the bot again.",
+    )
+
+
 async def check_webhook(settings: Settings, *, simulator_port: int) -> list[Finding]:
     """Compare the webhook at Telegram with WEBHOOK_URL. Raises TelegramFailure if Telegram does not answer."""
     async with open_bot_api(settings, simulator_port=simulator_port) as telegram:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.cli.checks import Finding, fail, ok, print_findings, warn
-from bot.cli.checks.endpoints import check_media, judge_webhook
+from bot.cli.checks.endpoints import check_media, judge_page, judge_webhook
 from bot.cli.doctor import Check, run_bounded
 from bot.settings import Settings, load_settings
 from bot.transport.telegram_api import WebhookInfo
@@ -43,6 +43,21 @@ def test_only_a_recent_delivery_error_is_reported() -> None:
         "Telegram could not deliver 1 min ago: Wrong response: 502"
     ]
     assert len(judge_webhook(old, our_url=OURS, now=NOW)) == 1
+
+
+def test_the_memory_page_is_named_or_how_to_get_it() -> None:
+    address = "https://bot.example/app/"
+
+    none = judge_page(None, has_groups=True, has_main_web_app=False)
+    direct = judge_page(address, has_groups=True, has_main_web_app=True)
+    private = judge_page(address, has_groups=False, has_main_web_app=False)
+    by_start = judge_page(address, has_groups=True, has_main_web_app=False)
+
+    assert (none.level, none.says) == ("warn", "the memory page is not offered: it has no public address")
+    assert none.fix.startswith("Set PUBLIC_URL to the https address that leads to HTTP_PORT.")
+    assert direct == ok("page", "the memory page is at https://bot.example/app/")
+    assert private.says.endswith("for private chats only (GROUP_MEMORY_PAGE)")
+    assert (by_start.level, "@BotFather → /mybots → Bot Settings" in by_start.says) == ("ok", True)
 
 
 def test_many_waiting_updates_are_reported() -> None:
