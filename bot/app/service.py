@@ -109,7 +109,7 @@ async def run_simulator(settings: Settings, *, port: int) -> None:
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     with signals(None) as stopping:
         listening_at = f"http://{settings.http_host}:{settings.http_port}" if settings.http_port else None
-        async with open_simulator(settings, port=port, listening_at=listening_at) as url:
+        async with open_simulator(settings, port=port, page_url=settings.page_url(listening_at)) as url:
             log.info("simulator_ready", chat_page=url, api=url)
             await stopping.wait()
 
@@ -132,8 +132,6 @@ class _Service:
         self._outside: Outside | None = None
         self._waits_for = "the start has not finished"
         self._indexers: list[Indexer] = []
-        self._listening_at: str | None = None
-        """The origin of the HTTP port that has the memory page; None in a process that only works."""
 
     async def live(
         self, stopping: asyncio.Event, *, serve: bool, work: bool, health_port: int | None
@@ -148,15 +146,14 @@ class _Service:
         """Open everything. HTTP comes first, so that a port in use ends the start and Telegram gets 503s."""
         settings = self._settings
         port = settings.http_port if serve else health_port
-        listening_at: str | None = None
-        if port is not None:
-            listening_at = await self._listen(stack, port=port, takes_updates=serve)
+        origin = None if port is None else await self._listen(stack, port=port, takes_updates=serve)
+        page_url = settings.page_url(origin if serve else None)
         api_url = settings.telegram_api_url
         if self._simulator_port is not None:
-            simulator = open_simulator(settings, port=self._simulator_port, listening_at=listening_at)
+            simulator = open_simulator(settings, port=self._simulator_port, page_url=page_url)
             api_url = await stack.enter_async_context(simulator)
             log.info("simulator_ready", chat_page=api_url)
-        if settings.page_url(listening_at) is not None:
+        if page_url is not None:
             self._page.publish(frame_ancestors=_simulator_origins(api_url) if settings.is_simulated else ())
         self._waits_for = "redis"
         if work:
@@ -172,7 +169,6 @@ class _Service:
         if work:
             names = model_names(settings, self._spec)
             models = await stack.enter_async_context(open_models(settings, names))
-        page_url = settings.page_url(self._listening_at)
         self._outside = Outside(telegram=telegram, files=files, bot=bot, models=models, page_url=page_url)
         self._waits_for = ""
         return True
@@ -249,8 +245,6 @@ class _Service:
             )
         except PortInUse as error:
             raise PortInUse(f"HTTP_PORT: {error}") from error
-        if takes_updates:
-            self._listening_at = server.origin
         log.info("listening", at=server.origin)
         return server.origin
 

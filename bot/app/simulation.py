@@ -10,10 +10,10 @@ from bot.transport.words import words_for
 
 
 @asynccontextmanager
-async def open_simulator(settings: Settings, *, port: int, listening_at: str | None) -> AsyncGenerator[str]:
+async def open_simulator(settings: Settings, *, port: int, page_url: str | None) -> AsyncGenerator[str]:
     """Run the simulator until the block ends; yield its URL. Raises PortInUse.
 
-    `listening_at` is the origin of our HTTP port; the memory page there is the bot's main Mini App.
+    `page_url` is the address of the memory page, the bot's main Mini App.
     """
     from simulator.api.config import SimulatorConfig
     from simulator.service import PortInUse as SimulatorPortInUse
@@ -24,7 +24,7 @@ async def open_simulator(settings: Settings, *, port: int, listening_at: str | N
         operator_ids=build_access(settings).operator_ids,
         notice=words_for("en")("start-offline") if settings.is_offline else None,
         private_topics=True,
-        mini_app_url=settings.page_url(listening_at),
+        mini_app_url=page_url,
     )
     try:
         async with serve(config, port=port) as served:
