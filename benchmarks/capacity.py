@@ -21,6 +21,7 @@ from rig.table import print_table
 from turn_cost import WORKER, Bench, fill, open_bench
 
 from bot.observe.logs import configure_logs
+from bot.turn.store import RECEIPTS_KEPT
 from memory import keys
 from memory.recall.embedders.minilm import MiniLMEmbedder
 from memory.redis.client import RedisClient
@@ -31,14 +32,14 @@ SENDS_PER_S = 30
 BUSY = 0.6
 """How much of a core or of the Redis thread is planned for at the peak."""
 TALKED_IN = 20
-_DAY_S, _YEAR_DAYS = 86_400, 365
+_DAY_S, _YEAR_DAYS, _RECEIPT_DAYS = 86_400, 365, 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnCost:
     """Cost of one turn, in milliseconds of CPU time and bytes. `text_bytes` is the text of its two messages.
 
-    `record_bytes` are for 48 hours, `prompt_bytes` for 24 hours or until ten later turns, `memory_bytes` until the chat
+    `record_bytes` are for 48 hours, `receipt_bytes` for 30 days, `memory_bytes` until the chat
     is reset.
     """
 
@@ -51,7 +52,7 @@ class TurnCost:
     text_bytes: float
     memory_bytes: float
     record_bytes: float
-    prompt_bytes: float
+    receipt_bytes: float
     aof_bytes: float
     point_bytes: float
 
@@ -135,7 +136,7 @@ async def measure(bench: Bench, directory: Path, *, turns: int) -> TurnCost:
         text_bytes=len(text.encode()),
         memory_bytes=(after["memory"] - before["memory"]) / turns,
         record_bytes=(after["records"] - before["records"]) / turns,
-        prompt_bytes=after["prompts"] / TALKED_IN / 10,
+        receipt_bytes=(after["receipts"] - before["receipts"]) / turns,
         aof_bytes=(after["aof"] - before["aof"]) / turns,
         point_bytes=await _point_bytes(bench, directory),
     )
@@ -154,13 +155,11 @@ async def _turn(bench: Bench, number: int) -> tuple[float, float, float]:
 
 
 async def _sizes(redis: RedisClient) -> dict[str, float]:
-    """Return bytes by kind: `memory` (kept until a reset), `records`, `prompts`, and the AOF's."""
-    sizes = dict.fromkeys(("memory", "records", "prompts"), 0.0)
+    """Return bytes by kind: `memory` (kept until a reset), `records`, `receipts`, and the AOF's."""
+    sizes = dict.fromkeys(("memory", "records", "receipts"), 0.0)
     for key in await redis.call("KEYS", f"{keys.PREFIX}:*"):
         name = key.rpartition("}:")[2]
-        kind = (
-            "records" if name.startswith("update:") else "prompts" if name.endswith(":prompts") else "memory"
-        )
+        kind = "records" if name.startswith("update:") else "receipts" if ":receipt" in name else "memory"
         if not name.startswith(("work", "control", "ready")):
             sizes[kind] += int(await redis.call("MEMORY", "USAGE", key, "SAMPLES", 0))
     info = await redis.call("INFO", "persistence")
@@ -196,9 +195,8 @@ def compute(cost: TurnCost, chats: int, *, turns_a_day: float, peak: float, char
     mean = chats * turns_a_day / _DAY_S
     busiest = mean * peak
     kept = cost.memory_bytes - cost.text_bytes + chars
-    resident = (
-        chats * turns_a_day * (kept * _YEAR_DAYS + cost.record_bytes * 2) + chats * cost.prompt_bytes * 10
-    )
+    receipts = min(turns_a_day * _RECEIPT_DAYS, RECEIPTS_KEPT) * cost.receipt_bytes
+    resident = chats * (turns_a_day * (kept * _YEAR_DAYS + cost.record_bytes * 2) + receipts)
     return Needs(
         chats=chats,
         turns_per_s=mean,
@@ -223,7 +221,7 @@ def _print(cost: TurnCost, needs: Sequence[Needs]) -> None:
         "text_bytes": "bytes of text in its two messages",
         "memory_bytes": "bytes in Redis until a reset",
         "record_bytes": "bytes in Redis for 48 hours",
-        "prompt_bytes": "bytes in Redis, of the last ten turns of a day",
+        "receipt_bytes": "bytes in Redis, for 30 days",
         "aof_bytes": "bytes appended to the AOF",
         "point_bytes": "bytes in the index for each message",
     }

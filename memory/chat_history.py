@@ -10,6 +10,7 @@ from memory.history.message import Continuation, Message, Quote, Role, Sender, i
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore
 from memory.keys import ContextRef
+from memory.recall.reasons import NO_REASON, Why
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.vector_index import Where
 
@@ -63,6 +64,7 @@ class RankedMessage:
 
     message: Message
     score: float
+    why: Why = NO_REASON
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
 
@@ -271,7 +273,13 @@ def add_neighbours(
         before = _take_neighbours(session[:place][::-1], taken)[::-1]
         after = _take_neighbours(session[place + 1 :], taken)
         ranked.append(
-            RankedMessage(message=session[place], score=hit.score, before=tuple(before), after=tuple(after))
+            RankedMessage(
+                message=session[place],
+                score=hit.score,
+                why=hit.why,
+                before=tuple(before),
+                after=tuple(after),
+            )
         )
     return ranked
 

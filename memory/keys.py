@@ -24,8 +24,8 @@ STOP_TTL_S = 3600
 ERASED_TTL_S = 24 * 3600
 """The result of a reset. A chat that waits for a store gets its receipt within this time."""
 REFUSAL_TTL_S = 30 * 24 * 3600
-PROMPTS_TTL_S = 24 * 3600
-"""Records of a context's last prompts."""
+ANSWER_RECEIPT_TTL_S = 30 * 24 * 3600
+"""Receipts of answers. Forgetting an answer erases its receipt before."""
 
 TALK_TTL_S = 84 * 3600
 """Group talk that was not addressed to the bot, after its last line. The next line also deletes lines of this
@@ -68,6 +68,8 @@ class KeyKind(NamedTuple):
     """True if it has a TTL. All other keys hold data of a user or an operator."""
     counted_as: str = ""
     """Field of RecordCounts for the entries of a context's key, "" for an index. A reset erases both."""
+    listed_in: str = ""
+    """Key of the context with the ids of all keys of this kind, which a reset erases too."""
 
 
 ContextName = Literal[
@@ -84,7 +86,8 @@ ContextName = Literal[
     "sessions",
     "artifacts",
     "artifact",
-    "prompts",
+    "receipts",
+    "receipt",
     "talk",
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "stop"]
@@ -175,11 +178,20 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         "HASH of one artifact: `about` (JSON) and its text in numbered pieces; ARTIFACT_TTL_S.",
         "ARTIFACT_ID",
         expires=True,
+        listed_in="artifacts",
     ),
-    "prompts": KeyKind(
-        "LIST of the records of the last turns' prompts, newest first; PROMPTS_TTL_S.",
+    "receipts": KeyKind(
+        "ZSET of the ids of answers with a receipt, scored by its expiry (Unix seconds). It expires with the last of"
+        " them.",
         expires=True,
-        counted_as="prompt_records",
+        counted_as="answer_receipts",
+    ),
+    "receipt": KeyKind(
+        "STRING: the receipt of one answer (AnswerReceipt as JSON), without a word of a message;"
+        " ANSWER_RECEIPT_TTL_S.",
+        "MESSAGE_ID",
+        expires=True,
+        listed_in="receipts",
     ),
     "talk": KeyKind(
         "ZSET of what was said here and not to the bot (TalkLine), scored by `talk.score_of`; TALK_TTL_S.",
@@ -193,6 +205,12 @@ ERASED_KEYS: Mapping[str, str] = {
     name: kind.counted_as for name, kind in CONTEXT_KEYS.items() if name != "epoch" and not kind.parts
 }
 """Keys that a reset erases, with the field of RecordCounts that counts their entries."""
+
+
+_LISTED_KEYS: Mapping[str, ContextName] = {
+    kind.listed_in: name for name, kind in CONTEXT_KEYS.items() if kind.listed_in
+}
+"""Keys of a context that list the ids of other keys, with the name of those."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,7 +227,8 @@ class RecordCounts:
     """Messages that quote a deleted one."""
     people: int = 0
     sessions: int = 0
-    prompt_records: int = 0
+    answer_receipts: int = 0
+    """Those that have not expired."""
 
     @property
     def total(self) -> int:
@@ -412,6 +431,14 @@ def context_key(ref: ContextRef, name: ContextName | WorkName, *parts: str | int
     """
     place = f"{name}:{ref.context_id}" if name in WORK_KEYS else f"ctx:{ref.context_id}:{name}"
     return Key(":".join((f"{PREFIX}:{{m{ref.partition}}}:{place}", *map(str, parts))))
+
+
+def listed_prefixes(ref: ContextRef) -> Mapping[str, str]:
+    """Return the prefixes of a context's keys that another key lists, by the name of the list.
+
+    A script completes `mnemogram:{m0}:ctx:CONTEXT:artifact:` with an id that it finds in `artifacts`.
+    """
+    return {listing: context_key(ref, name, "") for listing, name in _LISTED_KEYS.items()}
 
 
 def partition_key(partition: int, name: PartitionName | WorkName, *parts: str | int) -> Key:

@@ -2,7 +2,9 @@
 
 from collections.abc import AsyncGenerator, Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from bot.turn.answer_receipt import AnswerReceipt
 from memory.history.message import Message, Role
 from memory.keys import ContextRef, context_id
 
@@ -30,6 +32,11 @@ def some_messages(number: int, *, start: int = 0) -> list[Message]:
     """Return m0, m1 … alternately by a user and an assistant."""
     roles: tuple[Role, Role] = ("user", "assistant")
     return [make_message(f"m{n}", f"text {n}", role=roles[n % 2]) for n in range(start, start + number)]
+
+
+def make_receipt(message_id: str = "m1", **facts: Any) -> AnswerReceipt:
+    """Return the receipt of an answer."""
+    return AnswerReceipt(message_id=message_id, at=1000.5, agent="desk", **facts)
 
 
 def ids(messages: Iterable[Message]) -> list[str]:

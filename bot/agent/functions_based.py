@@ -225,6 +225,7 @@ class FunctionsBasedAgent:
             context.record.prompts.append(prompt.record)
             trace_llm_call(number, len(prompt.messages))
             call = MeteredCall(
+                model=self.model.name,
                 prompt_tokens=prompt.record.tokens,
                 meter=self.tokenizer,
                 usages=context.record.usages,

@@ -50,10 +50,12 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """Tokens as the endpoint counted them; zeros if it does not say."""
+    """Tokens as the endpoint counted them; zeros if it does not say. A sum names no model."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    # The name of the model at its endpoint.
+    model: str = ""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -97,6 +99,11 @@ class PromptMessage:
 class ChatModel(Protocol):
     """A chat model."""
 
+    @property
+    def name(self) -> str:
+        """The name of the model at its endpoint."""
+        ...
+
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
     ) -> ModelReply:
@@ -138,6 +145,8 @@ class MeteredCall:
     `usages` receives the usage of a call that ends without a reply, because it is billed all the same.
     """
 
+    # The name of the model.
+    model: str
     # Counted with `meter`.
     prompt_tokens: int
     meter: TokenCounter
@@ -146,7 +155,8 @@ class MeteredCall:
     _text: str = ""
 
     async def run(self, sending: Awaitable[ModelReply]) -> ModelReply:
-        """Return the reply of a call that passes its text to `take`, with a usage. Raises the errors of the call.
+        """Return the reply of a call that passes its text to `take`, with a usage that names the model. Raises the
+        errors of the call.
 
         Without a reply the prompt and the text so far are counted. That is a call that was cancelled (a stop, a
         restart, the deadline), or that failed after the endpoint had begun to answer.
@@ -161,7 +171,7 @@ class MeteredCall:
                 self.usages.append(self._count(self._text))
             raise
         if reply.usage != Usage():
-            return reply
+            return replace(reply, usage=replace(reply.usage, model=self.model))
         calls = (text for call in reply.tool_calls for text in (call.name, call.arguments))
         return replace(reply, usage=self._count(reply.text, *calls))
 
@@ -172,7 +182,11 @@ class MeteredCall:
             await self.on_text(text)
 
     def _count(self, *texts: str) -> Usage:
-        return Usage(prompt_tokens=self.prompt_tokens, completion_tokens=sum(map(self.meter.count, texts)))
+        return Usage(
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=sum(map(self.meter.count, texts)),
+            model=self.model,
+        )
 
 
 def parse_object(text: str) -> dict[str, Any]:

@@ -187,7 +187,7 @@ class ModelSummarizer:
             raise SummaryFailed(
                 "There is more to read than the summary model takes at once.", is_too_long=True
             )
-        call = MeteredCall(prompt_tokens=tokens, meter=self._tokenizer, usages=usages)
+        call = MeteredCall(model=self._model.name, prompt_tokens=tokens, meter=self._tokenizer, usages=usages)
         try:
             async with asyncio.timeout(self._timeout_s):
                 reply = await call.run(self._model.chat_json(messages, schema))

@@ -30,6 +30,8 @@ class Models:
 class NoModel:
     """The ChatModel for commands that only show prompts: it cannot answer."""
 
+    name = ""
+
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
     ) -> ModelReply:

@@ -12,13 +12,13 @@ import structlog
 from bot.agent.context import AgentContext, Conversation
 from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
-from bot.agent.prompt.parts import PromptRecord
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, TellUser, TurnEnded, TurnRestarted, TurnStopped
 from bot.transport import texts
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import context_keys
+from bot.turn.answer_receipt import make_receipt
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
@@ -283,12 +283,13 @@ class Answerer:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
         usage = sum(context.record.usages, Usage())
+        micros = self.guard.cost_of(usage)
+        answer_id = _kept_answer(question)
         compresses = limits.compression is not None and is_due(
             before, history.pending, limits.compression, loaded_limit=limits.window_messages
         )
-        trace = trace_of(
-            context, usage=usage, micros=self.guard.cost_of(usage), files=len(reads), compresses=compresses
-        )
+        trace = trace_of(context, usage=usage, micros=micros, files=len(reads), compresses=compresses)
+        agent, now = self.team.name_of(context), self.conversations.clock()
         ended = [*question.batch.update_ids, *question.settled_presses]
         if question.stop_presses:
             ended += [press.update_id for press in question.stop_presses]
@@ -301,10 +302,12 @@ class Answerer:
             epoch=history.epoch,
             reason=reason,
             messages=history.pending,
-            parts=self._parts(question, preview, text),
+            parts=self._parts(question, preview, text, answer_id=answer_id),
             registered="" if is_known else self._registration(question.first),
             ledger=[*ledger, *context.record.ledger],
-            prompt_record=self._last_prompt_record(context),
+            receipt=make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
+            if answer_id
+            else None,
             active_agent=None if context.agent_name == before.active_agent else context.agent_name,
             compresses=compresses,
             deletes=question.again.ids if question.again else (),
@@ -317,13 +320,10 @@ class Answerer:
             note=TurnNote(trace=dump_json(TurnTrace, trace), counted=counted_in(trace)),
         )
 
-    def _parts(self, question: Question, preview: Preview, text: str) -> list[Part]:
-        history = question.history
-        is_kept = bool(history.pending) and history.pending[-1].id == question.reply_id
-        message_id = question.reply_id if is_kept else ""
+    def _parts(self, question: Question, preview: Preview, text: str, *, answer_id: str) -> list[Part]:
         return plan_reply(
             text,
-            replace(question.to, epoch=history.epoch, message_id=message_id),
+            replace(question.to, epoch=question.history.epoch, message_id=answer_id),
             words=question.words,
             long_answers=self.limits.long_answers,
             edits=preview.edits,
@@ -336,13 +336,11 @@ class Answerer:
         title = first.message.chat_title or first.message.sender_name
         return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())
 
-    def _last_prompt_record(self, context: AgentContext) -> str:
-        """Return the record of the last prompt of the chat's agent. Its delegates have left records too."""
-        agent = self.team.name_of(context)
-        for record in reversed(context.record.prompts):
-            if record.agent == agent:
-                return dump_json(PromptRecord, record)
-        return ""
+
+def _kept_answer(question: Question) -> str:
+    """Return the id of the answer if the history keeps it, else ""."""
+    pending = question.history.pending
+    return question.reply_id if pending and pending[-1].id == question.reply_id else ""
 
 
 def _end_now(run: asyncio.Timeout, ending: asyncio.Task[TurnEnded | Forgotten]) -> None:

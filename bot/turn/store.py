@@ -6,6 +6,7 @@ from uuid import uuid4
 
 from bot.errors import Fenced, TurnStopped
 from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
+from bot.turn.answer_receipt import AnswerReceipt
 from bot.turn.outbox import Part, SentPart, dump_part, parse_part
 from memory import keys
 from memory.codec import dump_json, parse_json
@@ -27,8 +28,8 @@ from memory.redis.lua import ScriptCall, lua_script
 _SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
-PROMPT_RECORDS_KEPT = 10
-"""Prompt records kept for each context."""
+RECEIPTS_KEPT = 1_000
+"""Receipts of answers kept for each context, the newest ones."""
 NO_MESSAGE = 0
 """Stands for the Telegram message id of a part that deleted a message."""
 
@@ -76,8 +77,8 @@ class Commit:
     """The entry of a new context in the registry of contexts."""
     ledger: Sequence[LedgerEntry] = ()
     """The calls of the turn. They are kept with its messages, or not at all if it has none."""
-    prompt_record: str = ""
-    """The record of the last prompt: its parts and their tokens, without text."""
+    receipt: AnswerReceipt | None = None
+    """The receipt of the answer, which is one of `messages`; None without an answer to keep."""
     active_agent: str | None = None
     """The agent that has the chat from now on: "" for the main one, None for no change."""
     compresses: bool = False
@@ -101,7 +102,8 @@ class CommitChanges:
     parts: tuple[str, ...]
     messages: MessageBatch
     ledger: str
-    prompt_record: str
+    receipt: tuple[str, ...]
+    """The id of the answer and its receipt; () without one."""
     registered: str
     trace: str
     starts_conversation: bool
@@ -115,10 +117,10 @@ class CommitSettings:
     """Prefixes of keys, and how much a commit keeps for how many seconds."""
 
     update_prefix: str
-    artifact_prefix: str
+    prefixes: Mapping[str, str]
     record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
-    prompt_records_kept: int = PROMPT_RECORDS_KEPT
-    prompt_records_ttl: int = keys.PROMPTS_TTL_S
+    receipts_kept: int = RECEIPTS_KEPT
+    receipt_ttl: int = keys.ANSWER_RECEIPT_TTL_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,7 +144,7 @@ class ResetOrder:
     vectors: int
     others: str
     update_prefix: str
-    artifact_prefix: str
+    prefixes: Mapping[str, str]
     update_id: str | None = None
     """The update that asks for it, with the fence of its turn; None for a reset from outside the chat."""
     fence: Fence | None = None
@@ -319,7 +321,7 @@ class TurnStore:
         ref, epoch = claim.ref, turn.epoch
         settings = CommitSettings(
             update_prefix=keys.partition_key(ref.partition, "update", ""),
-            artifact_prefix=keys.context_key(ref, "artifact", ""),
+            prefixes=keys.listed_prefixes(ref),
         )
         call = commit(
             ref,
@@ -335,7 +337,7 @@ class TurnStore:
                 parts=tuple(map(dump_part, turn.parts)),
                 messages=message_batch(turn.messages),
                 ledger=dump_json(list[LedgerEntry], list(turn.ledger)) if turn.ledger else "",
-                prompt_record=turn.prompt_record,
+                receipt=_dump_receipt(turn.receipt),
                 registered=turn.registered,
                 trace=turn.note.trace,
                 starts_conversation=turn.starts_conversation,
@@ -475,7 +477,7 @@ class TurnStore:
             vectors=vectors,
             others=others,
             update_prefix=keys.partition_key(ref.partition, "update", ""),
-            artifact_prefix=keys.context_key(ref, "artifact", ""),
+            prefixes=keys.listed_prefixes(ref),
             update_id=str(answering[1]) if answering else None,
             fence=answering[0].fence if answering else None,
         )
@@ -491,6 +493,10 @@ class TurnStore:
         reply = await self._redis.run_durably(call)
         _check(reply)
         return parse_json(Erasure, reply)
+
+
+def _dump_receipt(receipt: AnswerReceipt | None) -> tuple[str, ...]:
+    return (receipt.message_id, dump_json(AnswerReceipt, receipt)) if receipt else ()
 
 
 def _check(outcome: str | int) -> None:

@@ -296,13 +296,13 @@ class ResetRun:
     async def name_erased_messages(self) -> set[str]:
         """Return the keys that name an erased message.
 
-        Prompt records do until they expire, without its text.
+        Receipts of other answers do as long as these exist, without its text.
         """
         found = await patiently(
             partial(redis_words, self.system.redis, re.compile(_MESSAGE_ID.pattern.decode()))
         )
         named = set[str]().union(*(found.get(each, set()) for each in self.ids.since))
-        return {key for key in named if not key.endswith(":prompts")}
+        return {key for key in named if ":receipt:" not in key or key.rpartition(":")[2] in self.ids.since}
 
     async def scan_the_index(self) -> None:
         """Search every point for erased words and for erased messages."""
@@ -334,7 +334,7 @@ class ResetRun:
         known = self.model.forgotten.since | self.ids.since
         folders = [self.system.data_dir]
         found = await asyncio.to_thread(file_words, folders, _FILE_WORD)
-        # The store's records of prompts may name a forgotten message, without a word of it.
+        # The store's receipts of answers may name a forgotten message, without a word of it.
         found |= await asyncio.to_thread(file_words, [self.system.data_dir / "index"], _MESSAGE_ID)
         return {each: files for each, files in found.items() if known.get(each, before) < before}
 
@@ -389,7 +389,7 @@ async def run(bench: Bench) -> Score:
         )
         await erasing.scan_the_store()
         named = await erasing.name_erased_messages()
-        score.exactly("keys that name an erased message, except prompt records", len(named), 0)
+        score.exactly("keys that name an erased message, except receipts of other answers", len(named), 0)
         if named:
             score.note("the first of them", min(named))
         await erasing.scan_the_index()

@@ -22,7 +22,7 @@ from memory.history.store import (
 )
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
-from memory.keys import ERASED_KEYS, ContextRef, RecordCounts, context_key
+from memory.keys import ERASED_KEYS, ContextRef, RecordCounts, context_key, listed_prefixes
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -197,7 +197,7 @@ class RedisHistory:
             ref,
             context_id=ref.context_id,
             expected_epoch=epoch,
-            artifact_prefix=context_key(ref, "artifact", ""),
+            prefixes=listed_prefixes(ref),
             ids=tuple(ids),
             quoted=tuple(quoted),
         )
@@ -207,18 +207,19 @@ class RedisHistory:
         return _parse_deletion(reply, ids)
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
-        """See HistoryStore. Artifacts that have expired are not counted."""
-        prefix = context_key(ref, "artifact", "")
+        """See HistoryStore. Artifacts and receipts that have expired are not counted."""
+        prefixes = listed_prefixes(ref)
         if mentioning is None:
-            call = count_traces(ref, artifact_prefix=prefix, erased_keys=ERASED_KEYS)
+            call = count_traces(ref, prefixes=prefixes, erased_keys=ERASED_KEYS)
         else:
-            call = count_mentions(ref, artifact_prefix=prefix, deleted=mentioning)
+            call = count_mentions(ref, prefixes=prefixes, deleted=mentioning)
         return parse_json(RecordCounts, await self._redis.run(call))
 
     async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
-        prefix = context_key(ref, "artifact", "")
-        call = erase_context(ref, context_id=ref.context_id, artifact_prefix=prefix, erased_keys=ERASED_KEYS)
+        call = erase_context(
+            ref, context_id=ref.context_id, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS
+        )
         return parse_json(Erasure, await self._redis.run(call))
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
@@ -238,10 +239,6 @@ class RedisHistory:
         key = context_key(ref, "ledger")
         rows = await self._redis.call("ZRANGEBYSCORE", key, f"({after_sequence}", upto_sequence)
         return [parse_json(LedgerTurn, line) for line in rows]
-
-    async def prompt_records(self, ref: ContextRef) -> list[str]:
-        """Read the records of the last turns' prompts as they were committed, newest first."""
-        return list(await self._redis.call("LRANGE", context_key(ref, "prompts"), 0, -1))
 
     async def find_by_telegram(self, ref: ContextRef, telegram_message_id: int) -> str | None:
         """Return the id of the message that is shown under this Telegram id, or None."""
@@ -310,23 +307,25 @@ def forget_messages(
     *,
     context_id: str,
     expected_epoch: int,
-    artifact_prefix: str,
+    prefixes: Mapping[str, str],
     ids: tuple[str, ...],
     quoted: tuple[int, ...],
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def count_traces(ref: ContextRef, *, artifact_prefix: str, erased_keys: Mapping[str, str]) -> ScriptCall: ...
+def count_traces(
+    ref: ContextRef, *, prefixes: Mapping[str, str], erased_keys: Mapping[str, str]
+) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def count_mentions(ref: ContextRef, *, artifact_prefix: str, deleted: Deletion) -> ScriptCall: ...
+def count_mentions(ref: ContextRef, *, prefixes: Mapping[str, str], deleted: Deletion) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def erase_context(
-    ref: ContextRef, *, context_id: str, artifact_prefix: str, erased_keys: Mapping[str, str]
+    ref: ContextRef, *, context_id: str, prefixes: Mapping[str, str], erased_keys: Mapping[str, str]
 ) -> ScriptCall: ...
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from memory.recall.lexicon.analyser import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
+from memory.recall.reasons import NO_REASON, Why
 from memory.recall.scored_messages import REACH, Column, ScoredMessages
 from memory.recall.vector_index import Hit
 
@@ -81,6 +82,7 @@ class RankedHit(NamedTuple):
     message_id: str
     sequence: int
     score: float
+    why: Why = NO_REASON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from bot.turn.answer_receipt import AnswerReceipt
 from memory.codec import dump_json
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.redis_history import RedisHistory
@@ -15,6 +16,7 @@ from memory.recall.indexer import CurrentHistory
 from memory.redis.client import RedisClient, open_redis
 from memory.summary.redis_summaries import CompressionClaim, RedisSummaries
 from tests.fakes.history import InMemoryHistory
+from tests.messages import make_receipt
 
 NOW = 1_800_000_000.0
 LEASE_S = 60.0
@@ -158,3 +160,13 @@ def make_entry(artifact: str = "", *, output: str = "42", call: str = "call-1") 
         output=output,
         artifact_id=artifact,
     )
+
+
+async def write_receipts(redis: RedisClient, *message_ids: str, ref: ContextRef) -> None:
+    """Write receipts of these answers as a commit does, with a TTL of a minute."""
+    listing = context_key(ref, "receipts")
+    for each in message_ids:
+        receipt = dump_json(AnswerReceipt, make_receipt(each))
+        await redis.call("SET", context_key(ref, "receipt", each), receipt, "EX", 60)
+        await redis.call("ZADD", listing, NOW + 60, each)
+    await redis.call("EXPIRE", listing, 60)

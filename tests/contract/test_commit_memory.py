@@ -1,11 +1,12 @@
-"""A turn's commit beside its messages: tool calls, prompt records, the active agent, and queued compressions."""
+"""A turn's commit beside its messages: tool calls, the active agent, and queued compressions."""
 
 from typing import Any
 
 import pytest
 
 from bot.errors import Fenced
-from bot.turn.store import PROMPT_RECORDS_KEPT, TurnStore
+from bot.turn.answer_receipt import ModelTokens
+from bot.turn.store import TurnStore
 from memory import keys
 from memory.codec import parse_json
 from memory.errors import Forgotten
@@ -15,7 +16,7 @@ from memory.history.store import Erasure
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox, some_parts
 from tests.contract.memory_kit import RedisMemory, make_entry, make_summary, make_turn
-from tests.messages import make_ref, some_messages
+from tests.messages import make_receipt, make_ref, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import stray_keys
 
@@ -60,33 +61,6 @@ async def test_forgetting_a_message_deletes_the_calls_and_artifacts_of_its_turn(
 
     assert (deleted.ledger_turns, deleted.artifacts) == (1, 2)
     assert await keys_with(redis, "quokka") == await keys_with(redis, "wombat") == []
-
-
-async def test_the_newest_prompt_records_come_first_and_expire(
-    redis: RedisClient,
-) -> None:
-    box = await open_inbox(redis)
-    store = RedisHistory(redis)
-    for update in range(1, PROMPT_RECORDS_KEPT + 3):
-        await box.accept(update)
-        claim = await box.claim_one()
-        await box.commit(claim, update, prompt_record=f"r{update}")
-        await box.inbox.settle(claim)
-
-    assert await store.prompt_records(REF) == [
-        f"r{number}" for number in range(PROMPT_RECORDS_KEPT + 2, 2, -1)
-    ]
-    assert 0 < await box.ttl_of(keys.context_key(REF, "prompts")) <= keys.PROMPTS_TTL_S
-
-
-async def test_a_turn_without_a_prompt_leaves_the_prompt_records_as_they_are(redis: RedisClient) -> None:
-    box = await open_inbox(redis)
-    await box.accept(1)
-
-    await box.commit(await box.claim_one(), 1, messages=some_messages(1))
-
-    assert await RedisHistory(redis).prompt_records(REF) == []
-    assert await redis.call("EXISTS", keys.context_key(REF, "prompts")) == 0
 
 
 async def test_i12_a_transfer_lasts_until_the_next_one_or_a_return_to_the_main_agent(
@@ -150,7 +124,7 @@ async def test_a_commit_repeated_after_a_lost_reply_changes_nothing(redis: Redis
     everything: dict[str, Any] = {
         "messages": some_messages(2),
         "ledger": (make_entry("a1"),),
-        "prompt_record": "r",
+        "receipt": make_receipt("m1"),
         "active_agent": "billing",
         "compresses": True,
         "parts": some_parts("hi"),
@@ -177,8 +151,8 @@ async def test_a_late_commit_stores_nothing(redis: RedisClient, late: str) -> No
 
     with pytest.raises(Forgotten if late == "after a reset" else Fenced):
         await box.commit(
-            claim, 1, messages=some_messages(2), ledger=(make_entry(),), prompt_record="r", active_agent="billing",
-            compresses=True,
+            claim, 1, messages=some_messages(2), ledger=(make_entry(),), receipt=make_receipt("m1"),
+            active_agent="billing", compresses=True,
         )  # fmt: skip
 
     assert await all_values(redis) == before
@@ -214,8 +188,8 @@ async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) 
     claim = await box.claim_one()
     await memory.add_artifact(REF, "a1", "quokka")
     await box.commit(
-        claim, 1, messages=some_messages(4), ledger=(make_entry("a1", output="quokka"),), prompt_record="quokka",
-        active_agent="quokka", compresses=True,
+        claim, 1, messages=some_messages(4), ledger=(make_entry("a1", output="quokka"),), active_agent="quokka",
+        receipt=make_receipt("m3", models=(ModelTokens(model="quokka"),)), compresses=True,
     )  # fmt: skip
     await memory.add_summary(REF, make_summary("s1", upto=1, overview="quokka"), ["m0", "m1"])
     await memory.summaries.queue(REF)
@@ -232,7 +206,7 @@ async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) 
         ledger_turns=1,
         artifacts=1,
         sessions=1,
-        prompt_records=1,
+        answer_receipts=1,
     )
     assert await keys_with(redis, "quokka") == []
     assert (await memory.store.count_traces(REF)).total == 0

@@ -187,7 +187,7 @@ def test_the_json_receipt_of_a_reset_has_every_count(console: ConsoleRig) -> Non
         "quotes_erased": 0,
         "people_erased": 1,
         "sessions_erased": 1,
-        "prompt_records_erased": 0,
+        "answer_receipts_erased": 0,
         "others_left": 0,
         "is_proven": True,
     }

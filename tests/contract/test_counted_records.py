@@ -7,7 +7,7 @@ import pytest
 from memory.erasure import prove_erased
 from memory.errors import CommandRefused
 from memory.history.redis_history import RedisHistory
-from memory.keys import CONTEXT_KEYS, ContextName, context_key
+from memory.keys import CONTEXT_KEYS, ContextName, context_key, listed_prefixes
 from memory.redis.client import RedisClient
 from memory.redis.lua import load
 from tests.messages import make_ref
@@ -34,9 +34,8 @@ async def write_entry(redis: RedisClient, name: ContextName) -> None:
     await redis.call(*command)
     if kind.expires:
         await redis.call("EXPIRE", key, 60)
-    if name == "artifacts":
-        artifact = context_key(REF, "artifact", "1")
-        await redis.calls([("HSET", artifact, "about", "{}"), ("EXPIRE", artifact, 60)])
+    if prefix := listed_prefixes(REF).get(name):
+        await redis.call("SET", f"{prefix}1", "entry", "EX", 60)
 
 
 async def test_every_counted_record_is_erased_and_counted(redis: RedisClient) -> None:
@@ -86,5 +85,7 @@ async def test_a_type_that_nobody_can_count_is_an_error(redis: RedisClient) -> N
 
     with pytest.raises(CommandRefused, match="cannot count the type vectorset of the key sessions"):
         await redis.call(
-            "EVAL", f"{type_of} {script.text} return count_records({{}}, {{ sessions = 'sessions' }}, '')", 0
+            "EVAL",
+            f"{type_of} {script.text} return count_records({{}}, {{ sessions = 'sessions' }}, {{}})",
+            0,
         )

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.turn.answer_receipt import load_receipts
 from memory.erasure import delete_provably, prove_erased
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
@@ -15,7 +16,14 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion
 from memory.keys import RecordCounts, context_key, partition_key
 from memory.redis.client import RedisClient
-from tests.contract.memory_kit import Memory, RedisMemory, make_entry, make_summary, make_turn
+from tests.contract.memory_kit import (
+    Memory,
+    RedisMemory,
+    make_entry,
+    make_summary,
+    make_turn,
+    write_receipts,
+)
 from tests.messages import ids, make_message, make_ref, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys, stray_keys
@@ -365,7 +373,11 @@ async def test_an_erasure_deletes_every_key_and_the_contexts_place_in_the_queue(
     await write_conversation(memory)
     await memory.add_artifact(REF, "unnamed", "quokka")
     await redis.calls(
-        [("LPUSH", context_key(REF, "prompts"), "quokka"), ("EXPIRE", context_key(REF, "prompts"), 9)]
+        [
+            ("ZADD", context_key(REF, "receipts"), 9, "m1"),
+            ("EXPIRE", context_key(REF, "receipts"), 9),
+            ("SET", context_key(REF, "receipt", "m1"), "quokka", "EX", 9),
+        ]
     )
     await memory.summaries.queue(REF)
     await memory.summaries.queue(make_ref(2))
@@ -474,16 +486,14 @@ def _quoting(first: int, last: int, quotes: str, *, artifact: str = "", output: 
     return LedgerTurn(first_sequence=first, last_sequence=last, entries=(entry,))
 
 
-async def test_prompt_records_are_erased_and_counted_when_they_are_left(redis: RedisClient) -> None:
-    store, key = RedisHistory(redis), context_key(REF, "prompts")
-    await redis.call("RPUSH", key, "{}", "{}")
-    await redis.call("EXPIRE", key, 60)
+async def test_receipts_of_answers_are_erased_and_counted_when_they_are_left(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    await write_receipts(redis, "m1", "m3", ref=REF)
     erased = await store.erase(REF)
-    assert erased.prompt_records == 2
-    assert await redis.call("EXISTS", key) == 0
+    assert erased.answer_receipts == 2
+    assert await load_receipts(redis, REF, ["m1", "m3"]) == {}
 
-    await redis.call("RPUSH", key, "{}")  # as a late writer without a fence would
-    await redis.call("EXPIRE", key, 60)
+    await write_receipts(redis, "m1", ref=REF)  # as a late writer without a fence would
     receipt = await prove_erased(REF, erased, store=store, recall=None)
 
-    assert (receipt.left.prompt_records, receipt.others_left, receipt.is_proven) == (1, 1, False)
+    assert (receipt.left.answer_receipts, receipt.others_left, receipt.is_proven) == (1, 1, False)

@@ -35,7 +35,7 @@ from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, make_entry, mak
 from tests.contract.reindex_kit import Clock, Rig, make_embedder
 from tests.contract.test_context_file import as_file, body, fill, import_file
 from tests.contract.vector_kit import open_local_client
-from tests.messages import ids, make_ref, some_messages
+from tests.messages import ids, make_receipt, make_ref, some_messages
 from tests.stores import hold_open
 from tests.traffic import Moved
 from tests.valkey_cluster import Cluster, cluster_on, cluster_servers
@@ -314,7 +314,7 @@ def make_commit(update_id: int) -> Commit:
         parts=some_parts("an answer"),
         registered="{}",
         ledger=(make_entry("a1"),),
-        prompt_record="{}",
+        receipt=make_receipt("m1"),
         active_agent="Travel",
         compresses=True,
     )

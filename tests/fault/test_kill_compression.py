@@ -129,8 +129,8 @@ async def read_key(system: System, chat: int, name: str) -> Any:
 
 
 async def memory_of(system: System, chat: int) -> dict[str, Any]:
-    """Return all stored data of the chat, except records of prompts."""
+    """Return all stored data of the chat, except receipts of answers."""
     prefix = memory_prefix(system, chat)
     names = [key.removeprefix(prefix) for key in await all_keys(system.redis) if key.startswith(prefix)]
-    hashes = sorted(set(names) - {"epoch", "prompts"})
-    return {name: await read_key(system, chat, name) for name in hashes}
+    kept = sorted(name for name in names if name != "epoch" and not name.startswith("receipt"))
+    return {name: await read_key(system, chat, name) for name in kept}

@@ -283,11 +283,13 @@ async def _seed(bot: Story, messages: list[Message]) -> None:
 
 
 async def _memory(bot: Story) -> dict[str, Any]:
-    """Return all stored data of Ben's conversation, except the count of failures and the receipts of prompts."""
+    """Return all stored data of Ben's conversation, except the count of failures and the receipts of answers."""
     prefix = keys.context_key(make_ref(BEN), "meta").removesuffix("meta")
     values = await all_values(bot.redis)
-    kept = {key: value for key, value in values.items() if key.startswith(prefix)}
-    del kept[keys.context_key(make_ref(BEN), "prompts")]
+    receipts = keys.context_key(make_ref(BEN), "receipt")
+    kept = {
+        key: value for key, value in values.items() if key.startswith(prefix) and not key.startswith(receipts)
+    }
     meta = kept[keys.context_key(make_ref(BEN), "meta")]
     kept[keys.context_key(make_ref(BEN), "meta")] = {
         name: value for name, value in meta.items() if not name.startswith("summary_fail")

@@ -148,7 +148,9 @@ def drop(section: Section, need: Need, *, in_chunks: bool = False, keep: int = 0
             section.pieces[number:],
             meter=need.meter,
             left_out=[
-                item for piece in section.pieces[:number] for item in piece.items(f"no room: {need.why}")
+                item
+                for piece in section.pieces[:number]
+                for item in piece.items(f"no room: {need.why}", "no_room")
             ],
         )
         excess -= section.tokens - smaller.tokens

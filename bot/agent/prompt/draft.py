@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from bot.agent.actions import exchanges, repair_pairs
 from bot.agent.model import Image, PromptMessage
-from bot.agent.prompt.parts import PartName, PromptParts, RecordItem
+from bot.agent.prompt.parts import LeftOutCause, PartName, PromptParts, RecordItem
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     GROUP_NOTE,
@@ -56,12 +56,12 @@ class PromptPiece:
     # The ids of messages that are rendered as one with it.
     others: tuple[str, ...] = ()
 
-    def items(self, why: str = "") -> list[RecordItem]:
+    def items(self, why: str = "", cause: LeftOutCause = "") -> list[RecordItem]:
         """Return the lines of the record: one with all tokens, and one for each of the `others`."""
-        items = [RecordItem(id=self.id, tokens=self.tokens, why=why or self.why)]
+        items = [RecordItem(id=self.id, tokens=self.tokens, why=why or self.why, cause=cause)]
         if self.others:
             why = why or f"told as one with {self.id}"
-            items += [RecordItem(id=other, tokens=0, why=why) for other in self.others]
+            items += [RecordItem(id=other, tokens=0, why=why, cause=cause) for other in self.others]
         return items
 
 
@@ -189,13 +189,15 @@ def _window(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> 
     left_out: list[RecordItem] = []
     if parts.unselected:  # one item for all messages that were not read
         why = f"older part of the conversation, {parts.unselected:,} messages: not selected, and no summary tells it"
-        left_out.append(RecordItem(id="older", tokens=0, why=why))
+        left_out.append(
+            RecordItem(id="older", tokens=0, why=why, cause="not_selected", count=parts.unselected)
+        )
     left_out += repeated
     messages: list[Message] = []
     for message in new:
         if message.role == "tool" or (message.role != "user" and not message.text.strip()):
             why = "a tool message without its call" if message.role == "tool" else "it has no text"
-            left_out.append(RecordItem(id=message.id, tokens=message.tokens, why=why))
+            left_out.append(RecordItem(id=message.id, tokens=message.tokens, why=why, cause="no_text"))
         else:
             messages.append(message)
     return EMPTY.with_pieces(_message_pieces(messages, parts, meter), meter=meter, left_out=left_out)
@@ -257,7 +259,7 @@ def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
         room -= tokens
         if room < 0:
             why = f"older than the newest {TALK_TOKENS:,} tokens of such talk"
-            left_out.append(RecordItem(id=line_id, tokens=tokens, why=why))
+            left_out.append(RecordItem(id=line_id, tokens=tokens, why=why, cause="no_room"))
         else:
             pieces.append(PromptPiece(id=line_id, text=text, tokens=tokens))
     return Section(heading=TALK_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
@@ -293,7 +295,7 @@ def _ledger(parts: PromptParts, window: Sequence[PromptPiece], meter: TokenCount
         place = bisect_right(sequences, turn.last_sequence) - 1
         if place < 0 or sequences[place] < turn.first_sequence:
             why = "its turn is not in the window"
-            left_out.append(RecordItem(id=turn.entries[0].id, tokens=0, why=why))
+            left_out.append(RecordItem(id=turn.entries[0].id, tokens=0, why=why, cause="not_selected"))
             continue
         heading = LEDGER_HEADING if sequences[place] in replies else UNANSWERED_HEADING
         message = PromptMessage(role="user", text=render_entries(heading, turn.entries))
@@ -351,7 +353,7 @@ def _take_places(
     for message in messages:
         if message.id in places:
             why = f"it stands in {places[message.id]}"
-            repeated.append(RecordItem(id=message.id, tokens=message.tokens, why=why))
+            repeated.append(RecordItem(id=message.id, tokens=message.tokens, why=why, cause="repeated"))
         else:
             places[message.id] = place
             new.append(message)

@@ -16,6 +16,11 @@ from memory.history.talk import TalkLine
 PromptOrder = Literal["described", "cached"]
 """described: recalled messages before the conversation. cached: after it, so that requests begin alike."""
 
+LeftOutCause = Literal["", "no_room", "not_selected", "no_text", "repeated"]
+"""no_room: it did not fit. not_selected: it is too old for the prompt. no_text: it has nothing to show. repeated: it
+stands elsewhere in the prompt. "" for a thing that is in the prompt.
+"""
+
 PartName = Literal[
     "system",
     "tools",
@@ -96,6 +101,10 @@ class RecordItem:
     tokens: int
     # Why it was changed or left out; "" for an unchanged item.
     why: str = ""
+    # The same for programs.
+    cause: LeftOutCause = ""
+    # The number of things that it stands for.
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

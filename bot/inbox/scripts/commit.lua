@@ -1,14 +1,30 @@
 -- Commit a turn: all of it, or nothing.
 -- Order: delete the messages of the turn that it answers again, append its own with what it called, put its parts into
 -- the outbox, take its updates out of the box, forget its journal.
--- USES: fence append_messages delete_messages start_conversation counters
+-- USES: fence append_messages delete_messages drop_traces start_conversation counters
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
--- KEYS: contexts summaries lineage ledger prompts compress artifacts counts
+-- KEYS: contexts summaries lineage ledger receipts compress artifacts counts
 -- ARGV: fence:json expected_epoch now changes:json settings:json counted...
 -- changes, settings: CommitChanges and CommitSettings (bot/turn/store.py); counted: name, amount, …
 -- Returns ok | already (this commit was done before) | fenced | forgotten
 -- With `begins_send` the first send counts as begun: it follows at once, or count_sends.lua takes the count back.
 -- A commit without updates is an apology; its first part shows whether it was done before.
+
+-- Keep the receipt of an answer. Drop those that have expired, and all but the newest. Erase the keys as well: clocks may
+-- disagree, and no receipt may outlive its place in the list.
+local function keep_receipt(list, now, receipt, settings)
+  local prefix, id = settings.prefixes.receipts, receipt[1]
+  redis.call('SET', prefix .. id, receipt[2], 'EX', settings.receipt_ttl)
+  redis.call('ZADD', list, now + settings.receipt_ttl, id)
+  redis.call('EXPIRE', list, settings.receipt_ttl)
+  for _, old in ipairs(redis.call('ZRANGEBYSCORE', list, '-inf', now, 'LIMIT', 0, 100)) do
+    drop_listed(list, prefix, old)
+  end
+  for _, old in ipairs(redis.call('ZRANGE', list, 0, -1 - settings.receipts_kept)) do
+    drop_listed(list, prefix, old)
+  end
+end
+
 if not is_held(ready, fence) then
   return 'fenced'
 end
@@ -43,7 +59,7 @@ end
 
 if #changes.deletes > 0 then
   -- The messages' own turn of the ledger goes with them, before the new one is written.
-  delete_messages(keys, context, expected_epoch, settings.artifact_prefix, changes.deletes, {})
+  delete_messages(keys, context, expected_epoch, settings.prefixes, changes.deletes, {})
 end
 
 local first = tonumber(redis.call('HGET', meta, 'next_sequence') or '0')
@@ -52,10 +68,8 @@ local last = tonumber(redis.call('HGET', meta, 'next_sequence') or '0') - 1
 if changes.ledger ~= '' and last >= first then
   append_ledger_turn(ledger, first, last, changes.ledger)
 end
-if changes.prompt_record ~= '' then
-  redis.call('LPUSH', prompts, changes.prompt_record)
-  redis.call('LTRIM', prompts, 0, settings.prompt_records_kept - 1)
-  redis.call('EXPIRE', prompts, settings.prompt_records_ttl)
+if #changes.receipt > 0 then
+  keep_receipt(receipts, now, changes.receipt, settings)
 end
 if changes.registered ~= '' then
   redis.call('HSETNX', contexts, context, changes.registered)

@@ -1,10 +1,10 @@
 -- Count what still mentions messages that were deleted.
 -- USES: drop_traces
 -- KEYS: meta lineage ledger people senders messages telegram
--- ARGV: artifact_prefix deleted:json
+-- ARGV: prefixes:json deleted:json
 -- Reply: RecordCounts (memory/keys.py) as JSON; `people` have a name here and no message
 local start = tonumber(redis.call('HGET', meta, 'conversation_start') or '0')
-local covering, turns, live, named, quotations, gone = 0, 0, 0, 0, 0, {}
+local covering, turns, live, receipts, named, quotations, gone = 0, 0, 0, 0, 0, 0, {}
 for _, sequence in ipairs(deleted.sequences) do
   if sequence >= start then
     covering = math.max(covering, redis.call('ZCOUNT', lineage, sequence, '+inf'))
@@ -15,7 +15,7 @@ for _, sequence in ipairs(deleted.sequences) do
 end
 for _, id in ipairs(deleted.artifact_ids) do
   gone[id] = true
-  live = live + redis.call('EXISTS', artifact_prefix .. id)
+  live = live + redis.call('EXISTS', prefixes.artifacts .. id)
 end
 for _, sender_id in ipairs(deleted.sender_ids) do
   if redis.call('HEXISTS', senders, sender_id) == 0 then
@@ -30,8 +30,12 @@ for _, name in ipairs(deleted.known_by) do
 end
 for _, id in ipairs(deleted.message_ids) do
   gone[id] = true
+  receipts = receipts + redis.call('EXISTS', prefixes.receipts .. id)
 end
 if #deleted.sequences > 0 then
   turns = turns + #find_quoting_turns(ledger, oldest_since(0, deleted.sequences), gone)
 end
-return cjson.encode({ summaries = covering, ledger_turns = turns, artifacts = live, people = named, quotes = quotations })
+return cjson.encode({
+  summaries = covering, ledger_turns = turns, artifacts = live, people = named, quotes = quotations,
+  answer_receipts = receipts,
+})

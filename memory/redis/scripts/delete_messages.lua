@@ -1,6 +1,6 @@
 -- Delete messages of one context with everything that mentions them: summaries, their turns of the ledger, later turns
--- that quote them, the artifacts of these turns, quotations in other messages, senders without another message. Queue
--- the removal of the messages' vectors. A prelude; its script has checked the epoch.
+-- that quote them, the artifacts of these turns, their receipts, quotations in other messages, senders without another
+-- message. Queue the removal of the messages' vectors. A prelude; its script has checked the epoch.
 -- USES: telegram_index people drop_traces
 
 -- Drop the turn of the ledger that has the message of this sequence. `erasure`: see below.
@@ -12,7 +12,7 @@ local function drop_turn_at(erasure, sequence)
   erasure.turns = erasure.turns + redis.call('ZREM', erasure.ledger, turn)
   for _, artifact in ipairs(artifact_ids) do
     erasure.named[#erasure.named + 1], erasure.gone[artifact] = artifact, true
-    erasure.dropped = erasure.dropped + drop_artifact(erasure.artifacts, erasure.artifact_prefix, artifact)
+    erasure.dropped = erasure.dropped + drop_listed(erasure.artifacts, erasure.artifact_prefix, artifact)
   end
 end
 
@@ -25,6 +25,7 @@ local function delete_message(keys, context, epoch, id, erasure)
   end
   redis.call('HDEL', keys.messages, id)
   redis.call('ZREM', keys.order, id)
+  erasure.receipts = erasure.receipts + drop_listed(keys.receipts, erasure.receipt_prefix, id)
   unlink_telegram(keys.telegram, id)
   if json or sequence then
     erasure.deleted = erasure.deleted + 1
@@ -43,14 +44,16 @@ local function delete_message(keys, context, epoch, id, erasure)
   end
 end
 
--- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress
+-- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress,
+--   receipts
+-- prefixes: listed_prefixes (memory/keys.py)
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
 -- Return the fields of a Deletion (memory/history/store.py) without message_ids: what existed.
-local function delete_messages(keys, context, epoch, artifact_prefix, ids, quoted)
+local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   local erasure = {
-    ledger = keys.ledger, artifacts = keys.artifacts, artifact_prefix = artifact_prefix,
-    deleted = 0, turns = 0, dropped = 0, sequences = {}, mentioning = {}, senders = {}, names = {}, named = {},
+    ledger = keys.ledger, artifacts = keys.artifacts, artifact_prefix = prefixes.artifacts,
+    receipt_prefix = prefixes.receipts, receipts = 0, deleted = 0, turns = 0, dropped = 0, sequences = {}, mentioning = {}, senders = {}, names = {}, named = {},
     gone = {},
   }
   for _, telegram_id in ipairs(quoted) do
@@ -67,7 +70,7 @@ local function delete_messages(keys, context, epoch, artifact_prefix, ids, quote
     end
   end
   if #erasure.mentioning > 0 then
-    local turns, dropped, last = drop_quoting_turns(keys.ledger, keys.artifacts, artifact_prefix,
+    local turns, dropped, last = drop_quoting_turns(keys.ledger, keys.artifacts, prefixes.artifacts,
                                                     oldest_since(0, erasure.mentioning), erasure.gone, erasure.named)
     erasure.turns, erasure.dropped = erasure.turns + turns, erasure.dropped + dropped
     for _, sequence in ipairs(last) do
@@ -90,6 +93,6 @@ local function delete_messages(keys, context, epoch, artifact_prefix, ids, quote
   return {
     messages = erasure.deleted, summaries = summaries_dropped, ledger_turns = erasure.turns,
     artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences, artifact_ids = erasure.named,
-    sender_ids = erasure.senders, known_by = erasure.names,
+    sender_ids = erasure.senders, known_by = erasure.names, answer_receipts = erasure.receipts,
   }
 end

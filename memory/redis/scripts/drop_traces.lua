@@ -70,10 +70,10 @@ local function find_quoting_turns(ledger_key, sequence, ids)
   return found
 end
 
--- Erase an artifact, which may have expired. Return 1 if it existed.
-local function drop_artifact(artifacts_key, artifact_prefix, id)
-  local was_listed = redis.call('ZREM', artifacts_key, id)
-  local was_stored = redis.call('UNLINK', artifact_prefix .. id)
+-- Erase a key that a ZSET lists, such as an artifact. It may have expired. Return 1 if it existed.
+local function drop_listed(list_key, prefix, id)
+  local was_listed = redis.call('ZREM', list_key, id)
+  local was_stored = redis.call('UNLINK', prefix .. id)
   return math.max(was_listed, was_stored)
 end
 
@@ -91,7 +91,7 @@ local function drop_quoting_turns(ledger_key, artifacts_key, artifact_prefix, se
       for _, id in ipairs(artifacts_of_turn(each[1])) do
         ids[id] = true
         named[#named + 1] = id
-        artifacts = artifacts + drop_artifact(artifacts_key, artifact_prefix, id)
+        artifacts = artifacts + drop_listed(artifacts_key, artifact_prefix, id)
       end
     end
     found = #named > named_before and find_quoting_turns(ledger_key, sequence, ids) or {}

@@ -23,7 +23,7 @@ end
 local dropped = 0
 for _, id in ipairs(stored) do
   if not named[id] then
-    dropped = dropped + drop_artifact(artifacts, artifact_prefix, id)
+    dropped = dropped + drop_listed(artifacts, artifact_prefix, id)
   end
 end
 if dropped > 0 then

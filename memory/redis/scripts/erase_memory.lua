@@ -1,16 +1,18 @@
 -- Erase everything that Redis stores of one context's memory, and raise the epoch that fences late writers. A prelude.
 -- USES: count_records
 
--- keys, erased_keys: those of erase_context.lua
+-- keys, erased_keys, prefixes: those of erase_context.lua
 -- Queue the erasure of the vectors of all older epochs.
 -- Return the fields of an Erasure: the new epoch, and how many records of each kind were erased.
-local function erase_memory(keys, erased_keys, context_id, artifact_prefix)
-  local counts = count_records(keys, erased_keys, artifact_prefix)
+local function erase_memory(keys, erased_keys, context_id, prefixes)
+  local counts = count_records(keys, erased_keys, prefixes)
   -- First the writes that need no memory: a full server refuses a script at its first write, and never later.
   redis.call('HDEL', keys.contexts, context_id)
   counts.epoch = redis.call('INCR', keys.epoch)
-  for _, id in ipairs(redis.call('ZRANGE', keys.artifacts, 0, -1)) do
-    redis.call('UNLINK', artifact_prefix .. id)
+  for name, prefix in pairs(prefixes) do
+    for _, id in ipairs(redis.call('ZRANGE', keys[name], 0, -1)) do
+      redis.call('UNLINK', prefix .. id)
+    end
   end
   for name in pairs(erased_keys) do
     redis.call('UNLINK', keys[name])

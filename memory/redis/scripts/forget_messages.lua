@@ -1,14 +1,14 @@
 -- Delete messages of one context, and the quotations of others, if it was not reset since `expected_epoch`.
 -- USES: delete_messages
 -- KEYS: messages order telegram meta work people senders sessions epoch summaries lineage ledger artifacts compress
--- KEYS: erasures
--- ARGV: context_id expected_epoch artifact_prefix ids:json quoted:json
+-- KEYS: receipts erasures
+-- ARGV: context_id expected_epoch prefixes:json ids:json quoted:json
 -- Reply: a Deletion (memory/history/store.py) as JSON, or nil after a reset: nothing is written then.
 -- `quoted`: see delete_messages.lua.
 if (redis.call('GET', epoch) or '0') ~= expected_epoch then
   return false
 end
-local deletion = delete_messages(keys, context_id, expected_epoch, artifact_prefix, ids, quoted)
+local deletion = delete_messages(keys, context_id, expected_epoch, prefixes, ids, quoted)
 redis.call('INCR', erasures)  -- last: a full server refuses a script whose first write needs memory
 for name, value in pairs(deletion) do
   if type(value) == 'table' and #value == 0 then

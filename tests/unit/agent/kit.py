@@ -38,6 +38,7 @@ _OF_THE_CONVERSATION = frozenset(
 )
 FIRST_SECOND = 1_763_661_780.0  # 2025-11-20 18:03 UTC
 TOKENIZER = tokenizer_for("gpt-4o")
+SCRIPTED = Usage(prompt_tokens=10, completion_tokens=2, model="scripted")
 
 
 def message(
@@ -65,13 +66,13 @@ def asks(*calls: ToolCall, text: str = "") -> ModelReply:
     return ModelReply(
         text=text,
         tool_calls=tuple(named),
-        usage=Usage(prompt_tokens=10, completion_tokens=2),
+        usage=SCRIPTED,
         finish_reason="tool_calls",
     )
 
 
 def says(text: str) -> ModelReply:
-    return ModelReply(text=text, usage=Usage(prompt_tokens=10, completion_tokens=2), finish_reason="stop")
+    return ModelReply(text=text, usage=SCRIPTED, finish_reason="stop")
 
 
 @dataclass(slots=True)
@@ -95,6 +96,8 @@ class ScriptedModel:
 
     `requests` are recorded.
     """
+
+    name = "scripted"
 
     def __init__(self, *replies: ModelReply | Exception) -> None:
         self.requests: list[ModelRequest] = []

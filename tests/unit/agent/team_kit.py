@@ -23,6 +23,8 @@ class TeamModel:
     is: a resumed run gets the same replies.
     """
 
+    name = "scripted"
+
     def __init__(self, replies: Mapping[str, Sequence[Reply]]) -> None:
         self._replies = replies
         self.requests: defaultdict[str, list[ModelRequest]] = defaultdict(list)

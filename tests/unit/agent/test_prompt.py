@@ -247,8 +247,8 @@ def test_a_user_message_without_text_has_the_same_name_in_prompt_and_windows() -
         "user: (a message without text)",
     ]
     assert part_of(prompt.record, "window").left_out == (
-        RecordItem(id="m1", tokens=1, why="it has no text"),
-        RecordItem(id="m2", tokens=2, why="a tool message without its call"),
+        RecordItem(id="m1", tokens=1, why="it has no text", cause="no_text"),
+        RecordItem(id="m2", tokens=2, why="a tool message without its call", cause="no_text"),
     )
 
 
@@ -260,6 +260,8 @@ def test_the_record_says_how_much_of_the_conversation_was_not_even_selected() ->
             id="older",
             tokens=0,
             why="older part of the conversation, 1,200 messages: not selected, and no summary tells it",
+            cause="not_selected",
+            count=1_200,
         ),
     )
 
@@ -292,8 +294,8 @@ def test_i08_a_turns_record_stands_before_its_reply_and_only_in_the_window() -> 
     ledger = part_of(prompt.record, "ledger")
     assert [item.id for item in ledger.included] == ["beside six", "without a reply"]
     assert ledger.left_out == (
-        RecordItem(id="old", tokens=0, why="its turn is not in the window"),
-        RecordItem(id="later", tokens=0, why="its turn is not in the window"),
+        RecordItem(id="old", tokens=0, why="its turn is not in the window", cause="not_selected"),
+        RecordItem(id="later", tokens=0, why="its turn is not in the window", cause="not_selected"),
     )
 
 

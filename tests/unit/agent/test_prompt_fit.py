@@ -97,7 +97,8 @@ def test_the_lowest_ranked_hit_is_dropped_first() -> None:
 
     assert smaller.messages == fitted(replace(parts, recalled=parts.recalled[:1]), 10_000).messages
     (item,) = left_out(smaller, "recalled")
-    assert (item.id, item.why) == ("m1", "no room: the worst hit goes first, it can be searched for again")
+    assert (item.id, item.cause) == ("m1", "no_room")
+    assert item.why == "no room: the worst hit goes first, it can be searched for again"
 
 
 def test_a_hit_is_dropped_with_its_neighbours() -> None:

@@ -22,11 +22,13 @@ from tests.unit.agent.kit import (
 )
 
 ASK = message(0, "what is the time?")
-TOLD = Usage(prompt_tokens=10, completion_tokens=2)
+TOLD = Usage(prompt_tokens=10, completion_tokens=2, model="scripted")
 
 
 class EndingModel:
     """A model that writes a text and then raises or hangs."""
+
+    name = "ending"
 
     def __init__(self, written: str, failure: Exception | None = None) -> None:
         self.is_asked = asyncio.Event()
@@ -45,7 +47,7 @@ class EndingModel:
 
 
 def make_call(usages: list[Usage], on_text: OnText | None = None) -> MeteredCall:
-    return MeteredCall(prompt_tokens=50, meter=TOKENIZER, usages=usages, on_text=on_text)
+    return MeteredCall(model="scripted", prompt_tokens=50, meter=TOKENIZER, usages=usages, on_text=on_text)
 
 
 async def replied(reply: ModelReply) -> Usage:
@@ -68,13 +70,14 @@ def noon() -> str:
 async def test_the_endpoints_own_count_is_used() -> None:
     assert await replied(says("It is noon.")) == TOLD
     only = ModelReply(text="It is noon.", usage=Usage(completion_tokens=3))
-    assert await replied(only) == only.usage
+    assert await replied(only) == Usage(completion_tokens=3, model="scripted"), "and it names the model"
 
 
 async def test_a_reply_without_usage_is_counted_with_its_calls() -> None:
     reply = ModelReply(text="Let me see.", tool_calls=(call("clock", '{"zone": "UTC"}'), call("date")))
     words = ("Let me see.", "clock", '{"zone": "UTC"}', "date", "{}")
-    assert await replied(reply) == Usage(prompt_tokens=50, completion_tokens=sum(map(TOKENIZER.count, words)))
+    counted = sum(map(TOKENIZER.count, words))
+    assert await replied(reply) == Usage(prompt_tokens=50, completion_tokens=counted, model="scripted")
 
 
 async def test_a_run_without_usage_is_counted_by_its_prompt_records_once() -> None:
@@ -106,7 +109,7 @@ async def test_a_cancelled_call_counts_its_prompt_and_its_text(written: str) -> 
     assert running.cancelled()
     (sent,) = context.record.prompts
     assert context.record.usages == [
-        Usage(prompt_tokens=sent.tokens, completion_tokens=TOKENIZER.count(written))
+        Usage(prompt_tokens=sent.tokens, completion_tokens=TOKENIZER.count(written), model="ending")
     ]
 
 
@@ -124,7 +127,8 @@ async def test_a_failed_call_counts_its_prompt_if_the_endpoint_answered(
     context = await make_context(prompt=[ASK])
     with pytest.raises(type(failure)):
         await run_agent(Team.of(make_agent(EndingModel(written, failure))), context, journal=DictJournal())
-    used = Usage(prompt_tokens=context.record.prompts[0].tokens, completion_tokens=TOKENIZER.count(written))
+    (sent,) = context.record.prompts
+    used = Usage(prompt_tokens=sent.tokens, completion_tokens=TOKENIZER.count(written), model="ending")
     assert context.record.usages == ([used] if counts else [])
 
 

@@ -1,0 +1,192 @@
+"""Receipts of answers: the sources, models, tools and costs of each answer, without a word of a message."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from bot.agent.context import AgentContext, StepNote
+from bot.agent.model import Usage
+from bot.agent.prompt.parts import LeftOutCause, PartName, PromptRecord, RecordPart
+from memory.chat_history import RankedMessage
+from memory.codec import parse_json
+from memory.keys import ContextRef, context_key
+from memory.recall.reasons import Reason
+from memory.redis.client import RedisClient
+
+RECALLED_AT_MOST = 10
+TOOLS_AT_MOST = 10
+MODELS_AT_MOST = 3
+"""Entries of the lists of a receipt, which takes 4 kB of JSON at most, and 0.5 kB usually."""
+_CALLS = frozenset(("tool", "delegation", "transfer"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelTokens:
+    """Tokens of all calls of one model in a turn."""
+
+    model: str
+    """Its name at the endpoint."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecalledMessage:
+    """A hit of the search for this answer. The message may have been forgotten since: the history decides."""
+
+    message_id: str
+    reasons: tuple[Reason, ...] = ()
+    """Why it was found, the strongest reason first."""
+    left_out: LeftOutCause = ""
+    """Why the prompt does not contain it; "" if it does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalledTool:
+    """A call of a tool, a delegation or a transfer."""
+
+    name: str
+    """"unknown" for a name that the model has invented."""
+    outcome: str
+    """"ok", "error", "replayed" (finished before a crash), or the class of the error that ended it."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOutOfPart:
+    """Things of one kind that the prompt does not contain."""
+
+    part: PartName
+    count: int
+    """Messages, lines of talk, or turns with tool calls."""
+    why: LeftOutCause
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerReceipt:
+    """The receipt of one answer: ids, counts, names and reasons. It describes the last prompt of the chat's agent."""
+
+    message_id: str
+    """The answer."""
+    at: float
+    """The time of the answer in Unix seconds."""
+    agent: str = ""
+    """The agent that has answered."""
+    models: tuple[ModelTokens, ...] = ()
+    """All model calls of the turn, delegations and digests included, in the order of their first call."""
+    micros: int | None = None
+    """The cost in millionths; None if no price is known."""
+    prompt_tokens: int = 0
+    """Tokens of the last prompt, by our count. 0: a replayed tool gave the answer without a prompt."""
+    room: int = 0
+    """The most that this prompt could take."""
+    recalled: tuple[RecalledMessage, ...] = ()
+    """The best hits, best first."""
+    more_recalled: int = 0
+    """Further hits."""
+    window_messages: int = 0
+    """Earlier messages of the conversation in the prompt."""
+    window_left_out: int = 0
+    """Earlier messages of the conversation that are not in the prompt, and that no summary covers."""
+    summary_id: str = ""
+    """The summary in the prompt; "" without one."""
+    tools: tuple[CalledTool, ...] = ()
+    """The first calls of the turn."""
+    more_tools: int = 0
+    """Further calls."""
+    left_out: tuple[LeftOutOfPart, ...] = ()
+    """Things that are not in the prompt, recalled messages and window included."""
+
+
+def make_receipt(
+    context: AgentContext, *, agent: str, message_id: str, at: float, micros: int | None
+) -> AnswerReceipt:
+    """Return the receipt of the run in this context. `agent` is the agent that has the chat after it."""
+    record = _last_record(context.record.prompts, agent)
+    parts = {part.part: part for part in record.parts} if record else {}
+    recalled = context.thinking.recalled or ()
+    left_out = tuple(_left_out(parts.values()))
+    summary = parts.get("summary")
+    window = parts.get("window")
+    calls = [note for note in context.record.notes if note.kind in _CALLS]
+    return AnswerReceipt(
+        message_id=message_id,
+        at=at,
+        agent=agent,
+        models=tokens_by_model(context.record.usages)[:MODELS_AT_MOST],
+        micros=micros,
+        prompt_tokens=record.tokens if record else 0,
+        room=record.room if record else 0,
+        recalled=_recalled(recalled[:RECALLED_AT_MOST], parts.get("recalled")),
+        more_recalled=max(0, len(recalled) - RECALLED_AT_MOST),
+        window_messages=len(window.included) if window else 0,
+        window_left_out=sum(each.count for each in left_out if each.part == "window"),
+        summary_id=summary.included[0].id if summary and summary.included else "",
+        tools=tuple(map(_called, calls[:TOOLS_AT_MOST])),
+        more_tools=max(0, len(calls) - TOOLS_AT_MOST),
+        left_out=left_out,
+    )
+
+
+def tokens_by_model(usages: Iterable[Usage]) -> tuple[ModelTokens, ...]:
+    """Return the tokens of each model, in the order of the first calls."""
+    sums: dict[str, Usage] = {}
+    for usage in usages:
+        sums[usage.model] = sums.get(usage.model, Usage()) + usage
+    return tuple(
+        ModelTokens(model=model, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
+        for model, usage in sums.items()
+    )
+
+
+async def load_receipts(
+    redis: RedisClient, ref: ContextRef, message_ids: Collection[str]
+) -> dict[str, AnswerReceipt]:
+    """Return the receipts of these answers by message id, without those that have none, in one round trip.
+
+    A receipt lives as long as its answer, and ANSWER_RECEIPT_TTL_S at most.
+    """
+    if not message_ids:
+        return {}
+    ids = list(dict.fromkeys(message_ids))
+    lines = await redis.call("MGET", *(context_key(ref, "receipt", each) for each in ids))
+    return {each: parse_json(AnswerReceipt, line) for each, line in zip(ids, lines, strict=True) if line}
+
+
+async def have_receipts(redis: RedisClient, ref: ContextRef, message_ids: Collection[str]) -> set[str]:
+    """Return those of these messages that have a receipt, in one round trip."""
+    if not message_ids:
+        return set()
+    ids = list(dict.fromkeys(message_ids))
+    found = await redis.calls([("EXISTS", context_key(ref, "receipt", each)) for each in ids])
+    return {each for each, exists in zip(ids, found, strict=True) if exists}
+
+
+def _last_record(records: Sequence[PromptRecord], agent: str) -> PromptRecord | None:
+    """Return the record of this agent's last prompt. Its delegates have left records too."""
+    return next((record for record in reversed(records) if record.agent == agent), None)
+
+
+def _recalled(hits: Sequence[RankedMessage], part: RecordPart | None) -> tuple[RecalledMessage, ...]:
+    causes: dict[str, LeftOutCause] = {item.id: item.cause for item in part.left_out} if part else {}
+    return tuple(
+        RecalledMessage(
+            message_id=hit.message.id, reasons=hit.why.reasons, left_out=causes.get(hit.message.id, "")
+        )
+        for hit in hits
+    )
+
+
+def _left_out(parts: Iterable[RecordPart]) -> Iterable[LeftOutOfPart]:
+    """Yield the numbers of things that are missing in the prompt. A message that stands elsewhere in it is not."""
+    for part in parts:
+        counts = Counter[LeftOutCause]()
+        for item in part.left_out:
+            if item.cause != "repeated":
+                counts[item.cause] += item.count
+        for cause, count in counts.items():
+            yield LeftOutOfPart(part=part.part, count=count, why=cause)
+
+
+def _called(note: StepNote) -> CalledTool:
+    return CalledTool(name=note.name, outcome=note.outcome, seconds=note.seconds)
