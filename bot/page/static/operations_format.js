@@ -1,0 +1,72 @@
+// Numbers, durations and times as people read them.
+
+const LANGUAGE = "en-GB";
+const WHOLE = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 0 });
+const ROUGH = new Intl.NumberFormat(LANGUAGE, { maximumFractionDigits: 1 });
+const COMPACT = new Intl.NumberFormat(LANGUAGE, { notation: "compact", maximumFractionDigits: 1 });
+const PERCENT = new Intl.NumberFormat(LANGUAGE, { style: "percent", maximumFractionDigits: 0 });
+const CLOCK = new Intl.DateTimeFormat(LANGUAGE, { hour: "2-digit", minute: "2-digit" });
+const SECONDS_CLOCK = new Intl.DateTimeFormat(LANGUAGE, { timeStyle: "medium" });
+const DAY = new Intl.DateTimeFormat(LANGUAGE, { day: "numeric", month: "short" });
+const WEEKDAY = new Intl.DateTimeFormat(LANGUAGE, { weekday: "short", day: "numeric", month: "short" });
+const MOMENT = new Intl.DateTimeFormat(LANGUAGE, { dateStyle: "medium", timeStyle: "medium" });
+const NONE = "–";
+
+const isMissing = (value) => value === null || value === undefined || Number.isNaN(value);
+const asDate = (seconds) => new Date(seconds * 1000);
+
+export const whole = (value) => (isMissing(value) ? NONE : WHOLE.format(value));
+export const rough = (value) => (isMissing(value) ? NONE : ROUGH.format(value));
+export const compact = (value) => (isMissing(value) ? NONE : value < 10_000 ? ROUGH.format(value) : COMPACT.format(value));
+export const short = (value) => (isMissing(value) ? NONE : COMPACT.format(value));
+export const percent = (value) => (isMissing(value) ? NONE : PERCENT.format(value));
+export const clock = (seconds) => CLOCK.format(asDate(seconds));
+export const clockWithSeconds = (seconds) => SECONDS_CLOCK.format(asDate(seconds));
+export const day = (seconds) => DAY.format(asDate(seconds));
+
+// Returns a number with its noun: "1 chat", "2 chats".
+export function count(number, one, many = `${one}s`) {
+  return `${whole(number)} ${number === 1 ? one : many}`;
+}
+
+// Returns a price with three significant digits: 0.00124, 0.25, 12.4, 1,240.
+export function money(value) {
+  if (isMissing(value)) return NONE;
+  if (value === 0) return "0";
+  return new Intl.NumberFormat(LANGUAGE, { maximumSignificantDigits: value < 1000 ? 3 : 6 }).format(value);
+}
+
+// Returns a duration in its two largest units: "85 ms", "1.2 s", "3 min 5 s", "2 h 10 min", "4 d 1 h".
+export function duration(seconds) {
+  if (isMissing(seconds)) return NONE;
+  if (seconds === 0) return "0 s";
+  if (seconds < 0.9995) return seconds < 0.0005 ? "< 1 ms" : `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 9.95) return `${ROUGH.format(seconds)} s`;
+  const all = Math.round(seconds);
+  if (all < 60) return `${all} s`;
+  const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+  const first = units.findIndex(([size]) => all >= size);
+  const [[size, name], [smaller, smallName]] = [units[first], units[first + 1]];
+  const rest = Math.floor((all % size) / smaller);
+  return rest ? `${Math.floor(all / size)} ${name} ${rest} ${smallName}` : `${Math.floor(all / size)} ${name}`;
+}
+
+// Returns a time in full: "23 Nov 2026, 14:05:10". It takes Unix seconds or ISO 8601.
+export function moment(time) {
+  if (isMissing(time)) return NONE;
+  return MOMENT.format(typeof time === "number" ? asDate(time) : new Date(time));
+}
+
+// Returns how long ago a time was; `now` is the server's clock if it is known.
+export function ago(seconds, now = Date.now() / 1000) {
+  if (isMissing(seconds)) return "never";
+  const age = Math.max(0, now - seconds);
+  return age < 1 ? "just now" : `${duration(Math.floor(age) || 1).split(" ").slice(0, 2).join(" ")} ago`;
+}
+
+// Returns the name of a span of a plot: "Mon, 23 Nov, 14:00–14:30" or "Mon, 23 Nov".
+export function span({ from, until }) {
+  const date = WEEKDAY.format(asDate(from));
+  if (until - from >= 23 * 3600) return date;
+  return `${date}, ${clock(from)}–${clock(until)}`;
+}
