@@ -1,0 +1,120 @@
+// Forgetting and resetting: a confirmation that says what will be erased, then the receipt.
+import { button, el, fill, icon, name } from "./dom.js";
+import { dayAndTime, number } from "./format.js";
+import { senderName } from "./people.js";
+import { spinnerBox, stateBox } from "./states.js";
+import { words } from "./words.js";
+
+const NAMED = 3;
+
+// Each resolves to true if the memory has changed. `run()` resolves to {receipt, gone}.
+export function confirmForget(messages, bot, run) {
+  const shown = messages.slice(0, NAMED).map((message) => preview(message, bot));
+  const more = messages.length > NAMED && el("p", { class: "dialog-soft" }, words.andMore(messages.length - NAMED));
+  const explained = messages.length === 1 ? words.forgetWhatOne : words.forgetWhat;
+  return confirmErasure({
+    title: words.forgetTitle(messages.length),
+    content: [el("ul", { class: "previews" }, shown), more, el("p", null, explained), el("p", null, words.forgetLimits)],
+    confirm: words.forget,
+    run,
+    asked: messages.length,
+  });
+}
+
+export function confirmReset(context, run) {
+  return confirmErasure({
+    title: words.resetTitle,
+    content: [
+      el("p", { dir: "auto" }, words.resetWhat(context.title, context.messages)),
+      el("p", null, words.resetLimits),
+    ],
+    confirm: words.resetConfirm,
+    run,
+    asked: 0,
+  });
+}
+
+function preview(message, bot) {
+  return el(
+    "li",
+    { class: "preview" },
+    el("p", { class: "dialog-soft" }, name(senderName(message, bot)), ` · ${dayAndTime(message.sent_at)}`),
+    el("p", { class: "preview-text", dir: "auto" }, message.text || message.note),
+  );
+}
+
+function confirmErasure({ title, content, confirm, run, asked }) {
+  const body = el("div", { class: "dialog-body" });
+  const dialog = el("dialog", { class: "dialog", "aria-label": title, "data-testid": "forget-dialog" }, body);
+  let isChanged = false;
+  let isBusy = false;
+  const close = () => dialog.close();
+
+  async function erase() {
+    isBusy = true;
+    fill(body, el("h2", null, title), spinnerBox(words.forgetting));
+    try {
+      const answer = await run();
+      isChanged = true;
+      fill(body, receiptOf(answer, asked), el("div", { class: "dialog-buttons" }, closeButton(words.done, close, "primary")));
+    } catch (error) {
+      const again = button({ class: "button primary", onclick: erase }, words.tryAgain);
+      const failed = stateBox({ picture: "alert", title: words.failedTitle, text: error.message });
+      fill(body, failed, el("div", { class: "dialog-buttons" }, closeButton(words.cancel, close), again));
+    }
+    isBusy = false;
+    body.querySelector("button")?.focus();
+  }
+
+  const go = button({ class: "button danger primary", onclick: erase, "data-testid": "confirm-forget" }, confirm);
+  const buttons = el("div", { class: "dialog-buttons" }, closeButton(words.keep, close), go);
+  fill(body, el("h2", null, title), content, buttons);
+  return new Promise((resolve) => {
+    dialog.addEventListener("cancel", (event) => isBusy && event.preventDefault());
+    dialog.addEventListener("click", (event) => event.target === dialog && !isBusy && close());
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      resolve(isChanged);
+    });
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}
+
+function closeButton(label, close, kind = "plain") {
+  return button({ class: `button ${kind}`, onclick: close, "data-testid": "close-dialog" }, label);
+}
+
+function receiptOf({ receipt, gone = [] }, asked) {
+  if (!receipt) return stateBox({ picture: "check", title: words.nothingErased, text: words.allGone(asked) });
+  const title = receipt.is_proven ? words.forgotten : words.notProven;
+  return el(
+    "div",
+    { class: "erasure", role: "status", "data-testid": "erasure" },
+    el("span", { class: "state-picture" }, icon(receipt.is_proven ? "check" : "clock")),
+    el("h2", null, title),
+    el("p", { class: "erasure-text", dir: "auto" }, receipt.text),
+    gone.length > 0 && el("p", null, words.alreadyGone(gone.length)),
+    el(
+      "dl",
+      { class: "facts" },
+      fact(words.erased, amounts(receipt.erased, receipt.vectors_erased)),
+      fact(words.readBack, leftAmounts(receipt)),
+    ),
+  );
+}
+
+function fact(title, values) {
+  return el("div", null, el("dt", null, title), values.map((value) => el("dd", null, value)));
+}
+
+function leftAmounts(receipt) {
+  const left = amounts(receipt.left, receipt.vectors_left ?? 0);
+  if (receipt.vectors_left === null) left.push(words.vectorsUnknown);
+  return left.length > 0 ? left.map((text) => `${words.left}: ${text}`) : [words.nothingLeft];
+}
+
+function amounts(records, vectors) {
+  const named = Object.entries(records).map(([kind, amount]) => [words.records[kind] ?? kind, amount]);
+  return [...named, [words.vectors, vectors]].filter(([, amount]) => amount > 0).map(([kind, amount]) => `${number(amount)} ${kind}`);
+}

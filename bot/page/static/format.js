@@ -1,0 +1,74 @@
+// Turns dates and numbers into short texts in the person's locale.
+
+const DAY_MS = 86_400_000;
+
+const numbers = new Intl.NumberFormat();
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
+const times = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
+const days = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long" });
+const daysOfYears = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
+const weekdays = new Intl.DateTimeFormat(undefined, { weekday: "long", day: "numeric", month: "long" });
+const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyle: "medium" });
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+
+export const number = (value) => numbers.format(value);
+export const shortNumber = (value) => compact.format(value);
+export const timeOfDay = (seconds) => times.format(seconds * 1000);
+export const moment = (seconds) => moments.format(seconds * 1000);
+
+// "3 March", with the year if it is not this one.
+export function day(seconds) {
+  return (isThisYear(seconds) ? days : daysOfYears).format(seconds * 1000);
+}
+
+// "Today", "Yesterday", "Tuesday, 3 March".
+export function dayHeading(seconds) {
+  const ago = daysAgo(seconds);
+  if (ago === 0 || ago === 1) return capital(relative.format(-ago, "day"));
+  return (isThisYear(seconds) ? weekdays : daysOfYears).format(seconds * 1000);
+}
+
+export function dayAndTime(seconds) {
+  return `${daysAgo(seconds) === 0 ? capital(relative.format(0, "day")) : day(seconds)}, ${timeOfDay(seconds)}`;
+}
+
+export function isSameDay(one, other) {
+  return new Date(one * 1000).toDateString() === new Date(other * 1000).toDateString();
+}
+
+export function fileSize(bytes) {
+  const [amount, unit] = bytes < 1e3 ? [bytes, "byte"] : bytes < 1e6 ? [bytes / 1e3, "kilobyte"] : [bytes / 1e6, "megabyte"];
+  return new Intl.NumberFormat(undefined, { style: "unit", unit, maximumFractionDigits: amount < 10 ? 1 : 0 }).format(
+    amount,
+  );
+}
+
+// A cost, in the currency of the operator's prices; answers often cost much less than 1.
+export function money(amount) {
+  const digits = amount >= 1 || amount === 0 ? { maximumFractionDigits: 2 } : { maximumSignificantDigits: 2 };
+  return new Intl.NumberFormat(undefined, digits).format(amount);
+}
+
+export function seconds(value) {
+  const digits = value < 10 ? 1 : 0;
+  return new Intl.NumberFormat(undefined, { style: "unit", unit: "second", maximumFractionDigits: digits }).format(value);
+}
+
+export function initials(name) {
+  const parts = name.trim().split(/\s+/).filter(Boolean);
+  const letters = parts.length > 1 ? [parts[0], parts.at(-1)] : parts;
+  return letters.map((part) => [...part][0].toUpperCase()).join("") || "?";
+}
+
+function isThisYear(seconds) {
+  return new Date(seconds * 1000).getFullYear() === new Date().getFullYear();
+}
+
+function daysAgo(seconds) {
+  const midnight = (date) => new Date(date.getFullYear(), date.getMonth(), date.getDate()).getTime();
+  return Math.round((midnight(new Date()) - midnight(new Date(seconds * 1000))) / DAY_MS);
+}
+
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,108 @@
+// The frame of the page: tabs, the list of chats, the open memory, and the operators' part.
+import { button, el, fill, icon } from "./dom.js";
+import { number } from "./format.js";
+import { createMemoryView } from "./memory_view.js";
+import { contextAvatar } from "./people.js";
+import { errorBox, spinnerBox, stateBox } from "./states.js";
+import { showBackButton } from "./telegram.js";
+import { words } from "./words.js";
+
+const ICONS = { memory: "timeline", overview: "overview", operations: "operations" };
+
+// `found` is the answer of `contexts`; `reload()` fetches it again. Returns {back, stop}.
+export function createFrame(root, { api, found, reload }) {
+  const { me, bot, contexts } = found;
+  const chats = el("nav", { class: "chats", "aria-label": words.chats });
+  const overview = el("div", { class: "side-content" });
+  const main = el("main", { class: "main" });
+  const operations = el("section", { class: "operations", "aria-label": words.tabs.operations });
+  const tabs = el("nav", { class: "tabs", "aria-label": words.tabsLabel });
+  let view = null;
+  let operationsPart = null;
+  let tab = "";
+
+  function openTab(wanted) {
+    tab = wanted;
+    root.dataset.tab = tab;
+    renderTabs();
+    changed();
+    if (tab === "operations") openOperations();
+    else operationsPart?.stop();
+  }
+
+  function renderTabs() {
+    const names = me.is_operator ? Object.keys(ICONS) : ["memory", "overview"];
+    root.classList.toggle("with-operations", me.is_operator);
+    fill(tabs, el("span", { class: "brand" }, icon("memory"), words.appName), names.map(tabButton));
+  }
+
+  function tabButton(kind) {
+    const current = kind === tab ? "page" : null;
+    const props = { class: `tab tab-${kind}`, "aria-current": current, "data-testid": `tab-${kind}` };
+    return button({ ...props, onclick: () => openTab(kind) }, icon(ICONS[kind]), el("span", null, words.tabs[kind]));
+  }
+
+  function openContext(context) {
+    view?.stop();
+    view = createMemoryView({ api, bot, context, openOverview: () => openTab("overview"), onChange: changed, onReset: reload });
+    fill(main, view.root);
+    fill(overview, view.overview);
+    fill(chats, contexts.length > 1 && chatList(context));
+    document.title = `${context.title} · ${words.appName}`;
+  }
+
+  function chatList(open) {
+    const items = contexts.map((context) => {
+      const props = { class: "chat-row", "aria-current": context === open ? "true" : null, "data-testid": "context" };
+      const choose = () => {
+        openContext(context);
+        openTab("memory");
+      };
+      const text = el("span", { class: "chat-name" }, el("bdi", null, context.title));
+      const amount = el("span", { class: "chat-count" }, number(context.messages));
+      const isTopic = context.thread_id !== null;
+      return el("li", { class: isTopic ? "topic" : "" }, button({ ...props, onclick: choose }, contextAvatar(context), text, amount));
+    });
+    return [el("h2", null, words.chats), el("ul", { class: "card" }, items)];
+  }
+
+  async function openOperations() {
+    if (!operationsPart) {
+      fill(operations, spinnerBox());
+      try {
+        const { operationsView } = await import("./operations.js");
+        operationsPart ??= operationsView(api);
+      } catch {
+        fill(operations, errorBox(new Error(words.badAnswer), { retry: openOperations }));
+        return;
+      }
+      fill(operations, operationsPart);
+    }
+    if (tab === "operations") operationsPart.start();
+  }
+
+  function changed() {
+    showBackButton(tab === "overview" || (tab === "memory" && (view?.canGoBack() ?? false)));
+  }
+
+  function back() {
+    const dialog = document.querySelector("dialog[open]");
+    if (dialog) dialog.close();
+    else if (tab === "overview") openTab("memory");
+    else if (view?.canGoBack()) view.back();
+  }
+
+  fill(root, tabs, el("aside", { class: "side", "aria-label": words.overviewLabel }, chats, overview), main, operations);
+  root.dataset.state = "open";
+  const current = contexts.find((context) => context.id === found.current) ?? contexts[0];
+  if (current) openContext(current);
+  else fill(main, stateBox({ picture: "chat", title: words.noChatTitle, text: words.noChatText }));
+  openTab(current || !me.is_operator ? "memory" : "operations");
+
+  function stop() {
+    view?.stop();
+    operationsPart?.stop();
+  }
+
+  return { back, stop };
+}

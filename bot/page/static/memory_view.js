@@ -1,0 +1,131 @@
+// The memory of one context: its head, search, timeline, selection and overview.
+import { button, el, icon, iconButton } from "./dom.js";
+import { day } from "./format.js";
+import { confirmForget, confirmReset } from "./forget.js";
+import { messageEntry } from "./message.js";
+import { createOverview } from "./overview.js";
+import { contextAvatar } from "./people.js";
+import { createSearch } from "./search.js";
+import { createSelectionBar, Selection } from "./selection.js";
+import { Timeline } from "./timeline.js";
+import { words } from "./words.js";
+
+const HITS = 20;
+const REFRESH_MS = 15_000;
+
+// `parts`: api, bot, context, openOverview(), onChange() after each change of `canGoBack`, onReset() after a reset.
+export function createMemoryView({ api, bot, context, openOverview, onChange, onReset }) {
+  const run = new AbortController();
+  const { signal } = run;
+  const path = (rest) => `contexts/${encodeURIComponent(context.id)}/${rest}`;
+  const receipts = new Map();
+
+  const selection = new Selection(render);
+  const entryParts = { bot, selection, loadReceipt, openMessage, askForget };
+  const timeline = new Timeline({
+    load: (query, ended) => api.get(path(`messages?${new URLSearchParams(defined(query))}`), { signal: ended }),
+    entry: (message, follows) => messageEntry(message, follows, entryParts),
+    label: words.timelineLabel(context.title),
+    empty: { picture: "memory", title: words.emptyTitle, text: words.emptyText(bot.username) },
+  });
+  const search = createSearch({
+    search: (query, ended) => api.get(path(`search?${new URLSearchParams({ q: query, k: HITS })}`), { signal: ended }),
+    bot,
+    selection,
+    openMessage,
+    onChange: () => {
+      isFollowingHit = false;
+      render();
+    },
+  });
+  let isFollowingHit = false;
+
+  const select = iconButton("select", words.select, { "data-testid": "select", "aria-pressed": "false" });
+  select.addEventListener("click", () => (selection.isActive ? selection.end() : selection.begin()));
+  const backToHits = button({ class: "back-to-hits text-button", hidden: true, onclick: back }, icon("search"), words.backToHits);
+  const bar = createSelectionBar(selection, { forget: askForget, hits: search.forgettable });
+  const head = el("header", { class: "head" }, headTitle(context, openOverview), select, search.form);
+  const root = el("div", { class: "memory" }, head, backToHits, el("div", { class: "stage" }, timeline.root, search.root), bar.root);
+  const overview = createOverview({ api, path, context, about: bot, reset: askReset, signal });
+
+  async function loadReceipt(id) {
+    if (!receipts.has(id)) receipts.set(id, await api.get(path(`receipts/${encodeURIComponent(id)}`), { signal }));
+    return receipts.get(id);
+  }
+
+  function openMessage(message) {
+    isFollowingHit = !search.root.hidden;
+    search.hide();
+    render();
+    timeline.goTo(message);
+  }
+
+  async function askForget(messages) {
+    const ids = messages.map((message) => message.id);
+    const isDone = await confirmForget(messages, bot, () => api.post(path("forget"), { message_ids: ids }));
+    if (!isDone) return;
+    const gone = new Set(ids);
+    receipts.clear();
+    timeline.remove(gone);
+    search.remove(gone);
+    selection.end();
+  }
+
+  async function askReset() {
+    if (await confirmReset(context, () => api.post(path("reset")))) onReset();
+  }
+
+  function canGoBack() {
+    return isFollowingHit || selection.isActive || !search.root.hidden;
+  }
+
+  function back() {
+    if (selection.isActive) selection.end();
+    else if (isFollowingHit) {
+      isFollowingHit = false;
+      search.show();
+      render();
+    } else search.reset();
+  }
+
+  function render() {
+    select.setAttribute("aria-pressed", String(selection.isActive));
+    backToHits.hidden = !isFollowingHit;
+    timeline.root.hidden = !search.root.hidden;
+    selection.sync(root);
+    bar.render();
+    onChange();
+  }
+
+  const refresh = () => document.visibilityState === "visible" && timeline.refresh();
+  const timer = setInterval(refresh, REFRESH_MS);
+  document.addEventListener("visibilitychange", refresh, { signal });
+  timeline.start();
+
+  function stop() {
+    run.abort();
+    clearInterval(timer);
+    timeline.stop();
+  }
+
+  return { root, overview, canGoBack, back, stop };
+}
+
+function headTitle(context, openOverview) {
+  const since = context.since === null ? null : day(context.since);
+  return button(
+    { class: "head-title", onclick: openOverview, "data-testid": "title" },
+    contextAvatar(context),
+    el(
+      "span",
+      { class: "head-text" },
+      el("span", { class: "head-name" }, el("bdi", null, context.title)),
+      el("span", { class: "head-hint" }, words.remembered(context.messages, since)),
+    ),
+    icon("next"),
+  );
+}
+
+function defined(query) {
+  return Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,115 @@
+// The receipt of an answer: what was recalled and why, what was left out, model, tokens, cost and tools.
+import { button, el, icon, name } from "./dom.js";
+import { dayAndTime, money, seconds } from "./format.js";
+import { senderName } from "./people.js";
+import { spinnerBox, stateBox } from "./states.js";
+import { markedText, reasonList } from "./why.js";
+import { words } from "./words.js";
+
+const FIRST_LETTERS = 140;
+const GOOD = "ok";
+
+// A button and a panel that loads the receipt when it is opened.
+export function receiptPart(message, parts) {
+  const panel = el("div", { class: "receipt", hidden: true, id: `receipt-${message.id}`, "data-testid": "receipt" });
+  const toggle = button(
+    {
+      class: "why-button",
+      "aria-expanded": "false",
+      "aria-controls": panel.id,
+      "data-testid": "why-button",
+    },
+    icon("spark"),
+    el("span", null, words.why),
+    icon("down"),
+  );
+  toggle.addEventListener("click", () => {
+    const isOpen = panel.hidden;
+    panel.hidden = !isOpen;
+    toggle.setAttribute("aria-expanded", String(isOpen));
+    if (isOpen) show(panel, message, parts);
+  });
+  return el("footer", { class: "entry-foot" }, toggle, panel);
+}
+
+async function show(panel, message, parts) {
+  panel.replaceChildren(spinnerBox(words.whyLoading));
+  try {
+    const { receipt } = await parts.loadReceipt(message.id);
+    panel.replaceChildren(receipt ? receiptBody(receipt, parts) : el("p", { class: "receipt-none" }, words.noReceipt));
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    const action = { label: words.tryAgain, run: () => show(panel, message, parts) };
+    panel.replaceChildren(stateBox({ picture: "alert", title: error.message, small: true, action }));
+  }
+}
+
+function receiptBody(receipt, parts) {
+  const used = receipt.recalled.filter((one) => !one.left_out);
+  const leftOut = receipt.recalled.filter((one) => one.left_out);
+  return el(
+    "div",
+    { class: "receipt-body" },
+    el("h3", null, words.used(used.length)),
+    used.length > 0 && memories(used, parts),
+    leftOut.length > 0 && [el("h3", null, words.leftOutTitle), memories(leftOut, parts)],
+    facts(receipt),
+  );
+}
+
+function memories(recalled, parts) {
+  return el("ul", { class: "memories" }, recalled.map((one) => memory(one, parts)));
+}
+
+function memory({ message, why, left_out: leftOut }, { bot, openMessage }) {
+  const because = leftOut && el("p", { class: "recalled-left-out", dir: "auto" }, words.leftOutBecause(leftOut));
+  if (message === null)
+    return el("li", { class: "recalled gone", "data-testid": "memory" }, words.forgottenSince, reasonList(why, null), because);
+  const open = button(
+    { class: "recalled-open", onclick: () => openMessage(message), "aria-label": words.showInTimeline },
+    name(senderName(message, bot)),
+    ` · ${dayAndTime(message.sent_at)}`,
+  );
+  const text = message.text || message.note;
+  return el(
+    "li",
+    { class: "recalled", "data-testid": "memory" },
+    open,
+    el("p", { class: "recalled-text", dir: "auto" }, markedText(text, why.words, FIRST_LETTERS)),
+    reasonList(why, message),
+    because,
+  );
+}
+
+function facts(receipt) {
+  const conversation = `${words.windowUsed(receipt.window.messages)}${receipt.summary ? words.andSummary : ""}`;
+  const rows = [
+    [words.factConversation, conversation],
+    [words.factTools, receipt.tools.map(toolText)],
+    [words.factLeftOut, leftOutTexts(receipt)],
+    [words.factModel, receipt.models.map(modelText)],
+    [words.factPrompt, receipt.room ? words.promptOf(receipt.prompt_tokens, receipt.room) : null],
+    [words.factCost, receipt.cost === null ? null : money(receipt.cost)],
+    [words.factAgent, receipt.agent],
+  ];
+  return el("dl", { class: "facts" }, rows.map(row));
+}
+
+function row([title, value]) {
+  const values = [value].flat().filter(Boolean);
+  if (values.length === 0) return null;
+  return el("div", null, el("dt", null, title), values.map((text) => el("dd", { dir: "auto" }, text)));
+}
+
+function toolText({ name: tool, outcome, seconds: took }) {
+  return [tool, took !== null && seconds(took), outcome !== GOOD && outcome].filter(Boolean).join(" · ");
+}
+
+function modelText({ model, prompt_tokens: read, completion_tokens: written }) {
+  return `${model} · ${words.tokens(read, written)}`;
+}
+
+function leftOutTexts({ window, left_out: parts }) {
+  const texts = parts.map(({ part, count: amount, why }) => words.partLeftOut(part, amount, why));
+  return window.left_out > 0 ? [words.windowLeftOut(window.left_out), ...texts] : texts;
+}

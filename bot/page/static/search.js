@@ -1,0 +1,131 @@
+// Search as recall ranks it: a field, and hits that say why they were found.
+import { button, el, fill, icon, iconButton, name } from "./dom.js";
+import { dayAndTime } from "./format.js";
+import { inkOf, senderAvatar, senderName } from "./people.js";
+import { errorBox, skeleton, stateBox } from "./states.js";
+import { markedText, reasonList } from "./why.js";
+import { words } from "./words.js";
+
+const PAUSE_MS = 500;
+const SHORTEST = 2;
+const SHOWN_LETTERS = 260;
+
+// `search(query, signal)` resolves to {hits, is_searchable}; `openMessage(message)` shows a hit in the timeline;
+// `onChange()` is called when the results appear, change or go.
+export function createSearch({ search, bot, selection, openMessage, onChange }) {
+  const field = el("input", {
+    type: "search",
+    class: "search-field",
+    placeholder: words.searchLabel,
+    "aria-label": words.searchLabel,
+    enterkeyhint: "search",
+    autocomplete: "off",
+    maxlength: "500",
+    dir: "auto",
+    "data-testid": "search",
+  });
+  const clear = iconButton("close", words.clearSearch, { class: "small", onclick: reset, hidden: true });
+  const form = el("form", { class: "search-form", role: "search" }, icon("search"), field, clear);
+  const status = el("p", { class: "hits-status", role: "status", "aria-live": "polite" });
+  const list = el("div", { class: "hits-list" });
+  const root = el("section", { class: "hits", "aria-label": words.searchLabel, hidden: true }, status, list);
+  let hits = [];
+  let timer = 0;
+  let shown = "";
+  let run = new AbortController();
+
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    find();
+    field.blur();
+  });
+  field.addEventListener("keydown", (event) => event.key === "Escape" && reset());
+  field.addEventListener("input", () => {
+    clear.hidden = field.value === "";
+    clearTimeout(timer);
+    if (field.value.trim() === "") reset();
+    else if (field.value.trim().length >= SHORTEST) timer = setTimeout(find, PAUSE_MS);
+  });
+
+  function reset() {
+    clearTimeout(timer);
+    run.abort();
+    field.value = "";
+    clear.hidden = true;
+    shown = "";
+    hits = [];
+    root.hidden = true;
+    onChange();
+  }
+
+  async function find(isAgain = false) {
+    clearTimeout(timer);
+    const query = field.value.trim();
+    if (query === "" || (query === shown && !isAgain && !root.hidden)) return;
+    shown = query;
+    run.abort();
+    run = new AbortController();
+    const { signal } = run;
+    root.hidden = false;
+    hits = [];
+    status.textContent = words.searching;
+    fill(list, skeleton(4));
+    onChange();
+    try {
+      const answer = await search(query, signal);
+      if (signal.aborted) return;
+      hits = answer.hits;
+      render(answer.is_searchable);
+    } catch (error) {
+      if (signal.aborted) return;
+      status.textContent = "";
+      fill(list, errorBox(error, { retry: () => find(true) }));
+    }
+    onChange();
+  }
+
+  function render(isSearchable = true) {
+    status.textContent = isSearchable ? words.hits(hits.length) : "";
+    const nothing = isSearchable
+      ? stateBox({ picture: "search", title: words.noHitsTitle, text: words.noHitsText })
+      : stateBox({ picture: "alert", title: words.unsearchableTitle, text: words.unsearchableText });
+    fill(list, hits.length === 0 ? nothing : el("ol", null, hits.map((hit) => hitItem(hit))));
+    root.scrollTop = 0;
+  }
+
+  function hitItem({ message, why }) {
+    const sender = senderName(message, bot);
+    const open = button(
+      { class: "hit-open", onclick: () => openMessage(message), "data-testid": "open-hit" },
+      name(sender, { class: "name sender" }),
+      el("span", { class: "hit-date" }, dayAndTime(message.sent_at)),
+    );
+    const text = message.text || message.note;
+    return el(
+      "li",
+      { class: `hit card ${inkOf(message)}`, "data-testid": "hit", "data-id": message.id },
+      senderAvatar(message),
+      el(
+        "div",
+        { class: "hit-body" },
+        open,
+        el("p", { class: "hit-text", dir: "auto" }, markedText(text, why.words, SHOWN_LETTERS)),
+        reasonList(why, message),
+      ),
+      message.may_forget && selection.picker(message, sender),
+    );
+  }
+
+  return {
+    form,
+    root,
+    reset,
+    hide: () => (root.hidden = true),
+    show: () => (root.hidden = false),
+    remove: (ids) => {
+      hits = hits.filter(({ message }) => !ids.has(message.id));
+      if (shown) render();
+    },
+    forgettable: () => (root.hidden ? [] : hits.map(({ message }) => message).filter((message) => message.may_forget)),
+  };
+}
