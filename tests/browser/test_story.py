@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.program import DEADLINE_S, Program, run_program
 
-BEN, CHIARA = 1002, 1003
+OLGA, BEN, CHIARA = 1001, 1002, 1003
+GROUP = -2001
 TOLD, ASKED = "my sister Anna lives in Lisbon", "where does Anna live?"
 WINDOW_MESSAGES = 50
 UNRELATED = [
@@ -54,6 +55,45 @@ def test_a_message_outside_the_window_is_recalled_only_in_its_own_chat(
     expect(bubbles(page)).to_have_count(2, timeout=DEADLINE_S * 1000)
     expect(bubbles(page).last).to_contain_text("I do not know that")
     assert program.events("recalled")[-1] | {"chat": CHIARA, "count": 0} == program.events("recalled")[-1]
+
+
+def test_open_memory_shows_a_person_their_own_messages_only(program: Program, browser: Browser) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(f"{program.chat_page}/#/{BEN}/{BEN}")
+    send(page, TOLD)
+    expect(bubbles(page)).to_have_count(2, timeout=DEADLINE_S * 1000)
+
+    page.get_by_test_id("open-app").click()
+
+    memory = page.frame_locator("[data-testid=mini-app-frame]")
+    expect(memory.get_by_test_id("message").first).to_contain_text(TOLD)
+    expect(memory.get_by_test_id("message")).to_have_count(2)
+
+    page.goto(f"{program.chat_page}/#/{CHIARA}/{CHIARA}")
+    page.get_by_test_id("open-app").click()
+    expect(memory.get_by_test_id("state")).to_be_visible()
+    expect(memory.get_by_test_id("message")).to_have_count(0)
+
+
+def test_the_link_in_a_group_shows_its_memory_to_administrators_and_to_nobody_else(
+    program: Program, browser: Browser
+) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(f"{program.chat_page}/#/{OLGA}/{GROUP}")
+    send(page, f"@mnemogram_bot {TOLD}")
+    expect(bubbles(page)).to_have_count(2, timeout=DEADLINE_S * 1000)
+    send(page, "/memory@mnemogram_bot")
+    button = page.get_by_test_id("inline-button")
+
+    button.click(timeout=DEADLINE_S * 1000)
+
+    memory = page.frame_locator("[data-testid=mini-app-frame]")
+    expect(memory.get_by_test_id("message").first).to_contain_text(TOLD)
+
+    page.goto(f"{program.chat_page}/#/{BEN}/{GROUP}")
+    button.click()
+    expect(memory.get_by_test_id("state")).to_be_visible()
+    expect(memory.get_by_test_id("message")).to_have_count(0)
 
 
 def send(page: Page, text: str) -> None:
