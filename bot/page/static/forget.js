@@ -1,7 +1,7 @@
 // Forgetting and resetting: a confirmation that says what will be erased, then the receipt.
 import { button, el, fill, icon, name } from "./dom.js";
 import { dayAndTime, number } from "./format.js";
-import { senderName } from "./people.js";
+import { contextTitle, senderName } from "./people.js";
 import { spinnerBox, stateBox } from "./states.js";
 import { words } from "./words.js";
 
@@ -25,7 +25,7 @@ export function confirmReset(context, run) {
   return confirmErasure({
     title: words.resetTitle,
     content: [
-      el("p", { dir: "auto" }, words.resetWhat(context.title, context.messages)),
+      el("p", { dir: "auto" }, words.resetWhat(contextTitle(context), context.messages)),
       el("p", null, words.resetLimits),
     ],
     confirm: words.resetConfirm,

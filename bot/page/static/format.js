@@ -54,10 +54,11 @@ export function seconds(value) {
   return new Intl.NumberFormat(undefined, { style: "unit", unit: "second", maximumFractionDigits: digits }).format(value);
 }
 
+// The first letters of the first and the last word; "?" for a name without letters.
 export function initials(name) {
-  const parts = name.trim().split(/\s+/).filter(Boolean);
-  const letters = parts.length > 1 ? [parts[0], parts.at(-1)] : parts;
-  return letters.map((part) => [...part][0].toUpperCase()).join("") || "?";
+  const letters = name.split(/\s+/).flatMap((word) => word.match(/[\p{L}\p{N}]/u) ?? []);
+  const shown = letters.length > 1 ? [letters[0], letters.at(-1)] : letters;
+  return shown.join("").toUpperCase() || "?";
 }
 
 function isThisYear(seconds) {

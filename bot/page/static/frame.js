@@ -2,7 +2,7 @@
 import { button, el, fill, icon } from "./dom.js";
 import { number } from "./format.js";
 import { createMemoryView } from "./memory_view.js";
-import { contextAvatar } from "./people.js";
+import { contextAvatar, contextTitle } from "./people.js";
 import { errorBox, spinnerBox, stateBox } from "./states.js";
 import { showBackButton } from "./telegram.js";
 import { words } from "./words.js";
@@ -48,7 +48,7 @@ export function createFrame(root, { api, found, reload }) {
     fill(main, view.root);
     fill(overview, view.overview);
     fill(chats, contexts.length > 1 && chatList(context));
-    document.title = `${context.title} · ${words.appName}`;
+    document.title = `${contextTitle(context)} · ${words.appName}`;
   }
 
   function chatList(open) {
@@ -58,7 +58,7 @@ export function createFrame(root, { api, found, reload }) {
         openContext(context);
         openTab("memory");
       };
-      const text = el("span", { class: "chat-name" }, el("bdi", null, context.title));
+      const text = el("span", { class: "chat-name" }, el("bdi", null, contextTitle(context)));
       const amount = el("span", { class: "chat-count" }, number(context.messages));
       const isTopic = context.thread_id !== null;
       return el("li", { class: isTopic ? "topic" : "" }, button({ ...props, onclick: choose }, contextAvatar(context), text, amount));
@@ -76,7 +76,7 @@ export function createFrame(root, { api, found, reload }) {
         fill(operations, errorBox(new Error(words.badAnswer), { retry: openOperations }));
         return;
       }
-      fill(operations, operationsPart);
+      fill(operations, operationsPart.element);
     }
     if (tab === "operations") operationsPart.start();
   }

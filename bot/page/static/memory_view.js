@@ -4,7 +4,7 @@ import { day } from "./format.js";
 import { confirmForget, confirmReset } from "./forget.js";
 import { messageEntry } from "./message.js";
 import { createOverview } from "./overview.js";
-import { contextAvatar } from "./people.js";
+import { contextAvatar, contextTitle } from "./people.js";
 import { createSearch } from "./search.js";
 import { createSelectionBar, Selection } from "./selection.js";
 import { Timeline } from "./timeline.js";
@@ -25,7 +25,7 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
   const timeline = new Timeline({
     load: (query, ended) => api.get(path(`messages?${new URLSearchParams(defined(query))}`), { signal: ended }),
     entry: (message, follows) => messageEntry(message, follows, entryParts),
-    label: words.timelineLabel(context.title),
+    label: words.timelineLabel(contextTitle(context)),
     empty: { picture: "memory", title: words.emptyTitle, text: words.emptyText(bot.username) },
   });
   const search = createSearch({
@@ -119,7 +119,7 @@ function headTitle(context, openOverview) {
     el(
       "span",
       { class: "head-text" },
-      el("span", { class: "head-name" }, el("bdi", null, context.title)),
+      el("span", { class: "head-name" }, el("bdi", null, contextTitle(context))),
       el("span", { class: "head-hint" }, words.remembered(context.messages, since)),
     ),
     icon("next"),

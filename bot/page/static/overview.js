@@ -57,9 +57,15 @@ function summary({ summary: found }) {
     el(
       "p",
       { class: "soft" },
-      `${words.summaryCovers(found.messages, day(found.first_at), day(found.last_at))} ${words.summaryMade(dayAndTime(found.made_at))}`,
+      `${words.summaryCovers(found.messages, dayOf(found.first_at), dayOf(found.last_at))} `,
+      words.summaryMade(dayAndTime(found.made_at)),
     ),
   );
+}
+
+// The first or last message of a summary may have been forgotten since.
+function dayOf(seconds) {
+  return seconds === null ? null : day(seconds);
 }
 
 function artifacts({ artifacts: found }) {
@@ -75,7 +81,7 @@ function artifact({ tool, size, made_at: madeAt, expires_at: expiresAt, preview 
     el(
       "div",
       null,
-      el("p", { class: "artifact-name" }, el("bdi", null, tool), ` · ${fileSize(size)}`),
+      el("p", { class: "artifact-name" }, el("bdi", null, tool), ` · ${words.letters(size)}`),
       el("p", { class: "artifact-text", dir: "auto" }, preview),
       el("p", { class: "soft" }, [dayAndTime(madeAt), expiresAt && words.artifactExpires(dayAndTime(expiresAt))].filter(Boolean).join(" · ")),
     ),

@@ -24,9 +24,16 @@ export function senderAvatar(message) {
   return el("span", { class: `avatar ${inkOf(message)}`, "aria-hidden": "true" }, face);
 }
 
+// Chats and topics whose title nobody has told us yet have a name of ours.
+export function contextTitle(context) {
+  if (context.title) return context.title;
+  if (context.thread_id !== null) return words.unnamedTopic(context.thread_id);
+  return context.kind === "private" ? words.ownChat : words.unnamedGroup;
+}
+
 export function contextAvatar(context) {
   const shape = context.kind === "group" ? "forum" : "";
   const ink = `ink-${Math.abs(context.chat_id ?? 0) % INKS}`;
-  const face = context.thread_id === null ? initials(context.title) : icon("topic");
+  const face = context.thread_id === null ? initials(contextTitle(context)) : icon("topic");
   return el("span", { class: `avatar large ${shape} ${ink}`, "aria-hidden": "true" }, face);
 }

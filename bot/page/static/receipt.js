@@ -7,7 +7,6 @@ import { markedText, reasonList } from "./why.js";
 import { words } from "./words.js";
 
 const FIRST_LETTERS = 140;
-const GOOD = "ok";
 
 // A button and a panel that loads the receipt when it is opened.
 export function receiptPart(message, parts) {
@@ -102,14 +101,15 @@ function row([title, value]) {
 }
 
 function toolText({ name: tool, outcome, seconds: took }) {
-  return [tool, took !== null && seconds(took), outcome !== GOOD && outcome].filter(Boolean).join(" · ");
+  return [tool, took !== null && seconds(took), words.outcome(outcome)].filter(Boolean).join(" · ");
 }
 
 function modelText({ model, prompt_tokens: read, completion_tokens: written }) {
   return `${model} · ${words.tokens(read, written)}`;
 }
 
-function leftOutTexts({ window, left_out: parts }) {
-  const texts = parts.map(({ part, count: amount, why }) => words.partLeftOut(part, amount, why));
-  return window.left_out > 0 ? [words.windowLeftOut(window.left_out), ...texts] : texts;
+// Recalled messages are shown one by one.
+function leftOutTexts({ left_out: parts }) {
+  const others = parts.filter(({ part }) => part !== "recalled");
+  return others.map(({ part, count: amount, why }) => words.partLeftOut(part, amount, why));
 }

@@ -7,6 +7,23 @@ export function count(amount, one, many = `${one}s`) {
 
 const messages = (amount) => count(amount, "message");
 
+// Why something is not in a prompt, what it is, and how calls of tools end, as receipts name them.
+const causes = {
+  no_room: "no room",
+  not_selected: "too old for the prompt",
+  no_text: "without text",
+  repeated: "already in the prompt",
+};
+const parts = {
+  summary: ["summary", "summaries"],
+  recalled: ["memory", "memories"],
+  talk: ["overheard message"],
+  window: ["message"],
+  ledger: ["turn with tools", "turns with tools"],
+  steps: ["step"],
+};
+const outcomes = { ok: "", error: "failed", replayed: "done before a restart" };
+
 export const words = {
   // How requests fail.
   late: "The memory did not answer in time.",
@@ -36,9 +53,8 @@ export const words = {
   tabsLabel: "Parts of this page",
   chats: "Chats",
   ownChat: "Our chat",
-  general: "General",
-  groupKind: "Group",
-  topicKind: "Topic",
+  unnamedTopic: (id) => `Topic ${id}`,
+  unnamedGroup: "This group",
   remembered: (amount, since) => (since ? `${messages(amount)} since ${since}` : messages(amount)),
   loading: "Loading…",
 
@@ -68,12 +84,9 @@ export const words = {
   used: (amount) => (amount ? `${count(amount, "memory", "memories")} used` : "No memories used"),
   recalledTitle: "From memory",
   leftOutTitle: "Found, but left out",
-  leftOutBecause: (reason) => `Left out: ${reason}`,
+  leftOutBecause: (cause) => `Left out: ${causes[cause] ?? cause}`,
   forgottenSince: "Forgotten since",
   windowUsed: (amount) => `The last ${messages(amount)} of the conversation`,
-  windowLeftOut: (amount) => `${messages(amount)} of the conversation left out`,
-  summaryUsed: "The summary of older messages",
-  notUsed: "Nothing else was left out.",
   factModel: "Model",
   factTokens: "Tokens",
   factCost: "Cost",
@@ -84,7 +97,8 @@ export const words = {
   factLeftOut: "Left out",
   tokens: (read, written) => `${number(read)} read, ${number(written)} written`,
   promptOf: (used, room) => `${number(used)} of ${number(room)} tokens`,
-  partLeftOut: (part, amount, why) => `${amount > 1 ? `${number(amount)} × ` : ""}${part}${why ? `: ${why}` : ""}`,
+  partLeftOut: (part, amount, cause) => `${count(amount, ...(parts[part] ?? [part]))}: ${causes[cause] ?? cause}`,
+  outcome: (outcome) => outcomes[outcome] ?? outcome,
   andSummary: " and the summary of older ones",
 
   // Why a message was found.
@@ -162,10 +176,12 @@ export const words = {
   statSince: "remembered since",
   summaryTitle: "Summary of older messages",
   summaryNone: "No summary yet. I write one when our conversation becomes long.",
-  summaryCovers: (amount, first, last) => `Covers ${messages(amount)}, ${first === last ? first : `${first} to ${last}`}.`,
+  summaryCovers: (amount, first, last) =>
+    `Covers ${messages(amount)}${first && last ? `, ${first === last ? first : `${first} to ${last}`}` : ""}.`,
   summaryMade: (moment) => `Written ${moment}.`,
   artifactsTitle: "Tool results",
   artifactsNone: "No tool results are kept.",
+  letters: (amount) => count(amount, "character"),
   artifactExpires: (moment) => `Kept until ${moment}`,
   dataTitle: "Your data",
   exportButton: "Send me my data",
