@@ -161,7 +161,7 @@ class ChatAccess:
         own = self._own(anchor_id)
         registered = {
             entry.ref.context_id: entry
-            async for entry in scan_contexts(self.redis, own.partition)
+            async for entry in scan_contexts(self.redis, own.partition, name="chat_id", value=anchor_id)
             if self._chat_of(entry) == anchor_id
         }
         first = registered.pop(own.context_id, None)

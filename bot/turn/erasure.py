@@ -73,8 +73,8 @@ class ChatContexts:
         partition = partition_of(chat_id, self.partitions)  # all topics of a chat share it
         registered = [
             context.ref
-            for context in await contexts.list_contexts(self.redis, [partition])
-            if context.keys.get("bot_id") == self.bot_id and context.keys.get("chat_id") == chat_id
+            async for context in contexts.scan_contexts(self.redis, partition, name="chat_id", value=chat_id)
+            if context.keys.get("bot_id") == self.bot_id
         ]
         unanswered = [
             ref

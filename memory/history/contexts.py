@@ -9,8 +9,8 @@ from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
-_PIECE = 500
-"""Contexts of one round trip of a scan."""
+_PIECE = 1000
+"""Contexts of one round trip of a scan: half a millisecond of the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,20 +72,32 @@ async def find_context(redis: RedisClient, ref: ContextRef) -> Context | None:
     return None if entry is None else _parse(ref, str(entry))
 
 
-async def scan_contexts(redis: RedisClient, partition: int) -> AsyncGenerator[Context]:
-    """Yield the registered contexts of a partition, read in pieces, in any order. Some may come twice."""
+async def scan_contexts(
+    redis: RedisClient, partition: int, *, name: str, value: int
+) -> AsyncGenerator[Context]:
+    """Yield the registered contexts of a partition whose key `name` has this value, in any order.
+
+    The store filters the entries, in pieces. A context may come twice if the registry grows meanwhile.
+    """
     cursor = 0
     while True:
-        reply = await redis.call("HSCAN", partition_key(partition, "contexts"), cursor, "COUNT", _PIECE)
-        cursor, entries = int(reply[0]), cast("dict[str, str]", reply[1])
-        for context_id, entry in entries.items():
-            yield _parse(ContextRef(context_id=context_id, partition=partition), entry)
+        call = search_contexts(partition, cursor=cursor, count=_PIECE, text=f'"{name}":{value}')
+        reply = await redis.run(call)
+        cursor, entries = int(reply[0]), cast("list[str]", reply[1])
+        for context_id, entry in zip(entries[::2], entries[1::2], strict=True):
+            context = _parse(ContextRef(context_id=context_id, partition=partition), entry)
+            if context.keys.get(name) == value:  # the text may be the beginning of a longer number
+                yield context
         if not cursor:
             return
 
 
 @lua_script("memory.redis.scripts")
 def register_context(ref: ContextRef, *, context_id: str, entry: str, replaced: str) -> ScriptCall: ...
+
+
+@lua_script("memory.redis.scripts")
+def search_contexts(partition: int, *, cursor: int, count: int, text: str) -> ScriptCall: ...
 
 
 def _parse(ref: ContextRef, line: str) -> Context:

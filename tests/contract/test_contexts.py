@@ -2,7 +2,8 @@
 
 import asyncio
 
-from memory.history.contexts import get_or_create, list_contexts
+from memory.history.contexts import dump_entry, get_or_create, list_contexts, scan_contexts
+from memory.keys import partition_key
 from memory.redis.client import RedisClient, open_redis
 from tests.messages import make_ref
 
@@ -54,3 +55,24 @@ async def test_contexts_are_listed_oldest_first(redis: RedisClient) -> None:
         make_ref(3),
         make_ref(1),
     ]
+
+
+async def test_the_contexts_of_a_chat_are_found_among_thousands_and_no_others(redis: RedisClient) -> None:
+    entries = {
+        f"{number:032x}": dump_entry({"chat_id": number}, title=f'"chat_id":77 of {number}', created_at=1.0)
+        for number in range(3_000)
+    }
+    topics = {
+        f"{number:032x}": dump_entry({"chat_id": -77, "message_thread_id": number}, title="", created_at=1.0)
+        for number in range(5_000, 5_003)
+    }
+    registry = partition_key(0, "contexts")
+    await redis.call("HSET", registry, *[word for row in (entries | topics).items() for word in row])
+
+    async def found(chat_id: int) -> set[str]:
+        scanned = scan_contexts(redis, 0, name="chat_id", value=chat_id)
+        return {context.ref.context_id async for context in scanned}
+
+    assert await found(77) == {f"{77:032x}"}
+    assert await found(-77) == set(topics)
+    assert await found(4_000) == set()
