@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from memory.errors import RecallUnavailable
-from memory.history.store import Erasure, HistoryStore
+from memory.history.store import Deletion, Erasure, HistoryStore
 from memory.keys import ContextRef, RecordCounts
 from memory.recall.recall import Recall, VectorErasure
 
@@ -123,6 +123,16 @@ async def _until_none_is_left(erase: Callable[[], Awaitable[VectorErasure]]) -> 
 
 
 async def delete_provably(
+    ref: ContextRef, ids: Collection[str], *, epoch: int, store: HistoryStore, recall: Recall | None
+) -> ErasureReceipt:
+    """Delete these messages, their vectors and what mentions them, then read both stores back.
+
+    Ids that do not exist count nothing. Raises Forgotten after a reset.
+    """
+    return (await delete_and_prove(ref, ids, epoch=epoch, store=store, recall=recall))[1]
+
+
+async def delete_and_prove(
     ref: ContextRef,
     ids: Collection[str],
     *,
@@ -130,18 +140,17 @@ async def delete_provably(
     store: HistoryStore,
     recall: Recall | None,
     quoted: Collection[int] = (),
-) -> ErasureReceipt:
-    """Delete these messages, their vectors and what mentions them, then read both stores back.
+) -> tuple[Deletion, ErasureReceipt]:
+    """Return what `delete_provably` deleted, and the receipt.
 
-    Ids that do not exist count nothing. `quoted` are Telegram ids of messages that are not stored but may be quoted by
-    others. Raises Forgotten after a reset.
+    `quoted` are Telegram ids of messages that are not stored but may be quoted by others.
     """
     # Before as well: the deletion queues this work, and the indexer may do it before we can count.
     before = await _drop(ref, ids, epoch=epoch, recall=recall)
     deleted = await store.delete(ref, ids, epoch=epoch, quoted=quoted)
     after = await _drop(ref, ids, epoch=epoch, recall=recall)
     traces = await store.count_traces(ref, mentioning=deleted)
-    return ErasureReceipt(
+    return deleted, ErasureReceipt(
         erased=RecordCounts(**deleted.by_name()),
         left=replace(traces, messages=len(await store.get(ref, ids))),
         vectors_erased=sum(vectors.before - vectors.left for vectors in (before, after) if vectors),

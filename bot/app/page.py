@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 
 import structlog
@@ -14,14 +15,18 @@ from bot.app.build import Outside, build_access
 from bot.app.stores import IntakeStores, Stores, embedder_config, store_config
 from bot.page.access import ChatAccess
 from bot.page.api import PageApi
+from bot.page.erasures import MemoryChanges
 from bot.page.memories import MemoryPages
 from bot.page.rates import Rate, RateLimit
 from bot.page.visitors import Authentication
 from bot.settings import Settings
 from bot.transport.people import Administrators
 from bot.transport.telegram_api import MEMBERS
+from bot.turn.erasure import Eraser
+from bot.turn.forgetting import Forgetting
+from bot.turn.store import TurnStore
 from memory.errors import MemoryFailure, RecallUnavailable, StoreUnavailable
-from memory.history.redis_history import RedisHistory
+from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.recall.embedders.embedder import EmbeddingError
 from memory.recall.recall import Recall
 from memory.stores import MemoryStores, open_memory_stores, qdrant_place
@@ -30,6 +35,8 @@ log = structlog.get_logger()
 
 SEARCHES = Rate(per_second=3, burst=9)
 """Searches of one person: each takes two requests to the index and some CPU."""
+EXPORTS = Rate(per_second=1 / 60, burst=1)
+"""Exports of one person."""
 _REOPEN_AFTER_S = 5.0
 """Pause after a failure to open the index, so that requests do not wait for each other."""
 
@@ -54,8 +61,22 @@ async def open_page_api(
             searches=RateLimit(SEARCHES, clock=time.monotonic),
             clock=time.time,
         )
+        store = TurnStore(stores.redis, clock=time.time)
+        changes = MemoryChanges(
+            access=access,
+            redis=stores.redis,
+            forgetting=Forgetting(
+                redis=stores.redis, store=store, history=pages.history, talk=RedisTalk(stores.redis)
+            ),
+            open_eraser=partial(Eraser, store, pages.history),
+            open_recall=recall.open,
+            telegram=outside.telegram,
+            version=pages.version,
+            exports=RateLimit(EXPORTS, clock=time.monotonic),
+            clock=time.time,
+        )
         yield PageApi(
-            pages.routes(),
+            [*pages.routes(), *changes.routes()],
             authentication=Authentication(
                 token=settings.token,
                 operator_ids=access.access.operator_ids,

@@ -46,6 +46,7 @@ from bot.turn.commands.usage import UsageCommand
 from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability, send_part
 from bot.turn.erasure import ChatContexts, Eraser
+from bot.turn.forgetting import Forgetting
 from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits
 from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
@@ -208,10 +209,13 @@ def _build_commands(
     )
     forget = ForgetCommand(
         permissions=permissions,
-        redis=stores.redis,
-        store=shared.store,
+        forgetting=Forgetting(
+            redis=stores.redis,
+            store=shared.store,
+            history=stores.history,
+            talk=RedisTalk(stores.redis),
+        ),
         history=stores.history,
-        talk=RedisTalk(stores.redis),
         recall=stores.recall,
     )
     reset = ResetCommand(

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from memory.transfer.file import FileFacts, Header, Seal
     from memory.transfer.importer import ContextImport
 
-TRIES = 5
-"""Attempts to read a chat that is edited during the export."""
-
 NOTHING = "Nothing was imported."
 
 
@@ -106,34 +103,16 @@ async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as
 
 
 async def _write(stores: "Stores", chat: ChatEntry, header: "Header", stream: TextIO) -> "Seal":
-    from memory.artifacts.store import ContextArtifacts
-    from memory.transfer.exporter import ChangedMeanwhile, export_context
-    from memory.transfer.file import Seal, dump_line
+    from memory.transfer.exporter import TRIES, ChangedMeanwhile, write_export
 
-    artifacts = ContextArtifacts(
-        stores.redis, chat.ref, epoch=lambda: 0, clock=time.time, ttl_s=0, keep_beyond=0
-    )
-    for _ in range(TRIES):
-        stream.seek(0)
-        stream.truncate()
-        stream.write(dump_line(header) + "\n")
-        seal = Seal()
-        try:
-            async for line in export_context(stores.redis, chat.ref, artifacts=artifacts):
-                text = dump_line(line)
-                seal.take(line.kind, text)
-                stream.write(text + "\n")
-        except ChangedMeanwhile:
-            continue
-        except Forgotten:
-            raise CommandFailed(
-                f"Chat {chat.name} was reset during the export. Nothing was written."
-            ) from None
-        stream.write(dump_line(seal.end()) + "\n")
-        return seal
-    raise CommandFailed(
-        f"Chat {chat.name} was edited during each of {TRIES} attempts. Nothing was written. Try again later."
-    )
+    try:
+        return await write_export(stores.redis, chat.ref, stream, header=header, clock=time.time)
+    except Forgotten:
+        raise CommandFailed(f"Chat {chat.name} was reset during the export. Nothing was written.") from None
+    except ChangedMeanwhile:
+        raise CommandFailed(
+            f"Chat {chat.name} was edited during each of {TRIES} attempts. Nothing was written. Try again later."
+        ) from None
 
 
 @contextmanager

@@ -1,13 +1,15 @@
 """The JSON documents of the API: contexts, messages and receipts. Texts are raw; the page shows them as text."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.page.access import PageContext
 from bot.page.visitors import Visitor
+from bot.turn.answer_receipt import AnswerReceipt
 from memory.erasure import ErasureReceipt
 from memory.history.message import Message
 from memory.history.store import HistorySnapshot
+from memory.recall.reasons import Reason
 
 Document = Mapping[str, Any]
 
@@ -52,6 +54,45 @@ def message_document(
         "edited_at": message.edited_at,
         "has_receipt": has_receipt,
         "may_forget": is_mine or context.rights.may_forget_all,
+    }
+
+
+def why_document(reasons: Sequence[Reason], words: Sequence[str] = ()) -> Document:
+    """Return why a message was found: the reasons, and the words of the question as the message has them."""
+    return {"reasons": list(reasons), "words": list(words)}
+
+
+def receipt_document(receipt: AnswerReceipt, messages: Mapping[str, Document]) -> Document:
+    """Return the receipt of an answer. `messages` has the recalled messages that still exist, by id."""
+    return {
+        "message_id": receipt.message_id,
+        "at": receipt.at,
+        "agent": receipt.agent,
+        "models": [
+            {
+                "model": each.model,
+                "prompt_tokens": each.prompt_tokens,
+                "completion_tokens": each.completion_tokens,
+            }
+            for each in receipt.models
+        ],
+        "cost": None if receipt.micros is None else receipt.micros / 1_000_000,
+        "prompt_tokens": receipt.prompt_tokens,
+        "room": receipt.room,
+        "recalled": [
+            {
+                "message": messages.get(each.message_id),
+                "why": why_document(each.reasons),
+                "left_out": each.left_out,
+            }
+            for each in receipt.recalled
+        ],
+        "window": {"messages": receipt.window_messages, "left_out": receipt.window_left_out},
+        "summary": bool(receipt.summary_id),
+        "tools": [
+            {"name": each.name, "outcome": each.outcome, "seconds": each.seconds} for each in receipt.tools
+        ],
+        "left_out": [{"part": each.part, "count": each.count, "why": each.why} for each in receipt.left_out],
     }
 
 

@@ -8,10 +8,11 @@ from starlette.requests import Request
 
 from bot.page.access import ChatAccess, PageContext
 from bot.page.api import ApiRoute, admit, api_route, whole_number
-from bot.page.documents import context_document, message_document
+from bot.page.documents import context_document, message_document, receipt_document, why_document
 from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
 from bot.transport.gating import BotIdentity
+from bot.turn.answer_receipt import have_receipts, load_receipts
 from memory.artifacts.store import ArtifactGone, ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
@@ -60,6 +61,7 @@ class MemoryPages:
             api_route("contexts/{id}/search", self.search),
             api_route("contexts/{id}/summary", self.show_summary),
             api_route("contexts/{id}/artifacts", self.list_artifacts),
+            api_route("contexts/{id}/receipts/{message_id}", self.show_receipt),
         ]
 
     async def list_contexts(self, visitor: Visitor, _: Request) -> Mapping[str, Any]:
@@ -118,7 +120,7 @@ class MemoryPages:
         documents = await self.describe(visitor, context, [hit.message for hit in hits])
         return {
             "hits": [
-                {"message": document, "score": hit.score, "why": {"reasons": [], "words": []}}
+                {"message": document, "score": hit.score, "why": why_document(hit.why.reasons)}
                 for document, hit in zip(documents, hits, strict=True)
             ],
             "is_searchable": True,
@@ -161,12 +163,28 @@ class MemoryPages:
             ]
         }
 
+    async def show_receipt(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
+        """Return the receipt of an answer, or null. Messages that were forgotten since are null in it."""
+        message_id = request.path_params["message_id"]
+        context = await self.access.find(visitor, request.path_params["id"])
+        found = await load_receipts(self.redis, context.ref, [message_id])
+        if message_id not in found:
+            return {"receipt": None}
+        receipt = found[message_id]
+        recalled = await self.history.get(context.ref, [each.message_id for each in receipt.recalled])
+        documents = await self.describe(visitor, context, list(recalled.values()))
+        return {
+            "receipt": receipt_document(receipt, {document["id"]: document for document in documents}),
+        }
+
     async def describe(
         self, visitor: Visitor, context: PageContext, messages: Sequence[Message]
     ) -> list[Mapping[str, Any]]:
         """Return the documents of messages."""
+        answers = [message.id for message in messages if message.role == "assistant"]
+        receipts = await have_receipts(self.redis, context.ref, answers)
         return [
-            message_document(message, visitor=visitor, context=context, has_receipt=False)
+            message_document(message, visitor=visitor, context=context, has_receipt=message.id in receipts)
             for message in messages
         ]
 

@@ -16,9 +16,12 @@ from memory.redis.client import RedisClient
 
 
 class Eraser:
-    """Resets contexts, for the chat's /reset and for the console."""
+    """Resets contexts, for the chat's /reset, the console and the memory page.
 
-    def __init__(self, store: TurnStore, history: HistoryStore, recall: Recall) -> None:
+    Without `recall`, because the index is away, the receipt does not count vectors; the queued work erases them.
+    """
+
+    def __init__(self, store: TurnStore, history: HistoryStore, recall: Recall | None) -> None:
         self._store = store
         self._history = history
         self._recall = recall

@@ -220,13 +220,21 @@ class ContextArtifacts:
         return context_key(self.ref, "artifact", artifact_id)
 
 
-async def drop_unnamed(redis: RedisClient, ref: ContextRef, *, epoch: int) -> int:
+async def drop_unnamed(
+    redis: RedisClient, ref: ContextRef, *, epoch: int, spares_running: bool = False
+) -> int:
     """Erase the artifacts that no turn of the ledger names, and return how many there were.
 
-    Turns that never ended, or that began again, leave them; nobody who forgets a message would find them. Do not call
-    this while a turn is running that may store some. Raises Forgotten after a reset.
+    Turns that never ended, or that began again, leave them; nobody who forgets a message would find them. A running
+    turn may be storing some: `spares_running` erases none while the context has work. Raises Forgotten after a reset.
     """
-    call = drop_unnamed_artifacts(ref, expected_epoch=epoch, artifact_prefix=context_key(ref, "artifact", ""))
+    call = drop_unnamed_artifacts(
+        ref,
+        context_id=ref.context_id,
+        expected_epoch=epoch,
+        artifact_prefix=context_key(ref, "artifact", ""),
+        spares_running=spares_running,
+    )
     dropped = await redis.run(call)
     if dropped is None:
         raise Forgotten
@@ -244,7 +252,9 @@ def drop_artifact(ref: ContextRef, *, artifact: Key, artifact_id: str, writing: 
 
 
 @lua_script(_SCRIPTS)
-def drop_unnamed_artifacts(ref: ContextRef, *, expected_epoch: int, artifact_prefix: str) -> ScriptCall: ...
+def drop_unnamed_artifacts(
+    ref: ContextRef, *, context_id: str, expected_epoch: int, artifact_prefix: str, spares_running: bool
+) -> ScriptCall: ...
 
 
 def check_size(text: str) -> None:

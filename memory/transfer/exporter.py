@@ -1,9 +1,9 @@
 """Exports a context as the lines of its file: one epoch at one moment, read in pages."""
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TextIO
 
 from memory.artifacts.store import PIECES_AT_ONCE, ArtifactGone, ContextArtifacts
 from memory.codec import parse_json
@@ -14,12 +14,52 @@ from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 from memory.transfer import file
 
+TRIES = 5
+"""Attempts to read a context that is edited during the export."""
 PAGE = 500
 """Messages of one round trip."""
 
 
 class ChangedMeanwhile(Exception):
     """The context changed while it was read: the lines do not belong to one moment."""
+
+
+class ExportTooLarge(Exception):
+    """The file would be larger than its reader takes."""
+
+
+async def write_export(
+    redis: RedisClient,
+    ref: ContextRef,
+    stream: TextIO,
+    *,
+    header: file.Header,
+    clock: Callable[[], float],
+    largest: int | None = None,
+) -> file.Seal:
+    """Write the whole file of a context, and return its seal, which has the counts.
+
+    A context that is edited meanwhile is read again, at most TRIES times. Raises ChangedMeanwhile, Forgotten after a
+    reset, ExportTooLarge beyond `largest` bytes, and StoreUnavailable.
+    """
+    artifacts = ContextArtifacts(redis, ref, epoch=lambda: 0, clock=clock, ttl_s=0, keep_beyond=0)
+    for _ in range(TRIES):
+        stream.seek(0)
+        stream.truncate()
+        size = stream.write(file.dump_line(header) + "\n")
+        seal = file.Seal()
+        try:
+            async for line in export_context(redis, ref, artifacts=artifacts):
+                text = file.dump_line(line)
+                seal.take(line.kind, text)
+                size += stream.write(text + "\n")
+                if largest is not None and size > largest:
+                    raise ExportTooLarge
+        except ChangedMeanwhile:
+            continue
+        stream.write(file.dump_line(seal.end()) + "\n")
+        return seal
+    raise ChangedMeanwhile
 
 
 async def export_context(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from memory.erasure import delete_provably
+from memory.erasure import delete_and_prove
 from memory.errors import Forgotten
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Quote, Sender
@@ -131,8 +131,8 @@ async def test_summaries_and_calls_that_may_contain_a_quotation_are_deleted_with
 async def test_quotations_of_an_unknown_message_can_be_deleted(memory: Memory) -> None:
     await memory.store.append(REF, [quoting("m0", 9, 8), make_message("m1", "fine", telegram=10)], epoch=0)
 
-    receipt = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
-    again = await delete_provably(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
+    _, receipt = await delete_and_prove(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
+    _, again = await delete_and_prove(REF, [], epoch=0, store=memory.store, recall=None, quoted=[8])
 
     assert (receipt.erased.quotes, receipt.messages_erased, receipt.is_proven) == (1, 0, True)
     assert again.erased.quotes == 0

@@ -258,6 +258,7 @@ memory-open = Gedächtnis öffnen
 forget-usage = Antworte mit /forget auf die Nachricht, die ich vergessen soll, deine oder meine. Es wurde nichts geändert.
 not-kept = Diese Nachricht habe ich nicht gespeichert, es gibt also nichts zu vergessen.
 forgotten = Ich habe diese Nachricht vergessen. Wenn eine andere sie wiederholt, zum Beispiel eine Antwort von mir, lass mich auch die vergessen.
+forgotten-several = Ich habe diese Nachrichten vergessen. Wenn eine andere sie wiederholt, zum Beispiel eine Antwort von mir, lass mich auch die vergessen.
 forgotten-unanswered = Ich habe diese Nachricht vergessen. Ich konnte sie nicht beantworten und hatte sie nur für einen neuen Versuch gespeichert.
 forgotten-unkept = Ich habe diese Nachricht vergessen. Sie selbst hatte ich nicht gespeichert, aber ich habe hier anderes gelöscht, das sie erwähnte.
 forget-interrupted = Ich wurde unterbrochen, deshalb habe ich vielleicht mehr gelöscht, als hier steht.

@@ -258,6 +258,7 @@ memory-open = Open memory
 forget-usage = Reply with /forget to the message I should forget, yours or mine. Nothing was changed.
 not-kept = I don't remember that message, so there's nothing to forget.
 forgotten = I've forgotten that message. If another message repeats it, such as one of my answers, make me forget that one too.
+forgotten-several = I've forgotten those messages. If another message repeats them, such as one of my answers, make me forget that one too.
 forgotten-unanswered = I've forgotten that message. I couldn't answer it, and only kept it for another try.
 forgotten-unkept = I've forgotten that message. I didn't remember it itself, but I've erased other things here that mentioned it.
 forget-interrupted = I was interrupted, so I may have erased more than these counts say.

@@ -258,6 +258,7 @@ memory-open = Abrir la memoria
 forget-usage = Responde con /forget al mensaje que debo olvidar, tuyo o mío. No he cambiado nada.
 not-kept = No recuerdo ese mensaje, así que no hay nada que olvidar.
 forgotten = He olvidado ese mensaje. Si otro lo repite, como una de mis respuestas, haz que lo olvide también.
+forgotten-several = He olvidado esos mensajes. Si otro los repite, como una de mis respuestas, haz que lo olvide también.
 forgotten-unanswered = He olvidado ese mensaje. No pude contestarlo y solo lo guardaba para intentarlo de nuevo.
 forgotten-unkept = He olvidado ese mensaje. No lo recordaba, pero he borrado otras cosas de aquí que lo mencionaban.
 forget-interrupted = Hubo una interrupción, así que puede que haya borrado más de lo que se indica aquí.

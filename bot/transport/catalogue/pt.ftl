@@ -258,6 +258,7 @@ memory-open = Abrir a memória
 forget-usage = Responda com /forget à mensagem que devo esquecer, sua ou minha. Nada foi alterado.
 not-kept = Não me lembro dessa mensagem, então não há nada para esquecer.
 forgotten = Esqueci essa mensagem. Se outra a repetir, como uma das minhas respostas, peça que eu esqueça essa também.
+forgotten-several = Esqueci essas mensagens. Se outra as repetir, como uma das minhas respostas, peça que eu esqueça essa também.
 forgotten-unanswered = Esqueci essa mensagem. Não consegui respondê-la e só a guardava para uma nova tentativa.
 forgotten-unkept = Esqueci essa mensagem. Eu não me lembrava dela, mas apaguei outras coisas daqui que a mencionavam.
 forget-interrupted = Houve uma interrupção, então posso ter apagado mais do que está indicado aqui.

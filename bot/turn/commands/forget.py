@@ -2,21 +2,15 @@
 
 from dataclasses import dataclass, replace
 
-from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.texts import forgotten_text
-from bot.transport.updates import quotes_message
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
+from bot.turn.forgetting import Forgetting, TelegramNumber
 from bot.turn.permissions import Permissions
-from bot.turn.store import TurnStore
-from memory.artifacts.store import drop_unnamed
-from memory.erasure import ErasureReceipt, delete_provably
+from memory.erasure import ErasureReceipt
 from memory.history.message import Message
-from memory.history.redis_history import RedisHistory, RedisTalk
-from memory.history.talk import score_of
-from memory.keys import RecordCounts
+from memory.history.redis_history import RedisHistory
 from memory.recall.recall import Recall
-from memory.redis.client import RedisClient
 
 _CHOSEN_STEP, _RECEIPT_STEP = "forget", "forgotten"
 """Steps in the journal: the id of the message that is being erased, and the receipt."""
@@ -29,10 +23,8 @@ class ForgetCommand:
     """Erases one message. An interrupted try goes on with the same message."""
 
     permissions: Permissions
-    redis: RedisClient
-    store: TurnStore
+    forgetting: Forgetting
     history: RedisHistory
-    talk: RedisTalk
     recall: Recall
 
     async def run(self, call: CommandCall) -> Reply:
@@ -74,46 +66,28 @@ class ForgetCommand:
 
     async def _writer_of_unkept(self, call: CommandCall) -> int | None:
         """Return the writer from a dead letter, or else from the reply."""
-        for letter in await self._dead_letters(call):
+        for letter in await self.forgetting.dead_letters(call.ref, [_telegram_id(call)]):
             if letter.message.message_id == _telegram_id(call):
                 return letter.message.sender_id
         return call.message.reply_to.sender_id if call.message.reply_to else None
 
     async def _erase(self, call: CommandCall, chosen: str, *, is_resumed: bool) -> str:
         """Erase everything about the message. Return the receipt."""
-        letters = await self._dead_letters(call)
-        if letters:
-            await self.store.forget_dead(call.ref, [letter.update_id for letter in letters])
-        is_moved = call.update.anchor_id != call.message.chat_id
-        talk = await self.talk.forget(call.ref, score_of(_telegram_id(call), is_moved=is_moved))
         ids = [] if chosen == _UNKEPT else [chosen]
-        receipt = await delete_provably(
+        is_moved = call.update.anchor_id != call.message.chat_id
+        done = await self.forgetting.erase(
             call.ref,
             ids,
             epoch=call.snapshot.epoch,
-            store=self.history,
             recall=self.recall,
-            quoted=[] if ids else [_telegram_id(call)],
+            numbers=[TelegramNumber(id=_telegram_id(call), is_moved=is_moved)],
         )
+        receipt = done.receipt
         if ids and is_resumed:  # it existed when it was chosen, whichever try has erased it
             receipt = replace(receipt, erased=replace(receipt.erased, messages=1))
-        # Artifacts of turns that died or started again. The running turn is this command, which has none.
-        unnamed = await drop_unnamed(self.redis, call.ref, epoch=call.snapshot.epoch)
-        erased = receipt.erased + RecordCounts(talk=talk, artifacts=unnamed)
-        receipt = replace(receipt, erased=erased)
-        text = _text(call, receipt, is_kept=bool(ids), has_letters=bool(letters), is_resumed=is_resumed)
+        text = _text(call, receipt, is_kept=bool(ids), has_letters=done.has_letters, is_resumed=is_resumed)
         await call.journal.record_for_good(_RECEIPT_STEP, text)
         return text
-
-    async def _dead_letters(self, call: CommandCall) -> list[WaitingUpdate]:
-        """Return the dead letters of the message, of its edits, and of messages that quote it."""
-        letters = [parse_waiting(payload) for payload in (await self.store.dead_letters(call.ref)).values()]
-        wanted = _telegram_id(call)
-        return [
-            letter
-            for letter in letters
-            if letter.message.message_id == wanted or quotes_message(letter.message, wanted)
-        ]
 
 
 def _telegram_id(call: CommandCall) -> int:

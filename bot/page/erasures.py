@@ -1,0 +1,185 @@
+"""What a person changes on the page: forget messages, reset a context, and have the export sent."""
+
+import io
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+import structlog
+from starlette.requests import Request
+
+from bot.errors import ChatUnreachable, TelegramRefused
+from bot.page.access import ChatAccess, PageContext
+from bot.page.api import ApiRoute, admit, api_route, read_object
+from bot.page.documents import erasure_document, is_written_by
+from bot.page.memories import OpenRecall
+from bot.page.rates import RateLimit
+from bot.page.visitors import PageError, Visitor
+from bot.transport.telegram_api import TelegramApi
+from bot.transport.texts import forgotten_text, receipt_text
+from bot.transport.words import words_for
+from bot.turn.erasure import Eraser
+from bot.turn.forgetting import Forgetting
+from memory.erasure import ErasureReceipt
+from memory.errors import Forgotten, RecallUnavailable
+from memory.history.contexts import find_context
+from memory.recall.recall import Recall
+from memory.redis.client import RedisClient
+from memory.transfer.exporter import ChangedMeanwhile, ExportTooLarge, write_export
+from memory.transfer.file import Header
+
+log = structlog.get_logger()
+
+MESSAGES_AT_ONCE = 100
+_LONGEST_ID = 64
+LARGEST_EXPORT = 50 * 1000 * 1000
+"""Bytes of a file that a bot may send."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryChanges:
+    """The changing requests. They do not wait for the chat's line: a running turn notices and begins again."""
+
+    access: ChatAccess
+    redis: RedisClient
+    forgetting: Forgetting
+    open_eraser: Callable[[Recall | None], Eraser]
+    open_recall: OpenRecall
+    telegram: TelegramApi
+    version: str
+    exports: RateLimit
+    clock: Callable[[], float]
+
+    def routes(self) -> list[ApiRoute]:
+        """Return the routes."""
+        return [
+            api_route("contexts/{id}/forget", self.forget, "POST"),
+            api_route("contexts/{id}/reset", self.reset, "POST"),
+            api_route("contexts/{id}/export", self.export, "POST"),
+        ]
+
+    async def forget(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
+        """Erase messages everywhere. `gone` are those that were not there, or that another window has just erased.
+
+        Viewing gives no right to erase what others wrote: without `may_forget_all` a request with another's message
+        erases nothing.
+        """
+        ids = _message_ids(await read_object(request))
+        context = await self.access.find(visitor, request.path_params["id"])
+        ref, history = context.ref, self.forgetting.history
+        epoch = (await history.load(ref, limit=0)).epoch
+        found = await history.get(ref, ids)
+        if not context.rights.may_forget_all and not all(
+            is_written_by(message, visitor) for message in found.values()
+        ):
+            raise PageError("forbidden", "You may forget your own messages only.")
+        recall = await self._recall()
+        done = None
+        if found:
+            done = await self.forgetting.erase(
+                ref,
+                list(found),
+                epoch=epoch,
+                recall=recall,
+                numbers=await self.forgetting.numbers_of(
+                    ref, list(found.values()), is_moved=await self._is_moved(context)
+                ),
+                spares_running=True,
+            )
+        erased = set(done.deletion.sequences) if done else set[int]()
+        gone = [each for each in ids if each not in found or found[each].sequence not in erased]
+        if done is None or not erased:
+            return {"receipt": None, "gone": gone}
+        receipt = _honest(done.receipt, recall)
+        log.info("page_forgot", context=ref.context_id, messages=len(erased), is_proven=receipt.is_proven)
+        key = "forgotten" if len(erased) == 1 else "forgotten-several"
+        text = forgotten_text(words_for(visitor.language), receipt, key=key, is_resumed=False)
+        return {"receipt": erasure_document(receipt, text), "gone": gone}
+
+    async def reset(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
+        """Erase everything of a context, as /reset does."""
+        context = await self.access.find(visitor, request.path_params["id"])
+        if not context.rights.may_reset:
+            raise PageError("forbidden", "Only an administrator may erase this memory.")
+        recall = await self._recall()
+        receipt = _honest(await self.open_eraser(recall).reset(context.ref), recall)
+        log.info("page_reset", context=context.ref.context_id, is_proven=receipt.is_proven)
+        of = "chat" if context.thread_id is None else "topic"
+        text = receipt_text(words_for(visitor.language), receipt, of=of)
+        return {"receipt": erasure_document(receipt, text)}
+
+    async def export(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
+        """Send the context's export into the person's private chat."""
+        context = await self.access.find(visitor, request.path_params["id"])
+        if not context.rights.may_export or visitor.user_id is None:
+            raise PageError("forbidden", "You may not export this memory.")
+        admit(self.exports, visitor.key)
+        content = await self._write_export(context)
+        file_name = f"memory-{datetime.fromtimestamp(self.clock(), UTC):%Y-%m-%d}.jsonl"
+        try:
+            await self.telegram.send_document(visitor.user_id, content, name=file_name)
+        except (ChatUnreachable, TelegramRefused):
+            raise PageError(
+                "forbidden",
+                "I may not write to you. Please press Start in our private chat, and try again.",
+            ) from None
+        log.info("page_exported", context=context.ref.context_id, size=len(content))
+        return {"sent": True, "file_name": file_name, "size": len(content)}
+
+    async def _recall(self) -> Recall | None:
+        """Return the index; None if it is away: the indexer does the queued work later."""
+        try:
+            return await self.open_recall()
+        except RecallUnavailable:
+            return None
+
+    async def _is_moved(self, context: PageContext) -> bool:
+        """Return True for a group that has become a supergroup."""
+        return not context.is_private and context.anchor_id in await self.access.migrations.present_ids()
+
+    async def _write_export(self, context: PageContext) -> bytes:
+        ref, thread = context.ref, context.thread_id
+        chat_id = (await self.access.migrations.present_ids()).get(context.anchor_id, context.anchor_id)
+        entry = await find_context(self.redis, ref)
+        header = Header(
+            format=2,
+            version=self.version,
+            exported_at=_iso(self.clock()),
+            chat=str(chat_id) if thread is None else f"{chat_id}/{thread}",
+            title=context.title,
+            context=ref.context_id,
+            registered_at=entry.created_at if entry else None,
+        )
+        file = io.BytesIO()
+        stream = io.TextIOWrapper(file, encoding="ascii", newline="\n", write_through=True)
+        try:
+            await write_export(
+                self.redis, ref, stream, header=header, clock=self.clock, largest=LARGEST_EXPORT
+            )
+        except (ChangedMeanwhile, Forgotten):
+            raise PageError("unavailable", "The memory is changing. Please try again in a moment.") from None
+        except ExportTooLarge:
+            raise PageError(
+                "bad_request", "This memory is too large for a file in Telegram. Please ask the operator."
+            ) from None
+        return file.getvalue()
+
+
+def _honest(receipt: ErasureReceipt, recall: Recall | None) -> ErasureReceipt:
+    """Return the receipt; without the index nobody knows what it has left."""
+    return receipt if recall is not None else replace(receipt, vectors_left=None)
+
+
+def _message_ids(body: Mapping[str, Any]) -> list[str]:
+    """Return the different ids of a request. Raises PageError."""
+    given: Any = body.get("message_ids")
+    items = cast("list[object]", given) if isinstance(given, list) else []
+    ids = [each for each in items if isinstance(each, str) and 0 < len(each) <= _LONGEST_ID]
+    if not ids or len(ids) != len(items) or len(ids) > MESSAGES_AT_ONCE:
+        raise PageError("bad_request", f"message_ids must be 1 to {MESSAGES_AT_ONCE} ids.")
+    return list(dict.fromkeys(ids))
+
+
+def _iso(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

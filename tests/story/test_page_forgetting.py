@@ -1,0 +1,129 @@
+"""People forget messages on the page, reset their memory, and get their data."""
+
+import asyncio
+
+from memory.transfer.file import check_file
+from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, running_bot
+from tests.story.page_visits import Visit, context_of, visiting
+
+
+async def messages_of(page: Visit, chat: int) -> list[str]:
+    """Return the ids of a chat's messages, oldest first."""
+    found = await page.read(f"contexts/{context_of(chat)}/messages", limit=200)
+    return [message["id"] for message in reversed(found["messages"])]
+
+
+async def test_what_a_person_forgets_on_the_page_is_gone_everywhere(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "The code of the bike lock is 4711")
+        await bot.ask(BEN, "My cat is called Muffin")
+        await bot.wait_until_indexed()
+        async with visiting(bot, BEN) as page:
+            ids = await messages_of(page, BEN)
+            done = await page.do(f"contexts/{context_of(BEN)}/forget", {"message_ids": [*ids[:2], "nothing"]})
+            found = await page.read(f"contexts/{context_of(BEN)}/search", q="bike lock 4711")
+
+        assert await bot.keys_with("4711") == []
+        assert [text for _, text in await bot.lines(BEN)] == [
+            "My cat is called Muffin",
+            "echo: My cat is called Muffin",
+        ]
+    receipt = done["receipt"]
+    assert done["gone"] == ["nothing"]
+    assert receipt["erased"]["messages"] == 2
+    assert (receipt["vectors_erased"], receipt["vectors_left"], receipt["left"]) == (2, 0, {})
+    assert receipt["is_proven"]
+    assert receipt["text"].startswith("I've forgotten those messages.")
+    assert all("4711" not in hit["message"]["text"] for hit in found["hits"])
+
+
+async def test_of_two_windows_that_forget_the_same_message_one_gets_the_receipt(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        for number in range(5):
+            await bot.ask(BEN, f"line {number}")
+        async with visiting(bot, BEN) as first, visiting(bot, BEN) as second:
+            ids = await messages_of(first, BEN)
+            for each in ids:
+                answers = await asyncio.gather(
+                    *[
+                        page.do(f"contexts/{context_of(BEN)}/forget", {"message_ids": [each]})
+                        for page in (first, second)
+                    ]
+                )
+                outcomes = sorted((answer["receipt"] is not None, answer["gone"]) for answer in answers)
+                assert outcomes == [(False, [each]), (True, [])]
+
+
+async def test_a_member_forgets_their_own_messages_only(stores: StoryStores) -> None:
+    async with running_bot(stores, group_memory_page="members") as bot:
+        await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
+        await bot.ask(OLGA, "@mnemogram_bot good morning", chat=WEEKEND)
+        path = f"contexts/{context_of(WEEKEND)}"
+        async with visiting(bot, BEN, group=WEEKEND) as page:
+            ids = await messages_of(page, WEEKEND)
+            shown = await page.read(f"{path}/messages")
+            refusals = [
+                await page.send(f"{path}/forget", {"message_ids": [ids[0], each]}) for each in ids[1:]
+            ]
+            reset = await page.send(f"{path}/reset")
+            export = await page.send(f"{path}/export")
+            done = await page.do(f"{path}/forget", {"message_ids": ids[:1]})
+        kept = await bot.lines(WEEKEND)
+
+    assert [message["may_forget"] for message in shown["messages"]] == [False, False, False, True]
+    assert [answer.status_code for answer in (*refusals, reset, export)] == [403] * 5
+    assert done["receipt"]["erased"]["messages"] == 1
+    assert [role for role, _ in kept] == ["assistant", "user", "assistant"]
+
+
+async def test_a_reset_on_the_page_answers_with_the_receipt(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "The code of the bike lock is 4711")
+        async with visiting(bot, BEN) as page:
+            done = await page.do(f"contexts/{context_of(BEN)}/reset")
+            contexts = await page.read("contexts")
+
+        assert await bot.keys_with("4711") == []
+    assert done["receipt"]["erased"]["messages"] == 2
+    assert done["receipt"]["is_proven"]
+    assert contexts["contexts"][0]["messages"] == 0
+
+
+async def test_a_persons_data_come_into_their_chat_as_a_file_that_can_be_imported(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "My cat is called Muffin")
+        async with visiting(bot, BEN) as page:
+            done = await page.do(f"contexts/{context_of(BEN)}/export")
+            again = await page.send(f"contexts/{context_of(BEN)}/export")
+        await bot.wait_until(lambda: any("document" in sent for sent in bot.shown_in(BEN)))
+        document = next(sent["document"] for sent in bot.shown_in(BEN) if "document" in sent)
+        content = (await bot.simulator.get(f"/api/files/{document['file_id']}")).text
+
+    facts = check_file(iter(content.splitlines(keepends=True)))
+    assert (facts.header.chat, facts.counts["message"]) == (str(BEN), 2)
+    assert "Muffin" in content
+    assert (done["sent"], done["file_name"]) == (True, document["file_name"])
+    assert done["size"] == len(content)
+    assert (again.status_code, again.json()["error"]) == (429, "too_many_requests")
+
+
+async def test_a_person_whom_the_bot_may_not_write_to_is_told_so(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "hello")
+        await bot.page("blocks", {"chat_id": BEN, "blocked": True})
+        async with visiting(bot, BEN) as page:
+            answer = await page.send(f"contexts/{context_of(BEN)}/export")
+
+    assert (answer.status_code, answer.json()["error"]) == (403, "forbidden")
+    assert "press Start" in answer.json()["message"]
+
+
+async def test_ids_that_are_none_are_refused(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "hello")
+        async with visiting(bot, BEN) as page:
+            for ids in ([], "m1", [1], [""], ["x" * 65], ["x"] * 101, None, {"a": 1}):
+                answer = await page.send(f"contexts/{context_of(BEN)}/forget", {"message_ids": ids})
+                assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
