@@ -1,6 +1,6 @@
 // Forgetting and resetting: a confirmation that says what will be erased, then the receipt.
 import { button, el, fill, icon, name } from "./dom.js";
-import { dayAndTime, number } from "./format.js";
+import { dayAndTime } from "./format.js";
 import { contextTitle, senderName } from "./people.js";
 import { spinnerBox, stateBox } from "./states.js";
 import { words } from "./words.js";
@@ -115,6 +115,7 @@ function leftAmounts(receipt) {
 }
 
 function amounts(records, vectors) {
-  const named = Object.entries(records).map(([kind, amount]) => [words.records[kind] ?? kind, amount]);
-  return [...named, [words.vectors, vectors]].filter(([, amount]) => amount > 0).map(([kind, amount]) => `${number(amount)} ${kind}`);
+  const named = Object.entries(records).filter(([, amount]) => amount > 0);
+  const texts = named.map(([kind, amount]) => words.records(kind, amount));
+  return vectors > 0 ? [...texts, words.entries(vectors)] : texts;
 }

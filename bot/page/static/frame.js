@@ -11,13 +11,15 @@ const ICONS = { memory: "timeline", overview: "overview", operations: "operation
 
 // `found` is the answer of `contexts`; `reload()` fetches it again. Returns {back, stop}.
 export function createFrame(root, { api, found, reload }) {
-  const { me, bot, contexts } = found;
+  const { me, bot } = found;
+  let { contexts } = found;
   const chats = el("nav", { class: "chats", "aria-label": words.chats });
   const overview = el("div", { class: "side-content" });
   const main = el("main", { class: "main" });
   const operations = el("section", { class: "operations", "aria-label": words.tabs.operations });
   const tabs = el("nav", { class: "tabs", "aria-label": words.tabsLabel });
   let view = null;
+  let openId = "";
   let operationsPart = null;
   let tab = "";
 
@@ -44,11 +46,28 @@ export function createFrame(root, { api, found, reload }) {
 
   function openContext(context) {
     view?.stop();
-    view = createMemoryView({ api, bot, context, openOverview: () => openTab("overview"), onChange: changed, onReset: reload });
+    openId = context.id;
+    const openOverview = () => openTab("overview");
+    const onCount = () => recount(context.id);
+    view = createMemoryView({ api, bot, context, openOverview, onChange: changed, onReset: reload, onCount });
     fill(main, view.root);
     fill(overview, view.overview);
-    fill(chats, contexts.length > 1 && chatList(context));
+    showChats(context);
     document.title = `${contextTitle(context)} · ${words.appName}`;
+  }
+
+  // Without an answer the old numbers stay.
+  async function recount(id) {
+    const answer = await api.get("contexts").catch(() => null);
+    const context = answer?.contexts.find((known) => known.id === id);
+    if (!context || id !== openId) return;
+    contexts = answer.contexts;
+    view.update(context);
+    showChats(context);
+  }
+
+  function showChats(open) {
+    fill(chats, contexts.length > 1 && chatList(open));
   }
 
   function chatList(open) {

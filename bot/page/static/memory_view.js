@@ -13,8 +13,9 @@ import { words } from "./words.js";
 const HITS = 20;
 const REFRESH_MS = 15_000;
 
-// `parts`: api, bot, context, openOverview(), onChange() after each change of `canGoBack`, onReset() after a reset.
-export function createMemoryView({ api, bot, context, openOverview, onChange, onReset }) {
+// `parts`: api, bot, context, openOverview(), onChange() after each change of `canGoBack`, onReset() after a reset, and
+// onCount() when the number of messages has changed; then the caller calls `update` with the new document.
+export function createMemoryView({ api, bot, context, openOverview, onChange, onReset, onCount }) {
   const run = new AbortController();
   const { signal } = run;
   const path = (rest) => `contexts/${encodeURIComponent(context.id)}/${rest}`;
@@ -44,7 +45,8 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
   select.addEventListener("click", () => (selection.isActive ? selection.end() : selection.begin()));
   const backToHits = button({ class: "back-to-hits text-button", hidden: true, onclick: back }, icon("search"), words.backToHits);
   const bar = createSelectionBar(selection, { forget: askForget, hits: search.forgettable });
-  const head = el("header", { class: "head" }, headTitle(context, openOverview), select, search.form);
+  const hint = el("span", { class: "head-hint" }, rememberedText(context));
+  const head = el("header", { class: "head" }, headTitle(context, hint, openOverview), select, search.form);
   const root = el("div", { class: "memory" }, head, backToHits, el("div", { class: "stage" }, timeline.root, search.root), bar.root);
   const overview = createOverview({ api, path, context, about: bot, reset: askReset, signal });
 
@@ -69,6 +71,7 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
     timeline.remove(gone);
     search.remove(gone);
     selection.end();
+    onCount();
   }
 
   async function askReset() {
@@ -97,7 +100,16 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
     onChange();
   }
 
-  const refresh = () => document.visibilityState === "visible" && timeline.refresh();
+  async function refresh() {
+    if (document.visibilityState === "visible" && (await timeline.refresh())) onCount();
+  }
+
+  function update(changed) {
+    context = changed;
+    hint.textContent = rememberedText(context);
+    overview.update(context);
+  }
+
   const timer = setInterval(refresh, REFRESH_MS);
   document.addEventListener("visibilitychange", refresh, { signal });
   timeline.start();
@@ -108,11 +120,14 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
     timeline.stop();
   }
 
-  return { root, overview, canGoBack, back, stop };
+  return { root, overview: overview.root, canGoBack, back, update, stop };
 }
 
-function headTitle(context, openOverview) {
-  const since = context.since === null ? null : day(context.since);
+function rememberedText({ messages, since }) {
+  return words.remembered(messages, since === null ? null : day(since));
+}
+
+function headTitle(context, hint, openOverview) {
   return button(
     { class: "head-title", onclick: openOverview, "data-testid": "title" },
     contextAvatar(context),
@@ -120,7 +135,7 @@ function headTitle(context, openOverview) {
       "span",
       { class: "head-text" },
       el("span", { class: "head-name" }, el("bdi", null, contextTitle(context))),
-      el("span", { class: "head-hint" }, words.remembered(context.messages, since)),
+      hint,
     ),
     icon("next"),
   );

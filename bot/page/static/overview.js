@@ -7,26 +7,25 @@ import { words } from "./words.js";
 
 // `api` and `path(rest)` lead to the context's part of the API; `reset()` asks and erases.
 export function createOverview({ api, path, context, about, reset, signal }) {
+  const numbers = el("dl", { class: "stats card" }, stats(context));
   const root = el(
     "div",
     { class: "overview" },
-    stats(context),
+    numbers,
     section(words.summaryTitle, loaded(() => api.get(path("summary"), { signal }), summary)),
     section(words.artifactsTitle, loaded(() => api.get(path("artifacts"), { signal }), artifacts)),
     (context.may_export || context.may_reset) && section(words.dataTitle, dataPart({ api, path, context, reset })),
     el("p", { class: "about" }, words.about(about.username, about.version)),
   );
-  return root;
+  return { root, update: (changed) => fill(numbers, stats(changed)) };
 }
 
 function stats(context) {
   const since = context.since === null ? "–" : day(context.since);
-  return el(
-    "dl",
-    { class: "stats card" },
+  return [
     el("div", null, el("dd", { "data-testid": "stat-messages" }, number(context.messages)), el("dt", null, words.statMessages)),
     el("div", null, el("dd", null, since), el("dt", null, words.statSince)),
-  );
+  ];
 }
 
 function section(title, content) {

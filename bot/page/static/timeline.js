@@ -21,6 +21,7 @@ export class Timeline {
   #chunks = [];
   #hasOlder = false;
   #hasNewer = false;
+  #isOpening = false;
   #loading = new Set();
   #run = new AbortController();
   #feed;
@@ -83,10 +84,17 @@ export class Timeline {
     this.#scroller.scrollTop = 0;
   }
 
-  // Adds the messages that arrived since, if the newest known one is loaded.
+  // Adds the messages that arrived since, if the newest known one is loaded. Resolves to true if there were any.
   async refresh() {
-    if (this.#chunks.length === 0) await this.start();
+    const newest = this.#newestId;
+    if (this.#isOpening) return false;
+    if (this.#chunks.length === 0) await this.#open({ isQuiet: true });
     else if (!this.#hasNewer) await this.#loadNewer();
+    return this.#newestId !== newest;
+  }
+
+  get #newestId() {
+    return this.#chunks.at(-1)?.messages.at(-1).id;
   }
 
   remove(ids) {
@@ -100,15 +108,19 @@ export class Timeline {
     if (this.#chunks.length === 0) this.start();
   }
 
-  async #open({ before }) {
+  async #open({ before, isQuiet = false }) {
     this.#run.abort();
     this.#run = new AbortController();
     this.#loading.clear();
     this.#edges.disconnect();
     this.#nodes.disconnect();
     this.#chunks = [];
-    this.#feed.replaceChildren(skeleton(7));
+    if (!isQuiet) this.#feed.replaceChildren(skeleton(7));
+    const { signal } = this.#run;
+    this.#isOpening = true;
     const answer = await this.#request({ before }, (box) => this.#feed.replaceChildren(box), () => this.#open({ before }));
+    if (signal.aborted) return;
+    this.#isOpening = false;
     if (!answer) return;
     this.#hasOlder = answer.has_more;
     this.#hasNewer = before !== undefined;

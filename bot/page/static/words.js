@@ -22,6 +22,17 @@ const parts = {
   ledger: ["turn with tools", "turns with tools"],
   steps: ["step"],
 };
+const records = {
+  messages: ["message"],
+  summaries: ["summary", "summaries"],
+  ledger_turns: ["record of tool calls", "records of tool calls"],
+  artifacts: ["tool result"],
+  talk: ["overheard message"],
+  quotes: ["quotation"],
+  people: ["name"],
+  sessions: ["conversation"],
+  receipts: ["receipt"],
+};
 const outcomes = { ok: "", error: "failed", replayed: "done before a restart" };
 
 export const words = {
@@ -147,20 +158,9 @@ export const words = {
   nothingLeft: "nothing left",
   erased: "Erased",
   left: "Still there",
-  vectors: "search entries",
+  entries: (amount) => count(amount, "search entry", "search entries"),
   vectorsUnknown: "the search index does not answer; it erases its entries later",
-  records: {
-    messages: "messages",
-    summaries: "summaries",
-    ledger_turns: "records of tool calls",
-    artifacts: "tool results",
-    talk: "overheard messages",
-    quotes: "quotations",
-    people: "names",
-    sessions: "conversations",
-    prompt_records: "prompt records",
-    receipts: "receipts",
-  },
+  records: (kind, amount) => count(amount, ...(records[kind] ?? [kind, kind])),
   done: "Done",
   close: "Close",
   resetTitle: "Forget everything?",
