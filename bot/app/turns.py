@@ -26,7 +26,7 @@ from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
 from bot.settings import Settings
-from bot.transport.gating import HELP_BUTTON, RESET_BUTTON
+from bot.transport.gating import HELP_BUTTON, RESET_BUTTON, WHY_BUTTON
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
@@ -43,6 +43,7 @@ from bot.turn.commands.start import StartCommand
 from bot.turn.commands.stats import StatsCommand
 from bot.turn.commands.stop import say_nothing_to_stop
 from bot.turn.commands.usage import UsageCommand
+from bot.turn.commands.why import WhyCommand
 from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability, send_part
 from bot.turn.erasure import ChatContexts, Eraser
@@ -234,24 +235,36 @@ def _build_commands(
         inbox=inbox,
         partitions=stores.partitions,
     )
+    why = _build_why(stores, shared)
     return Commands(
         {
             "start": start.run,
             "help": help_command.run,
             "new": NewCommand(permissions=permissions).run,
             "memory": _build_memory(stores, shared).run,
+            "why": why.run,
             "forget": forget.run,
             "reset": reset.run,
             "stop": say_nothing_to_stop,
             "usage": UsageCommand(guard=guard).run,
             "stats": stats.run,
         },
-        buttons={HELP_BUTTON: help_command.press, RESET_BUTTON: reset.press},
+        buttons={HELP_BUTTON: help_command.press, RESET_BUTTON: reset.press, WHY_BUTTON: why.press},
     )
 
 
 def _build_memory(stores: Stores, shared: _Shared) -> MemoryCommand:
     return MemoryCommand(history=stores.history, recall=stores.recall, page_links=shared.page_links)
+
+
+def _build_why(stores: Stores, shared: _Shared) -> WhyCommand:
+    return WhyCommand(
+        redis=stores.redis,
+        store=shared.store,
+        history=stores.history,
+        buttons=shared.buttons,
+        page_links=shared.page_links,
+    )
 
 
 def _build_memberships(
@@ -281,5 +294,6 @@ def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
         deadline_s=settings.turn_deadline_s,
         window_messages=loaded_messages(settings),
         long_answers=spec.options.long_answers,
+        shows_sources=settings.show_sources,
         compression=compression_limits(settings, spec),
     )

@@ -10,6 +10,7 @@ from bot.transport.updates import (
     MEDIA_KINDS,
     SERVICE,
     UNKNOWN,
+    Callback,
     Command,
     IncomingMessage,
     Membership,
@@ -33,8 +34,10 @@ Action: TypeAlias = Literal[
 
 STOP = "stop"
 UNREADABLE = "unreadable"
-STOP_BUTTON, HELP_BUTTON, RESET_BUTTON = "stop", "help", "reset"
+STOP_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON = "stop", "help", "reset", "why"
 """First words of the data of our buttons, before any colon."""
+UNKNOWN_BUTTON = "unknown_button"
+"""Reason of a press that does nothing for this person."""
 INVITED = "invitation"
 """Reason of a `/start CODE` by a person without access."""
 PAGE_LINK = "page_link"
@@ -90,7 +93,7 @@ class Admission:
 
     - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED,
       PAGE_LINK), or how the message continues one to the bot ("paste", "bundle")
-    - press: "stop_button", "help_button", "reset_button", "unknown_button"
+    - press: "stop_button", "help_button", "reset_button", "why_button", UNKNOWN_BUTTON
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"
     - hear, ignore: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
@@ -116,9 +119,7 @@ def admit(
     if message is None:
         return _ignored("no_message")
     if update.callback is not None:
-        word = update.callback.data.split(":")[0]
-        is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON}
-        return Admission(action="press", reason=f"{word}_button" if is_ours else "unknown_button")
+        return _admit_press(update.callback, is_permitted)
     if message.chat_type == "channel":
         return _ignored("channel_post")
     if message.sender_id == bot.id:
@@ -144,6 +145,13 @@ def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
             mention = utf16_slice(message.text, 0, entity.length)
             return message.text[len(mention) :].lstrip(" \n\t,:;") or message.text
     return message.text
+
+
+def _admit_press(callback: Callback, is_permitted: bool) -> Admission:
+    """Admit any press. Only a press that asks for the sources of an answer needs access: it shows other messages."""
+    word = callback.data.split(":")[0]
+    is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON} or (word == WHY_BUTTON and is_permitted)
+    return Admission(action="press", reason=f"{word}_button" if is_ours else UNKNOWN_BUTTON)
 
 
 def _admit_membership(membership: Membership, message: IncomingMessage, is_permitted: bool) -> Admission:

@@ -38,7 +38,7 @@ TALK, TALK_EDIT = "talk", "talk_edit"
 ADDRESSED = 200
 """Maximum number of people in groups whose last message to the bot a process remembers."""
 
-_WAITING_PRESSES = ("help_button", "reset_button")
+_WAITING_PRESSES = ("help_button", "reset_button", "why_button")
 """Reasons of presses that wait for the running turn; the others concern it."""
 _GONE = ("blocked", "left")
 """Reasons of membership changes after which nothing can be sent to the chat."""

@@ -15,7 +15,7 @@ from bot.errors import (
     TellUser,
 )
 from bot.transport.command_menus import Audience
-from bot.transport.gating import HELP_BUTTON
+from bot.transport.gating import HELP_BUTTON, WHY_BUTTON
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.erasure import ErasureReceipt
@@ -52,6 +52,11 @@ def start_text(words: Words, *, is_group: bool, is_offline: bool) -> str:
 def start_button(words: Words) -> Button:
     """Return the button that asks for the help text."""
     return Button(text=words("start-button"), data=HELP_BUTTON)
+
+
+def sources_button() -> Button:
+    """Return the button under an answer that used memories: a press tells which."""
+    return Button(text="🧠", data=WHY_BUTTON)
 
 
 def reset_question(words: Words, *, scope: Literal["chat", "topic", "all"]) -> str:

@@ -71,10 +71,10 @@ def _read_catalogue(language: str) -> str:
 
 
 def _persian_digits(value: str | float) -> str:
-    """Return a number as Persian readers write it, with up to four decimals; a text stays as it is."""
+    """Return a number as Persian readers write it, with up to six decimals; a text stays as it is."""
     if isinstance(value, str):
         return value
-    text = f"{value:,.4f}".rstrip("0").rstrip(".")
+    text = f"{value:,.6f}".rstrip("0").rstrip(".")
     return text.translate(_PERSIAN_DIGITS)
 
 

@@ -18,7 +18,7 @@ from bot.transport import texts
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import context_keys
-from bot.turn.answer_receipt import make_receipt
+from bot.turn.answer_receipt import AnswerReceipt, make_receipt
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
@@ -55,6 +55,8 @@ class AnswerLimits:
     window_messages: int
     """Newest messages that are loaded with each turn."""
     long_answers: LongAnswers = "parts"
+    shows_sources: bool = False
+    """True if answers that used memories have a button that tells which."""
     compression: CompressionLimits | None = None
     """None if no model writes summaries."""
 
@@ -290,6 +292,9 @@ class Answerer:
         )
         trace = trace_of(context, usage=usage, micros=micros, files=len(reads), compresses=compresses)
         agent, now = self.team.name_of(context), self.conversations.clock()
+        receipt = None
+        if answer_id:
+            receipt = make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
         ended = [*question.batch.update_ids, *question.settled_presses]
         if question.stop_presses:
             ended += [press.update_id for press in question.stop_presses]
@@ -302,12 +307,10 @@ class Answerer:
             epoch=history.epoch,
             reason=reason,
             messages=history.pending,
-            parts=self._parts(question, preview, text, answer_id=answer_id),
+            parts=self._parts(question, preview, text, receipt=receipt),
             registered="" if is_known else self._registration(question.first),
             ledger=[*ledger, *context.record.ledger],
-            receipt=make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
-            if answer_id
-            else None,
+            receipt=receipt,
             active_agent=None if context.agent_name == before.active_agent else context.agent_name,
             compresses=compresses,
             deletes=question.again.ids if question.again else (),
@@ -320,14 +323,22 @@ class Answerer:
             note=TurnNote(trace=dump_json(TurnTrace, trace), counted=counted_in(trace)),
         )
 
-    def _parts(self, question: Question, preview: Preview, text: str, *, answer_id: str) -> list[Part]:
+    def _parts(
+        self, question: Question, preview: Preview, text: str, *, receipt: AnswerReceipt | None
+    ) -> list[Part]:
+        shows_sources = self.limits.shows_sources and receipt is not None and bool(receipt.memories)
         return plan_reply(
             text,
-            replace(question.to, epoch=question.history.epoch, message_id=answer_id),
+            replace(
+                question.to,
+                epoch=question.history.epoch,
+                message_id=receipt.message_id if receipt else "",
+            ),
             words=question.words,
             long_answers=self.limits.long_answers,
             edits=preview.edits,
             deletes=preview.deletes,
+            buttons=[texts.sources_button()] if shows_sources else (),
         )
 
     def _registration(self, first: WaitingUpdate) -> str:

@@ -97,6 +97,11 @@ class AnswerReceipt:
     left_out: tuple[LeftOutOfPart, ...] = ()
     """Things that are not in the prompt, recalled messages and window included."""
 
+    @property
+    def memories(self) -> list[str]:
+        """Return the ids of the recalled messages that the prompt contains, best first."""
+        return [each.message_id for each in self.recalled if not each.left_out]
+
 
 def make_receipt(
     context: AgentContext, *, agent: str, message_id: str, at: float, micros: int | None

@@ -11,10 +11,12 @@ from bot.errors import Fenced
 from bot.inbox.records import Claim, TerminalState
 from bot.observe import metrics
 from bot.transport.ingest import WaitingUpdate
+from bot.transport.rich_text import RichText
+from bot.transport.splitting import split
 from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
 from bot.turn.delivery import FIRST_PAUSE_S, Delivery, until_stored
-from bot.turn.outbox import blank_part, plan_reply
+from bot.turn.outbox import blank_part, plan_parts, plan_reply
 from bot.turn.store import Commit, TurnStore
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 
@@ -28,6 +30,8 @@ class Reply:
 
     text: str = ""
     """Markdown; nothing is sent for an empty text."""
+    rich: RichText | None = None
+    """A text that is shown as it is, in place of `text`. It replaces no messages."""
     epoch: int | None = None
     """The context's epoch after a reset; None if it did not change."""
     buttons: Sequence[Button] = ()
@@ -86,14 +90,18 @@ class Committer:
     ) -> None:
         """End these updates with a reply to one of them. `epoch` is the context's, unless the reply changes it."""
         epoch = epoch if reply.epoch is None else reply.epoch
-        parts = plan_reply(
-            reply.text,
-            blank_part(update, epoch=epoch),
-            words=words_for(update.message.language_code),
-            edits=reply.edits,
-            deletes=reply.deletes,
-            buttons=reply.buttons,
-        )
+        blank = blank_part(update, epoch=epoch)
+        if reply.rich is not None:
+            parts = plan_parts(split(reply.rich), blank, buttons=reply.buttons)
+        else:
+            parts = plan_reply(
+                reply.text,
+                blank,
+                words=words_for(update.message.language_code),
+                edits=reply.edits,
+                deletes=reply.deletes,
+                buttons=reply.buttons,
+            )
         commit = Commit(
             update_ids=update_ids,
             epoch=epoch,

@@ -103,21 +103,20 @@ def plan_reply(
     if len(shown) == 1 and not (is_document or edits or deletes or buttons):
         return [replace(blank, rich=shown[0])]
     texts = [_beginning(shown[0], words)] if is_document else shown
-    parts = plan_parts(texts, blank)
-    if parts and buttons:
-        parts[-1] = replace(parts[-1], buttons=tuple(buttons))
+    parts = plan_parts(texts, blank, buttons=buttons)
     if is_document:
         rich = RichText(text=text)
         parts.append(replace(blank, number=1, reply_to=None, kind="document", file_name=FILE_NAME, rich=rich))
     return plan_changes(parts, blank, edits=edits, deletes=deletes)
 
 
-def plan_parts(texts: Sequence[RichText], blank: Part) -> list[Part]:
-    """Return the parts in order; only the first one quotes the message that it answers."""
-    return [
+def plan_parts(texts: Sequence[RichText], blank: Part, *, buttons: Sequence[Button] = ()) -> list[Part]:
+    """Return the parts in order: only the first quotes the message that it answers, only the last has the buttons."""
+    parts = [
         replace(blank, number=number, rich=rich, reply_to=blank.reply_to if number == 0 else None)
         for number, rich in enumerate(texts)
     ]
+    return [*parts[:-1], *(replace(part, buttons=tuple(buttons)) for part in parts[-1:])]
 
 
 def plan_changes(

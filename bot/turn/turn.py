@@ -12,7 +12,7 @@ from bot.inbox.isolation import Settling
 from bot.inbox.records import Claim, TerminalState
 from bot.inbox.signals import Incoming, Signals
 from bot.observe import metrics
-from bot.transport.gating import BotIdentity, strip_mention
+from bot.transport.gating import UNKNOWN_BUTTON, BotIdentity, strip_mention
 from bot.transport.ingest import parse_waiting
 from bot.transport.words import words_for
 from bot.turn.answer import Answerer
@@ -266,8 +266,9 @@ class Turns:
 
     async def _press(self, question: Question) -> None:
         """Run the command of the button. Stop buttons of running turns do not come here."""
-        press = question.first
-        reply = await self.commands.press(_call(question, press.callback.data if press.callback else ""))
+        press, reply = question.first, None
+        if press.callback is not None and press.admission.reason != UNKNOWN_BUTTON:
+            reply = await self.commands.press(_call(question, press.callback.data))
         if reply is None:
             await self.buttons.answer_stale_stop(press)
         await self._end(question, reply or Reply(), reason=press.admission.reason)

@@ -347,6 +347,13 @@ def test_every_pressed_button_is_answered_for_everyone() -> None:
     assert decide(button("stopping")) == Admission(action="press", reason="unknown_button")
 
 
+def test_the_sources_of_an_answer_are_only_for_people_with_access() -> None:
+    assert decide(button("why")) == Admission(action="press", reason="why_button")
+    assert decide(button("why"), Access(allowed_user_ids=NEVER)) == Admission(
+        action="press", reason="unknown_button"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "entities", "stripped"),
     [

@@ -139,6 +139,13 @@ async def test_a_stop_has_its_own_decision_and_can_overtake() -> None:
     assert (await _arrival(_update("/stop"))).mode == "stop"
 
 
+@pytest.mark.parametrize("data", ["help", "reset:chat:7:0", "why"])
+async def test_a_button_of_a_command_waits_for_the_running_turn(data: str) -> None:
+    press = {"id": "q1", "data": data, "from": ANNA, "message": {"message_id": 3, "date": 1, "chat": PRIVATE}}
+
+    assert (await _arrival({"update_id": 6, "callback_query": press})).signal is None
+
+
 async def test_a_press_is_stored_with_its_data_and_person_and_no_text() -> None:
     under = _update("an answer with quokka", chat=GROUP)["message"] | {"reply_markup": {"quokka": 1}}
     press = {"id": "q1", "data": "stop:7:5", "from": ANNA, "message": under}

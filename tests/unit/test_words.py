@@ -22,7 +22,7 @@ OTHERS = [language for language in LANGUAGES if language != "en"]
 COUNTS = (0, 1, 2, 5, 21)
 DAY = date(2026, 11, 21)
 _FSI, _PDI = "\u2068", "\u2069"
-_SAME_EVERYWHERE = {"list-separator", "usage-tokens"}
+_SAME_EVERYWHERE = {"list-separator", "usage-tokens", "why-memory"}
 _PLURALS = {"zero", "one", "two", "few", "many", "other"}
 
 
@@ -67,7 +67,7 @@ def _said(language: str, key: str, count: int) -> str:
     counts = set[str]().union(*(_variables(each)[key].counts for each in LANGUAGES))
     names = _variables("en")[key].names
     values = {name: count if name in counts else "Anna" for name in names}
-    return words_for(language)(key, **(values | ({"since": DAY} if "since" in names else {})))
+    return words_for(language)(key, **(values | dict.fromkeys(names & {"since", "date"}, DAY)))
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -237,6 +237,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
     text = help_text(words_for("en"), COMMANDS, is_group=True, is_operator=True)
     assert text.split("\n")[2:] == [
         "/memory — see what I remember from this group or topic",
+        "/why — as a reply to an answer: see what it was made of",
         "/forget — as a reply: erase that message everywhere",
         "/stop — stop the answer I'm writing",
         "/usage — see today's usage and the limits",
@@ -255,5 +256,5 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
     ]
     private = help_text(words_for("en"), COMMANDS, is_group=False, is_operator=False)
     assert re.findall(r"^/\w+", private, re.MULTILINE) == [
-        *("/new", "/memory", "/forget", "/reset", "/stop", "/usage", "/help")
+        *("/new", "/memory", "/why", "/forget", "/reset", "/stop", "/usage", "/help")
     ]

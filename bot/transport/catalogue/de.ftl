@@ -28,6 +28,7 @@ help-memory = { $place ->
     [group] /memory — zeigen, was ich aus dieser Gruppe oder diesem Thema noch weiß
    *[private] /memory — zeigen, was ich aus diesem Chat noch weiß
  }
+help-why = /why — als Antwort auf eine meiner Antworten: zeigen, woraus sie entstanden ist
 help-forget = /forget — als Antwort auf eine Nachricht: sie überall löschen
 help-reset = { $place ->
     [group]
@@ -46,6 +47,7 @@ help-operators-reset = /reset -1001234 — alles löschen, was ich aus dem Chat 
 menu-help = Was ich kann
 menu-new = Ein neues Gespräch beginnen; die alten bleiben durchsuchbar
 menu-memory = Zeigen, was ich aus diesem Chat weiß
+menu-why = Als Antwort auf eine meiner Antworten: zeigen, woraus sie entstanden ist
 menu-forget = Als Antwort: diese Nachricht überall löschen
 menu-reset = Alles löschen, was ich aus diesem Chat weiß
 menu-stop = Die Antwort abbrechen, die ich gerade schreibe
@@ -252,6 +254,56 @@ memory-agent = Der Agent { $agent } hat diesen Chat übernommen und antwortet hi
 memory-erasing = Um eine Nachricht zu löschen, antworte mit /forget auf sie. Um alles zu löschen, schick /reset.
 memory-summary = Eine Zusammenfassung unseres bisherigen Gesprächs:
 memory-open = Gedächtnis öffnen
+
+## /why
+
+count-memories =
+    { $count ->
+        [one] { $count } Erinnerung
+       *[other] { $count } Erinnerungen
+    }
+count-other-things =
+    { $count ->
+        [one] { $count } weitere Sache
+       *[other] { $count } weitere Sachen
+    }
+why-title =
+    { $which ->
+        [last] Daraus ist meine letzte Antwort entstanden:
+       *[this] Daraus ist diese Antwort entstanden:
+    }
+why-memories = Aus dem Gedächtnis:
+why-memory = • { $day }, { $writer }: „{ $words }“
+why-day = { DATETIME($date, dateStyle: "long") }
+why-me = ich
+why-somebody = jemand
+why-more =
+    { $count ->
+        [one] Und { $count } weitere Nachricht.
+       *[other] Und { $count } weitere Nachrichten.
+    }
+why-forgotten =
+    { $count ->
+        [one] { $count } Nachricht ist inzwischen vergessen.
+       *[other] { $count } Nachrichten sind inzwischen vergessen.
+    }
+why-nothing-recalled = Aus dem Gedächtnis: nichts.
+why-also = Außerdem habe ich gelesen: { $things }.
+why-window =
+    { $count ->
+        [one] die letzte Nachricht unseres Gesprächs
+       *[other] die letzten { $count } Nachrichten unseres Gesprächs
+    }
+why-summary = eine Zusammenfassung unseres früheren Gesprächs
+why-tools = Werkzeuge: { $tools }.
+why-tool-failed = { $tool } (fehlgeschlagen)
+why-no-room = Aus Platzmangel weggelassen: { $things }.
+why-too-old = Als zu alt weggelassen: { $things }.
+why-tokens = Modell: { $models }. Gelesen: { $read }. Geschrieben: { $written }.
+why-cost = Kosten: { NUMBER($money, maximumFractionDigits: 6) }.
+why-no-answer = Das ist keine meiner Antworten, oder ich habe sie vergessen. Antworte mit /why auf eine meiner Antworten.
+why-none = In diesem Gespräch habe ich noch nichts geantwortet.
+why-no-receipt = Zu dieser Antwort habe ich keine Einzelheiten mehr. Ich bewahre sie höchstens 30 Tage auf.
 
 ## /forget und /reset
 

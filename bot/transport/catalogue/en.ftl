@@ -28,6 +28,7 @@ help-memory = { $place ->
     [group] /memory — see what I remember from this group or topic
    *[private] /memory — see what I remember from this chat
  }
+help-why = /why — as a reply to an answer: see what it was made of
 help-forget = /forget — as a reply: erase that message everywhere
 help-reset = { $place ->
     [group]
@@ -46,6 +47,7 @@ help-operators-reset = /reset -1001234 — erase everything I remember from the 
 menu-help = What I can do
 menu-new = Start a new conversation; I can still search the old ones
 menu-memory = See what I remember from this chat
+menu-why = As a reply to an answer: see what it was made of
 menu-forget = As a reply: erase that message everywhere
 menu-reset = Erase everything I remember from this chat
 menu-stop = Stop the answer I'm writing
@@ -252,6 +254,56 @@ memory-agent = The agent { $agent } has taken over this chat and answers here.
 memory-erasing = To erase one message, reply to it with /forget. To erase everything, send /reset.
 memory-summary = A summary of our earlier conversation:
 memory-open = Open memory
+
+## /why
+
+count-memories =
+    { $count ->
+        [one] { $count } memory
+       *[other] { $count } memories
+    }
+count-other-things =
+    { $count ->
+        [one] { $count } other thing
+       *[other] { $count } other things
+    }
+why-title =
+    { $which ->
+        [last] What my last answer was made of:
+       *[this] What that answer was made of:
+    }
+why-memories = From memory:
+why-memory = • { $day }, { $writer }: “{ $words }”
+why-day = { DATETIME($date, dateStyle: "long") }
+why-me = me
+why-somebody = somebody
+why-more =
+    { $count ->
+        [one] And { $count } more message.
+       *[other] And { $count } more messages.
+    }
+why-forgotten =
+    { $count ->
+        [one] { $count } message has been forgotten since.
+       *[other] { $count } messages have been forgotten since.
+    }
+why-nothing-recalled = From memory: nothing.
+why-also = I also read: { $things }.
+why-window =
+    { $count ->
+        [one] the latest message of our conversation
+       *[other] the latest { $count } messages of our conversation
+    }
+why-summary = a summary of our earlier conversation
+why-tools = Tools: { $tools }.
+why-tool-failed = { $tool } (failed)
+why-no-room = Left out for lack of room: { $things }.
+why-too-old = Left out as too old: { $things }.
+why-tokens = Model: { $models }. Read: { $read }. Written: { $written }.
+why-cost = Cost: { NUMBER($money, maximumFractionDigits: 6) }.
+why-no-answer = That message isn't one of my answers, or I've forgotten it. Reply with /why to one of my answers.
+why-none = I haven't answered anything in this conversation yet.
+why-no-receipt = I don't have the details of that answer. I keep them for 30 days at most.
 
 ## /forget and /reset
 

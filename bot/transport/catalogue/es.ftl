@@ -28,6 +28,7 @@ help-memory = { $place ->
     [group] /memory — ver lo que recuerdo de este grupo o tema
    *[private] /memory — ver lo que recuerdo de este chat
  }
+help-why = /why — en respuesta a una respuesta mía: ver de qué está hecha
 help-forget = /forget — en respuesta a un mensaje: borrarlo de todas partes
 help-reset = { $place ->
     [group]
@@ -46,6 +47,7 @@ help-operators-reset = /reset -1001234 — borrar todo lo que recuerdo del chat 
 menu-help = Lo que sé hacer
 menu-new = Empezar una conversación nueva; puedo seguir buscando en las anteriores
 menu-memory = Ver lo que recuerdo de este chat
+menu-why = En respuesta a una respuesta mía: ver de qué está hecha
 menu-forget = En respuesta a un mensaje: borrarlo de todas partes
 menu-reset = Borrar todo lo que recuerdo de este chat
 menu-stop = Detener la respuesta que estoy escribiendo
@@ -252,6 +254,56 @@ memory-agent = El agente { $agent } se ha hecho cargo de este chat y contesta aq
 memory-erasing = Para borrar un mensaje, respóndele con /forget. Para borrarlo todo, envía /reset.
 memory-summary = Un resumen de nuestra conversación anterior:
 memory-open = Abrir la memoria
+
+## /why
+
+count-memories =
+    { $count ->
+        [one] { $count } recuerdo
+       *[other] { $count } recuerdos
+    }
+count-other-things =
+    { $count ->
+        [one] { $count } cosa más
+       *[other] { $count } cosas más
+    }
+why-title =
+    { $which ->
+        [last] De qué está hecha mi última respuesta:
+       *[this] De qué está hecha esa respuesta:
+    }
+why-memories = De la memoria:
+why-memory = • { $day }, { $writer }: «{ $words }»
+why-day = { DATETIME($date, dateStyle: "long") }
+why-me = yo
+why-somebody = alguien
+why-more =
+    { $count ->
+        [one] Y { $count } mensaje más.
+       *[other] Y { $count } mensajes más.
+    }
+why-forgotten =
+    { $count ->
+        [one] { $count } mensaje ya está olvidado.
+       *[other] { $count } mensajes ya están olvidados.
+    }
+why-nothing-recalled = De la memoria: nada.
+why-also = También leí: { $things }.
+why-window =
+    { $count ->
+        [one] el último mensaje de nuestra conversación
+       *[other] los últimos { $count } mensajes de nuestra conversación
+    }
+why-summary = un resumen de nuestra conversación anterior
+why-tools = Herramientas: { $tools }.
+why-tool-failed = { $tool } (falló)
+why-no-room = Omitido por falta de espacio: { $things }.
+why-too-old = Omitido por ser demasiado antiguo: { $things }.
+why-tokens = Modelo: { $models }. Leído: { $read }. Escrito: { $written }.
+why-cost = Coste: { NUMBER($money, maximumFractionDigits: 6) }.
+why-no-answer = Ese mensaje no es una respuesta mía, o la he olvidado. Responde con /why a una de mis respuestas.
+why-none = Todavía no he respondido nada en esta conversación.
+why-no-receipt = No tengo los detalles de esa respuesta. Los guardo 30 días como máximo.
 
 ## /forget y /reset
 

@@ -29,6 +29,7 @@ help-memory = { $place ->
     [group] { LTR("/memory") } — دیدن آنچه از این گروه یا موضوع به یاد دارم
    *[private] { LTR("/memory") } — دیدن آنچه از این گفتگو به یاد دارم
  }
+help-why = { LTR("/why") } — در پاسخ به یکی از پاسخ‌هایم: دیدن اینکه از چه ساخته شده است
 help-forget = { LTR("/forget") } — در پاسخ به یک پیام: پاک کردن آن از همه‌جا
 help-reset = { $place ->
     [group]
@@ -47,6 +48,7 @@ help-operators-reset = { LTR("/reset -1001234") } — پاک کردن هر چه 
 menu-help = چه کارهایی بلدم
 menu-new = شروع گفتگوی تازه؛ گفتگوهای پیشین همچنان قابل جستجو هستند
 menu-memory = دیدن آنچه از این گفتگو به یاد دارم
+menu-why = در پاسخ به یکی از پاسخ‌هایم: دیدن اینکه از چه ساخته شده است
 menu-forget = در پاسخ به یک پیام: پاک کردن آن از همه‌جا
 menu-reset = پاک کردن هر چه از این گفتگو به یاد دارم
 menu-stop = توقف پاسخی که در حال نوشتنش هستم
@@ -168,6 +170,36 @@ memory-agent = عامل { $agent } این گفتگو را به عهده گرفت
 memory-erasing = برای پاک کردن یک پیام، با { LTR("/forget") } به آن پاسخ دهید. برای پاک کردن همه چیز، { LTR("/reset") } را بفرستید.
 memory-summary = خلاصه‌ای از گفتگوی پیشین ما:
 memory-open = باز کردن حافظه
+
+## پاسخ از چه ساخته شده است
+
+count-memories = { DIGITS($count) } خاطره
+count-other-things = { DIGITS($count) } چیز دیگر
+why-title =
+    { $which ->
+        [last] آخرین پاسخ من از این‌ها ساخته شده است:
+       *[this] آن پاسخ از این‌ها ساخته شده است:
+    }
+why-memories = از حافظه:
+why-memory = • { $day }، { $writer }: «{ $words }»
+why-day = { JALALI($date) }
+why-me = من
+why-somebody = کسی
+why-more = و { DIGITS($count) } پیام دیگر.
+why-forgotten = از آن زمان { DIGITS($count) } پیام فراموش شده است.
+why-nothing-recalled = از حافظه: هیچ.
+why-also = این‌ها را هم خواندم: { $things }.
+why-window = { DIGITS($count) } پیام آخر گفتگوی ما
+why-summary = خلاصهٔ گفتگوی پیشین ما
+why-tools = ابزارها: { $tools }.
+why-tool-failed = { $tool } (ناموفق)
+why-no-room = برای کمبود جا کنار گذاشته شد: { $things }.
+why-too-old = چون قدیمی بود کنار گذاشته شد: { $things }.
+why-tokens = مدل: { $models }. خوانده شد: { $read }. نوشته شد: { $written }.
+why-cost = هزینه: { DIGITS($money) }.
+why-no-answer = آن پیام پاسخ من نیست یا فراموشش کرده‌ام. با { LTR("/why") } به یکی از پاسخ‌هایم پاسخ دهید.
+why-none = هنوز در این گفتگو پاسخی نداده‌ام.
+why-no-receipt = جزئیات آن پاسخ را ندارم. آن‌ها را حداکثر ۳۰ روز نگه می‌دارم.
 
 ## فراموش کردن و پاک کردن
 

@@ -28,6 +28,7 @@ help-memory = { $place ->
     [group] /memory — ver o que lembro deste grupo ou tópico
    *[private] /memory — ver o que lembro deste chat
  }
+help-why = /why — em resposta a uma resposta minha: ver de que ela é feita
 help-forget = /forget — em resposta a uma mensagem: apagá-la de todos os lugares
 help-reset = { $place ->
     [group]
@@ -46,6 +47,7 @@ help-operators-reset = /reset -1001234 — apagar tudo o que lembro do chat com 
 menu-help = O que sei fazer
 menu-new = Começar uma conversa nova; ainda posso pesquisar nas anteriores
 menu-memory = Ver o que lembro deste chat
+menu-why = Em resposta a uma resposta minha: ver de que ela é feita
 menu-forget = Em resposta a uma mensagem: apagá-la de todos os lugares
 menu-reset = Apagar tudo o que lembro deste chat
 menu-stop = Parar a resposta que estou escrevendo
@@ -252,6 +254,56 @@ memory-agent = O agente { $agent } assumiu este chat e responde aqui.
 memory-erasing = Para apagar uma mensagem, responda a ela com /forget. Para apagar tudo, envie /reset.
 memory-summary = Um resumo da nossa conversa anterior:
 memory-open = Abrir a memória
+
+## /why
+
+count-memories =
+    { $count ->
+        [one] { $count } lembrança
+       *[other] { $count } lembranças
+    }
+count-other-things =
+    { $count ->
+        [one] { $count } outra coisa
+       *[other] { $count } outras coisas
+    }
+why-title =
+    { $which ->
+        [last] De que é feita a minha última resposta:
+       *[this] De que é feita essa resposta:
+    }
+why-memories = Da memória:
+why-memory = • { $day }, { $writer }: “{ $words }”
+why-day = { DATETIME($date, dateStyle: "long") }
+why-me = eu
+why-somebody = alguém
+why-more =
+    { $count ->
+        [one] E mais { $count } mensagem.
+       *[other] E mais { $count } mensagens.
+    }
+why-forgotten =
+    { $count ->
+        [one] { $count } mensagem já foi esquecida.
+       *[other] { $count } mensagens já foram esquecidas.
+    }
+why-nothing-recalled = Da memória: nada.
+why-also = Também li: { $things }.
+why-window =
+    { $count ->
+        [one] a última mensagem da nossa conversa
+       *[other] as últimas { $count } mensagens da nossa conversa
+    }
+why-summary = um resumo da nossa conversa anterior
+why-tools = Ferramentas: { $tools }.
+why-tool-failed = { $tool } (falhou)
+why-no-room = Deixado de fora por falta de espaço: { $things }.
+why-too-old = Deixado de fora por ser antigo demais: { $things }.
+why-tokens = Modelo: { $models }. Lido: { $read }. Escrito: { $written }.
+why-cost = Custo: { NUMBER($money, maximumFractionDigits: 6) }.
+why-no-answer = Essa mensagem não é uma resposta minha, ou já a esqueci. Responda com /why a uma das minhas respostas.
+why-none = Ainda não respondi nada nesta conversa.
+why-no-receipt = Não tenho os detalhes dessa resposta. Eu os guardo por 30 dias no máximo.
 
 ## /forget e /reset
 

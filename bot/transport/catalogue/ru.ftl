@@ -28,6 +28,7 @@ help-memory = { $place ->
     [group] /memory — показать, что я помню из этой группы или темы
    *[private] /memory — показать, что я помню из этого чата
  }
+help-why = /why — в ответ на мой ответ: показать, из чего он составлен
 help-forget = /forget — в ответ на сообщение: стереть его отовсюду
 help-reset = { $place ->
     [group]
@@ -46,6 +47,7 @@ help-operators-reset = /reset -1001234 — стереть всё, что я по
 menu-help = Что я умею
 menu-new = Начать новый разговор; искать в прежних я смогу и дальше
 menu-memory = Показать, что я помню из этого чата
+menu-why = В ответ на мой ответ: показать, из чего он составлен
 menu-forget = В ответ на сообщение: стереть его отовсюду
 menu-reset = Стереть всё, что я помню из этого чата
 menu-stop = Остановить ответ, который я пишу
@@ -273,6 +275,61 @@ memory-agent = Этот чат принял агент { $agent }, и здесь
 memory-erasing = Чтобы стереть одно сообщение, ответьте на него командой /forget. Чтобы стереть всё, отправьте /reset.
 memory-summary = Краткое изложение нашего предыдущего разговора:
 memory-open = Открыть память
+
+## /why
+
+count-memories =
+    { $count ->
+        [one] { $count } воспоминание
+        [few] { $count } воспоминания
+       *[other] { $count } воспоминаний
+    }
+count-other-things =
+    { $count ->
+        [one] ещё { $count } элемент
+        [few] ещё { $count } элемента
+       *[other] ещё { $count } элементов
+    }
+why-title =
+    { $which ->
+        [last] Из чего составлен мой последний ответ:
+       *[this] Из чего составлен этот ответ:
+    }
+why-memories = Из памяти:
+why-memory = • { $day }, { $writer }: «{ $words }»
+why-day = { DATETIME($date, dateStyle: "long") }
+why-me = я
+why-somebody = кто-то
+why-more =
+    { $count ->
+        [one] И ещё { $count } сообщение.
+        [few] И ещё { $count } сообщения.
+       *[other] И ещё { $count } сообщений.
+    }
+why-forgotten =
+    { $count ->
+        [one] { $count } сообщение с тех пор забыто.
+        [few] { $count } сообщения с тех пор забыты.
+       *[other] { $count } сообщений с тех пор забыто.
+    }
+why-nothing-recalled = Из памяти: ничего.
+why-also = Ещё я прочитал: { $things }.
+why-window =
+    { $count ->
+        [one] { $count } последнее сообщение нашего разговора
+        [few] { $count } последних сообщения нашего разговора
+       *[other] { $count } последних сообщений нашего разговора
+    }
+why-summary = краткое изложение нашего прежнего разговора
+why-tools = Инструменты: { $tools }.
+why-tool-failed = { $tool } (с ошибкой)
+why-no-room = Не поместилось: { $things }.
+why-too-old = Не вошло, потому что слишком старое: { $things }.
+why-tokens = Модель: { $models }. Прочитано: { $read }. Написано: { $written }.
+why-cost = Стоимость: { NUMBER($money, maximumFractionDigits: 6) }.
+why-no-answer = Это не мой ответ, или я его забыл. Ответьте командой /why на один из моих ответов.
+why-none = В этом разговоре я ещё ничего не отвечал.
+why-no-receipt = Подробностей об этом ответе у меня нет. Я храню их не дольше 30 дней.
 
 ## /forget и /reset
 

@@ -13,6 +13,7 @@ COMMANDS: Mapping[str, Audience] = {
     "help": "everybody",
     "new": "owners",
     "memory": "everybody",
+    "why": "everybody",
     "forget": "everybody",
     "reset": "owners",
     "stop": "everybody",
