@@ -1,15 +1,14 @@
 // The tab "Chats": every chat with what it uses, sortable.
 
 import { button, el, fill, name } from "./dom.js";
-import { ago, compact, count, moment, whole } from "./operations_format.js";
+import { compact, count, idleTime, moment, whole } from "./operations_format.js";
 import { card, hint, loadedPlace } from "./operations_parts.js";
 
-const ROWS_AT_ONCE = 100;
 const COLUMNS = [
-  { id: "title", name: "Chat", value: (chat) => titleOf(chat).toLowerCase(), isText: true },
+  { id: "title", name: "Chat", value: (chat) => titleOf(chat).toLowerCase(), isText: true, isUpFirst: true },
   { id: "messages", name: "Messages", value: (chat) => chat.messages },
   { id: "tokens", name: "Tokens today", value: (chat) => chat.tokens_today ?? 0 },
-  { id: "last", name: "Last", value: (chat) => chat.last_at ?? 0 },
+  { id: "idle", name: "Idle", value: (chat) => -(chat.last_at ?? 0), isUpFirst: true },
 ];
 
 export function chatsTab(api) {
@@ -25,10 +24,8 @@ const titleOf = (chat) => chat.title || (chat.chat_id === null ? `context ${chat
 
 function chatsTable({ chats }) {
   if (!chats.length) return hint("Nobody has talked to the bot yet.");
-  let sorting = { column: COLUMNS[1], isDown: true };
-  let rowsShown = ROWS_AT_ONCE;
+  let sorting = { column: COLUMNS[2], isDown: true };
   const body = el("tbody");
-  const more = button({ class: "button plain small", "data-testid": "more-chats", onclick: showMore }, "Show more");
   const heads = COLUMNS.map((column) =>
     el(
       "th",
@@ -37,12 +34,8 @@ function chatsTable({ chats }) {
     ),
   );
 
-  function showMore() {
-    rowsShown += ROWS_AT_ONCE;
-    render();
-  }
   function sortBy(column) {
-    sorting = { column, isDown: column === sorting.column ? !sorting.isDown : !column.isText };
+    sorting = { column, isDown: column === sorting.column ? !sorting.isDown : !column.isUpFirst };
     render();
   }
   function render() {
@@ -50,8 +43,7 @@ function chatsTable({ chats }) {
       const isSorted = COLUMNS[at] === sorting.column;
       head.setAttribute("aria-sort", isSorted ? (sorting.isDown ? "descending" : "ascending") : "none");
     });
-    fill(body, sorted(chats, sorting).slice(0, rowsShown).map(chatRow));
-    more.hidden = rowsShown >= chats.length;
+    fill(body, sorted(chats, sorting).map(chatRow));
   }
   render();
   const table = el(
@@ -60,7 +52,7 @@ function chatsTable({ chats }) {
     el("thead", null, el("tr", null, heads)),
     body,
   );
-  return [hint(count(chats.length, "chat")), table, more];
+  return [hint(`${count(chats.length, "chat")}. The tokens of a chat are those of all its topics, since 00:00 UTC.`), table];
 }
 
 function sorted(chats, { column, isDown }) {
@@ -71,13 +63,13 @@ function sorted(chats, { column, isDown }) {
 
 function chatRow(chat) {
   const topic = chat.thread_id === null ? "" : ` · topic ${chat.thread_id}`;
-  const detail = `${chat.kind}${chat.chat_id === null ? "" : ` · ${chat.chat_id}`}${topic}`;
+  const detail = `${chat.chat_id === null ? chat.kind : `${chat.kind} ${chat.chat_id}`}${topic}`;
   return el(
     "tr",
     { "data-testid": "chat-row" },
-    el("th", { scope: "row" }, name(titleOf(chat), { dir: "auto" }), el("small", null, detail)),
+    el("th", { scope: "row" }, name(titleOf(chat), { dir: "auto", class: "ops-chat-title", title: titleOf(chat) }), el("small", null, detail)),
     el("td", { class: "number" }, compact(chat.messages)),
     el("td", { class: "number" }, el("span", { title: whole(chat.tokens_today) }, compact(chat.tokens_today))),
-    el("td", { class: "number" }, el("span", { title: moment(chat.last_at) }, ago(chat.last_at))),
+    el("td", { class: "number" }, el("span", { title: moment(chat.last_at) }, idleTime(chat.last_at))),
   );
 }

@@ -57,11 +57,10 @@ export function moment(time) {
   return MOMENT.format(typeof time === "number" ? asDate(time) : new Date(time));
 }
 
-// Returns how long ago a time was; `now` is the server's clock if it is known.
-export function ago(seconds, now = Date.now() / 1000) {
-  if (isMissing(seconds)) return "never";
-  const age = Math.max(0, now - seconds);
-  return age < 1 ? "just now" : `${duration(Math.floor(age) || 1).split(" ").slice(0, 2).join(" ")} ago`;
+// Returns the time since then in its largest unit: "21 h", "3 d".
+export function idleTime(seconds) {
+  if (isMissing(seconds)) return NONE;
+  return duration(Math.max(1, Math.floor(Date.now() / 1000 - seconds))).split(" ").slice(0, 2).join(" ");
 }
 
 // Returns the name of a span of a plot: "Mon, 23 Nov, 14:00–14:30" or "Mon, 23 Nov".

@@ -52,7 +52,7 @@ function tiles(now, goTo) {
     "ul",
     { class: "ops-tiles" },
     tile("messages", "Messages a minute", rough(now.messages_per_minute), "over ten minutes"),
-    tile("waiting", "Waiting", compact(queue.updates), queue.updates ? `in ${count(queue.contexts, "chat")}` : "nothing waits"),
+    waitingTile(queue),
     tile("oldest", "Oldest waiting", queue.oldest_s === null ? "–" : duration(queue.oldest_s), "", {
       tone: queue.oldest_s > LONG_WAIT_S && "warn",
       sign: "a long time",
@@ -73,6 +73,12 @@ function tiles(now, goTo) {
     tile("index-work", "To be indexed", compact(now.index_work), now.index_work ? "messages, not yet searchable" : "all is searchable"),
     tile("version", "Version", now.version, `at ${clockWithSeconds(now.at)}`),
   );
+}
+
+// With very many waiting chats the service does not count their updates.
+function waitingTile({ contexts, updates }) {
+  if (updates === null) return tile("waiting", "Chats waiting", compact(contexts), "too many to count their updates");
+  return tile("waiting", "Waiting", compact(updates), updates ? `in ${count(contexts, "chat")}` : "nothing waits");
 }
 
 // A figure. `tone` colours it, and `sign` says in a word what the colour means.

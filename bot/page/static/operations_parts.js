@@ -98,17 +98,16 @@ export function repeated(load, seconds) {
 export function confirmed({ title, text, action }) {
   return new Promise((resolve) => {
     const close = (answer) => () => dialog.close(answer);
+    const buttons = el(
+      "div",
+      { class: "dialog-buttons" },
+      button({ class: "button plain", onclick: close("no"), "data-testid": "confirm-no" }, "Cancel"),
+      button({ class: "button danger primary", onclick: close("yes"), "data-testid": "confirm-yes" }, action),
+    );
     const dialog = el(
       "dialog",
-      { class: "ops-dialog", "aria-label": title, "data-testid": "confirm" },
-      el("h2", null, title),
-      el("p", null, text),
-      el(
-        "div",
-        { class: "ops-dialog-buttons" },
-        button({ class: "button plain", onclick: close("no"), "data-testid": "confirm-no" }, "Cancel"),
-        button({ class: "button danger primary", onclick: close("yes"), "data-testid": "confirm-yes" }, action),
-      ),
+      { class: "dialog", "aria-label": title, "data-testid": "confirm" },
+      el("div", { class: "dialog-body" }, el("h2", null, title), el("p", null, text), buttons),
     );
     dialog.addEventListener("click", (event) => event.target === dialog && dialog.close("no"));
     dialog.addEventListener("close", () => {

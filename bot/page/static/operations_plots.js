@@ -50,7 +50,7 @@ export function plotsOf(api) {
     }
     const models = unpricedModels(points);
     unpriced.hidden = models.length === 0;
-    unpriced.textContent = `The cost leaves out ${models.join(", ")}: the agents file had no prices then.`;
+    unpriced.textContent = `Without prices in the agents file there is no cost: ${models.join(", ")}.`;
   }
 
   const loads = repeated(load, REFRESH_S);
@@ -90,7 +90,7 @@ function createPlots() {
       title: "Cost by model",
       format: money,
       tick: money,
-      empty: "No cost in this period, or no prices.",
+      empty: "No cost: no turns in this period, or no prices.",
       series: (spans) => modelSeries(spans, costOf),
     },
     {

@@ -5,14 +5,6 @@ import { count, duration, moment } from "./operations_format.js";
 import { card, hint, loadedPlace, problem } from "./operations_parts.js";
 
 const TICK_MS = 250;
-const LEVELS = {
-  ok: { class: "ok", name: "ok" },
-  warn: { class: "warning", name: "warning" },
-  warning: { class: "warning", name: "warning" },
-  fail: { class: "problem", name: "problem" },
-  problem: { class: "problem", name: "problem" },
-};
-
 export function serviceTab(api) {
   const invitations = loadedPlace(() => api.get("operations/invitations"), invitationsOf);
   const settings = loadedPlace(() => api.get("operations/settings"), settingsOf);
@@ -48,7 +40,7 @@ function doctorCard(api) {
     const tick = () => (elapsed.textContent = `${Math.floor((performance.now() - began) / 1000)} s`);
     tick();
     const timer = setInterval(tick, TICK_MS);
-    const words = el("p", null, el("span", { class: "spinner" }), "Checking every setting and dependency… ", elapsed);
+    const words = el("p", null, el("span", { class: "spinner" }), el("span", null, "Checking every setting and dependency…"), elapsed);
     fill(result, el("div", { class: "ops-progress" }, words, el("progress", { "aria-label": "Doctor runs" })));
     try {
       const { checks } = await api.get("operations/doctor");
@@ -66,8 +58,8 @@ function doctorCard(api) {
 }
 
 function checksOf(checks, seconds) {
-  const problems = checks.filter((check) => levelOf(check).name === "problem").length;
-  const warnings = checks.filter((check) => levelOf(check).name === "warning").length;
+  const problems = checks.filter(({ state }) => state === "problem").length;
+  const warnings = checks.filter(({ state }) => state === "warning").length;
   const verdict = problems
     ? `${count(problems, "problem")} to solve.`
     : warnings
@@ -79,20 +71,16 @@ function checksOf(checks, seconds) {
   ];
 }
 
-const levelOf = (check) => LEVELS[check.level ?? check.state] ?? LEVELS.problem;
-
-function checkRow(check) {
-  const level = levelOf(check);
-  const fix = check.fix ?? check.hint;
+function checkRow({ name, state, text, hint: fix }) {
   return el(
     "li",
     { class: "ops-row", "data-testid": "doctor-check" },
-    el("span", { class: `ops-state ${level.class}` }, level.name),
+    el("span", { class: `ops-state ${state}` }, state),
     el(
       "span",
       { class: "ops-row-main" },
-      el("b", null, check.name),
-      el("small", null, el("bdi", null, check.says ?? check.text)),
+      el("b", null, name),
+      el("small", null, el("bdi", null, text)),
       fix && el("small", { class: "ops-fix" }, fix),
     ),
   );
@@ -142,12 +130,11 @@ function settingsOf({ settings }) {
 }
 
 function settingItem({ name, value, is_default: isDefault, description }) {
-  const shown = value === "" || value === null ? "(empty)" : typeof value === "string" ? value : JSON.stringify(value);
   return el(
     "div",
     { "data-testid": "setting" },
     el("dt", null, el("span", { class: "mono" }, name), !isDefault && el("b", { class: "ops-sign" }, "changed")),
-    el("dd", { class: "mono" }, el("bdi", null, shown)),
+    el("dd", { class: "mono" }, el("bdi", null, value || "(empty)")),
     el("dd", { class: "ops-hint" }, description),
   );
 }

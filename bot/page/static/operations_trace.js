@@ -38,7 +38,7 @@ export function tracePart(api) {
     button({ type: "submit", class: "button primary small", "data-testid": "trace-button" }, "Trace"),
   );
   const help = hint("The number of an update is in the logs and in the dead letters. Texts are never shown.");
-  const element = card("Trace of an update", { id: "trace-card" }, form, help, place.element);
+  const element = card("Trace of an update", { id: "trace-card", tabindex: -1 }, form, help, place.element);
 
   function trace(id) {
     wanted = encodeURIComponent(id);
@@ -52,7 +52,7 @@ export function tracePart(api) {
       input.value = id;
       await trace(id);
       element.scrollIntoView({ block: "start", behavior: "smooth" });
-      input.focus({ preventScroll: true });
+      element.focus({ preventScroll: true });
     },
   };
 }
