@@ -16,7 +16,7 @@ export function chatsTab(api) {
   return {
     element: el("div", { class: "ops-tab" }, card("Chats by use", { id: "chats" }, place.element)),
     start: place.load,
-    stop() {},
+    stop: place.stop,
   };
 }
 

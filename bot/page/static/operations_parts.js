@@ -2,6 +2,8 @@
 
 import { button, el, fill } from "./dom.js";
 
+export const RETRY_S = 5;
+
 // A card with a heading; `actions` stand beside the heading.
 export function card(title, { id, actions = [], ...props } = {}, ...children) {
   const head = el("div", { class: "ops-card-head" }, el("h2", null, title), actions);
@@ -42,7 +44,8 @@ export function sentence(error) {
 }
 
 // A place whose content is loaded: a spinner at first, then `render(document)` or the problem.
-// Returns {element, load}; an answer that a later load overtook is ignored.
+// Returns {element, load, stop}. An answer that a later load overtook is ignored. While the store is away,
+// the place tries again until `stop`.
 export function loadedPlace(load, render) {
   const element = el("div", { class: "ops-place", "aria-busy": "false" });
   let turn = 0;
@@ -55,16 +58,18 @@ export function loadedPlace(load, render) {
       const document = await load();
       if (mine === turn) fill(element, render(document));
     } catch (error) {
-      if (mine === turn) fill(element, problem(error, () => (fill(element, waiting()), reload())));
+      if (mine !== turn) return;
+      fill(element, problem(error, () => (fill(element, waiting()), reload())));
+      if (error.isPassing) setTimeout(() => mine === turn && reload(), RETRY_S * 1000);
     } finally {
       if (mine === turn) element.setAttribute("aria-busy", "false");
     }
   }
-  return { element, load: reload };
+  return { element, load: reload, stop: () => (turn += 1) };
 }
 
 // Calls the async `load` at once and then every `seconds`, while it is started and the page is visible.
-// It waits for each call. Calls are never concurrent, except after a stop.
+// It waits for each call; a call that resolves to false has failed and is repeated after RETRY_S.
 export function repeated(load, seconds) {
   let timer = null;
   let round = 0;
@@ -74,8 +79,8 @@ export function repeated(load, seconds) {
     clearTimeout(timer);
     round += 1;
     const mine = round;
-    await load();
-    if (mine === round && isSeen()) timer = setTimeout(run, seconds * 1000);
+    const isWell = (await load()) !== false;
+    if (mine === round && isSeen()) timer = setTimeout(run, (isWell ? seconds : RETRY_S) * 1000);
   }
   const onVisibility = () => (isSeen() ? run() : pause());
   function pause() {

@@ -1,8 +1,8 @@
 // The plots of the operators' page: 24 hours or 30 days, loaded again every minute.
 
-import { el } from "./dom.js";
+import { el, fill } from "./dom.js";
 import { compact, duration, money, percent, short } from "./operations_format.js";
-import { problem, repeated, segments } from "./operations_parts.js";
+import { problem, repeated, segments, waiting } from "./operations_parts.js";
 import {
   costOf,
   groupPoints,
@@ -25,8 +25,8 @@ const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0)
 export function plotsOf(api) {
   let hours = RANGES[0].id;
   const plots = createPlots();
-  const grid = el("div", { class: "ops-plots", "data-testid": "ops-plots" }, plots.map(({ element }) => element));
-  const trouble = el("div");
+  const grid = el("div", { class: "ops-plots", "data-testid": "ops-plots", hidden: true }, plots.map(({ element }) => element));
+  const trouble = el("div", null, waiting());
   const unpriced = el("p", { class: "ops-hint", hidden: true, "data-testid": "unpriced" });
 
   async function load() {
@@ -34,13 +34,16 @@ export function plotsOf(api) {
     try {
       const series = await api.get(`operations/series?hours=${wanted}`);
       if (wanted === hours) show(series);
+      return true;
     } catch (error) {
-      if (wanted === hours) trouble.replaceChildren(problem(error, load));
+      if (wanted === hours) fill(trouble, problem(error, load));
+      return false;
     }
   }
 
   function show({ points, step_s: step }) {
-    trouble.replaceChildren();
+    fill(trouble);
+    grid.hidden = false;
     const period = RANGES.find(({ id }) => id === hours).name;
     const fine = points.map((point) => ({ from: point.at, until: point.at + step }));
     const coarse = groupPoints(points, step);

@@ -25,7 +25,10 @@ export function serviceTab(api) {
       invitations.load();
       settings.load();
     },
-    stop() {},
+    stop() {
+      invitations.stop();
+      settings.stop();
+    },
   };
 }
 

@@ -62,6 +62,7 @@ export function updatesTab(api) {
     ),
     start: place.load,
     stop() {
+      place.stop();
       status.textContent = "";
     },
   };

@@ -11,7 +11,9 @@ import { clock, day, span } from "./operations_format.js";
 const HEIGHT = 168;
 const MARGIN = { top: 12, right: 10, bottom: 24 };
 const LETTER = 6.6;
-const TIME_LABEL = 64;
+const TIME_LABEL = 56;
+// Below this many pixels a value, dashes cannot be seen and lines are thin.
+const DENSE = 1.5;
 
 // Creates an empty plot: {element, show({spans, series, period})}.
 //   id, title    its test id, and its heading
@@ -70,7 +72,13 @@ function draw(plot, parts) {
   plot.cursor = svg("g", { class: "plot-cursor" });
   const picture = svg(
     "svg",
-    { viewBox: `0 0 ${plot.width} ${HEIGHT}`, width: plot.width, height: HEIGHT, "aria-hidden": "true" },
+    {
+      class: frame.step < DENSE ? "dense" : "",
+      viewBox: `0 0 ${plot.width} ${HEIGHT}`,
+      width: plot.width,
+      height: HEIGHT,
+      "aria-hidden": "true",
+    },
     ...valueAxis(plot, frame), ...timeAxis(plot, frame), ...marks, plot.cursor,
   );
   parts.area.replaceChildren(picture);
