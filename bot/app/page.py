@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.metadata import version
@@ -43,12 +43,17 @@ _REOPEN_AFTER_S = 5.0
 
 @asynccontextmanager
 async def open_page_api(
-    settings: Settings, stores: IntakeStores | Stores, outside: Outside, options: Options
+    settings: Settings,
+    stores: IntakeStores | Stores,
+    outside: Outside,
+    options: Options,
+    *,
+    clock: Callable[[], float] = time.time,
 ) -> AsyncGenerator[PageApi]:
     """Open the API of the people and of the operators. What its searches open is closed with the block."""
     async with AsyncExitStack() as stack:
         recall = LateRecall(settings, stores, stack)
-        access = build_chat_access(settings, stores, outside)
+        access = build_chat_access(settings, stores, outside, clock=clock)
         pages = MemoryPages(
             access=access,
             redis=stores.redis,
@@ -59,36 +64,24 @@ async def open_page_api(
             tokenizer=counter_for(settings.openai_model),
             artifact_ttl_s=options.artifact_ttl_s,
             searches=RateLimit(SEARCHES, clock=time.monotonic),
-            clock=time.time,
-        )
-        store = TurnStore(stores.redis, clock=time.time)
-        changes = MemoryChanges(
-            access=access,
-            redis=stores.redis,
-            forgetting=Forgetting(
-                redis=stores.redis, store=store, history=pages.history, talk=RedisTalk(stores.redis)
-            ),
-            open_eraser=partial(Eraser, store, pages.history),
-            open_recall=recall.open,
-            telegram=outside.telegram,
-            version=pages.version,
-            exports=RateLimit(EXPORTS, clock=time.monotonic),
-            clock=time.time,
+            clock=clock,
         )
         yield PageApi(
-            [*pages.routes(), *changes.routes()],
+            [*pages.routes(), *_build_changes(pages, outside, clock=clock).routes()],
             authentication=Authentication(
                 token=settings.token,
                 operator_ids=access.access.operator_ids,
                 find_session=_find_no_session,
-                clock=time.time,
+                clock=clock,
             ),
             open_session=_open_no_session,
             clock=time.monotonic,
         )
 
 
-def build_chat_access(settings: Settings, stores: IntakeStores | Stores, outside: Outside) -> ChatAccess:
+def build_chat_access(
+    settings: Settings, stores: IntakeStores | Stores, outside: Outside, *, clock: Callable[[], float]
+) -> ChatAccess:
     """Return the decisions about who sees which chat."""
     telegram = outside.telegram
 
@@ -102,10 +95,26 @@ def build_chat_access(settings: Settings, stores: IntakeStores | Stores, outside
         access=build_access(settings),
         guests=stores.guests,
         migrations=stores.migrations,
-        is_administrator=Administrators(telegram.is_administrator, clock=time.time).includes,
-        is_member=Administrators(is_member, clock=time.time).includes,  # with the same cache
+        is_administrator=Administrators(telegram.is_administrator, clock=clock).includes,
+        is_member=Administrators(is_member, clock=clock).includes,  # with the same cache
         group_page=settings.group_memory_page,
         operators_read=settings.operators_read_chats,
+    )
+
+
+def _build_changes(pages: MemoryPages, outside: Outside, *, clock: Callable[[], float]) -> MemoryChanges:
+    redis, history = pages.redis, pages.history
+    store = TurnStore(redis, clock=clock)
+    return MemoryChanges(
+        access=pages.access,
+        redis=redis,
+        forgetting=Forgetting(redis=redis, store=store, history=history, talk=RedisTalk(redis)),
+        open_eraser=partial(Eraser, store, history),
+        open_recall=pages.open_recall,
+        telegram=outside.telegram,
+        version=pages.version,
+        exports=RateLimit(EXPORTS, clock=time.monotonic),
+        clock=clock,
     )
 
 

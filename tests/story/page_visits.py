@@ -5,16 +5,30 @@ import hmac
 import json
 import time
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlencode
 
 import httpx
 
+from bot.agent.agents_file import Options
+from bot.app.build import Outside
+from bot.app.models import Models
+from bot.app.page import open_page_api
+from bot.app.stores import IntakeStores
+from bot.page.api import PageApi
+from bot.page.app import PageApp
+from bot.settings import PAGE_PATH, WEBHOOK_PATH
+from bot.transport.gating import BotIdentity
+from bot.transport.http_server import create_http_app, serve_http
+from bot.transport.migrations import Migrations
 from bot.transport.page_links import PagePlace, sign_place
+from bot.transport.people import Guests
+from bot.transport.telegram_api import open_telegram
+from bot.transport.telegram_files import open_files
 from tests.local_http import local_client
-from tests.story.harness import DEADLINE_S, Json, Story, make_ref
+from tests.story.harness import BOT, DEADLINE_S, Json, Story, make_ref
 
 
 def sign_init_data(person: int, *, token: str, now: float | None = None, **fields: str) -> str:
@@ -65,6 +79,75 @@ async def visiting(
         headers["Mnemogram-Link"] = sign_place(PagePlace(chat_id=group, thread_id=thread), token)
     async with local_client(bot.http_url, timeout_s=DEADLINE_S) as http:
         yield Visit(http=http, headers=headers)
+
+
+@dataclass(slots=True)
+class Clock:
+    """The real time, moved by `ahead_s`."""
+
+    ahead_s: float = 0.0
+
+    def __call__(self) -> float:
+        return time.time() + self.ahead_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageServer:
+    """The page of a process that only takes updates, beside the bot. `clock` is its time."""
+
+    http: httpx.AsyncClient
+    api: PageApi
+    clock: Clock
+    token: str
+
+    def visit(self, person: int, *, group: int | None = None, token: str = "") -> Visit:
+        """Return a window of this person; `token` is that of the bot for which the data were signed."""
+        init_data = sign_init_data(person, token=token or self.token, now=self.clock())
+        headers = {"Authorization": f"tma {init_data}"}
+        if group is not None:
+            headers["Mnemogram-Link"] = sign_place(PagePlace(chat_id=group), self.token)
+        return Visit(http=self.http, headers=headers)
+
+
+@asynccontextmanager
+async def page_server(bot: Story, **changes: Any) -> AsyncGenerator[PageServer]:
+    """Serve the page on the bot's stores, as `mnemogram serve` does, with these settings changed."""
+    settings, clock = bot.settings.model_copy(update=changes), Clock()
+
+    async def nothing_is_down() -> dict[str, str]:
+        return {}
+
+    async with AsyncExitStack() as stack:
+        telegram = await stack.enter_async_context(
+            open_telegram(token=settings.token, api_url=settings.telegram_api_url)
+        )
+        files = open_files(telegram.find_file, token=settings.token, api_url=settings.telegram_api_url)
+        stores = IntakeStores(
+            redis=bot.redis,
+            guests=Guests(bot.redis, clock=clock),
+            migrations=Migrations(bot.redis, clock=clock),
+        )
+        outside = Outside(
+            telegram=telegram,
+            files=await stack.enter_async_context(files),
+            bot=BotIdentity(id=BOT, username="mnemogram_bot"),
+            models=Models(chat={}, summary=None),
+        )
+        page = PageApp()
+        page.publish()
+        page.api = await stack.enter_async_context(
+            open_page_api(settings, stores, outside, Options(), clock=clock)
+        )
+        app = create_http_app(
+            webhook=None,
+            what_is_down=nothing_is_down,
+            webhook_path=WEBHOOK_PATH,
+            page=page,
+            page_path=PAGE_PATH,
+        )
+        server = await stack.enter_async_context(serve_http(app))
+        http = await stack.enter_async_context(local_client(server.origin, timeout_s=DEADLINE_S))
+        yield PageServer(http=http, api=page.api, clock=clock, token=settings.token)
 
 
 def context_of(chat: int, thread: int | None = None) -> str:
