@@ -3,18 +3,18 @@
 import json
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from itertools import zip_longest
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memory.recall.lexicon.analyser import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
-from memory.recall.reasons import NO_REASON, Why
+from memory.recall.reasons import NO_REASON, Reason, Why
 from memory.recall.scored_messages import REACH, Column, ScoredMessages
 from memory.recall.vector_index import Hit
 
@@ -92,11 +92,13 @@ class Ranking:
     messages: ScoredMessages
     rows: NDArray[np.intp]
     scores: Column
+    features: NDArray[np.float64]
+    """A row of FEATURES for each of `messages`."""
 
     def only(self, wanted: NDArray[np.bool_]) -> "Ranking":
         """Return this order of the wanted messages; `wanted` has a value for each of `messages`."""
         kept = wanted[self.rows]
-        return Ranking(messages=self.messages, rows=self.rows[kept], scores=self.scores[kept])
+        return replace(self, rows=self.rows[kept], scores=self.scores[kept])
 
     def best(self, k: int) -> list[RankedHit]:
         """Return the first `k` hits."""
@@ -152,12 +154,16 @@ def rank(
     weights: RankerWeights,
 ) -> Ranking:
     """Rank all messages, best first, and the newer first at equal scores. See `compute_features` for `listed`."""
-    weights_by_name = weights.hybrid if messages.have_vectors() else weights.lexical
-    vector = np.array([weights_by_name.get(name, 0.0) for name in FEATURES])
+    features = compute_features(question, messages, listed=listed)
     # Rounded, because the order of summation depends on the row and must not decide between equal scores.
-    scores = (compute_features(question, messages, listed=listed) @ vector).round(9)
+    scores = (features @ _weight_vector(messages, weights)).round(9)
     best_first = np.lexsort((-messages.sequences, -scores))
-    return Ranking(messages=messages, rows=best_first, scores=scores[best_first])
+    return Ranking(messages=messages, rows=best_first, scores=scores[best_first], features=features)
+
+
+def _weight_vector(messages: ScoredMessages, weights: RankerWeights) -> Column:
+    by_name = weights.hybrid if messages.have_vectors() else weights.lexical
+    return np.array([by_name.get(name, 0.0) for name in FEATURES])
 
 
 def select_relevant(question: QuestionAnalysis, ranking: Ranking, *, weights: RankerWeights) -> Ranking:
@@ -208,12 +214,16 @@ def _usual_similarity(messages: ScoredMessages, weights: RankerWeights) -> float
     MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3; other embedders have other scales.
     The scored messages that are least similar count as unrelated.
     """
+    weights_by_name = weights.hybrid.get("meaning", 0.0) + weights.hybrid.get("session_meaning", 0.0)
+    return max(0.0, _usual_cosine(messages) - _TOLERATED_COSINE) * weights_by_name
+
+
+def _usual_cosine(messages: ScoredMessages) -> float:
+    """Return the cosine of messages that have nothing to do with the question. Some message has a vector."""
     cosines = np.sort(messages.dense[~np.isnan(messages.dense)])
     share = _UNRELATED_SHARE_OF_FEW if len(cosines) < _FEW else _UNRELATED_SHARE
     unrelated = cosines[int(len(cosines) * share)]
-    usual = (len(cosines) * unrelated + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
-    weights_by_name = weights.hybrid.get("meaning", 0.0) + weights.hybrid.get("session_meaning", 0.0)
-    return max(0.0, usual - _TOLERATED_COSINE) * weights_by_name
+    return (len(cosines) * unrelated + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
 
 
 def _share_words(question: QuestionAnalysis, messages: ScoredMessages, rows: NDArray[np.intp]) -> bool:
@@ -250,6 +260,64 @@ def _having(
 ) -> NDArray[np.bool_]:
     """Return the columns of these terms."""
     return terms[:, [columns[each] for each in wanted if each in columns]]
+
+
+REASONS: tuple[Reason, ...] = get_args(Reason)
+_EVIDENCE: Mapping[Reason, Sequence[str]] = {
+    "words": ("words", "words_log", "words_and_meaning", "window", "session_words", "answers_words"),
+    "meaning": ("meaning", "words_and_meaning", "session_meaning", "answers_meaning"),
+    "date": ("date",),
+    "writer": ("author", "author_of_self"),
+}
+"""Features that are evidence of each kind. The product of two kinds counts half for each of them."""
+_EVIDENCE_SHARES = np.array(
+    [
+        [(name in _EVIDENCE[reason]) / (2 if name == "words_and_meaning" else 1) for reason in REASONS]
+        for name in FEATURES
+    ]
+)
+_MEANING, _DATE, _AUTHOR = map(FEATURES.index, ("meaning", "date", "author"))
+_FIRST = 1e6
+"""Larger than any score: kinds of evidence that a message has come before the others."""
+_IN_THE_PERIOD = 0.5
+"""Date nearness of messages that were written in the period of the question, or some days around a short one."""
+
+
+def explain(
+    hits: Sequence[RankedHit], question: QuestionAnalysis, ranking: Ranking, *, weights: RankerWeights
+) -> list[RankedHit]:
+    """Return the first hits of a ranking with their reasons. Scores and order stay the same.
+
+    A kind of evidence is a reason if the message itself has it: a whole word of the question, a meaning nearer than
+    that of most candidates, the date, the writer. They come in the order of their shares of the score, compared with
+    those of a usual candidate. A hit without any, such as the reply to a similar question, has the kind with the
+    largest share.
+    """
+    if not hits:
+        return []
+    rows, messages, count = ranking.rows[: len(hits)], ranking.messages, len(ranking.messages)
+    features = ranking.features[rows]
+    usual: Column = ranking.features.sum(axis=0) / (count + _USUAL_MESSAGES)
+    shares = (features - usual) @ (_weight_vector(messages, weights)[:, None] * _EVIDENCE_SHARES)
+    columns = _columns_of(question, messages)
+    wanted = [columns[term] for word in question.words for term in word.whole if term in columns]
+    usual_cosine = float(usual[_MEANING]) + _USUAL_MESSAGES * _USUAL_COSINE / (count + _USUAL_MESSAGES)
+    has = np.zeros(shares.shape, np.bool_)
+    has[:, 0] = messages.terms[rows][:, wanted].any(axis=1)
+    has[:, 1] = features[:, _MEANING] > usual_cosine + _TOLERATED_COSINE
+    has[:, 2] = features[:, _DATE] >= _IN_THE_PERIOD
+    has[:, 3] = features[:, _AUTHOR] > 0
+    order: list[list[int]] = (shares + _FIRST * has).argsort(axis=1)[:, ::-1].tolist()
+    numbers: list[int] = has.sum(axis=1).tolist()
+    return [
+        RankedHit(hit.message_id, hit.sequence, hit.score, _why(*kinds[: number or 1]))
+        for hit, kinds, number in zip(hits, order, numbers, strict=True)
+    ]
+
+
+@cache
+def _why(*kinds: int) -> Why:
+    return Why(reasons=tuple(REASONS[kind] for kind in kinds))
 
 
 _WINDOW_TERMS = 256

@@ -118,7 +118,7 @@ class Recall:
         candidates = await self.gather(ref, epoch, question)
         if not candidates.messages:
             return []
-        from memory.recall.ranking import load_weights, rank, select_relevant
+        from memory.recall.ranking import explain, load_weights, rank, select_relevant
 
         weights = load_weights()
         ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
@@ -126,7 +126,7 @@ class Recall:
         ranking = ranking.only(candidates.messages.admitted_by(question.where))
         if question.is_floored:
             ranking = select_relevant(candidates.question, ranking, weights=weights)
-        return ranking.best(k)
+        return explain(ranking.best(k), candidates.question, ranking, weights=weights)
 
     async def gather(self, ref: ContextRef, epoch: int, question: RecallQuestion) -> Candidates:
         """Return what a search ranks. Takes one request to the embedder and two to the index."""

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memory.recall.lexicon.analyser import ASKS
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
 from memory.recall.ranking import (
     BEST,
@@ -22,12 +23,14 @@ from memory.recall.ranking import (
     RankerWeights,
     Ranking,
     compute_features,
+    explain,
     load_weights,
     plan_lookups,
     rank,
     select_relevant,
     shortlist,
 )
+from memory.recall.reasons import NO_REASON, Reason
 from memory.recall.vector_index import Hit, Where
 from tests.fakes.vector_index import ScoredMessage, tabulate
 
@@ -280,6 +283,63 @@ def test_a_chat_of_one_message_has_a_score() -> None:
     assert np.isfinite(ranking.scores).tolist() == [True]
 
 
+def reasons_of(question: QuestionAnalysis, *messages: ScoredMessage) -> dict[str, tuple[Reason, ...]]:
+    """Return the reasons of each message by its id, with the weights that we ship."""
+    counted = load_weights()
+    ranking = rank(
+        question,
+        tabulate(messages, question.terms.indices),
+        listed={each.sequence for each in messages},
+        weights=counted,
+    )
+    hits = ranking.best(len(messages))
+    explained = explain(hits, question, ranking, weights=counted)
+    assert [hit._replace(why=NO_REASON) for hit in explained] == hits, "scores and order stay the same"
+    return {hit.message_id: hit.why.reasons for hit in explained}
+
+
+def test_a_hit_has_the_kinds_of_evidence_that_the_message_itself_has() -> None:
+    asked = replace(ASKED, author=2, dates=(DateSpan(start=0.0, end=DAY),))
+    unrelated = [make_message(100 + 10 * n, dense=0.1, sent_at=90 * DAY) for n in range(20)]
+    found = reasons_of(
+        asked,
+        make_message(1, terms=HAVING, sparse=9.0, dense=0.1, sent_at=90 * DAY),
+        make_message(11, dense=0.9, sent_at=90 * DAY),
+        make_message(21, dense=0.1, sent_at=60.0),
+        make_message(31, dense=0.1, sent_at=90 * DAY, sender_id=2),
+        *unrelated,
+    )
+    assert (found["m1"], found["m11"], found["m21"], found["m31"]) == (
+        ("words",),
+        ("meaning",),
+        ("date",),
+        ("writer",),
+    )
+
+
+def test_several_reasons_come_in_the_order_of_their_share_of_the_score() -> None:
+    asked = replace(ASKED, author=2, dates=(DateSpan(start=0.0, end=DAY),))
+    hit = make_message(1, dense=0.9, sent_at=60.0, sender_id=2)
+    unrelated = [make_message(100 + 10 * n, dense=0.1, sent_at=90 * DAY, session=n) for n in range(20)]
+    assert reasons_of(asked, hit, *unrelated)["m1"] == ("meaning", "date", "writer")
+
+
+def test_without_vectors_no_hit_is_found_by_meaning() -> None:
+    found = reasons_of(ASKED, make_message(1, terms=HAVING, sparse=9.0), make_message(11))
+    assert found["m1"] == ("words",)
+
+
+def test_a_hit_without_evidence_of_its_own_has_the_kind_that_gave_most_of_its_score() -> None:
+    asks = make_message(1, terms=HAVING, sparse=9.0, dense=0.1, signs=frozenset({ASKS}))
+    reply = make_message(2, dense=0.1, sender_id=2)
+    unrelated = [make_message(100 + 10 * n, dense=0.1, session=n) for n in range(20)]
+    assert reasons_of(ASKED, asks, reply, *unrelated)["m2"] == ("words",)
+
+
+def test_nothing_found_has_no_reasons() -> None:
+    assert reasons_of(ASKED) == {}
+
+
 def make_hit(sequence: int, *, dense: float | None = None, sparse: float = 0.0) -> Hit:
     return Hit(sequence, dense, sparse)
 
@@ -315,7 +375,10 @@ def test_neighbours_of_the_best_are_looked_up_but_none_before_the_first() -> Non
 def ranked(messages: Sequence[ScoredMessage], scores: Sequence[float], *asked: int) -> Ranking:
     """Rank the first of these messages by these scores. `asked` are the terms of the question."""
     return Ranking(
-        messages=tabulate(messages, asked), rows=np.arange(len(scores)), scores=np.array(scores, np.float64)
+        messages=tabulate(messages, asked),
+        rows=np.arange(len(scores)),
+        scores=np.array(scores, np.float64),
+        features=np.zeros((len(messages), len(FEATURES))),
     )
 
 

@@ -1,7 +1,7 @@
 """Terms of a text and their BM25 weights: stems and parts of words, numbers, addresses, tags, emoji."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -67,16 +67,7 @@ def tokenize(text: str) -> TokenizedText:
     """
     pieces: list[Token] = []
     for match in _TOKEN.finditer(text):
-        kind = match.lastgroup or ""
-        if kind == "word":
-            pieces += _split_words(match.group())
-        elif kind == "dotted":
-            pieces += _split_words(match.group().replace(".", ""))
-        elif kind == "tag":
-            pieces.append((kind, match.group().casefold()[:_LONGEST_WORD]))
-            pieces += _split_words(match.group()[1:])
-        elif kind != "mention":
-            pieces.append((kind, match.group().casefold()))
+        pieces += _pieces_of(match)
         if len(pieces) >= WORD_LIMIT:
             break
     del pieces[WORD_LIMIT:]
@@ -88,6 +79,33 @@ def tokenize(text: str) -> TokenizedText:
     languages = plausible_languages(pieces)
     likeliest = [languages[script][0] or script for script in languages]
     return TokenizedText(pieces=pieces, languages=languages, likeliest=likeliest)
+
+
+def find_words(text: str, wanted: Collection[int]) -> Iterator[str]:
+    """Yield the words of a normal text, as they are written, that have one of these whole terms.
+
+    Of a run of Chinese characters the parts are yielded whose pairs have one.
+    """
+    languages = tokenize(text).languages
+    for match in _TOKEN.finditer(text):
+        for kind, piece in _pieces_of(match):
+            spoken = languages.get(kind)
+            if kind == "han":
+                yield from _find_pairs(piece, wanted)
+            elif _has_whole(word_terms(piece, spoken[0]) if spoken else other_terms(kind, piece), wanted):
+                yield match.group()
+
+
+def _find_pairs(run: str, wanted: Collection[int]) -> list[str]:
+    marks = [" "] * len(run)
+    for at, pair in enumerate(_pairs(run) or [run]):
+        if _has_whole(word_terms(pair, "han"), wanted):
+            marks[at : at + 2] = pair
+    return "".join(marks).split()
+
+
+def _has_whole(terms: WeightedHashes, wanted: Collection[int]) -> bool:
+    return any(weight == 1.0 and index in wanted for index, weight in terms)
 
 
 def message_terms(words: TokenizedText) -> dict[int, int]:
@@ -192,6 +210,17 @@ _MODAL_PLURALS = {"will": "wills", "can": "cans"}
 _DETERMINERS = frozenset(["the", "a", "my", "your", "his", "her", "our", "their", "this", "that", "last"])
 _CAPITALS = {"US": "usa", "IT": "i.t."}
 """Words that would be stop words without their capitals."""
+
+
+def _pieces_of(match: re.Match[str]) -> list[Token]:
+    kind, text = match.lastgroup or "", match.group()
+    if kind == "word":
+        return list(_split_words(text))
+    if kind == "dotted":
+        return list(_split_words(text.replace(".", "")))
+    if kind == "tag":
+        return [(kind, text.casefold()[:_LONGEST_WORD]), *_split_words(text[1:])]
+    return [] if kind == "mention" else [(kind, text.casefold())]
 
 
 def _split_words(text: str) -> Iterator[Token]:
@@ -305,9 +334,12 @@ def _han_terms(run: str) -> _WeightedTerms:
         terms += [
             (each, 1.0 if len(piece) == 1 else _CHARACTER_WEIGHT) for each in piece if not _is_hiragana(each)
         ]
-        pairs = [piece[at : at + 2] for at in range(len(piece) - 1)]
-        terms += [(pair, _HIRAGANA_WEIGHT if _is_hiragana(pair) else 1.0) for pair in pairs]
+        terms += [(pair, _HIRAGANA_WEIGHT if _is_hiragana(pair) else 1.0) for pair in _pairs(piece)]
     return terms
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)]
 
 
 def blank_phrases(run: str) -> str:
