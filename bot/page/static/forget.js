@@ -5,16 +5,13 @@ import { contextTitle, senderName } from "./people.js";
 import { spinnerBox, stateBox } from "./states.js";
 import { words } from "./words.js";
 
-const NAMED = 3;
-
 // Each resolves to true if the memory has changed. `run()` resolves to {receipt, gone}.
 export function confirmForget(messages, bot, run) {
-  const shown = messages.slice(0, NAMED).map((message) => preview(message, bot));
-  const more = messages.length > NAMED && el("p", { class: "dialog-soft" }, words.andMore(messages.length - NAMED));
+  const previews = messages.map((message) => preview(message, bot));
   const explained = messages.length === 1 ? words.forgetWhatOne : words.forgetWhat;
   return confirmErasure({
     title: words.forgetTitle(messages.length),
-    content: [el("ul", { class: "previews" }, shown), more, el("p", null, explained), el("p", null, words.forgetLimits)],
+    content: [el("ul", { class: "previews", tabindex: "0" }, previews), el("p", null, explained), el("p", null, words.forgetLimits)],
     confirm: words.forget,
     run,
     asked: messages.length,
@@ -96,10 +93,15 @@ function receiptOf({ receipt, gone = [] }, asked) {
     el("p", { class: "erasure-text", dir: "auto" }, receipt.text),
     gone.length > 0 && el("p", null, words.alreadyGone(gone.length)),
     el(
-      "dl",
-      { class: "facts" },
-      fact(words.erased, amounts(receipt.erased, receipt.vectors_erased)),
-      fact(words.readBack, leftAmounts(receipt)),
+      "details",
+      { class: "counts" },
+      el("summary", null, words.counts),
+      el(
+        "dl",
+        { class: "facts" },
+        fact(words.erased, amounts(receipt.erased, receipt.vectors_erased)),
+        fact(words.readBack, leftAmounts(receipt)),
+      ),
     ),
   );
 }

@@ -124,7 +124,7 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
 }
 
 function rememberedText({ messages, since }) {
-  return words.remembered(messages, since === null ? null : day(since));
+  return words.remembered(messages, messages === 0 || since === null ? null : day(since));
 }
 
 function headTitle(context, hint, openOverview) {

@@ -21,7 +21,7 @@ export function createOverview({ api, path, context, about, reset, signal }) {
 }
 
 function stats(context) {
-  const since = context.since === null ? "–" : day(context.since);
+  const since = context.messages === 0 || context.since === null ? "–" : day(context.since);
   return [
     el("div", null, el("dd", { "data-testid": "stat-messages" }, number(context.messages)), el("dt", null, words.statMessages)),
     el("div", null, el("dd", null, since), el("dt", null, words.statSince)),

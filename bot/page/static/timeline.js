@@ -267,7 +267,8 @@ export class Timeline {
     const entry = this.#topEntry();
     if (!entry) return;
     this.#day.textContent = dayHeading(Number(entry.dataset.at));
-    this.#day.classList.toggle("shown", scrollTop < -NEAR_BOTTOM);
+    const isWithin = this.#above.getBoundingClientRect().bottom < this.#scroller.getBoundingClientRect().top;
+    this.#day.classList.toggle("shown", isWithin && scrollTop < -NEAR_BOTTOM);
     clearTimeout(this.#dayTimer);
     this.#dayTimer = setTimeout(() => this.#day.classList.remove("shown"), DAY_SHOWN_MS);
   }

@@ -31,7 +31,7 @@ const records = {
   quotes: ["quotation"],
   people: ["name"],
   sessions: ["conversation"],
-  receipts: ["receipt"],
+  answer_receipts: ["receipt of an answer", "receipts of answers"],
 };
 const outcomes = { ok: "", error: "failed", replayed: "done before a restart" };
 
@@ -145,7 +145,6 @@ export const words = {
   forgetWhatOne: "I will erase its text, its entry in the search, the summaries that contain it and its words in receipts.",
   forgetLimits:
     "Other messages that repeat it stay, and so does the chat in Telegram. You cannot undo this.",
-  andMore: (amount) => `and ${number(amount)} more`,
   keep: "Keep",
   forgetting: "Erasing, then reading back…",
   forgotten: "Forgotten",
@@ -154,6 +153,7 @@ export const words = {
   alreadyGone: (amount) =>
     amount === 1 ? "One of them was gone already." : `${number(amount)} of them were gone already.`,
   allGone: (amount) => (amount === 1 ? "This message was gone already." : "These messages were gone already."),
+  counts: "All counts",
   readBack: "Read back afterwards",
   nothingLeft: "nothing left",
   erased: "Erased",
