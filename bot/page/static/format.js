@@ -3,7 +3,6 @@
 const DAY_MS = 86_400_000;
 
 const numbers = new Intl.NumberFormat();
-const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
 const times = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const days = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long" });
 const daysOfYears = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "long", year: "numeric" });
@@ -12,7 +11,6 @@ const moments = new Intl.DateTimeFormat(undefined, { dateStyle: "full", timeStyl
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 
 export const number = (value) => numbers.format(value);
-export const shortNumber = (value) => compact.format(value);
 export const timeOfDay = (seconds) => times.format(seconds * 1000);
 export const moment = (seconds) => moments.format(seconds * 1000);
 
