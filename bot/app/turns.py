@@ -208,17 +208,6 @@ def _build_commands(
     start = StartCommand(
         guests=stores.guests, help=help_command, page_links=shared.page_links, is_offline=settings.is_offline
     )
-    forget = ForgetCommand(
-        permissions=permissions,
-        forgetting=Forgetting(
-            redis=stores.redis,
-            store=shared.store,
-            history=stores.history,
-            talk=RedisTalk(stores.redis),
-        ),
-        history=stores.history,
-        recall=stores.recall,
-    )
     reset = ResetCommand(
         permissions=permissions,
         eraser=shared.eraser,
@@ -243,13 +232,27 @@ def _build_commands(
             "new": NewCommand(permissions=permissions).run,
             "memory": _build_memory(stores, shared).run,
             "why": why.run,
-            "forget": forget.run,
+            "forget": _build_forget(stores, shared).run,
             "reset": reset.run,
             "stop": say_nothing_to_stop,
             "usage": UsageCommand(guard=guard).run,
             "stats": stats.run,
         },
         buttons={HELP_BUTTON: help_command.press, RESET_BUTTON: reset.press, WHY_BUTTON: why.press},
+    )
+
+
+def _build_forget(stores: Stores, shared: _Shared) -> ForgetCommand:
+    return ForgetCommand(
+        permissions=shared.permissions,
+        forgetting=Forgetting(
+            redis=stores.redis,
+            store=shared.store,
+            history=stores.history,
+            talk=RedisTalk(stores.redis),
+        ),
+        history=stores.history,
+        recall=stores.recall,
     )
 
 
