@@ -71,6 +71,8 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
     timeline.remove(gone);
     search.remove(gone);
     selection.end();
+    // The focused message may have gone with the others.
+    if (document.activeElement === document.body) select.focus();
     onCount();
   }
 

@@ -14,7 +14,7 @@ export function createOverview({ api, path, context, about, reset, signal }) {
     numbers,
     section(words.summaryTitle, loaded(() => api.get(path("summary"), { signal }), summary)),
     section(words.artifactsTitle, loaded(() => api.get(path("artifacts"), { signal }), artifacts)),
-    (context.may_export || context.may_reset) && section(words.dataTitle, dataPart({ api, path, context, reset })),
+    (context.may_export || context.may_reset) && section(words.dataTitle(context.kind === "group"), dataPart({ api, path, context, reset })),
     el("p", { class: "about" }, words.about(about.username, about.version)),
   );
   return { root, update: (changed) => fill(numbers, stats(changed)) };
@@ -91,7 +91,7 @@ function dataPart({ api, path, context, reset }) {
   return el(
     "div",
     { class: "card padded data-part" },
-    context.may_export && [exportButton(api, path), el("p", { class: "soft" }, words.exportHint)],
+    context.may_export && [exportButton(api, path, context), el("p", { class: "soft" }, words.exportHint)],
     context.may_reset && [
       button({ class: "button danger", onclick: reset, "data-testid": "reset" }, icon("eraser"), words.resetButton),
       el("p", { class: "soft" }, words.resetHint),
@@ -99,8 +99,8 @@ function dataPart({ api, path, context, reset }) {
   );
 }
 
-function exportButton(api, path) {
-  const send = button({ class: "button", "data-testid": "export" }, icon("download"), words.exportButton);
+function exportButton(api, path, { kind }) {
+  const send = button({ class: "button", "data-testid": "export" }, icon("download"), words.exportButton(kind === "group"));
   send.addEventListener("click", async () => {
     send.disabled = true;
     notify(words.exporting);
