@@ -2,7 +2,7 @@
 import { button, el, fill, icon } from "./dom.js";
 import { number } from "./format.js";
 import { createMemoryView } from "./memory_view.js";
-import { contextAvatar, contextTitle } from "./people.js";
+import { contextAvatar, contextTitle, withTitles } from "./people.js";
 import { errorBox, spinnerBox, stateBox } from "./states.js";
 import { showBackButton } from "./telegram.js";
 import { words } from "./words.js";
@@ -12,7 +12,7 @@ const ICONS = { memory: "timeline", overview: "overview", operations: "operation
 // `found` is the answer of `contexts`; `reload()` fetches it again. Returns {back, stop}.
 export function createFrame(root, { api, found, reload }) {
   const { me, bot } = found;
-  let { contexts } = found;
+  let contexts = withTitles(found.contexts);
   const chats = el("nav", { class: "chats", "aria-label": words.chats });
   const overview = el("div", { class: "side-content" });
   const main = el("main", { class: "main" });
@@ -59,9 +59,10 @@ export function createFrame(root, { api, found, reload }) {
   // Without an answer the old numbers stay.
   async function recount(id) {
     const answer = await api.get("contexts").catch(() => null);
-    const context = answer?.contexts.find((known) => known.id === id);
+    const known = withTitles(answer?.contexts ?? []);
+    const context = known.find((each) => each.id === id);
     if (!context || id !== openId) return;
-    contexts = answer.contexts;
+    contexts = known;
     view.update(context);
     showChats(context);
   }

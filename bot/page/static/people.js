@@ -24,11 +24,16 @@ export function senderAvatar(message) {
   return el("span", { class: `avatar ${inkOf(message)}`, "aria-hidden": "true" }, face);
 }
 
-// Chats and topics whose title nobody has told us yet have a name of ours.
-export function contextTitle(context) {
-  if (context.title) return context.title;
-  if (context.thread_id !== null) return words.unnamedTopic(context.thread_id);
-  return context.kind === "private" ? words.ownChat : words.unnamedGroup;
+// The server knows chats by their title, and topics by their number and the title of their chat.
+export function contextTitle({ title, kind, thread_id: topic }) {
+  const chat = title || (kind === "private" ? words.ownChat : words.unnamedGroup);
+  return topic === null ? chat : words.topicOf(chat, topic);
+}
+
+// A context without messages has no title yet: another topic of the same chat may have it.
+export function withTitles(contexts) {
+  const titles = new Map(contexts.filter(({ title }) => title).map(({ chat_id: id, title }) => [id, title]));
+  return contexts.map((context) => ({ ...context, title: titles.get(context.chat_id) ?? "" }));
 }
 
 export function contextAvatar(context) {

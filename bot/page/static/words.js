@@ -64,7 +64,7 @@ export const words = {
   tabsLabel: "Parts of this page",
   chats: "Chats",
   ownChat: "Our chat",
-  unnamedTopic: (id) => `Topic ${id}`,
+  topicOf: (title, id) => `Topic ${id} of ${title}`,
   unnamedGroup: "This group",
   remembered: (amount, since) => (since ? `${messages(amount)} since ${since}` : messages(amount)),
   loading: "Loading…",
