@@ -1,16 +1,13 @@
 """The plots of the operators' page in Chromium: scales, gaps, outliers, keys and tables."""
 
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-_STATIC = Path(__file__).parent.parent.parent / "bot" / "page" / "static"
+from tests.browser.static_files import serve_static
+
 _HOUR = 3600
 _NOON = 1_795_435_200  # 23 November 2026 12:00 UTC
 
@@ -26,17 +23,8 @@ _SHOW = """async ({options, spans, series}) => {
 
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
-    """Serve the page's files."""
-
-    class _Files(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *args: Any) -> None: ...
-
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Files, directory=str(_STATIC))) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-        thread.join()
+    with serve_static() as url:
+        yield url
 
 
 @pytest.fixture

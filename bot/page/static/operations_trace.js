@@ -134,7 +134,7 @@ function partsOf(sends) {
     return el(
       "tr",
       { "data-testid": "trace-send" },
-      el("th", { scope: "row" }, `${part.part} · ${part.kind}`),
+      el("th", { scope: "row" }, `${part.part + 1} · ${part.kind}`),
       el("td", null, el("bdi", null, part.outcome), tries.length > 0 && el("small", null, tries.join(", "))),
       el("td", { class: "number" }, part.message_id === null ? "–" : String(part.message_id)),
       el("td", { class: "number" }, duration(part.waited_s)),
