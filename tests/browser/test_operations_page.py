@@ -131,6 +131,20 @@ def test_while_the_store_is_away_the_page_says_so_keeps_its_figures_and_tries_ag
     expect(page.get_by_test_id("tile-messages")).to_contain_text("3")
 
 
+def test_figures_that_do_not_come_are_told_as_old(page: Page) -> None:
+    _open(page, "now")
+    expect(page.get_by_test_id("tile-messages")).to_contain_text("12.4")
+
+    page.evaluate("() => { window.replies['operations/now'] = new Promise(() => {}); }")
+    page.clock.run_for(9_000)
+    expect(page.get_by_test_id("ops-banner")).to_be_hidden()
+    page.clock.run_for(2_000)
+
+    expect(page.get_by_test_id("ops-banner")).to_contain_text(
+        "No answer for 5 seconds. I keep waiting. These are"
+    )
+
+
 def test_a_list_that_could_not_be_loaded_is_tried_again_while_its_tab_is_open(page: Page) -> None:
     _open(page, "chats")
     expect(page.get_by_test_id("ops-problem")).to_be_visible()

@@ -6,6 +6,8 @@ import { card, repeated, sentence, waiting } from "./operations_parts.js";
 import { plotsOf } from "./operations_plots.js";
 
 const REFRESH_S = 5;
+// A store that hangs lets the service wait for much longer than this.
+const LATE_S = 5;
 // An update that waits longer than this has a colour.
 const LONG_WAIT_S = 30;
 const STORES = { redis: "Redis", qdrant: "Qdrant" };
@@ -18,18 +20,25 @@ export function nowTab(api, goTo) {
   let shown = null;
 
   async function load() {
+    const late = setTimeout(() => warn(`No answer for ${LATE_S} seconds. I keep waiting.`), LATE_S * 1000);
     try {
       shown = await api.get("operations/now");
       banner.hidden = true;
       body.classList.remove("is-old");
       fill(body, tiles(shown, goTo), storesCard(shown), workersCard(shown));
     } catch (error) {
-      const since = shown ? ` These are the figures of ${clockWithSeconds(shown.at)}.` : "";
-      banner.textContent = `${sentence(error)} I try again every ${REFRESH_S} seconds.${since}`;
-      banner.hidden = false;
-      body.classList.add("is-old");
+      warn(`${sentence(error)} I try again every ${REFRESH_S} seconds.`);
       if (!shown) fill(body);
+    } finally {
+      clearTimeout(late);
     }
+  }
+
+  // Says what is wrong, and how old the figures below are.
+  function warn(text) {
+    banner.textContent = shown ? `${text} These are the figures of ${clockWithSeconds(shown.at)}.` : text;
+    banner.hidden = false;
+    body.classList.add("is-old");
   }
 
   const figures = repeated(load, REFRESH_S);
