@@ -60,13 +60,13 @@ class Telemelya:
         return await _first_found(data)
 
     async def calls(self, method: str) -> list[dict[str, Any]]:
-        """Return all calls so far, oldest first, except the message with the Stop button.
+        """Return all calls so far, oldest first, except messages with a Stop button or the one of /reset.
 
-        It exists only while an answer is slow.
+        A Stop button exists only while an answer is slow.
         """
         recorded = (await self._control("GET", "responses"))["responses"]
         raw = [each["raw"] for each in recorded if each["method"] == method]
-        return [call for call in raw if not call.get("reply_markup")]
+        return [call for call in raw if "callback_data" not in json.dumps(call.get("reply_markup"))]
 
     async def wait_for(self, method: str, *, count: int = 1) -> dict[str, Any]:
         """Return the `count`-th call of this method. Fail after DEADLINE_S."""
