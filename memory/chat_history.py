@@ -65,6 +65,8 @@ class RankedMessage:
     message: Message
     score: float
     why: Why = NO_REASON
+    is_likely: bool = True
+    """False for a message below the floor, which only a search with `is_floored=False` returns."""
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
 
@@ -277,6 +279,7 @@ def add_neighbours(
                 message=session[place],
                 score=hit.score,
                 why=hit.why,
+                is_likely=hit.is_likely,
                 before=tuple(before),
                 after=tuple(after),
             )

@@ -120,7 +120,12 @@ class MemoryPages:
         documents = await self.describe(visitor, context, [hit.message for hit in hits])
         return {
             "hits": [
-                {"message": document, "score": hit.score, "why": why_document(hit.why.reasons)}
+                {
+                    "message": document,
+                    "score": hit.score,
+                    "is_likely": hit.is_likely,
+                    "why": why_document(hit.why.reasons),
+                }
                 for document, hit in zip(documents, hits, strict=True)
             ],
             "is_searchable": True,

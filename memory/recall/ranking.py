@@ -83,6 +83,8 @@ class RankedHit(NamedTuple):
     sequence: int
     score: float
     why: Why = NO_REASON
+    is_likely: bool = True
+    """False for a hit below the floor."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

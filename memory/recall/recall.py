@@ -75,7 +75,7 @@ class RecallQuestion:
     is_deliberate: bool = False
     """True if somebody asked for a search: then small talk is searched too."""
     is_floored: bool = True
-    """False to return messages below the floor, for a caller that judges the scores."""
+    """False to return messages below the floor as well, for a caller that judges them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,9 +124,14 @@ class Recall:
         ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
         # Neighbours were scored too, and they may not match the filter.
         ranking = ranking.only(candidates.messages.admitted_by(question.where))
+        relevant = select_relevant(candidates.question, ranking, weights=weights)
         if question.is_floored:
-            ranking = select_relevant(candidates.question, ranking, weights=weights)
-        return explain(ranking.best(k), candidates.question, ranking, weights=weights)
+            ranking = relevant
+        hits = explain(ranking.best(k), candidates.question, ranking, weights=weights)
+        if question.is_floored:
+            return hits
+        likely = {hit.sequence for hit in relevant.best(k)}
+        return [hit._replace(is_likely=hit.sequence in likely) for hit in hits]
 
     async def gather(self, ref: ContextRef, epoch: int, question: RecallQuestion) -> Candidates:
         """Return what a search ranks. Takes one request to the embedder and two to the index."""

@@ -415,3 +415,14 @@ async def test_a_search_tool_finds_courtesies_and_unlikely_messages_too(rig: Rig
         (replace(asked, text="quantum entanglement", is_floored=False), 5),
     ):
         assert len(await rig.recall.search(rig.ref, 0, question, k=5)) == count
+
+
+async def test_a_search_without_the_floor_says_which_hits_are_above_it(rig: Rig) -> None:
+    asked = RecallQuestion(text="Where does my sister live?", people=PEOPLE, asker_id=ANNA, now=NOW)
+    likely = await rig.recall.search(rig.ref, 0, asked, k=5)
+
+    found = await rig.recall.search(rig.ref, 0, replace(asked, is_floored=False), k=50)
+
+    assert likely
+    assert [hit for hit in found if hit.is_likely][:5] == likely
+    assert any(not hit.is_likely for hit in found)

@@ -85,11 +85,14 @@ export function createSearch({ search, bot, selection, openMessage, onChange }) 
   }
 
   function render(isSearchable = true) {
-    status.textContent = isSearchable ? words.hits(hits.length) : "";
+    const [likely, others] = [hits.filter((hit) => hit.is_likely), hits.filter((hit) => !hit.is_likely)];
+    status.textContent = isSearchable ? words.hits(likely.length) : "";
     const nothing = isSearchable
       ? stateBox({ picture: "search", title: words.noHitsTitle, text: words.noHitsText })
       : stateBox({ picture: "alert", title: words.unsearchableTitle, text: words.unsearchableText });
-    fill(list, hits.length === 0 ? nothing : el("ol", null, hits.map((hit) => hitItem(hit))));
+    const items = (some) => el("ol", null, some.map((hit) => hitItem(hit)));
+    const less = others.length > 0 && el("details", { class: "less-likely" }, el("summary", null, words.lessLikely(others.length)), items(others));
+    fill(list, likely.length === 0 ? nothing : items(likely), less);
     root.scrollTop = 0;
   }
 
@@ -126,6 +129,10 @@ export function createSearch({ search, bot, selection, openMessage, onChange }) 
       hits = hits.filter(({ message }) => !ids.has(message.id));
       if (shown) render();
     },
-    forgettable: () => (root.hidden ? [] : hits.map(({ message }) => message).filter((message) => message.may_forget)),
+    // Less likely hits are not offered: in a short chat they are all its messages.
+    forgettable: () => {
+      const likely = root.hidden ? [] : hits.filter((hit) => hit.is_likely);
+      return likely.map(({ message }) => message).filter((message) => message.may_forget);
+    },
   };
 }

@@ -124,6 +124,7 @@ export const words = {
   clearSearch: "Clear the search",
   searching: "Searching…",
   hits: (amount) => (amount ? `${count(amount, "hit")}, the best first` : "No hits"),
+  lessLikely: (amount) => `Less likely (${number(amount)})`,
   noHitsTitle: "Nothing found",
   noHitsText: "Try other words, a name, or a date such as “last Tuesday”.",
   unsearchableTitle: "I cannot search right now",
