@@ -1,7 +1,7 @@
 """Short builders of messages for tests."""
 
 from collections.abc import AsyncGenerator, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.turn.answer_receipt import AnswerReceipt
@@ -36,7 +36,7 @@ def some_messages(number: int, *, start: int = 0) -> list[Message]:
 
 def make_receipt(message_id: str = "m1", **facts: Any) -> AnswerReceipt:
     """Return the receipt of an answer."""
-    return AnswerReceipt(message_id=message_id, at=1000.5, agent="desk", **facts)
+    return replace(AnswerReceipt(message_id=message_id, at=1000.5, agent="desk"), **facts)
 
 
 def ids(messages: Iterable[Message]) -> list[str]:

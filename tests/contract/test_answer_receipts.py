@@ -2,7 +2,10 @@
 
 from typing import get_args
 
+import pytest
+
 from bot.agent.prompt.parts import LeftOutCause, PartName
+from bot.errors import Fenced
 from bot.turn.answer_receipt import (
     MODELS_AT_MOST,
     RECALLED_AT_MOST,
@@ -21,7 +24,7 @@ from memory.erasure import delete_provably
 from memory.keys import ANSWER_RECEIPT_TTL_S, context_key
 from memory.recall.reasons import Reason
 from memory.redis.client import RedisClient
-from tests.contract.inbox_kit import NOW, Inbox, open_inbox
+from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
 from tests.contract.memory_kit import RedisMemory, write_receipts
 from tests.messages import make_message, make_receipt, make_ref, some_messages
 
@@ -107,6 +110,22 @@ async def test_answering_again_replaces_the_receipt(redis: RedisClient) -> None:
     await answer(box, 2, deletes=("m1",))
 
     assert await have_receipts(redis, REF, ["m1", "m2"]) == {"m2"}
+
+
+async def test_a_crash_between_commit_and_send_leaves_exactly_one_receipt(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+    answered = [make_message("m1", "an answer", role="assistant")]
+    await box.commit(claim, 1, messages=answered, receipt=make_receipt("m1"), parts=some_parts("an answer"))
+
+    (next_claim,) = await box.sweep("bert")
+    assert len((await box.take(next_claim)).parts) == 1, "the next worker has the answer to send"
+    with pytest.raises(Fenced):
+        await box.commit(claim, 1, messages=answered, receipt=make_receipt("m1", agent="late"))
+
+    assert await load_receipts(redis, REF, ["m1"]) == {"m1": make_receipt("m1")}
+    assert await redis.call("ZRANGE", context_key(REF, "receipts"), 0, -1) == ["m1"]
 
 
 async def test_a_context_keeps_its_newest_receipts(redis: RedisClient) -> None:
