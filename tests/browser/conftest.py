@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from simulator.api.config import SimulatorConfig
 from simulator.service import serve
@@ -81,6 +81,7 @@ def browser() -> Iterator[Browser]:
     While it runs, this thread has a running event loop, and async tests of other modules fail with one.
     """
     with sync_playwright() as playwright:
+        expect.set_options(timeout=DEADLINE_S * 1000)
         browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=list(_FLAGS))
         yield browser
         browser.close()

@@ -57,9 +57,14 @@ class Program:
     def chat_page(self) -> str:
         return str(self.events("simulator_ready")[0]["chat_page"])
 
+    @property
+    def listening_at(self) -> str:
+        """The origin of the program's HTTP port."""
+        return str(self.events("listening")[0]["at"])
+
     def metric(self, sample: str) -> float:
         """Return the value of one sample, named as the metrics page names it; 0 before it exists."""
-        page = httpx.get(f"{self.events('listening')[0]['at']}/metrics", trust_env=False).text
+        page = httpx.get(f"{self.listening_at}/metrics", trust_env=False).text
         found = re.search(rf"^{re.escape(sample)} (\S+)$", page, re.MULTILINE)
         return float(found[1]) if found else 0.0
 

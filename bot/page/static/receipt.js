@@ -101,11 +101,12 @@ function row([title, value]) {
 }
 
 function toolText({ name: tool, outcome, seconds: took }) {
-  return [tool, took !== null && seconds(took), words.outcome(outcome)].filter(Boolean).join(" · ");
+  const about = [took !== null && seconds(took), words.outcome(outcome)].filter(Boolean);
+  return [el("bdi", null, tool), about.map((text) => ` · ${text}`)];
 }
 
 function modelText({ model, prompt_tokens: read, completion_tokens: written }) {
-  return `${model} · ${words.tokens(read, written)}`;
+  return [el("bdi", null, model), ` · ${words.tokens(read, written)}`];
 }
 
 // Recalled messages are shown one by one.
