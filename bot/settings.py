@@ -5,7 +5,7 @@ import hmac
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 from urllib.parse import unquote, urlsplit
 
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
@@ -296,6 +296,19 @@ class Settings(BaseSettings):
         if self.webhook_secret is not None:
             return self.webhook_secret.get_secret_value()
         return hmac.new(self.token.encode(), b"mnemogram webhook secret", hashlib.sha256).hexdigest()
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The settings that were given, secrets included, as variables for another process of ours."""
+        given: dict[str, str] = {}
+        for name in self.model_fields_set:
+            value = getattr(self, name)
+            if isinstance(value, SecretStr):
+                value = value.get_secret_value()
+            elif isinstance(value, frozenset):
+                value = ",".join(map(str, cast("frozenset[int]", value)))
+            given[name.upper()] = "" if value is None else str(value)
+        return given
 
     def page_url(self, listening_at: str | None) -> str | None:
         """Return the address of the memory page; None if none is known.

@@ -12,9 +12,11 @@ import structlog
 from bot.agent.agents_file import Options
 from bot.app.agents import counter_for
 from bot.app.build import Outside, build_access
+from bot.app.operations import build_operations
 from bot.app.stores import IntakeStores, Stores, embedder_config, store_config
 from bot.page.access import ChatAccess
 from bot.page.api import PageApi
+from bot.page.dashboard import Dashboard
 from bot.page.erasures import MemoryChanges
 from bot.page.memories import MemoryPages
 from bot.page.rates import Rate, RateLimit
@@ -49,8 +51,12 @@ async def open_page_api(
     options: Options,
     *,
     clock: Callable[[], float] = time.time,
+    simulator_port: int | None = None,
 ) -> AsyncGenerator[PageApi]:
-    """Open the API of the people and of the operators. What its searches open is closed with the block."""
+    """Open the API of the people and of the operators. What its searches open is closed with the block.
+
+    `simulator_port` is for the doctor's checks.
+    """
     async with AsyncExitStack() as stack:
         recall = LateRecall(settings, stores, stack)
         access = build_chat_access(settings, stores, outside, clock=clock)
@@ -66,15 +72,18 @@ async def open_page_api(
             searches=RateLimit(SEARCHES, clock=time.monotonic),
             clock=clock,
         )
+        dashboard = Dashboard(stores.redis, clock=clock)
+        operations = build_operations(settings, stores, stack, simulator_port=simulator_port)
+        changes = _build_changes(pages, outside, clock=clock)
         yield PageApi(
-            [*pages.routes(), *_build_changes(pages, outside, clock=clock).routes()],
+            [*pages.routes(), *changes.routes(), *operations.routes()],
             authentication=Authentication(
                 token=settings.token,
                 operator_ids=access.access.operator_ids,
-                find_session=_find_no_session,
+                find_session=dashboard.has_session,
                 clock=clock,
             ),
-            open_session=_open_no_session,
+            open_session=dashboard.open_session,
             clock=time.monotonic,
         )
 
@@ -165,11 +174,3 @@ class LateRecall:
                 raise RecallUnavailable from failure
             self._stack.push_async_callback(opening.pop_all().aclose)
         return stores
-
-
-async def _find_no_session(_: str) -> bool:
-    return False
-
-
-async def _open_no_session(_: str) -> None:
-    return None

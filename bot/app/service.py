@@ -153,7 +153,7 @@ class _Service:
             simulator = open_simulator(settings, port=self._simulator_port, page_url=page_url)
             api_url = await stack.enter_async_context(simulator)
             log.info("simulator_ready", chat_page=api_url)
-        if page_url is not None:
+        if serve:
             self._page.publish(frame_ancestors=_simulator_origins(api_url) if settings.is_simulated else ())
         self._waits_for = "redis"
         if work:
@@ -187,7 +187,13 @@ class _Service:
             await inbox.open()
         async with AsyncExitStack() as stack, background() as tasks:
             if serve:
-                page_api = open_page_api(self._settings, intake, outside, self._spec.options)
+                page_api = open_page_api(
+                    self._settings,
+                    intake,
+                    outside,
+                    self._spec.options,
+                    simulator_port=self._simulator_port,
+                )
                 self._page.api = await stack.enter_async_context(page_api)
                 stack.callback(self._close_page)
             if self._settings.redis_url is not None:

@@ -1,6 +1,6 @@
 """`chats`: the chats and topics with a memory, and how to find one by its name."""
 
-from collections import defaultdict
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from bot.app.stores import Stores
     from bot.settings import Settings
     from memory.history.store import HistorySnapshot
-
-_BATCH = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,21 +38,24 @@ def chats(as_json: AsJson = False) -> None:
 
 async def list_chats(settings: "Settings", stores: "Stores") -> list[ChatEntry]:
     """Return every chat and topic of this bot that has a memory, oldest first."""
-    from memory.history.contexts import list_contexts
+    from bot.page.chats import ChatList
 
-    present = await stores.migrations.present_ids()
-    entries: list[ChatEntry] = []
-    for context in await list_contexts(stores.redis, range(stores.partitions)):
-        if context.keys.get("bot_id") == settings.bot_id and "chat_id" in context.keys:
-            thread = context.keys.get("message_thread_id")
-            anchor_id = int(context.keys["chat_id"])
-            chat_id = present.get(anchor_id, anchor_id)
-            name = ChatName(chat_id=chat_id, thread_id=None if thread is None else int(thread))
-            registered_at = context.created_at
-            entries.append(
-                ChatEntry(name=name, ref=context.ref, title=context.title, registered_at=registered_at)
-            )
-    return entries
+    chats = ChatList(
+        stores.redis,
+        stores.migrations,
+        bot_id=settings.bot_id,
+        partitions=stores.partitions,
+        clock=time.time,
+    )
+    return [
+        ChatEntry(
+            name=ChatName(chat_id=chat.chat_id, thread_id=chat.thread_id),
+            ref=chat.ref,
+            title=chat.title,
+            registered_at=chat.registered_at,
+        )
+        for chat in await chats.all()
+    ]
 
 
 async def find_chat(
@@ -104,8 +105,12 @@ def describe_topics(name: ChatName, topics: list[ChatEntry]) -> str:
 
 
 async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
+    from bot.page.chats import load_counts
+
     async with open_stores(settings) as stores:
-        rows = await _load_rows(stores, await list_chats(settings, stores))
+        entries = await list_chats(settings, stores)
+        counts = await load_counts(stores.redis, [entry.ref for entry in entries])
+        rows: list[_Row] = [(entry, *counts[entry.ref]) for entry in entries]
     rows.sort(key=lambda row: -(row[2] or 0))
     if as_json:
         print_json([_document(row) for row in rows])
@@ -123,32 +128,6 @@ async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
         print_table(columns, cells, wide=("title",))
         chats_and_topics = count(len(rows), "chat or topic", "chats and topics")
         print_line(f"{chats_and_topics}. `mnemogram history CHAT` prints one.")
-
-
-async def _load_rows(stores: "Stores", entries: list[ChatEntry]) -> list[_Row]:
-    """Load the counts, `_BATCH` chats in a round trip."""
-    from memory.history.redis_history import load_snapshot, parse_snapshot, recent_messages
-
-    by_partition: dict[int, list[ChatEntry]] = defaultdict(list)
-    for entry in entries:
-        by_partition[entry.ref.partition].append(entry)
-    rows: list[_Row] = []
-    recent = recent_messages()
-    for group in by_partition.values():
-        for start in range(0, len(group), _BATCH):
-            batch = group[start : start + _BATCH]
-            replies = await stores.redis.run_all([load_snapshot(chat.ref, limit=1) for chat in batch])
-            for chat, reply in zip(batch, replies, strict=True):
-                rows.append(await _row(stores, chat, parse_snapshot(reply, recent)))
-    return rows
-
-
-async def _row(stores: "Stores", chat: ChatEntry, snapshot: "HistorySnapshot") -> _Row:
-    newest = snapshot.newest
-    if not newest and snapshot.count:  # the present conversation is empty just after /new
-        newest = await stores.history.page(chat.ref, limit=1, whole=True)
-    times = [newest[0].sent_at if newest else 0, *(line.sent_at for line in snapshot.talk)]
-    return chat, snapshot, max(times) or None
 
 
 def _document(row: _Row) -> dict[str, object]:

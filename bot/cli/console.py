@@ -6,7 +6,20 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from bot.cli import chats, doctor, history, invite, queue, reindex, reset, service, trace, transfer, webhook
+from bot.cli import (
+    chats,
+    dashboard,
+    doctor,
+    history,
+    invite,
+    queue,
+    reindex,
+    reset,
+    service,
+    trace,
+    transfer,
+    webhook,
+)
 from bot.cli.session import NEGATIVE_NUMBERS
 
 SERVICE, CHATS, OPERATION = "Run", "Chats", "Operate"
@@ -31,7 +44,7 @@ def build_console() -> typer.Typer:
     for command in (history.history, history.search, reset.reset, transfer.export):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
-    for command in (doctor.doctor, invite.invite, reindex.reindex):
+    for command in (doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):
         app.command(rich_help_panel=OPERATION)(command)
     app.add_typer(_queue(), name="queue", rich_help_panel=OPERATION)
     app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(trace.trace)

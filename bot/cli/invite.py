@@ -3,14 +3,14 @@
 import sys
 import time
 from collections.abc import AsyncGenerator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.failures import WRONG_USE, CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
-from bot.cli.session import AsJson, finish, load_quietly
+from bot.cli.session import AsJson, finish, load_quietly, open_redis_alone
 from bot.cli.webhook import open_bot_api, simulates
 from bot.errors import TelegramFailure, TelegramRefused
 from memory import keys
@@ -113,13 +113,8 @@ async def _load_username(settings: "Settings") -> str:
 
 @asynccontextmanager
 async def _open_guests(settings: "Settings") -> "AsyncGenerator[Guests]":
-    """Open the guests in Redis. The index and the models are not needed."""
-    from bot.app.stores import store_config
+    """Open the guests in Redis."""
     from bot.transport.people import Guests
-    from memory.redis.client import open_redis
-    from memory.stores import redis_place
 
-    async with AsyncExitStack() as stack:
-        url = await redis_place(store_config(settings), stack)
-        redis = await stack.enter_async_context(open_redis(url, max_connections=4))
+    async with open_redis_alone(settings) as redis:
         yield Guests(redis, clock=time.time)

@@ -1,7 +1,8 @@
 """Start and end of a command: its shared arguments, the settings, the stores and the exit status."""
 
 import re
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from bot.app.stores import Stores
     from bot.settings import Settings
+    from memory.redis.client import RedisClient
 
 T = TypeVar("T")
 
@@ -78,6 +80,18 @@ def open_stores(settings: "Settings") -> "AbstractAsyncContextManager[Stores]":
     from bot.app import stores
 
     return stores.open_stores(settings)
+
+
+@asynccontextmanager
+async def open_redis_alone(settings: "Settings") -> "AsyncGenerator[RedisClient]":
+    """Open Redis, for commands that need neither the index nor the models."""
+    from bot.app.stores import store_config
+    from memory.redis.client import open_redis
+    from memory.stores import redis_place
+
+    async with AsyncExitStack() as stack:
+        url = await redis_place(store_config(settings), stack)
+        yield await stack.enter_async_context(open_redis(url, max_connections=4))
 
 
 def complete(settings: "Settings", work: Coroutine[Any, Any, T]) -> T:

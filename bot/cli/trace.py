@@ -1,18 +1,18 @@
 """`trace`: the life of an update, step by step, or of several in a table; never their texts."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.failures import FAILED, print_error
-from bot.cli.output import Cell, count, iso, print_facts, print_json, print_line, print_table, utc
+from bot.cli.output import Cell, count, print_facts, print_json, print_line, print_table, utc
 from bot.cli.queue import ChatsByRef, chat_cells, chat_document, chats_by_ref, no_record, open_inspection
 from bot.cli.session import AsJson, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
     from bot.inbox.inspection import UpdateRecord
+    from bot.page.traces import Trace
     from bot.settings import Settings
     from bot.turn.commit import TurnTrace
     from bot.turn.outbox import SentPart
@@ -30,16 +30,6 @@ _STATES = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Traced:
-    """An update with the turn and the parts of its answer."""
-
-    record: "UpdateRecord"
-    # Updates that are answered together have one turn, in the record of the first of them.
-    turn: "TurnTrace | None"
-    parts: "Sequence[SentPart]"
-
-
 def trace(
     update_ids: Annotated[
         list[int], typer.Argument(metavar="UPDATE_ID", help="The updates' numbers at Telegram.")
@@ -53,21 +43,22 @@ def trace(
 
 async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_json: bool) -> int:
     """Print the records that exist, report the missing ones, and return the exit status."""
-    traced: list[_Traced] = []
+    from bot.page.traces import load_trace, trace_document
+
+    traced: list[Trace] = []
     missing: list[int] = []
     async with open_stores(settings) as stores:
         inspection = open_inspection(stores)
         for update_id in update_ids:
-            record = await inspection.find(update_id)
-            if record is None:
+            trace = await load_trace(inspection, update_id)
+            if trace is None:
                 missing.append(update_id)
-                continue
-            head = record if record.turn_of is None else await inspection.find(record.turn_of)
-            traced.append(_parse(record, head or record))
+            else:
+                traced.append(trace)
         chats = await chats_by_ref(settings, stores)
     is_one = len(update_ids) == 1
     if traced and as_json:
-        documents = [_document(each, chats) for each in traced]
+        documents = [trace_document(each, chat_document(each.record.ref, chats)) for each in traced]
         print_json(documents[0] if is_one else documents)
     elif traced and is_one:
         print_facts(_facts(traced[0], chats))
@@ -80,92 +71,12 @@ async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_j
     return FAILED if missing else 0
 
 
-def _parse(record: "UpdateRecord", head: "UpdateRecord") -> _Traced:
-    from bot.turn.commit import TurnTrace
-    from bot.turn.outbox import SentPart
-    from memory.codec import parse_json
-
-    return _Traced(
-        record=record,
-        turn=parse_json(TurnTrace, head.turn) if head.turn else None,
-        parts=[parse_json(SentPart, line) for _, line in sorted(head.parts.items())],
-    )
-
-
-def _document(traced: _Traced, chats: ChatsByRef) -> dict[str, object]:
-    record = traced.record
-    return {
-        "update_id": record.update_id,
-        "state": record.state,
-        "reason": record.reason,
-        **chat_document(record.ref, chats),
-        "received_at": iso(record.times.received),
-        **dict(zip(("door", "action", "why"), _gate(record), strict=True)),
-        "redelivered": record.redelivered,
-        "attempts": record.attempts,
-        "begun_at": iso(record.times.begun),
-        "worker": record.worker or None,
-        "steps_so_far": list(record.steps),
-        "answered_with": record.turn_of,
-        "committed_at": iso(record.times.committed),
-        "turn": _turn_document(traced.turn),
-        "sends": [_part_document(part) for part in traced.parts],
-        "sent_message_ids": list(record.sent),
-        "finished_at": iso(record.times.finished),
-        "ahead": record.ahead,
-        "is_dead_letter": record.is_dead_letter,
-    }
-
-
-def _turn_document(turn: "TurnTrace | None") -> dict[str, object] | None:
-    if turn is None:
-        return None
-    return {
-        "steps": [
-            {
-                "kind": step.kind,
-                "name": step.name,
-                "outcome": step.outcome,
-                "seconds": step.seconds,
-                "prompt_tokens": step.usage.prompt_tokens,
-                "completion_tokens": step.usage.completion_tokens,
-                "within_delegations": step.depth,
-            }
-            for step in turn.steps
-        ],
-        "more_steps": turn.more_steps,
-        "recalled": turn.recalled,
-        "files": turn.files,
-        "prompt_tokens": turn.usage.prompt_tokens,
-        "completion_tokens": turn.usage.completion_tokens,
-        "cost": None if turn.micros is None else turn.micros / _MICROS,
-        "compresses": turn.compresses,
-    }
-
-
-def _part_document(part: "SentPart") -> dict[str, object]:
-    return {
-        "part": part.number,
-        "kind": part.kind,
-        "outcome": part.outcome,
-        "at": iso(part.at),
-        "message_id": part.telegram_id,
-        "repeats": part.repeats,
-        "refusals": part.refusals,
-        "waited_s": part.waited_s,
-    }
-
-
-def _gate(record: "UpdateRecord") -> tuple[str | None, str | None, str | None]:
-    """Return the entry, its decision and the reason. All are None if no decision was recorded."""
-    words = record.gate.split()
-    return (words[0], words[1], words[2]) if len(words) == 3 else (None, None, None)
-
-
-def _facts(traced: _Traced, chats: ChatsByRef) -> list[tuple[str, str]]:
+def _facts(traced: "Trace", chats: ChatsByRef) -> list[tuple[str, str]]:
     """Return the facts in the order of time."""
+    from bot.page.traces import gate_of
+
     record = traced.record
-    door, action, why = _gate(record)
+    door, action, why = gate_of(record)
     state = _STATES.get(record.state)
     repeats = f", and {count(record.redelivered, 'time')} again" if record.redelivered else ""
     facts: list[tuple[str, str | None]] = [

@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Awaitable, Callable, Hashable
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Generic, Literal, TypeVar, cast
 
@@ -22,6 +22,7 @@ TRIES = 10
 """Invalid invitations that one person may try in an hour. A code has 144 bits: this only limits the load."""
 
 _CODE_BYTES = 18
+_OPEN = keys.global_key("{access}:open")
 
 K = TypeVar("K", bound=Hashable)
 Redeemed = Literal["accepted", "invalid", "later", "silent"]
@@ -29,7 +30,14 @@ Redeemed = Literal["accepted", "invalid", "later", "silent"]
 
 @lua_script("bot.transport.scripts")
 def redeem(
-    *, invitation: Key, guests: Key, tries: Key, user_id: int, entry: str, most: int, ttl: int
+    *,
+    invitation: Key,
+    guests: Key,
+    tries: Key,
+    unused: Key,
+    user_id: int,
+    entry: str,
+    tries_at_most: Mapping[str, int],
 ) -> ScriptCall: ...
 
 
@@ -78,10 +86,10 @@ class Guests:
                 guests=keys.global_key("{access}:guests"),
                 invitation=keys.global_key("{access}:invitation", digest),
                 tries=keys.global_key("{access}:tries", user_id),
+                unused=_OPEN,
                 user_id=user_id,
                 entry=f"{self._clock()}:{digest}",
-                most=TRIES,
-                ttl=keys.INVITATION_TRIES_TTL_S,
+                tries_at_most={"count": TRIES, "ttl": keys.INVITATION_TRIES_TTL_S},
             )
         )
         if answer == "accepted":
@@ -91,10 +99,20 @@ class Guests:
     async def invite(self) -> str:
         """Return a new invitation's code. Only its digest is stored, for INVITATION_TTL_S."""
         code = secrets.token_urlsafe(_CODE_BYTES)
-        await self._redis.call(
-            "SET", keys.global_key("{access}:invitation", digest_of(code)), "", "EX", keys.INVITATION_TTL_S
+        digest, ttl, now = digest_of(code), keys.INVITATION_TTL_S, self._clock()
+        await self._redis.calls(
+            [
+                ("SET", keys.global_key("{access}:invitation", digest), "", "EX", ttl),
+                ("ZREMRANGEBYSCORE", _OPEN, "-inf", now),
+                ("ZADD", _OPEN, now + ttl, digest),
+                ("EXPIRE", _OPEN, ttl),
+            ]
         )
         return code
+
+    async def count_open(self) -> int:
+        """Return the number of invitations that nobody has used yet, and that have not expired."""
+        return int(await self._redis.call("ZCOUNT", _OPEN, self._clock(), "+inf"))
 
     async def revoke(self, user_id: int) -> bool:
         """Remove a guest. Return True if this person was one."""

@@ -18,7 +18,7 @@ from bot.transport import texts
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import context_keys
-from bot.turn.answer_receipt import AnswerReceipt, make_receipt
+from bot.turn.answer_receipt import AnswerReceipt, make_receipt, tokens_by_model
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
@@ -290,6 +290,7 @@ class Answerer:
         compresses = limits.compression is not None and is_due(
             before, history.pending, limits.compression, loaded_limit=limits.window_messages
         )
+        models = tokens_by_model(context.record.usages)
         trace = trace_of(context, usage=usage, micros=micros, files=len(reads), compresses=compresses)
         agent, now = self.team.name_of(context), self.conversations.clock()
         receipt = None
@@ -320,7 +321,7 @@ class Answerer:
                 user_id=question.user_id,
                 chat_id=question.to.chat_id,
             ),
-            note=TurnNote(trace=dump_json(TurnTrace, trace), counted=counted_in(trace)),
+            note=TurnNote(trace=dump_json(TurnTrace, trace), counted=counted_in(trace, models, self.guard)),
         )
 
     def _parts(

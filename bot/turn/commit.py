@@ -15,7 +15,9 @@ from bot.transport.rich_text import RichText
 from bot.transport.splitting import split
 from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
+from bot.turn.answer_receipt import ModelTokens
 from bot.turn.delivery import FIRST_PAUSE_S, Delivery, until_stored
+from bot.turn.limits import LimitGuard
 from bot.turn.outbox import blank_part, plan_parts, plan_reply
 from bot.turn.store import Commit, TurnStore
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
@@ -130,9 +132,15 @@ class TurnTrace:
     compresses: bool = False
 
 
-def counted_in(turn: TurnTrace) -> dict[str, int]:
-    """Return what a turn adds to the counters of all processes."""
-    return {"turns": 1, "recalled": 1} if turn.recalled else {"turns": 1}
+def counted_in(turn: TurnTrace, models: Sequence[ModelTokens], guard: LimitGuard) -> dict[str, int]:
+    """Return what a turn adds to the counters of all processes: itself, and tokens and cost of each model."""
+    amounts = {"turns": 1, "recalled": 1 if turn.recalled else 0}
+    for each in models:
+        usage = Usage(prompt_tokens=each.prompt_tokens, completion_tokens=each.completion_tokens)
+        amounts[f"prompt:{each.model}"] = each.prompt_tokens
+        amounts[f"completion:{each.model}"] = each.completion_tokens
+        amounts[f"micros:{each.model}"] = guard.cost_of(usage) or 0
+    return {name: amount for name, amount in amounts.items() if amount}
 
 
 def trace_of(

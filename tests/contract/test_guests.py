@@ -54,8 +54,23 @@ async def test_the_store_has_only_the_codes_digest_which_expires(redis: RedisCli
     code = await Guests(redis, clock=Clock()).invite()
     assert len(code) == 24
     assert await keys_with(redis, code) == []
-    (kept,) = await keys_with(redis, digest_of(code))
-    assert 0 < int(await redis.call("TTL", kept)) <= 7 * 24 * 3600
+    kept = await keys_with(redis, digest_of(code))
+    assert len(kept) == 2
+    assert all([0 < int(await redis.call("TTL", key)) <= 7 * 24 * 3600 for key in kept])
+
+
+async def test_open_invitations_are_those_that_nobody_has_used_and_that_have_not_expired(
+    redis: RedisClient,
+) -> None:
+    clock = Clock()
+    guests = Guests(redis, clock=clock)
+    first, _ = digest_of(await guests.invite()), await guests.invite()
+
+    await guests.redeem(ANNA, first)
+    assert await guests.count_open() == 1
+
+    clock.now += 7 * 24 * 3600 + 1
+    assert await guests.count_open() == 0
 
 
 async def test_guesses_are_answered_a_few_times_and_then_ignored(redis: RedisClient) -> None:

@@ -1,0 +1,157 @@
+"""The chats and topics that have a memory: their list, their counts, and those that are used most."""
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import cast
+
+from bot.transport.migrations import Migrations
+from memory import keys
+from memory.history.contexts import Context, find_context, list_contexts
+from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot, recent_messages
+from memory.history.store import HistorySnapshot
+from memory.keys import ContextRef
+from memory.redis.client import RedisClient
+
+CHATS_AT_MOST = 200
+"""Chats in the list by use."""
+_SNAPSHOTS_AT_ONCE = 200
+_USAGES_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedChat:
+    """A context of this bot: a chat or one of its topics, by the chat's present id."""
+
+    chat_id: int
+    thread_id: int | None
+    ref: ContextRef
+    title: str
+    registered_at: float
+
+    @property
+    def name(self) -> str:
+        """`-1001234`, or `-1001234/7` for a topic."""
+        return str(self.chat_id) if self.thread_id is None else f"{self.chat_id}/{self.thread_id}"
+
+
+class ChatList:
+    """The registry of chats, as one bot sees it. Every method raises the store's errors."""
+
+    def __init__(
+        self,
+        redis: RedisClient,
+        migrations: Migrations,
+        *,
+        bot_id: int,
+        partitions: int,
+        clock: Callable[[], float],
+    ) -> None:
+        """`clock` is Unix seconds."""
+        self._redis = redis
+        self._migrations = migrations
+        self._bot_id = bot_id
+        self._partitions = partitions
+        self._clock = clock
+
+    async def all(self) -> list[ListedChat]:
+        """Return every chat and topic that has a memory, oldest first."""
+        present = await self._migrations.present_ids()
+        found = await list_contexts(self._redis, range(self._partitions))
+        return [self._listed(each, present) for each in found if self._is_ours(each)]
+
+    async def find(self, refs: Sequence[ContextRef]) -> Mapping[ContextRef, ListedChat]:
+        """Return these chats, without those that are not registered."""
+        wanted = set(refs)
+        found: dict[ContextRef, ListedChat] = {}
+        if wanted:
+            present = await self._migrations.present_ids()
+            for ref in wanted:
+                context = await find_context(self._redis, ref)
+                if context is not None and self._is_ours(context):
+                    found[ref] = self._listed(context, present)
+        return found
+
+    async def by_use(self) -> list[Mapping[str, object]]:
+        """Return the counts of CHATS_AT_MOST chats: those with the most tokens today (UTC), then the newest."""
+        listed = await self.all()
+        tokens = await self._tokens_today({chat.chat_id for chat in listed})
+        listed.sort(key=lambda chat: (-tokens[chat.chat_id], -chat.registered_at))
+        chats = listed[:CHATS_AT_MOST]
+        rows = await load_counts(self._redis, [chat.ref for chat in chats])
+        documents: list[Mapping[str, object]] = []
+        for chat in chats:
+            snapshot, last_at = rows[chat.ref]
+            documents.append(
+                {
+                    "context": chat.ref.context_id,
+                    "chat_id": chat.chat_id,
+                    "thread_id": chat.thread_id,
+                    "title": chat.title,
+                    "kind": "group" if chat.chat_id < 0 else "private",
+                    "messages": snapshot.count,
+                    "tokens_today": tokens[chat.chat_id],
+                    "last_at": last_at,
+                }
+            )
+        return documents
+
+    async def _tokens_today(self, chat_ids: set[int]) -> Mapping[int, int]:
+        """Return the tokens of each chat since 00:00 UTC. The topics of a chat are counted together."""
+        day = f"{datetime.fromtimestamp(self._clock(), UTC):%Y-%m-%d}"
+        ids = list(chat_ids)
+        tokens: dict[int, int] = {}
+        for first in range(0, len(ids), _USAGES_AT_ONCE):
+            some = ids[first : first + _USAGES_AT_ONCE]
+            names = [keys.global_key("{usage}:day", "chat", chat_id, day) for chat_id in some]
+            rows = await self._redis.calls([("HMGET", name, "prompt", "completion") for name in names])
+            for chat_id, row in zip(some, cast("list[list[str | None]]", rows), strict=True):
+                tokens[chat_id] = sum(int(number or 0) for number in row)
+        return tokens
+
+    def _is_ours(self, context: Context) -> bool:
+        return context.keys.get("bot_id") == self._bot_id and "chat_id" in context.keys
+
+    def _listed(self, context: Context, present: Mapping[int, int]) -> ListedChat:
+        anchor_id, thread = int(context.keys["chat_id"]), context.keys.get("message_thread_id")
+        return ListedChat(
+            chat_id=present.get(anchor_id, anchor_id),
+            thread_id=None if thread is None else int(thread),
+            ref=context.ref,
+            title=context.title,
+            registered_at=context.created_at,
+        )
+
+
+async def load_counts(
+    redis: RedisClient, refs: Sequence[ContextRef]
+) -> dict[ContextRef, tuple[HistorySnapshot, float | None]]:
+    """Return a snapshot of each context, and the time of its last message; many in a round trip."""
+    by_partition: dict[int, list[ContextRef]] = defaultdict(list)
+    for ref in refs:
+        by_partition[ref.partition].append(ref)
+    recent, history = recent_messages(), RedisHistory(redis)
+    rows: dict[ContextRef, tuple[HistorySnapshot, float | None]] = {}
+    for group in by_partition.values():
+        for start in range(0, len(group), _SNAPSHOTS_AT_ONCE):
+            batch = group[start : start + _SNAPSHOTS_AT_ONCE]
+            replies = await redis.run_all([load_snapshot(ref, limit=1) for ref in batch])
+            for ref, reply in zip(batch, replies, strict=True):
+                snapshot = parse_snapshot(reply, recent)
+                newest = snapshot.newest
+                if not newest and snapshot.count:  # the present conversation is empty just after /new
+                    newest = await history.page(ref, limit=1, whole=True)
+                times = [newest[0].sent_at if newest else 0, *(line.sent_at for line in snapshot.talk)]
+                rows[ref] = snapshot, max(times) or None
+    return rows
+
+
+def chat_document(ref: ContextRef, chat: ListedChat | None) -> dict[str, object]:
+    """Return the fields of a document that name a chat. A chat is registered from its first answer to its reset."""
+    return {
+        "chat": chat.name if chat else None,
+        "title": chat.title if chat else None,
+        "context": ref.context_id,
+        "partition": ref.partition,
+    }

@@ -1,0 +1,264 @@
+"""The operators' API: the present state, series, chats, traces, dead letters, invitations, settings, checks."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar, cast
+from urllib.parse import urlsplit
+
+import structlog
+from pydantic import SecretStr
+from starlette.requests import Request
+
+from bot.inbox.inspection import InboxInspection
+from bot.inbox.redis_inbox import RedisInbox
+from bot.observe.logs import MASK
+from bot.observe.series import FINE_HOURS, HOURS_AT_MOST, CounterReader
+from bot.page.api import ApiRoute, Handler, Method, api_route, whole_number
+from bot.page.chats import ChatList, chat_document
+from bot.page.traces import load_trace, trace_document
+from bot.page.visitors import PageError, Visitor
+from bot.settings import Settings
+from bot.transport.people import Guests
+from memory import keys
+from memory.errors import MemoryFailure
+from memory.redis.client import RedisClient
+
+log = structlog.get_logger()
+T = TypeVar("T")
+
+DEAD_LETTERS_AT_MOST = 200
+CONTEXTS_COUNTED = 500
+"""With more waiting contexts than this their updates are not counted: that would hold up the store."""
+_PROBE_S = 3.0
+_NOW_S, _CHATS_S, _CHECKS_S = 2.0, 10.0, 20.0
+"""Seconds for which an answer is kept, so that many open pages cost as much as one."""
+_UPDATE_ID_DIGITS = 19
+
+Document = Mapping[str, Any]
+Examine = Callable[[], Awaitable[Sequence[Document]]]
+"""Run the doctor's checks. Each finding has name, state (ok, warning, problem), text and hint."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operations:
+    """What operators see and do. Its routes refuse everybody else."""
+
+    redis: RedisClient
+    inbox: RedisInbox
+    inspection: InboxInspection
+    counters: CounterReader
+    chats: ChatList
+    guests: Guests
+    probe_index: Callable[[], Awaitable[object]]
+    """Ask the index for anything. Raises MemoryFailure."""
+    settings: Settings
+    examine: Examine
+    partitions: int
+    version: str
+
+    def routes(self) -> list[ApiRoute]:
+        """Return the routes under `operations/`."""
+        recent = _Recent(self._load_now, for_s=_NOW_S)
+        chats, checks = _Recent(self.chats.by_use, for_s=_CHATS_S), _Recent(self.examine, for_s=_CHECKS_S)
+
+        async def show_now(_: Visitor, __: Request) -> Document:
+            return await recent.get()
+
+        async def show_chats(_: Visitor, __: Request) -> Document:
+            return {"chats": await chats.get()}
+
+        async def show_checks(_: Visitor, __: Request) -> Document:
+            return {"checks": await checks.get()}
+
+        return [
+            _for_operators("now", show_now),
+            _for_operators("series", self._show_series),
+            _for_operators("chats", show_chats),
+            _for_operators("updates/{id}", self._show_update),
+            _for_operators("dead-letters", self._show_dead_letters),
+            _for_operators("dead-letters/{id}/retry", self._retry, "POST"),
+            _for_operators("dead-letters/{id}/drop", self._drop, "POST"),
+            _for_operators("invitations", self._show_invitations),
+            _for_operators("settings", self._show_settings),
+            _for_operators("doctor", show_checks),
+        ]
+
+    async def _load_now(self) -> Document:
+        """Return the present state. Raises StoreUnavailable without Redis, of which all else is read."""
+        began = time.perf_counter()
+        await self.redis.call("PING")
+        redis_s = time.perf_counter() - began
+        index, waiting, numbers = await asyncio.gather(
+            self._probe_index(), self._count_waiting(), self._count_by_partition()
+        )
+        hour, day = await self.counters.refusals()
+        return {
+            "at": time.time(),
+            "version": self.version,
+            "messages_per_minute": round(await self.counters.messages_per_minute(), 2),
+            "waiting": waiting,
+            "workers": [asdict(worker) for worker in await self.counters.workers()],
+            "refusals_429": {"hour": hour, "day": day},
+            **numbers,
+            "stores": [{"name": "redis", "is_up": True, "ms": _ms(redis_s), "note": ""}, index],
+        }
+
+    async def _probe_index(self) -> Document:
+        began = time.perf_counter()
+        try:
+            async with asyncio.timeout(_PROBE_S):
+                await self.probe_index()
+        except (MemoryFailure, TimeoutError):
+            note = "It does not answer: answers come without recall."
+            return {"name": "qdrant", "is_up": False, "ms": None, "note": note}
+        return {"name": "qdrant", "is_up": True, "ms": _ms(time.perf_counter() - began), "note": ""}
+
+    async def _count_waiting(self) -> Document:
+        """Return contexts with work, their updates (None if they are many), and the age of the oldest entry."""
+        depths = [await self.inbox.depth(partition) for partition in range(self.partitions)]
+        contexts = sum(depth for depth, _ in depths)
+        oldest_s = max((age for depth, age in depths if depth), default=None)
+        updates: int | None = None
+        if contexts <= CONTEXTS_COUNTED:
+            waiting = await self.inspection.waiting()
+            updates = sum(each.updates + each.delivering for each in waiting)
+            contexts = len(waiting)
+        return {"contexts": contexts, "updates": updates, "oldest_s": oldest_s}
+
+    async def _count_by_partition(self) -> dict[str, int]:
+        dead = [
+            int(await self.redis.call("ZCARD", keys.partition_key(partition, "dead")))
+            for partition in range(self.partitions)
+        ]
+        return {"dead_letters": sum(dead), "index_work": await self.inspection.index_work()}
+
+    async def _show_series(self, _: Visitor, request: Request) -> Document:
+        hours = whole_number(request, "hours", most=HOURS_AT_MOST, default=FINE_HOURS) or FINE_HOURS
+        series = await self.counters.series(hours)
+        points = [asdict(point) for point in series.points]
+        return {"step_s": series.step_s, "from": points[0]["at"], "points": points}
+
+    async def _show_update(self, _: Visitor, request: Request) -> Document:
+        trace = await load_trace(self.inspection, _update_id(request))
+        if trace is None:
+            raise PageError(
+                "not_found", "This update never arrived, or it was finished more than 48 hours ago."
+            )
+        ref = trace.record.ref
+        chats = await self.chats.find([ref])
+        return trace_document(trace, chat_document(ref, chats.get(ref)))
+
+    async def _show_dead_letters(self, _: Visitor, __: Request) -> Document:
+        letters = (await self.inspection.dead_letters())[:DEAD_LETTERS_AT_MOST]
+        chats = await self.chats.find([letter.ref for letter in letters])
+        rows: list[Document] = []
+        for letter in letters:
+            chat = chat_document(letter.ref, chats.get(letter.ref))
+            rows.append(
+                {
+                    "update_id": letter.update_id,
+                    "chat": chat["chat"],
+                    "title": chat["title"],
+                    "reason": letter.reason,
+                    "attempts": letter.attempts,
+                    "age_s": letter.age_s,
+                }
+            )
+        return {"dead_letters": rows}
+
+    async def _retry(self, visitor: Visitor, request: Request) -> Document:
+        update_id = _update_id(request)
+        is_done = await self.inspection.retry(update_id)
+        log.info("dead_letter_retried", update=update_id, by=visitor.user_id, is_done=is_done)
+        return {"done": is_done}
+
+    async def _drop(self, visitor: Visitor, request: Request) -> Document:
+        update_id = _update_id(request)
+        is_done = await self.inspection.drop(update_id)
+        log.info("dead_letter_dropped", update=update_id, by=visitor.user_id, is_done=is_done)
+        return {"done": is_done}
+
+    async def _show_invitations(self, _: Visitor, __: Request) -> Document:
+        guests = [asdict(guest) for guest in await self.guests.list()]
+        return {"guests": guests, "open": await self.guests.count_open()}
+
+    async def _show_settings(self, _: Visitor, __: Request) -> Document:
+        return {"settings": list_settings(self.settings)}
+
+
+class _Recent(Generic[T]):
+    """An answer that is loaded at most once at a time, and kept for a few seconds."""
+
+    def __init__(self, load: Callable[[], Awaitable[T]], *, for_s: float) -> None:
+        self._load = load
+        self._for_s = for_s
+        self._loaded: tuple[T, float] | None = None
+        self._loading = asyncio.Lock()
+
+    async def get(self) -> T:
+        async with self._loading:
+            if self._loaded is None or time.monotonic() >= self._loaded[1]:
+                value = await self._load()
+                self._loaded = value, time.monotonic() + self._for_s
+            return self._loaded[0]
+
+
+def list_settings(settings: Settings) -> list[Document]:
+    """Return the settings in effect, without secrets: a secret is "set" or "", and addresses have no passwords."""
+    rows: list[Document] = []
+    for name, field in Settings.model_fields.items():
+        value = getattr(settings, name)
+        rows.append(
+            {
+                "name": name.upper(),
+                "value": _without_secrets(value, settings.secrets),
+                "is_default": value == field.default,
+                "description": field.description or "",
+            }
+        )
+    return rows
+
+
+def _without_secrets(value: object, secrets: Sequence[str]) -> str:
+    """Return a setting's value as the environment has it, or as much of it as may be seen."""
+    if value is None:
+        return ""
+    if isinstance(value, SecretStr):
+        return "set"
+    if isinstance(value, frozenset):
+        return ",".join(map(str, sorted(cast("frozenset[int]", value))))
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    if "://" in text:
+        address = urlsplit(text)
+        host = address.netloc.rpartition("@")
+        hidden = f"{MASK}@{host[2]}" if host[1] else host[2]
+        query = f"?{MASK}" if address.query or address.fragment else ""
+        text = f"{address.scheme}://{hidden}{address.path}{query}"
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, MASK)
+    return text
+
+
+def _for_operators(path: str, handler: Handler, method: Method = "GET") -> ApiRoute:
+    """Return the route of a handler that nobody but operators reaches."""
+
+    async def check(visitor: Visitor, request: Request) -> Document:
+        if not visitor.is_operator:
+            raise PageError("forbidden", "This is for the operators of the bot.")
+        return await handler(visitor, request)
+
+    return api_route(f"operations/{path}", check, method)
+
+
+def _update_id(request: Request) -> int:
+    text = request.path_params["id"]
+    digits = text.removeprefix("-")
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > _UPDATE_ID_DIGITS:
+        raise PageError("bad_request", "An update's number has digits only.")
+    return int(text)
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 1)
