@@ -290,7 +290,6 @@ class Answerer:
         compresses = limits.compression is not None and is_due(
             before, history.pending, limits.compression, loaded_limit=limits.window_messages
         )
-        models = tokens_by_model(context.record.usages)
         trace = trace_of(context, usage=usage, micros=micros, files=len(reads), compresses=compresses)
         agent, now = self.team.name_of(context), self.conversations.clock()
         receipt = None
@@ -321,8 +320,12 @@ class Answerer:
                 user_id=question.user_id,
                 chat_id=question.to.chat_id,
             ),
-            note=TurnNote(trace=dump_json(TurnTrace, trace), counted=counted_in(trace, models, self.guard)),
+            note=self._note(context, trace),
         )
+
+    def _note(self, context: AgentContext, trace: TurnTrace) -> TurnNote:
+        counted = counted_in(trace, tokens_by_model(context.record.usages), self.guard)
+        return TurnNote(trace=dump_json(TurnTrace, trace), counted=counted)
 
     def _parts(
         self, question: Question, preview: Preview, text: str, *, receipt: AnswerReceipt | None

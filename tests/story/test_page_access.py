@@ -24,12 +24,27 @@ ACCESS: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("POST", "contexts/{id}/reset"): READING,
 }
 """The status that each visitor gets for each path of the API. A new path fails the test until it is decided."""
+OPERATING = {"forger": 401, "stranger": 403, "member": 403, "administrator": 403, "operator": 200}
+OPERATIONS: Mapping[tuple[str, str], Mapping[str, int]] = {
+    ("GET", "operations/now"): OPERATING,
+    ("GET", "operations/series"): OPERATING,
+    ("GET", "operations/chats"): OPERATING,
+    ("GET", "operations/updates/{id}"): OPERATING | {"operator": 404},  # it does not exist
+    ("GET", "operations/dead-letters"): OPERATING,
+    ("POST", "operations/dead-letters/{id}/retry"): OPERATING,
+    ("POST", "operations/dead-letters/{id}/drop"): OPERATING,
+    ("GET", "operations/invitations"): OPERATING,
+    ("GET", "operations/settings"): OPERATING,
+}
+"""Like ACCESS, without the doctor, which takes seconds: test_operations.py asks for it."""
+DOCTOR = ("GET", "operations/doctor")
 CHANGES = ("export", "reset")
 
 
 async def ask(page: Visit, method: str, path: str, *, chat: int) -> int:
     """Return the status of a request about this chat. Its search is empty, and its message does not exist."""
-    path = path.format(id=context_of(chat), message_id="m1", update_id=1)
+    is_operation = path.startswith("operations/")
+    path = path.format(id=999_999 if is_operation else context_of(chat), message_id="m1")
     body: Mapping[str, Any] = {"message_ids": ["m1"]}
     answer = await (page.send(path, body) if method == "POST" else page.ask(path, q="cat"))
     if answer.status_code >= 400:
@@ -51,14 +66,15 @@ async def visitors(server: PageServer, bot: Story) -> Mapping[str, Visit]:
 
 
 async def table_of(
-    server: PageServer, bot: Story, *, chat: int = WEEKEND
+    server: PageServer,
+    bot: Story,
+    *,
+    of: Mapping[tuple[str, str], Mapping[str, int]] = ACCESS,
+    chat: int = WEEKEND,
 ) -> dict[tuple[str, str], dict[str, int]]:
-    """Ask for every path as everybody. The reset of the administrator comes last."""
+    """Ask for these paths as everybody. The reset of the administrator comes last."""
     people = await visitors(server, bot)
-    paths = sorted(
-        [(route.method, route.path) for route in server.api.routes],
-        key=lambda each: each[1].endswith("reset"),
-    )
+    paths = sorted(of, key=lambda each: each[1].endswith("reset"))
     return {
         (method, path): {who: await ask(page, method, path, chat=chat) for who, page in people.items()}
         for method, path in paths
@@ -73,7 +89,14 @@ async def talk(bot: Story) -> None:
 async def test_every_path_answers_everybody_as_decided(stores: StoryStores) -> None:
     async with running_bot(stores) as bot, page_server(bot, operator_ids=frozenset({CHIARA})) as server:
         await talk(bot)
+        assert {(route.method, route.path) for route in server.api.routes} == {*ACCESS, *OPERATIONS, DOCTOR}
         assert await table_of(server, bot) == ACCESS
+
+
+async def test_operations_answer_nobody_but_operators(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot, page_server(bot, operator_ids=frozenset({CHIARA})) as server:
+        await talk(bot)
+        assert await table_of(server, bot, of=OPERATIONS) == OPERATIONS
 
 
 async def test_members_read_where_the_operator_allows_it_and_change_nothing(stores: StoryStores) -> None:
