@@ -102,6 +102,10 @@ async def test_the_shipped_balancer_uses_two_serves_and_skips_the_killed_one(tmp
 
         async with httpx.AsyncClient(trust_env=False) as client:
             assert (await client.get(f"{url}/metrics")).status_code == 404
+            assert (await client.get(f"{url}/health/ready")).status_code == 404
+            assert (await client.get(f"{url}/app/")).status_code == 200
+            assert (await client.get(f"{url}/app/api/contexts")).status_code == 401
+            assert (await client.get(f"{url}/app/../metrics")).status_code == 404
             assert (await client.get(f"{url}/telegram/webhook")).status_code == 405
             large = await client.post(f"{url}/telegram/webhook", content=b"x" * 1_100_000)
             assert large.status_code == 413

@@ -91,6 +91,19 @@ def test_ports_are_published_only_to_this_machine_or_a_load_balancer(path: Path)
             assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
 
 
+def test_the_balancer_publishes_the_webhook_and_the_page_alone() -> None:
+    text = (ROOT / "deploy" / "haproxy.cfg").read_text("utf-8")
+
+    rules = re.findall(r"^ +(acl .*|http-request deny deny_status 404 .*)$", text, re.MULTILINE)
+    assert rules == [
+        "acl is_webhook path /telegram/webhook",
+        "acl is_page path_beg /app/",
+        "http-request deny deny_status 404 unless is_webhook or is_page",
+    ]
+    for path in COMPOSE:
+        assert "/telegram/webhook and /app/" in path.read_text("utf-8")
+
+
 def test_the_image_runs_as_nobody_and_installs_by_hash() -> None:
     text = (ROOT / "Dockerfile").read_text("utf-8")
     final = text.rpartition("\nFROM ")[2]
