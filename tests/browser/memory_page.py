@@ -6,19 +6,17 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlsplit
 
 from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, FrameLocator, Locator, Page, expect
 
 from bot.settings import PAGE_PATH, SIMULATOR_TOKEN
 from bot.transport.ingest import telegram_ref
-from bot.transport.page_links import PagePlace, sign_place
 from memory.keys import ContextRef
 from simulator.api.mini_apps import sign_init_data
 from tests.browser.program import DEADLINE_S, Program
 
 OLGA, BEN, CHIARA = 1001, 1002, 1003
-GROUP = -2001
 PHONE, DESKTOP = (390, 844), (1280, 800)
 _BOT_ID = int(SIMULATOR_TOKEN.partition(":")[0])
 _WATCH = """
@@ -78,17 +76,14 @@ def page_address(
     program: Program,
     person: int,
     *,
-    group: int | None = None,
     age_s: float = 0,
     name: str = "Olga",
-    theme: str = "{}",
+    token: str = SIMULATOR_TOKEN,
 ) -> str:
-    """Return the address that Telegram opens, with data signed `age_s` seconds ago."""
+    """Return the address that Telegram opens, with data that were signed with the token `age_s` seconds ago."""
     user = json.dumps({"id": person, "first_name": name, "language_code": "en"})
     fields = {"user": user, "auth_date": str(int(time.time() - age_s))}
-    fragment = {"tgWebAppData": sign_init_data(fields, SIMULATOR_TOKEN), "tgWebAppThemeParams": theme}
-    link = "" if group is None else f"?link={sign_place(PagePlace(chat_id=group), SIMULATOR_TOKEN)}"
-    return f"{program.listening_at}{PAGE_PATH}{link}#{urlencode(fragment, quote_via=quote)}"
+    return f"{program.listening_at}{PAGE_PATH}#tgWebAppData={quote(sign_init_data(fields, token))}"
 
 
 def send(page: Page, text: str) -> None:
