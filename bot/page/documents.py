@@ -62,8 +62,13 @@ def why_document(reasons: Sequence[Reason], words: Sequence[str] = ()) -> Docume
     return {"reasons": list(reasons), "words": list(words)}
 
 
-def receipt_document(receipt: AnswerReceipt, messages: Mapping[str, Document]) -> Document:
-    """Return the receipt of an answer. `messages` has the recalled messages that still exist, by id."""
+def receipt_document(
+    receipt: AnswerReceipt, messages: Mapping[str, Document], words: Mapping[str, Sequence[str]]
+) -> Document:
+    """Return the receipt of an answer.
+
+    `messages` has the recalled messages that still exist, `words` those that each shares with the question, by id.
+    """
     return {
         "message_id": receipt.message_id,
         "at": receipt.at,
@@ -82,7 +87,7 @@ def receipt_document(receipt: AnswerReceipt, messages: Mapping[str, Document]) -
         "recalled": [
             {
                 "message": messages.get(each.message_id),
-                "why": why_document(each.reasons),
+                "why": why_document(each.reasons, words.get(each.message_id, ())),
                 "left_out": each.left_out,
             }
             for each in receipt.recalled

@@ -20,6 +20,7 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot, recent_messages
 from memory.history.selectors import TokenCounter
 from memory.history.summary import Summary, render_summary
+from memory.recall.reasons import matched_words
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
 
@@ -124,7 +125,7 @@ class MemoryPages:
                     "message": document,
                     "score": hit.score,
                     "is_likely": hit.is_likely,
-                    "why": why_document(hit.why.reasons),
+                    "why": why_document(hit.why.reasons, matched_words(question, hit.message.text)),
                 }
                 for document, hit in zip(documents, hits, strict=True)
             ],
@@ -176,10 +177,17 @@ class MemoryPages:
         if message_id not in found:
             return {"receipt": None}
         receipt = found[message_id]
-        recalled = await self.history.get(context.ref, [each.message_id for each in receipt.recalled])
-        documents = await self.describe(visitor, context, list(recalled.values()))
+        shown = await self.history.get(
+            context.ref, [message_id, *[each.message_id for each in receipt.recalled]]
+        )
+        question = await self._question_of(context, shown.pop(message_id, None))
+        documents = await self.describe(visitor, context, list(shown.values()))
         return {
-            "receipt": receipt_document(receipt, {document["id"]: document for document in documents}),
+            "receipt": receipt_document(
+                receipt,
+                {document["id"]: document for document in documents},
+                {each.id: matched_words(question, each.text) for each in shown.values()},
+            )
         }
 
     async def describe(
@@ -192,6 +200,13 @@ class MemoryPages:
             message_document(message, visitor=visitor, context=context, has_receipt=message.id in receipts)
             for message in messages
         ]
+
+    async def _question_of(self, context: PageContext, answer: Message | None) -> str:
+        """Return the text that an answer follows; "" if it was forgotten."""
+        if answer is None:
+            return ""
+        before = await self.history.page(context.ref, before_sequence=answer.sequence, limit=1, whole=True)
+        return before[0].text if before and before[0].role == "user" else ""
 
     async def _read_page(
         self, context: PageContext, *, before: int | None, after: int | None, limit: int

@@ -171,7 +171,7 @@ class Answerer:
             await self.interruptions.buttons.answer(press, "stopped")
         commit = self._commit(question, context, preview, text=text, reason=reason, reads=reads)
         try:
-            await self.committer.commit(question.claim, commit)
+            await self.committer.commit(question.claim, commit, revision=question.history.revision)
         except Forgotten:
             await self.previews.take_away(to.chat_id, preview.shown)
             raise

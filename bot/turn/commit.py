@@ -50,8 +50,10 @@ class Committer:
     store: TurnStore
     delivery: Delivery
 
-    async def commit(self, claim: Claim, commit: Commit) -> None:
-        """Commit and deliver. Raises Fenced, Forgotten and the store's errors.
+    async def commit(self, claim: Claim, commit: Commit, *, revision: int | None = None) -> None:
+        """Commit and deliver. Raises Fenced, Forgotten, TurnRestarted and the store's errors.
+
+        `revision` of the history is what the turn has read. If messages were forgotten since, nothing is committed.
 
         A commit whose reply was lost is repeated here: only this worker knows that its first send has not begun.
         After a crash the next worker delivers the committed parts.
@@ -63,13 +65,15 @@ class Committer:
             try:
                 try:
                     reply = await self.store.commit(
-                        claim, commit, reservation=reservation, begins_send=begins
+                        claim, commit, reservation=reservation, begins_send=begins, revision=revision
                     )
                     wait = None if reservation is None else self.delivery.wait_in(reply, parts)
                 except (StoreUnavailable, StoreFull):
                     wait = None  # a full store would reserve a place with each try
                     await asyncio.sleep(FIRST_PAUSE_S)
-                    await until_stored(self.store.commit, claim, commit, begins_send=begins)
+                    await until_stored(
+                        self.store.commit, claim, commit, begins_send=begins, revision=revision
+                    )
             except asyncio.CancelledError:
                 if begins:
                     with suppress(Fenced, MemoryFailure):

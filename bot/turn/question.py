@@ -29,6 +29,8 @@ from memory.history.selectors import TokenCounter
 from memory.history.store import HistorySnapshot
 
 _JOINED, _APPENDED = "joined", "appended"
+_REVISION = "revision"
+"""The history's revision that the turn has read. Another one in the next try: a message was forgotten meanwhile."""
 _PREVIEW = "preview"
 """The message of ours that shows this turn, for the next try after a crash. A restart keeps it (restart.lua)."""
 
@@ -61,6 +63,8 @@ class TurnJournal:
         fields = {step: value}
         if _JOINED not in self.steps:
             fields[_JOINED] = dump_json(tuple[int, ...], self.batch.update_ids)
+        if self.steps.get(_REVISION) != str(self.history.revision):
+            fields[_REVISION] = str(self.history.revision)
         pending = self.history.pending
         if len(pending) > self.own_messages:
             fields[_APPENDED] = dump_json(list[Message], list(pending))
@@ -78,6 +82,11 @@ class TurnJournal:
         line = self.steps.get(_APPENDED)
         if line is not None:
             await self.history.restore(parse_json(list[Message], line))
+
+    @property
+    def is_outdated(self) -> bool:
+        """Return True if messages were deleted or edited since an earlier try read the history."""
+        return self.steps.get(_REVISION, str(self.history.revision)) != str(self.history.revision)
 
     async def show_in(self, message_id: int) -> None:
         """Record the message that shows this turn. Raises what `record` does."""

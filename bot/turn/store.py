@@ -1,14 +1,16 @@
 """The turn's reads and writes in Redis: its work, each finished step, the one commit, each send."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from bot.errors import Fenced, TurnStopped
+from bot.errors import Fenced, TurnRestarted, TurnStopped
 from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
 from bot.turn.answer_receipt import AnswerReceipt
 from bot.turn.outbox import Part, SentPart, dump_part, parse_part
 from memory import keys
+from memory.artifacts.store import drop_unnamed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.ledger import LedgerEntry
@@ -116,6 +118,8 @@ class CommitChanges:
 class CommitSettings:
     """Prefixes of keys, and how much a commit keeps for how many seconds."""
 
+    revision: str
+    """The history's revision that the turn has read; "" for a turn that depends on no message."""
     update_prefix: str
     prefixes: Mapping[str, str]
     record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
@@ -286,13 +290,17 @@ class TurnStore:
         if outcome == "stopped":
             raise TurnStopped
 
-    async def restart(self, claim: Claim) -> None:
+    async def restart(self, claim: Claim, *, epoch: int | None = None) -> None:
         """Forget the finished steps of the running turn, so that it can start again. Its preview stays noted.
 
-        This does not count as an attempt of its update: no worker has died.
+        In this epoch the artifacts of these steps go too: they may have the words of a forgotten message. This does
+        not count as an attempt of its update, because no worker has died.
         """
         prefix = keys.partition_key(claim.ref.partition, "update", "")
         _check(await self._redis.run(restart(claim.ref, fence=claim.fence, update_prefix=prefix)))
+        if epoch is not None:
+            with suppress(Forgotten):  # then a reset has erased them
+                await drop_unnamed(self._redis, claim.ref, epoch=epoch)
 
     async def payload_of(self, ref: ContextRef, update_id: int) -> str | None:
         """Return the payload of an unfinished update of the context, or None."""
@@ -312,14 +320,19 @@ class TurnStore:
         *,
         reservation: ScriptCall | None = None,
         begins_send: bool = False,
+        revision: int | None = None,
     ) -> int | None:
         """Commit the turn. Repeating a commit changes nothing. Raises Forgotten.
+
+        Raises TurnRestarted if somebody has forgotten a message on the memory page since `revision`: the turn may have
+        read it.
 
         Return the reply to the `reservation` (see bot/transport/rates.py), None if it failed: then the commit is
         stored all the same. With `begins_send` the first send counts as begun.
         """
         ref, epoch = claim.ref, turn.epoch
         settings = CommitSettings(
+            revision="" if revision is None else str(revision),
             update_prefix=keys.partition_key(ref.partition, "update", ""),
             prefixes=keys.listed_prefixes(ref),
         )
@@ -354,9 +367,8 @@ class TurnStore:
             _check((await self._redis.run_all(calls))[-1])
             return None
         *replies, reserved = await self._redis.run_each([*calls, reservation])
-        for reply in replies:
-            if isinstance(reply, MemoryFailure):
-                raise reply
+        if failure := next((reply for reply in replies if isinstance(reply, MemoryFailure)), None):
+            raise failure
         _check(replies[-1])
         return None if isinstance(reserved, MemoryFailure) else int(reserved)
 
@@ -504,3 +516,5 @@ def _check(outcome: str | int) -> None:
         raise Fenced
     if outcome == "forgotten":
         raise Forgotten
+    if outcome == "changed":
+        raise TurnRestarted

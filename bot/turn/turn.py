@@ -105,7 +105,7 @@ class Turns:
             log.info("turn_forgotten", context=claim.ref.context_id)
         except TurnRestarted:
             metrics.TURNS_RESTARTED.inc()
-            await self.store.restart(claim)
+            await self.store.restart(claim, epoch=snapshot.epoch)
         except (Fenced, MemoryFailure):
             raise
         except Exception:
@@ -193,7 +193,12 @@ class Turns:
                 await self._answer(question)
 
     async def _answer(self, question: Question) -> None:
-        """Answer the question unless a limit forbids it. A resumed turn was admitted before."""
+        """Answer the question unless a limit forbids it. A resumed turn was admitted before.
+
+        Raises TurnRestarted if an earlier try has read a message that was forgotten since.
+        """
+        if question.joined and question.journal.is_outdated:
+            raise TurnRestarted
         refusal = None
         if not question.joined:
             refusal = await self.guard.check(

@@ -34,6 +34,7 @@ class BufferedHistory:
         self.pending: list[Message] = []
         self.snapshot = snapshot if hidden_from is None else rewind(snapshot, hidden_from)
         self.epoch = snapshot.epoch  # rises when the turn itself erases the history
+        self.revision = snapshot.revision  # rises when the turn itself edits or deletes messages
         self._store = store
         self._ref = ref
         self._hidden_from = hidden_from
@@ -156,7 +157,7 @@ class BufferedHistory:
             ref, message_id, text=text, tokens=tokens, edited_at=edited_at, epoch=epoch, note=note
         )
         if is_kept:
-            await self._reload(len(self.snapshot.newest))
+            self.revision = (await self._reload(len(self.snapshot.newest))).revision
         return is_kept
 
     async def delete(
@@ -172,7 +173,7 @@ class BufferedHistory:
         known_by = {int(each) for each in deleted.known_by if each.isdecimal()}
         quotes = _strip_quotes(self.pending, {*known_by, *quoted, *shown_as} - {0})
         if deleted.messages or deleted.quotes:
-            await self._reload(len(self.snapshot.newest))
+            self.revision = (await self._reload(len(self.snapshot.newest))).revision
         return replace(deleted, messages=deleted.messages + len(pending), quotes=deleted.quotes + quotes)
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
@@ -187,6 +188,7 @@ class BufferedHistory:
         self._hidden_from, self._hidden_count = None, 0
         self.snapshot = await self._store.load(ref, limit=0)
         self.epoch, self._next_sequence = self.snapshot.epoch, self.snapshot.next_sequence
+        self.revision = self.snapshot.revision
         self.pending.clear()
         return erased
 

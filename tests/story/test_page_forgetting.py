@@ -3,6 +3,9 @@
 import asyncio
 
 from memory.transfer.file import check_file
+from simulator.offline_model.prompt import text_of
+from tests.scripted_replies import Reply, held, text
+from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, running_bot
 from tests.story.page_visits import Visit, context_of, visiting
 
@@ -127,3 +130,33 @@ async def test_ids_that_are_none_are_refused(stores: StoryStores) -> None:
             for ids in ([], "m1", [1], [""], ["x" * 65], ["x"] * 101, None, {"a": 1}):
                 answer = await page.send(f"contexts/{context_of(BEN)}/forget", {"message_ids": ids})
                 assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+
+
+async def test_a_running_turn_that_has_read_a_forgotten_message_begins_again_without_it(
+    stores: StoryStores,
+) -> None:
+    """The model repeats its whole prompt, so an answer to the first prompt would have the message."""
+    answer = asyncio.Event()
+
+    def script(request: ChatRequest) -> Reply:
+        if "repeat" not in last_user_text(request):
+            return echo(request)
+        return held(text(" | ".join(text_of(each) for each in request["messages"])), until=answer)
+
+    async with running_bot(stores, script) as bot:
+        await bot.ask(BEN, "The code of the bike lock is 4711")
+        question = await bot.say(BEN, "Please repeat everything")
+        await bot.wait_for_prompts(2)
+        async with visiting(bot, BEN) as page:
+            done = await page.do(
+                f"contexts/{context_of(BEN)}/forget", {"message_ids": await messages_of(page, BEN)}
+            )
+            answer.set()
+            reply = await bot.wait_for_reply(question)
+        await bot.wait_until_idle()
+
+        assert done["receipt"]["erased"]["messages"] == 2
+        assert "4711" not in reply["text"]
+        assert "Please repeat everything" in reply["text"]
+        assert [role for role, _ in await bot.lines(BEN)] == ["user", "assistant"]
+        assert await bot.keys_with("4711") == []

@@ -58,3 +58,32 @@ async def test_an_administrator_reads_the_group_of_the_link(stores: StoryStores)
     assert [each["chat_id"] for each in contexts["contexts"]] == [OLGA, WEEKEND]
     assert contexts["current"] == context_of(WEEKEND)
     assert [each["is_mine"] for each in messages["messages"]] == [False, False]
+
+
+async def test_an_answer_has_a_receipt_that_names_its_sources_and_why_they_were_found(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, openai_summary_model="", window_tokens=64) as bot:
+        await bot.ask(BEN, "The code of the bike lock is 4711")
+        for number in range(3):
+            await bot.ask(BEN, f"something else entirely, number {number}, which fills the window with words")
+        await bot.wait_until_indexed()
+        await bot.ask(BEN, "What is the code of my bike lock?")
+        await bot.wait_until_indexed()
+        path = f"contexts/{context_of(BEN)}"
+        async with visiting(bot, BEN) as page:
+            shown = await page.read(f"{path}/messages", limit=1)
+            receipt = (await page.read(f"{path}/receipts/{shown['messages'][0]['id']}"))["receipt"]
+            sources = [each["message"]["id"] for each in receipt["recalled"]]
+            await page.do(f"{path}/forget", {"message_ids": sources[:1]})
+            after = (await page.read(f"{path}/receipts/{shown['messages'][0]['id']}"))["receipt"]
+            none = await page.read(f"{path}/receipts/nothing")
+
+    assert shown["messages"][0]["has_receipt"]
+    best = receipt["recalled"][0]
+    assert best["message"]["text"] == "The code of the bike lock is 4711"
+    assert "words" in best["why"]["reasons"]
+    assert {"code", "bike", "lock"} <= set(best["why"]["words"])
+    assert receipt["prompt_tokens"] > 0
+    assert [each["message"] for each in after["recalled"]].count(None) == 1
+    assert none == {"receipt": None}

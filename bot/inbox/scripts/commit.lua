@@ -7,6 +7,7 @@
 -- ARGV: fence:json expected_epoch now changes:json settings:json counted...
 -- changes, settings: CommitChanges and CommitSettings (bot/turn/store.py); counted: name, amount, …
 -- Returns ok | already (this commit was done before) | fenced | forgotten
+-- | changed (messages were deleted or edited since the turn read the history)
 -- With `begins_send` the first send counts as begun: it follows at once, or count_sends.lua takes the count back.
 -- A commit without updates is an apology; its first part shows whether it was done before.
 
@@ -39,6 +40,9 @@ if first_id and not redis.call('ZSCORE', box, first_id) then
 end
 if not first_id and redis.call('LINDEX', outbox, 0) == parts[1] then
   return 'already'
+end
+if settings.revision ~= '' and (redis.call('HGET', meta, 'revision') or '0') ~= settings.revision then
+  return 'changed'
 end
 
 for number, id in ipairs(changes.update_ids) do
