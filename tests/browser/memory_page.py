@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+import httpx
 from playwright.sync_api import Browser, BrowserContext, Dialog, Frame, FrameLocator, Locator, Page, expect
 
 from bot.settings import PAGE_PATH, SIMULATOR_TOKEN
@@ -84,6 +85,12 @@ def page_address(
     user = json.dumps({"id": person, "first_name": name, "language_code": "en"})
     fields = {"user": user, "auth_date": str(int(time.time() - age_s))}
     return f"{program.listening_at}{PAGE_PATH}#tgWebAppData={quote(sign_init_data(fields, token))}"
+
+
+def newcomer(program: Program, name: str = "Dina") -> int:
+    """Create a person in the simulator and return their id."""
+    answer = httpx.post(f"{program.chat_page}/api/people", json={"first_name": name}, trust_env=False)
+    return int(answer.json()["id"])
 
 
 def send(page: Page, text: str) -> None:
