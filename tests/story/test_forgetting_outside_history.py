@@ -92,7 +92,7 @@ async def test_the_document_of_a_restarted_turn_is_forgotten_with_its_message(
         await bot.people.edit(sent, "third")
         await bot.wait_until_finished(3)
 
-        assert "2 saved documents or results" in await _forget(bot, sent, by=BEN, chat=BEN)
+        assert "1 saved document or result" in await _forget(bot, sent, by=BEN, chat=BEN)
 
         await bot.wait_until_idle()
         assert await bot.keys_with(CANARY) == []
