@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -40,6 +41,9 @@ def test_the_wheel_runs_the_library_and_the_console_with_its_locked_dependencies
         cwd=ROOT,
     )
     (wheel,) = built.glob("*.whl")
+    packed = {name.removeprefix("bot/page/static/") for name in ZipFile(wheel).namelist()}
+    page = {path.name for path in (ROOT / "bot" / "page" / "static").iterdir() if path.is_file()}
+    assert page <= packed
     run(UV, "venv", "--python", sys.executable, venv, cwd=tmp_path)
     here = {"VIRTUAL_ENV": str(venv)}
     run(UV, "pip", "sync", "--require-hashes", ROOT / "requirements" / "run.txt", cwd=tmp_path, **here)
