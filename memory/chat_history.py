@@ -66,7 +66,7 @@ class RankedMessage:
     score: float
     why: Why = NO_REASON
     is_likely: bool = True
-    """False for a message below the floor, which only a search with `is_floored=False` returns."""
+    """False for a message below the floor or far below the best; only a search with `is_floored=False` finds it."""
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
 

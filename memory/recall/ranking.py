@@ -84,7 +84,7 @@ class RankedHit(NamedTuple):
     score: float
     why: Why = NO_REASON
     is_likely: bool = True
-    """False for a hit below the floor."""
+    """False for a hit below the floor, or far below the best one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -191,6 +191,20 @@ def select_relevant(question: QuestionAnalysis, ranking: Ranking, *, weights: Ra
     if BARE in question.signs:
         is_relevant |= _have_all_words(question, messages)
     return ranking.only(is_relevant)
+
+
+LIKELY_WITHIN = 4.0
+"""Points below the best hit. A hit further below is 55 times less likely to answer than the best one."""
+
+
+def mark_likely(hits: Sequence[RankedHit], relevant: Sequence[RankedHit]) -> list[RankedHit]:
+    """Return the hits, best first, and say which are likely: the `relevant` ones within LIKELY_WITHIN of the best.
+
+    In a chat of a dozen messages the floor lets all of them pass if the best does.
+    """
+    above = {hit.sequence for hit in relevant}
+    least = hits[0].score - LIKELY_WITHIN if hits else 0.0
+    return [hit._replace(is_likely=hit.sequence in above and hit.score >= least) for hit in hits]
 
 
 _BEST_COUNT = 5

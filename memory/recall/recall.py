@@ -118,7 +118,7 @@ class Recall:
         candidates = await self.gather(ref, epoch, question)
         if not candidates.messages:
             return []
-        from memory.recall.ranking import explain, load_weights, rank, select_relevant
+        from memory.recall.ranking import explain, load_weights, mark_likely, rank, select_relevant
 
         weights = load_weights()
         ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
@@ -130,8 +130,7 @@ class Recall:
         hits = explain(ranking.best(k), candidates.question, ranking, weights=weights)
         if question.is_floored:
             return hits
-        likely = {hit.sequence for hit in relevant.best(k)}
-        return [hit._replace(is_likely=hit.sequence in likely) for hit in hits]
+        return mark_likely(hits, relevant.best(k))
 
     async def gather(self, ref: ContextRef, epoch: int, question: RecallQuestion) -> Candidates:
         """Return what a search ranks. Takes one request to the embedder and two to the index."""

@@ -14,6 +14,7 @@ from memory.keys import ContextRef
 from memory.recall.embedders.embedder import EmbeddingUnavailable
 from memory.recall.embedders.minilm import MiniLMEmbedder
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.recall.ranking import LIKELY_WITHIN
 from memory.recall.recall import IndexItem, Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces, collection_name
 from memory.recall.vector_index import Where
@@ -417,12 +418,20 @@ async def test_a_search_tool_finds_courtesies_and_unlikely_messages_too(rig: Rig
         assert len(await rig.recall.search(rig.ref, 0, question, k=5)) == count
 
 
-async def test_a_search_without_the_floor_says_which_hits_are_above_it(rig: Rig) -> None:
+async def test_a_search_without_the_floor_says_which_hits_are_likely(rig: Rig) -> None:
     asked = RecallQuestion(text="Where does my sister live?", people=PEOPLE, asker_id=ANNA, now=NOW)
-    likely = await rig.recall.search(rig.ref, 0, asked, k=5)
+    floored = await rig.recall.search(rig.ref, 0, asked, k=50)
 
     found = await rig.recall.search(rig.ref, 0, replace(asked, is_floored=False), k=50)
 
-    assert likely
-    assert [hit for hit in found if hit.is_likely][:5] == likely
-    assert any(not hit.is_likely for hit in found)
+    likely = [hit for hit in found if hit.is_likely]
+    assert likely == [hit for hit in floored if hit.score >= floored[0].score - LIKELY_WITHIN]
+    assert 0 < len(likely) < len(found)
+
+
+async def test_a_search_for_nothing_known_has_no_likely_hits(rig: Rig) -> None:
+    asked = RecallQuestion(text="quantum entanglement", people=PEOPLE, now=NOW, is_floored=False)
+
+    found = await rig.recall.search(rig.ref, 0, asked, k=5)
+
+    assert [hit.is_likely for hit in found] == [False] * 5
