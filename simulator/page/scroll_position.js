@@ -6,16 +6,21 @@ export class ScrollPosition {
   #scroller;
   #saved = new Map();
   #isStuck = true;
+  #size = "";
 
   // `onMove` is called when the reader may have reached or left the bottom.
   constructor(scroller, content, onMove) {
     this.#scroller = scroller;
     const look = () => {
-      this.#isStuck = this.#distance() < NEAR;
+      // A browser scrolls by itself when the size changes, before the observer: that is not the reader.
+      if (this.#size === this.#measure()) this.#isStuck = this.#distance() < NEAR;
       onMove();
     };
     scroller.addEventListener("scroll", look, { passive: true });
-    const observer = new ResizeObserver(() => this.settle());
+    const observer = new ResizeObserver(() => {
+      this.#size = this.#measure();
+      this.settle();
+    });
     observer.observe(scroller);
     observer.observe(content);
   }
@@ -52,6 +57,11 @@ export class ScrollPosition {
   show(node) {
     this.#isStuck = false;
     node.scrollIntoView({ block: "center", behavior: preferredMotion() });
+  }
+
+  #measure() {
+    const { scrollHeight, clientHeight, clientWidth } = this.#scroller;
+    return `${scrollHeight} ${clientHeight} ${clientWidth}`;
   }
 
   #distance() {

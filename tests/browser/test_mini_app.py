@@ -246,6 +246,23 @@ def test_on_a_phone_the_panel_covers_the_chat_and_the_keyboard_cannot_leave_it(
     expect(page.get_by_test_id("open-app")).to_be_focused()
 
 
+def test_the_newest_message_stays_in_sight_when_the_panel_makes_the_chat_narrower(
+    site: SimulatorSite, open_window: OpenWindow
+) -> None:
+    for number in range(20):
+        site.call(
+            "sendMessage", chat_id=OLGA, text=f"Line {number} " + "takes more lines in a narrow chat " * 4
+        )
+    page = open_window(f"#/{OLGA}/{OLGA}").page
+    newest = page.get_by_test_id("message").last
+    expect(newest).to_be_in_viewport(ratio=1)
+
+    page.get_by_test_id("open-app").click()
+
+    expect(app_in(page).locator("#data")).to_contain_text("hash=")
+    expect(newest).to_be_in_viewport(ratio=1)
+
+
 def test_back_on_a_phone_leaves_the_panel(open_window: OpenWindow) -> None:
     page = open_window(f"#/{OLGA}", **PHONE).page
     page.locator(f"[data-testid=chat-list-item][data-chat-id='{OLGA}']").click()

@@ -60,7 +60,7 @@ function tiles(now, goTo) {
   return el(
     "ul",
     { class: "ops-tiles" },
-    tile("messages", "Messages a minute", rough(now.messages_per_minute), "over ten minutes"),
+    tile("messages", "Messages a minute", rough(now.messages_per_minute), "over 15 minutes"),
     waitingTile(queue),
     tile("oldest", "Oldest waiting", queue.oldest_s === null ? "–" : duration(queue.oldest_s), "", {
       tone: queue.oldest_s > LONG_WAIT_S && "warn",
