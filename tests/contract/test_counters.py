@@ -249,3 +249,15 @@ async def test_workers_are_alive_until_they_leave_or_are_silent_for_a_lease(coun
     assert [each.name for each in left] == ["bert"]
     assert [each.name for each in last] == ["carl"]
     assert await counting.redis.call("KEYS", "*workers*") == [keys.partition_key(0, "workers")]
+
+
+async def test_in_a_full_store_the_work_of_a_dead_worker_is_taken_over(counting: Counting) -> None:
+    await counting.accept()
+    (held,) = await counting.inbox.claim(0, consumer="anna", count=1, wait_ms=50)
+    await counting.redis.call("CONFIG", "SET", "maxmemory", "1")
+    try:
+        (taken,) = await counting.inbox.sweep(0, consumer="bert", count=1, idle_ms=0)
+    finally:
+        await counting.redis.call("CONFIG", "SET", "maxmemory", "0")
+
+    assert (taken.ref, taken.fence.entry) == (held.ref, held.fence.entry)

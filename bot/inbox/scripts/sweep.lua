@@ -23,8 +23,9 @@ local function deaths(context, attempt)
 end
 
 if worker ~= '' then
-  redis.call('ZADD', workers, now, worker)
+  -- First the write that needs no memory: a full server refuses a script at its first write, and never later.
   redis.call('ZREMRANGEBYSCORE', workers, '-inf', now - limits.idle_ms / 1000)
+  redis.call('ZADD', workers, now, worker)
   redis.call('PEXPIRE', workers, limits.idle_ms)
 end
 local rows, from = {}, '0-0'
