@@ -175,10 +175,21 @@ def _message_ids(body: Mapping[str, Any]) -> list[str]:
     """Return the different ids of a request. Raises PageError."""
     given: Any = body.get("message_ids")
     items = cast("list[object]", given) if isinstance(given, list) else []
-    ids = [each for each in items if isinstance(each, str) and 0 < len(each) <= _LONGEST_ID]
+    ids = [
+        each for each in items if isinstance(each, str) and 0 < len(each) <= _LONGEST_ID and _is_utf8(each)
+    ]
     if not ids or len(ids) != len(items) or len(ids) > MESSAGES_AT_ONCE:
         raise PageError("bad_request", f"message_ids must be 1 to {MESSAGES_AT_ONCE} ids.")
     return list(dict.fromkeys(ids))
+
+
+def _is_utf8(text: str) -> bool:
+    """Return False for half of a surrogate pair, which JSON can name and no store takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _iso(seconds: float) -> str:

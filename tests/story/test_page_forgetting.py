@@ -1,13 +1,14 @@
 """People forget messages on the page, reset their memory, and get their data."""
 
 import asyncio
+import json
 
 from memory.transfer.file import check_file
 from simulator.offline_model.prompt import text_of
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, running_bot
-from tests.story.page_visits import Visit, context_of, visiting
+from tests.story.page_visits import Visit, context_of, page_server, visiting
 
 
 async def messages_of(page: Visit, chat: int) -> list[str]:
@@ -55,6 +56,16 @@ async def test_of_two_windows_that_forget_the_same_message_one_gets_the_receipt(
                 )
                 outcomes = sorted((answer["receipt"] is not None, answer["gone"]) for answer in answers)
                 assert outcomes == [(False, [each]), (True, [])]
+
+
+async def test_ids_that_no_message_can_have_are_refused(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot, page_server(bot) as server:
+        page = server.visit(BEN)
+        path = f"/app/api/contexts/{context_of(BEN)}/forget"
+        for ids in ("m1", [], ["m1", 2], [""], ["m" * 65], ["m"] * 101, ["\ud800"]):
+            content = json.dumps({"message_ids": ids})  # httpx sends no halves of surrogate pairs
+            answer = await server.http.post(path, content=content, headers=dict(page.headers))
+            assert (answer.status_code, answer.json()["error"]) == (400, "bad_request"), ids
 
 
 async def test_a_member_forgets_their_own_messages_only(stores: StoryStores) -> None:
