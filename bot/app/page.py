@@ -2,10 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from importlib.metadata import version
+from typing import TypeVar
 
 import structlog
 
@@ -14,6 +15,7 @@ from bot.app.agents import counter_for
 from bot.app.build import Outside, build_access
 from bot.app.operations import build_operations
 from bot.app.stores import IntakeStores, Stores, embedder_config, store_config
+from bot.errors import ChatUnreachable, TelegramRefused
 from bot.page.access import ChatAccess
 from bot.page.api import PageApi
 from bot.page.dashboard import Dashboard
@@ -34,6 +36,7 @@ from memory.recall.recall import Recall
 from memory.stores import MemoryStores, open_memory_stores, qdrant_place
 
 log = structlog.get_logger()
+T = TypeVar("T")
 
 SEARCHES = Rate(per_second=3, burst=9)
 """Searches of one person: each takes two requests to the index and some CPU."""
@@ -94,8 +97,11 @@ def build_chat_access(
     """Return the decisions about who sees which chat."""
     telegram = outside.telegram
 
+    async def is_administrator(chat_id: int, user_id: int) -> bool:
+        return bool(await _accepted(telegram.is_administrator(chat_id, user_id), chat_id))
+
     async def is_member(chat_id: int, user_id: int) -> bool:
-        return await telegram.member_status(chat_id, user_id) in MEMBERS
+        return await _accepted(telegram.member_status(chat_id, user_id), chat_id) in MEMBERS
 
     return ChatAccess(
         redis=stores.redis,
@@ -104,11 +110,23 @@ def build_chat_access(
         access=build_access(settings),
         guests=stores.guests,
         migrations=stores.migrations,
-        is_administrator=Administrators(telegram.is_administrator, clock=clock).includes,
+        is_administrator=Administrators(is_administrator, clock=clock).includes,
         is_member=Administrators(is_member, clock=clock).includes,  # with the same cache
         group_page=settings.group_memory_page,
         operators_read=settings.operators_read_chats,
     )
+
+
+async def _accepted(question: Awaitable[T], chat_id: int) -> T | None:
+    """Return Telegram's answer; None for a question that it refuses, because the bot or the person is not there.
+
+    So a refusal is believed for a minute too, and a page that asks again and again does not exhaust the bot's calls.
+    """
+    try:
+        return await question
+    except (ChatUnreachable, TelegramRefused) as refusal:
+        log.info("role_unknown", chat=chat_id, failure=type(refusal).__name__)
+        return None
 
 
 def _build_changes(pages: MemoryPages, outside: Outside, *, clock: Callable[[], float]) -> MemoryChanges:

@@ -23,6 +23,8 @@ GroupPage = Literal["administrators", "members", "off"]
 HasRole = Callable[[int, int], Awaitable[bool]]
 """Return True if a person (the second id) has a role in a chat. Raises the TelegramFailure errors."""
 
+_LAST_GROUP_ID = -1_000_000_000_000
+"""Ids of supergroups are below."""
 NOT_YOURS = "You may not see this memory."
 """The sentence for every context that a visitor may not see. It does not tell whether the context exists."""
 
@@ -140,11 +142,21 @@ class ChatAccess:
         place, user_id = visitor.place, visitor.user_id
         if place is None or user_id is None or self.group_page == "off":
             raise PageError("forbidden", NOT_YOURS)
-        if await _ask(self.is_administrator, place, user_id):
+        chat_id = await self._present_id(anchor_id, place)
+        if await _ask(self.is_administrator, chat_id, user_id):
             return OWNER
-        if self.group_page == "members" and await _ask(self.is_member, place, user_id):
+        if self.group_page == "members" and await _ask(self.is_member, chat_id, user_id):
             return OPERATOR if visitor.is_operator else MEMBER
         raise PageError("forbidden", NOT_YOURS)
+
+    async def _present_id(self, anchor_id: int, place: PagePlace) -> int:
+        """Return the id by which Telegram knows the people of the link's chat today.
+
+        Of a group that has become a supergroup it may still tell the old people.
+        """
+        if place.chat_id < _LAST_GROUP_ID:
+            return place.chat_id
+        return (await self.migrations.present_ids()).get(anchor_id, place.chat_id)
 
     async def _find_in_chat(self, anchor_id: int, context_id: str) -> PageContext | None:
         """Return the context if it belongs to this chat. The chat's own context needs no entry in the registry."""
@@ -203,14 +215,14 @@ class ChatAccess:
         return PageContext(ref=ref, anchor_id=anchor_id, thread_id=thread, title=title, rights=MEMBER)
 
 
-async def _ask(has_role: HasRole, place: PagePlace, user_id: int) -> bool:
+async def _ask(has_role: HasRole, chat_id: int, user_id: int) -> bool:
     """Return Telegram's answer. A chat that it does not tell about is one that this person may not see."""
     try:
-        return await has_role(place.chat_id, user_id)
+        return await has_role(chat_id, user_id)
     except (TelegramUnavailable, SendUnknown):
         raise PageError(
             "unavailable", "Telegram does not say who may see this memory. Please try again."
         ) from None
     except TelegramFailure as failure:
-        log.info("role_unknown", chat=place.chat_id, failure=type(failure).__name__)
+        log.info("role_unknown", chat=chat_id, failure=type(failure).__name__)
         return False

@@ -33,8 +33,8 @@ _CALLS = aiohttp.ClientTimeout(
 _POLLS = aiohttp.ClientTimeout(
     connect=2 * _CONNECT_S, sock_connect=_CONNECT_S, sock_read=POLL_S + 10, total=POLL_S + 30
 )
-_ADMINISTRATORS = ("creator", "administrator")
-MEMBERS = (*_ADMINISTRATORS, "member", "restricted")
+
+MEMBERS = ("creator", "administrator", "member", "restricted")
 _NOT_MODIFIED = "message is not modified"
 """Answer to an edit that changes nothing."""
 _NOT_THERE_TO_DELETE = "message to delete not found"
@@ -194,8 +194,15 @@ class TelegramApi:
         return "left" if is_outside else str(member.status)
 
     async def is_administrator(self, chat_id: int, user_id: int) -> bool:
-        """Return True for an administrator of the chat, and for the group itself (anonymous administrators)."""
-        return user_id == chat_id or await self.member_status(chat_id, user_id) in _ADMINISTRATORS
+        """Return True for an administrator of the group, and for the group itself (anonymous administrators).
+
+        Every bot in the group gets this list. It gets the status of others for sure only as an administrator itself.
+        """
+        if user_id == chat_id:
+            return True
+        with translated_errors():
+            administrators = await self._bot.get_chat_administrators(chat_id)
+        return any(each.user.id == user_id for each in administrators)
 
     async def find_file(self, file_id: str) -> str:
         """Return the path of a file for `TelegramFiles`, valid for at least an hour. Raises FileTooLarge, FileGone."""

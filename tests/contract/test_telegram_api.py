@@ -190,6 +190,8 @@ async def test_a_text_arrives_in_its_topic() -> None:
 async def test_administrators_are_distinguished_from_members() -> None:
     async with _api() as (_, api):
         may = [await api.is_administrator(WEEKEND_PLANS, user) for user in (OLGA, BEN, WEEKEND_PLANS)]
+        with pytest.raises(TelegramRefused):
+            await api.is_administrator(OLGA, BEN)  # a private chat has none
 
     assert may == [True, False, True]
 

@@ -363,7 +363,7 @@ async def test_forget_is_refused_while_telegram_does_not_confirm_the_administrat
     async with running_bot(stores, noted, operator_ids="9999") as bot:
         bens = await bot.say(BEN, "@mnemogram_bot I like tea", chat=WEEKEND)
         await bot.wait_for_reply(bens)
-        await bot.page("faults", {"method": "getChatMember", "error": "500", "times": 1})
+        await bot.page("faults", {"method": "getChatAdministrators", "error": "500", "times": 1})
 
         assert await _forget(bot, bens, by=OLGA, chat=WEEKEND) == english("cannot-check")
 

@@ -93,7 +93,7 @@ async def test_a_reset_is_refused_while_telegram_does_not_confirm_the_administra
 ) -> None:
     async with running_bot(stores, operator_ids="9999") as bot:
         await bot.ask(OLGA, "@mnemogram_bot hello", chat=WEEKEND)
-        await bot.page("faults", {"method": "getChatMember", "error": "500", "times": 1})
+        await bot.page("faults", {"method": "getChatAdministrators", "error": "500", "times": 1})
 
         assert await bot.ask(OLGA, "/reset", chat=WEEKEND) == english("cannot-check")
 

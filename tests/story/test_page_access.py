@@ -183,12 +183,42 @@ async def test_while_telegram_does_not_answer_nobody_sees_a_group(stores: StoryS
         await talk(bot)
         statuses: list[int] = []
         for error in ("500", "400", "403"):
-            await bot.page("faults", {"method": "getChatMember", "error": error, "times": 5})
+            for method in ("getChatAdministrators", "getChatMember"):
+                await bot.page("faults", {"method": method, "error": error, "times": 5})
             page = server.visit(OLGA, group=WEEKEND)
             statuses.append(await ask(page, "GET", "contexts/{id}/messages", chat=WEEKEND))
             await bot.simulator.delete("/api/faults")
 
     assert statuses == [503, 403, 403]
+
+
+async def test_a_group_without_the_bot_is_asked_about_once_a_minute(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot, page_server(bot, operator_ids=frozenset({CHIARA})) as server:
+        await talk(bot)
+        await bot.people.block(WEEKEND)
+        page = server.visit(OLGA, group=WEEKEND)
+        statuses = [await ask(page, "GET", "contexts", chat=WEEKEND) for _ in range(5)]
+        asked = await bot.people.calls("getChatAdministrators")
+
+    assert (statuses, len(asked)) == ([403] * 5, 1)
+
+
+async def test_an_old_link_of_a_supergroup_is_decided_by_its_present_administrators(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores) as bot, page_server(bot, operator_ids=frozenset({CHIARA})) as server:
+        old = await bot.people.new_chat("Choir", [OLGA, BEN])
+        await bot.ask(OLGA, "@mnemogram_bot hello", chat=old)
+        new = await bot.people.upgrade(old, by=OLGA)
+        await bot.ask(OLGA, "@mnemogram_bot hello again", chat=new)
+        statuses = [
+            await ask(server.visit(person, group=old), "GET", "contexts/{id}/messages", chat=old)
+            for person in (OLGA, BEN)
+        ]
+        asked = await bot.people.calls("getChatAdministrators")
+
+    assert statuses == [200, 403]
+    assert [call["chat_id"] for call in asked] == [new, new]
 
 
 async def test_a_page_that_was_open_for_an_hour_asks_to_be_opened_again(stores: StoryStores) -> None:

@@ -36,7 +36,7 @@ async def test_each_person_is_offered_their_permitted_tools(stores: StoryStores,
     async with running_bot(stores, agents_file=agents, operator_ids=frozenset([CHIARA])) as bot:
         in_the_group = [await _offered(bot, person, chat=WEEKEND) for person in (BEN, OLGA, CHIARA, OLGA)]
         in_private = [await _offered(bot, person, chat=person) for person in (BEN, CHIARA)]
-        asked = await bot.people.calls("getChatMember")
+        asked = await bot.people.calls("getChatAdministrators")
 
     administrator = ["anybody", "administrator"]
     assert in_the_group == [["anybody"], administrator, [*administrator, "operator"], administrator]
@@ -65,7 +65,7 @@ async def test_a_forwarder_gets_no_permissions_and_an_edit_gets_no_more_than_bef
 
 async def test_nobody_is_an_administrator_without_telegrams_answer(stores: StoryStores, agents: Path) -> None:
     async with running_bot(stores, agents_file=agents, operator_ids=frozenset([CHIARA])) as bot:
-        await bot.people.fault("500", method="getChatMember", times=9)
+        await bot.people.fault("500", method="getChatAdministrators", times=9)
 
         assert await _offered(bot, OLGA, chat=WEEKEND) == ["anybody"]
 
@@ -74,7 +74,7 @@ async def test_telegram_is_asked_only_if_a_tool_is_for_administrators(stores: St
     async with running_bot(stores) as bot:
         await _offered(bot, OLGA, chat=WEEKEND)
 
-        assert await bot.people.calls("getChatMember") == []
+        assert await bot.people.calls("getChatAdministrators") == []
 
 
 async def _offered(bot: Story, person: int, *, chat: int) -> Sequence[str]:
