@@ -319,6 +319,7 @@ class Answerer:
                 update_id=max(question.batch.update_ids),
                 user_id=question.user_id,
                 chat_id=question.to.chat_id,
+                run=str(history.revision),
             ),
             note=self._note(context, trace),
         )

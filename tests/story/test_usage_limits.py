@@ -5,8 +5,10 @@ import re
 import time
 
 from bot.turn.store import TurnStore
+from memory.history.redis_history import RedisHistory
 from memory.tokens import tokenizer_for
 from simulator.offline_model.wire import prompt_tokens
+from tests.messages import some_messages
 from tests.scripted_replies import Reply, call, calls, held, stalled, text, without_usage
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english
@@ -161,6 +163,25 @@ async def test_a_restarted_run_is_recorded_in_addition_to_the_answering_one(stor
         never.set()
         told = prompt_tokens(bot.model.chat_requests[-1].body)
         assert int((await _booked(bot))["prompt"]) > 1.5 * told
+
+
+async def test_an_answer_that_begins_again_because_a_message_was_forgotten_is_recorded_each_time(
+    stores: StoryStores,
+) -> None:
+    answer = asyncio.Event()
+    async with running_bot(stores, lambda request: held(echo(request), until=answer)) as bot:
+        history = RedisHistory(stores.redis)
+        await history.append(make_ref(BEN), some_messages(2), epoch=0)
+        asked = await bot.say(BEN, "hello")
+        await bot.wait_for_prompts(1)
+        await history.delete(make_ref(BEN), ["m0"], epoch=0)  # as the page does
+        answer.set()
+        await bot.wait_for_reply(asked)
+        await bot.wait_until_idle()
+        asked_for = [prompt_tokens(request.body) for request in bot.model.chat_requests]
+
+        assert len(asked_for) == 2
+        assert int((await _booked(bot))["prompt"]) == sum(asked_for)
 
 
 async def test_an_answer_erased_by_a_reset_is_still_recorded(stores: StoryStores) -> None:
