@@ -40,6 +40,7 @@ from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall
 from memory.summary.compression import CompressionLimits, is_due
 
 log = structlog.get_logger()
@@ -314,14 +315,18 @@ class Answerer:
             active_agent=None if context.agent_name == before.active_agent else context.agent_name,
             compresses=compresses,
             deletes=question.again.ids if question.again else (),
-            booking=self.guard.booking(
-                usage,
-                update_id=max(question.batch.update_ids),
-                user_id=question.user_id,
-                chat_id=question.to.chat_id,
-                run=str(history.revision),
-            ),
+            booking=self._booking(question, usage),
             note=self._note(context, trace),
+        )
+
+    def _booking(self, question: Question, usage: Usage) -> tuple[ScriptCall, ...]:
+        """Return the booking of this run. Another revision means another run: the turn has begun again."""
+        return self.guard.booking(
+            usage,
+            update_id=max(question.batch.update_ids),
+            user_id=question.user_id,
+            chat_id=question.to.chat_id,
+            run=str(question.history.revision),
         )
 
     def _note(self, context: AgentContext, trace: TurnTrace) -> TurnNote:

@@ -157,8 +157,8 @@ class LimitGuard:
     ) -> tuple[ScriptCall, ...]:
         """Return the call that books a turn's usage, once for its newest update; () if there is no usage.
 
-        It goes with the turn's commit in one round trip, and counts whatever becomes of the commit. Each `run` is booked
-        once: a turn begins again if somebody forgets a message meanwhile, and its next run has another name.
+        It goes with the turn's commit in one round trip, and counts whatever becomes of the commit. Each `run` is
+        booked once: a turn begins again if somebody forgets a message meanwhile.
         """
         if not usage.prompt_tokens and not usage.completion_tokens:
             return ()
