@@ -40,6 +40,8 @@ T = TypeVar("T")
 
 SEARCHES = Rate(per_second=3, burst=9)
 """Searches of one person: each takes two requests to the index and some CPU."""
+ERASURES = Rate(per_second=2, burst=40)
+"""Erasures of one person: each takes several requests to the index."""
 EXPORTS = Rate(per_second=1 / 60, burst=1)
 """Exports of one person."""
 _REOPEN_AFTER_S = 5.0
@@ -140,6 +142,7 @@ def _build_changes(pages: MemoryPages, outside: Outside, *, clock: Callable[[], 
         open_recall=pages.open_recall,
         telegram=outside.telegram,
         version=pages.version,
+        erasures=RateLimit(ERASURES, clock=time.monotonic),
         exports=RateLimit(EXPORTS, clock=time.monotonic),
         clock=clock,
     )

@@ -48,6 +48,7 @@ class MemoryChanges:
     open_recall: OpenRecall
     telegram: TelegramApi
     version: str
+    erasures: RateLimit
     exports: RateLimit
     clock: Callable[[], float]
 
@@ -67,6 +68,7 @@ class MemoryChanges:
         """
         ids = _message_ids(await read_object(request))
         context = await self.access.find(visitor, request.path_params["id"])
+        admit(self.erasures, visitor.key)
         ref, history = context.ref, self.forgetting.history
         epoch = (await history.load(ref, limit=0)).epoch
         found = await history.get(ref, ids)
@@ -102,6 +104,7 @@ class MemoryChanges:
         context = await self.access.find(visitor, request.path_params["id"])
         if not context.rights.may_reset:
             raise PageError("forbidden", "Only an administrator may erase this memory.")
+        admit(self.erasures, visitor.key)
         recall = await self._recall()
         receipt = _honest(await self.open_eraser(recall).reset(context.ref), recall)
         log.info("page_reset", context=context.ref.context_id, is_proven=receipt.is_proven)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+from bot.page.api import OF_A_VISITOR
 from memory.transfer.file import check_file
 from simulator.offline_model.prompt import text_of
 from tests.scripted_replies import Reply, held, text
@@ -142,6 +143,20 @@ async def test_an_id_that_no_store_takes_is_refused(stores: StoryStores) -> None
         )
 
     assert (answer.status_code, answer.json()["error"]) == (400, "bad_request")
+
+
+async def test_a_person_cannot_keep_the_index_busy_with_erasures(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot, page_server(bot) as server:
+        path = f"contexts/{context_of(BEN)}"
+        page, other = server.visit(BEN), server.visit(OLGA)
+        statuses = [
+            (await page.send(f"{path}/forget", {"message_ids": ["nothing"]})).status_code
+            for _ in range(OF_A_VISITOR.burst)  # more would be too many requests of any kind
+        ]
+        theirs = await other.send(f"contexts/{context_of(OLGA)}/reset")
+
+    assert set(statuses) == {200, 429}
+    assert theirs.status_code == 200
 
 
 async def test_a_running_turn_that_has_read_a_forgotten_message_begins_again_without_it(
