@@ -1,8 +1,9 @@
 """What a person changes on the page: forget messages, reset a context, and have the export sent."""
 
+import asyncio
 import io
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -35,6 +36,8 @@ MESSAGES_AT_ONCE = 100
 _LONGEST_ID = 64
 LARGEST_EXPORT = 50 * 1000 * 1000
 """Bytes of a file that a bot may send."""
+EXPORTS_AT_ONCE = 2
+"""Exports of a process at a time: each is held in memory until it is sent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +54,7 @@ class MemoryChanges:
     erasures: RateLimit
     exports: RateLimit
     clock: Callable[[], float]
+    exporting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXPORTS_AT_ONCE))
 
     def routes(self) -> list[ApiRoute]:
         """Return the routes."""
@@ -117,18 +121,11 @@ class MemoryChanges:
         context = await self.access.find(visitor, request.path_params["id"])
         if not context.rights.may_export or visitor.user_id is None:
             raise PageError("forbidden", "You may not export this memory.")
+        if self.exporting.locked():
+            raise PageError("unavailable", "Other exports are running. Please try again in a moment.")
         admit(self.exports, visitor.key)
-        content = await self._write_export(context)
-        file_name = f"memory-{datetime.fromtimestamp(self.clock(), UTC):%Y-%m-%d}.jsonl"
-        try:
-            await self.telegram.send_document(visitor.user_id, content, name=file_name)
-        except (ChatUnreachable, TelegramRefused):
-            raise PageError(
-                "forbidden",
-                "I may not write to you. Please press Start in our private chat, and try again.",
-            ) from None
-        log.info("page_exported", context=context.ref.context_id, size=len(content))
-        return {"sent": True, "file_name": file_name, "size": len(content)}
+        async with self.exporting:
+            return await self._send_export(visitor.user_id, context)
 
     async def _recall(self) -> Recall | None:
         """Return the index; None if it is away: the indexer does the queued work later."""
@@ -140,6 +137,19 @@ class MemoryChanges:
     async def _is_moved(self, context: PageContext) -> bool:
         """Return True for a group that has become a supergroup."""
         return not context.is_private and context.anchor_id in await self.access.migrations.present_ids()
+
+    async def _send_export(self, user_id: int, context: PageContext) -> Mapping[str, Any]:
+        content = await self._write_export(context)
+        file_name = f"memory-{datetime.fromtimestamp(self.clock(), UTC):%Y-%m-%d}.jsonl"
+        try:
+            await self.telegram.send_document(user_id, content, name=file_name)
+        except (ChatUnreachable, TelegramRefused):
+            raise PageError(
+                "forbidden",
+                "I may not write to you. Please press Start in our private chat, and try again.",
+            ) from None
+        log.info("page_exported", context=context.ref.context_id, size=len(content))
+        return {"sent": True, "file_name": file_name, "size": len(content)}
 
     async def _write_export(self, context: PageContext) -> bytes:
         ref, thread = context.ref, context.thread_id

@@ -8,7 +8,7 @@ from memory.transfer.file import check_file
 from simulator.offline_model.prompt import text_of
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
-from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, running_bot
+from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, StoryStores, running_bot
 from tests.story.page_visits import Visit, context_of, page_server, visiting
 
 
@@ -112,6 +112,24 @@ async def test_a_persons_data_come_into_their_chat_as_a_file_that_can_be_importe
     assert (done["sent"], done["file_name"]) == (True, document["file_name"])
     assert done["size"] == len(content)
     assert (again.status_code, again.json()["error"]) == (429, "too_many_requests")
+
+
+async def test_a_third_export_at_a_time_waits_and_costs_its_person_nothing(stores: StoryStores) -> None:
+    people = (OLGA, BEN, CHIARA)
+    async with running_bot(stores) as bot, page_server(bot) as server:
+        for person in people:
+            await bot.ask(person, "hello")
+        await bot.people.fault("hang", method="sendDocument", times=None, seconds=3, late=True)
+        paths = {person: f"contexts/{context_of(person)}/export" for person in people}
+        answers = await asyncio.gather(*[server.visit(person).send(paths[person]) for person in people])
+        await bot.people.no_faults()
+        (refused,) = [
+            person for person, answer in zip(people, answers, strict=True) if answer.status_code == 503
+        ]
+        again = await server.visit(refused).send(paths[refused])
+
+    assert sorted(answer.status_code for answer in answers) == [200, 200, 503]
+    assert again.status_code == 200
 
 
 async def test_a_person_whom_the_bot_may_not_write_to_is_told_so(stores: StoryStores) -> None:
