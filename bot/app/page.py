@@ -38,6 +38,8 @@ from memory.stores import MemoryStores, open_memory_stores, qdrant_place
 log = structlog.get_logger()
 T = TypeVar("T")
 
+LISTS = Rate(per_second=1, burst=30)
+"""Lists of one person's contexts: each looks through the registry of all contexts."""
 SEARCHES = Rate(per_second=3, burst=9)
 """Searches of one person: each takes two requests to the index and some CPU."""
 ERASURES = Rate(per_second=2, burst=40)
@@ -74,6 +76,7 @@ async def open_page_api(
             version=version("mnemogram"),
             tokenizer=counter_for(settings.openai_model),
             artifact_ttl_s=options.artifact_ttl_s,
+            lists=RateLimit(LISTS, clock=time.monotonic),
             searches=RateLimit(SEARCHES, clock=time.monotonic),
             clock=clock,
         )

@@ -51,6 +51,7 @@ class MemoryPages:
     version: str
     tokenizer: TokenCounter
     artifact_ttl_s: int
+    lists: RateLimit
     searches: RateLimit
     clock: Callable[[], float]
 
@@ -67,6 +68,7 @@ class MemoryPages:
 
     async def list_contexts(self, visitor: Visitor, _: Request) -> Mapping[str, Any]:
         """Return the visitor, the bot, and the contexts of the visitor's chats."""
+        admit(self.lists, visitor.key)
         contexts, current = await self.access.list_contexts(visitor)
         present = await self.access.migrations.present_ids() if visitor.place else {}
         replies = await self.redis.run_all([load_snapshot(context.ref, limit=0) for context in contexts])

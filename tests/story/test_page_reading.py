@@ -1,7 +1,8 @@
 """People read their chat's memory on the page."""
 
+from bot.page.api import OF_A_VISITOR
 from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, running_bot
-from tests.story.page_visits import context_of, visiting
+from tests.story.page_visits import context_of, page_server, visiting
 
 
 async def test_a_person_reads_what_was_said_newest_first_and_page_by_page(stores: StoryStores) -> None:
@@ -87,3 +88,13 @@ async def test_an_answer_has_a_receipt_that_names_its_sources_and_why_they_were_
     assert receipt["prompt_tokens"] > 0
     assert [each["message"] for each in after["recalled"]].count(None) == 1
     assert none == {"receipt": None}
+
+
+async def test_a_person_cannot_keep_the_store_busy_with_lists_of_contexts(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot, page_server(bot) as server:
+        page = server.visit(BEN)
+        statuses = [(await page.ask("contexts")).status_code for _ in range(OF_A_VISITOR.burst)]
+        other = await server.visit(OLGA).ask("contexts")
+
+    assert set(statuses) == {200, 429}  # more would be too many requests of any kind
+    assert other.status_code == 200
