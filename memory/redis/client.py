@@ -79,6 +79,7 @@ class _PooledConnection(Protocol):
 
     socket_timeout: float | None
 
+    async def connect(self) -> None: ...
     async def send_packed_command(self, command: bytes, check_health: bool = True) -> None: ...
     async def read_response(self) -> Any: ...
     async def disconnect(self, nowait: bool = False) -> None: ...
@@ -346,14 +347,19 @@ class _Wire:
     ) -> list[Any]:
         """Send and read. One time-out for all costs less than redis-py's own for each step."""
         connection.socket_timeout = None
+        writer: asyncio.StreamWriter | None = None
         try:
             async with asyncio.timeout(SOCKET_TIMEOUT_S):
+                await connection.connect()  # nothing, if it is connected
+                writer = getattr(connection, "_writer", None)
                 await connection.send_packed_command(packed, check_health=False)
                 return [await self._read(connection, str(command[0])) for command in commands]
         except BaseException:
-            await connection.disconnect(
-                nowait=True
-            )  # the next command must not read the rest of these replies
+            # The next command must not read the rest of these replies. redis-py only closes the connection: that waits
+            # until the server has taken the unsent rest of a large command.
+            if writer is not None:
+                writer.transport.abort()
+            await connection.disconnect(nowait=True)
             raise
         finally:
             connection.socket_timeout = SOCKET_TIMEOUT_S

@@ -1,6 +1,9 @@
 """The client on one server: its connections, and what it says of a server that cannot serve."""
 
 import asyncio
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -133,3 +136,29 @@ async def _blocked(redis: RedisClient) -> asyncio.Task[object]:
 async def _ask_until_it_fails(redis: RedisClient) -> None:
     while True:
         await redis.call("GET", "a")
+
+
+async def test_a_cancelled_command_that_the_server_does_not_take_leaves_no_socket(tmp_path: Path) -> None:
+    async with plain_valkey(tmp_path) as url, open_redis(url) as redis:
+        pid = int((await redis.call("INFO", "server"))["process_id"])
+        connected = _count_sockets()
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            sending = asyncio.create_task(redis.call("SET", "k", "x" * 10_000_000))
+            for _ in range(20):  # until it waits for the server to take the rest
+                await asyncio.sleep(0)
+            assert sending.cancel()
+            await asyncio.wait([sending])
+
+            await eventually(lambda: _count_sockets() == connected - 1)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert await redis.is_alive()
+
+
+def _count_sockets() -> int:
+    targets: list[str] = []
+    for descriptor in Path("/proc/self/fd").iterdir():
+        with suppress(FileNotFoundError):  # the one that reads the folder
+            targets.append(str(descriptor.readlink()))
+    return sum(target.startswith("socket:") for target in targets)

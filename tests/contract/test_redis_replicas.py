@@ -53,6 +53,9 @@ class OldServer:
             raise ResponseError("unknown command 'WAITAOF'")
         return self._copies if verb == b"WAIT" else "OK"
 
+    async def connect(self) -> None:
+        """Do nothing: it is always open."""
+
     async def disconnect(self, nowait: bool = False) -> None:
         """Stay open."""
 
