@@ -157,7 +157,7 @@ class BufferedHistory:
             ref, message_id, text=text, tokens=tokens, edited_at=edited_at, epoch=epoch, note=note
         )
         if is_kept:
-            self.revision = (await self._reload(len(self.snapshot.newest))).revision
+            await self._reload(len(self.snapshot.newest), is_changed=True)
         return is_kept
 
     async def delete(
@@ -173,7 +173,7 @@ class BufferedHistory:
         known_by = {int(each) for each in deleted.known_by if each.isdecimal()}
         quotes = _strip_quotes(self.pending, {*known_by, *quoted, *shown_as} - {0})
         if deleted.messages or deleted.quotes:
-            self.revision = (await self._reload(len(self.snapshot.newest))).revision
+            await self._reload(len(self.snapshot.newest), is_changed=True)
         return replace(deleted, messages=deleted.messages + len(pending), quotes=deleted.quotes + quotes)
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
@@ -192,10 +192,17 @@ class BufferedHistory:
         self.pending.clear()
         return erased
 
-    async def _reload(self, limit: int) -> HistorySnapshot:
+    async def _reload(self, limit: int, *, is_changed: bool = False) -> HistorySnapshot:
+        """Read the store again, perhaps after a change of this turn.
+
+        A change raises the revision by one. If it rose by more, somebody else has deleted a message too: then
+        `revision` stays behind, and the commit sees that.
+        """
         snapshot = await self._store.load(self._ref, limit=limit + self._hidden_count)
         if snapshot.epoch != self.epoch:
             raise Forgotten
+        if is_changed and snapshot.revision > self.snapshot.revision:
+            self.revision += 1
         self.snapshot = snapshot if self._hidden_from is None else rewind(snapshot, self._hidden_from)
         return self.snapshot
 

@@ -56,14 +56,10 @@ def dump_entry(context_keys: Mapping[str, Any], *, title: str, created_at: float
 
 async def list_contexts(redis: RedisClient, partitions: Iterable[int]) -> list[Context]:
     """Return all registered contexts of these partitions, the oldest first."""
-    found: list[Context] = []
-    for partition in partitions:
-        entries = cast(dict[str, str], await redis.call("HGETALL", partition_key(partition, "contexts")))
-        found += [
-            _parse(ContextRef(context_id=context_id, partition=partition), entry)
-            for context_id, entry in entries.items()
-        ]
-    return sorted(found, key=lambda context: (context.created_at, context.ref.context_id))
+    found = {
+        context.ref: context for partition in partitions async for context in _scan(redis, partition, text="")
+    }
+    return sorted(found.values(), key=lambda context: (context.created_at, context.ref.context_id))
 
 
 async def find_context(redis: RedisClient, ref: ContextRef) -> Context | None:
@@ -79,15 +75,19 @@ async def scan_contexts(
 
     The store filters the entries, in pieces. A context may come twice if the registry grows meanwhile.
     """
+    async for context in _scan(redis, partition, text=f'"{name}":{value}'):
+        if context.keys.get(name) == value:  # the text may be the beginning of a longer number
+            yield context
+
+
+async def _scan(redis: RedisClient, partition: int, *, text: str) -> AsyncGenerator[Context]:
+    """Yield the contexts whose entries contain this text. Parsing all at once would hold up other work."""
     cursor = 0
     while True:
-        call = search_contexts(partition, cursor=cursor, count=_PIECE, text=f'"{name}":{value}')
-        reply = await redis.run(call)
+        reply = await redis.run(search_contexts(partition, cursor=cursor, count=_PIECE, text=text))
         cursor, entries = int(reply[0]), cast("list[str]", reply[1])
         for context_id, entry in zip(entries[::2], entries[1::2], strict=True):
-            context = _parse(ContextRef(context_id=context_id, partition=partition), entry)
-            if context.keys.get(name) == value:  # the text may be the beginning of a longer number
-                yield context
+            yield _parse(ContextRef(context_id=context_id, partition=partition), entry)
         if not cursor:
             return
 

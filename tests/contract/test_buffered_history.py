@@ -153,6 +153,22 @@ async def test_an_edit_in_a_turn_takes_effect_at_once(redis: RedisClient) -> Non
     assert (await memory.store.get(REF, ["m2"]))["m2"].text == "new"
 
 
+@pytest.mark.parametrize("others_forget", [False, True])
+async def test_a_turns_own_edits_do_not_hide_that_somebody_else_has_forgotten_a_message(
+    redis: RedisClient, others_forget: bool
+) -> None:
+    store = RedisHistory(redis)
+    turn = await make_turn(store, stored=5, limit=50)
+    if others_forget:
+        await store.delete(REF, ["m0"], epoch=0)
+
+    await turn.replace(REF, "m1", text="edited", tokens=1, edited_at=9.0, epoch=0)
+    await turn.replace(REF, "m1", text="edited", tokens=1, edited_at=9.0, epoch=0)
+    await turn.delete(REF, ["m2"], epoch=0)
+
+    assert (turn.revision != (await store.load(REF, limit=0)).revision) == others_forget
+
+
 async def test_an_edit_of_a_pending_message_waits_with_it(redis: RedisClient) -> None:
     turn = await make_turn(RedisHistory(redis), stored=1, limit=50)
     await turn.append(REF, [make_message("mine")], epoch=0)
