@@ -48,13 +48,15 @@ class Work:
         self.running.append(claim)
         self.most = max(self.most, len(self.running))
         try:
-            todo = await self.box.take(claim)
-            self.taken += 1
-            await self.go.wait()
-            for update_id in todo.updates:
-                await self.box.commit(claim, update_id)
-                self.done.append(update_id)
-            await self.box.inbox.settle(claim)
+            is_done = False
+            while not is_done:  # an update may come between the last one and the settling
+                todo = await self.box.take(claim)
+                self.taken += 1
+                await self.go.wait()
+                for update_id in todo.updates:
+                    await self.box.commit(claim, update_id)
+                    self.done.append(update_id)
+                is_done = not await self.box.inbox.settle(claim)
         except asyncio.CancelledError:
             self.cancelled += 1
             raise
