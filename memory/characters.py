@@ -18,6 +18,26 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def one_line(text: str, at_most: int) -> str:
+    """Return the text on one line of up to `at_most` characters, without invisible and direction characters.
+
+    Joiners stay: emoji and Persian words need them.
+    """
+    line = " ".join("".join(map(_visible, well_formed(text))).split())
+    return line if len(line) <= at_most else line[: seam_before(line, at_most)].rstrip()
+
+
+def _visible(character: str) -> str:
+    """Return the character, a blank for one that breaks lines, and "" for an invisible one."""
+    if " " <= character <= "~":
+        return character
+    category = unicodedata.category(character)
+    if category in ("Cc", "Zl", "Zp"):
+        return " "
+    is_needed = character in "\u200c\u200d" or "\U000e0020" <= character <= "\U000e007f"
+    return "" if category == "Cf" and not is_needed else character
+
+
 def seam_before(text: str, position: int) -> int:
     """Return the nearest place at or before `position` where a cut divides no emoji sequence or accented
     letter.

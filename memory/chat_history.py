@@ -2,20 +2,21 @@
 
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from memory.erasure import ErasureReceipt, count_vectors, delete_provably, prove_erased
+from memory.facts.selection import Memories, select_memories
 from memory.history.message import Continuation, Message, Quote, Role, Sender, is_indexed, render_message
 from memory.history.selectors import MessageSelector, TokenCounter
-from memory.history.store import HistoryStore
+from memory.history.store import HistoryStore, Passage
 from memory.keys import ContextRef
 from memory.recall.reasons import NO_REASON, Why
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.vector_index import Where
 
 if TYPE_CHECKING:
-    from memory.recall.ranking import RankedHit
+    from memory.history.fact import Fact
 
 _SPARE_HITS = 5
 """Extra hits, in place of messages that were deleted while the index did not answer."""
@@ -69,6 +70,8 @@ class RankedMessage:
     """False for a message below the floor or far below the best; only a search with `is_floored=False` finds it."""
     before: tuple[Message, ...] = ()
     after: tuple[Message, ...] = ()
+    facts: "tuple[Fact, ...]" = ()
+    """Facts that rest on the message."""
 
 
 class ChatHistory:
@@ -93,7 +96,7 @@ class ChatHistory:
         self._epoch = epoch
         self._store = store
         self._recall = recall
-        self._clock = clock
+        self._searcher = _Searcher(store=store, ref=ref, recall=recall, clock=clock)
         self._writer = _Writer(store=store, ref=ref, tokenizer=tokenizer, clock=clock, new_id=new_id)
 
     async def append_user_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
@@ -133,10 +136,6 @@ class ChatHistory:
         first = await self._store.page(self._ref, after_sequence=-1, limit=1)
         return first[0] if first and first[0].role == "system" else None
 
-    def is_searchable(self) -> bool:
-        """Return True if there is an index to search."""
-        return self._recall is not None
-
     async def search(
         self,
         text: str,
@@ -150,25 +149,17 @@ class ChatHistory:
         Blank text finds nothing. Small talk finds nothing unless the search is deliberate. A message can be found once
         it is indexed, shortly after its turn. Raises RecallUnavailable.
         """
-        if self._recall is None or k <= 0 or not text.strip():
-            return []
-        visible_ids = {message.id for message in options.get("visible", ())}
-        snapshot = await self._store.load(self._ref, limit=len(visible_ids))
-        visible_ids.update(exclude)
-        question = RecallQuestion(
-            text=text,
-            people=snapshot.people,
-            asker_id=options.get("asker_id"),
-            now=options["now"] if "now" in options else self._clock(),
-            where=exclude_visible(options.get("where", Where()), visible_ids, snapshot.newest),
-            is_deliberate=options.get("is_deliberate", False),
-            is_floored=options.get("is_floored", True),
-        )
-        hits = await self._recall.search(self._ref, self._epoch, question, k=k + _SPARE_HITS)
-        if not hits:
-            return []
-        sessions = await _read_around(self._store, self._ref, hits, reach=options.get("neighbours", 0))
-        return add_neighbours(hits, sessions, visible_ids, k=k)
+        found = await self._searcher.find(text, k, options, exclude=exclude, epoch=self._epoch)
+        return found.add_neighbours(found.ranked)
+
+    async def recall(self, text: str, k: int, **options: Unpack[SearchOptions]) -> Memories:
+        """Return up to `k` messages and facts for a prompt, selected from up to twice as many messages.
+
+        `search` says what is found, `select_memories` what is selected. Raises RecallUnavailable.
+        """
+        found = await self._searcher.find(text, 2 * k, options, epoch=self._epoch)
+        memories = select_memories(found.ranked, k, visible_ids=found.visible_ids)
+        return replace(memories, messages=tuple(found.add_neighbours(memories.messages)), people=found.people)
 
     async def select_messages(self, selector: MessageSelector, *, whole: bool = False) -> list[Message]:
         """Return the selector's choice from the current conversation, or from the whole history."""
@@ -191,6 +182,83 @@ class ChatHistory:
         erased = replace(await self._store.erase(self._ref), vectors=vectors)
         self._epoch = erased.epoch
         return await prove_erased(self._ref, erased, store=self._store, recall=self._recall)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """Hits of a search that still exist, best first, and the passage around each, by its sequence."""
+
+    ranked: Sequence[RankedMessage] = ()
+    passages: Mapping[int, Passage] = field(default_factory=dict[int, Passage])
+    visible_ids: Collection[str] = ()
+    people: Mapping[int, str] = field(default_factory=dict[int, str])
+
+    def add_neighbours(self, ranked: Sequence[RankedMessage]) -> list[RankedMessage]:
+        """Return these hits with their neighbours, no message twice and none that is visible.
+
+        A neighbour of two hits goes to the better one.
+        """
+        taken = {*self.visible_ids, *(hit.message.id for hit in ranked)}
+        complete: list[RankedMessage] = []
+        for hit in ranked:
+            messages = self.passages[hit.message.sequence or 0].messages
+            place = messages.index(hit.message)
+            before = _take_neighbours(messages[:place][::-1], taken)[::-1]
+            after = _take_neighbours(messages[place + 1 :], taken)
+            complete.append(replace(hit, before=tuple(before), after=tuple(after)))
+        return complete
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Searcher:
+    store: HistoryStore
+    ref: ContextRef
+    recall: Recall | None
+    clock: Callable[[], float]
+
+    async def find(
+        self,
+        text: str,
+        k: int,
+        options: SearchOptions,
+        *,
+        exclude: Collection[str] = frozenset(),
+        epoch: int,
+    ) -> _Found:
+        """Return the best `k` messages with their facts, as ChatHistory.search describes."""
+        if self.recall is None or k <= 0 or not text.strip():
+            return _Found()
+        visible_ids = {message.id for message in options.get("visible", ())}
+        snapshot = await self.store.load(self.ref, limit=len(visible_ids))
+        visible_ids.update(exclude)
+        question = RecallQuestion(
+            text=text,
+            people=snapshot.people,
+            asker_id=options.get("asker_id"),
+            now=options["now"] if "now" in options else self.clock(),
+            where=exclude_visible(options.get("where", Where()), visible_ids, snapshot.newest),
+            is_deliberate=options.get("is_deliberate", False),
+            is_floored=options.get("is_floored", True),
+        )
+        hits = await self.recall.search(self.ref, epoch, question, k=k + _SPARE_HITS)
+        if not hits:
+            return _Found()
+        sequences = sorted({hit.sequence for hit in hits})
+        passages = await self.store.around(self.ref, sequences, reach=options.get("neighbours", 0))
+        present = [
+            RankedMessage(
+                message=message,
+                score=hit.score,
+                why=hit.why,
+                is_likely=hit.is_likely,
+                facts=passages[hit.sequence].facts,
+            )
+            for hit in hits
+            if hit.sequence in passages
+            for message in passages[hit.sequence].messages
+            if message.id == hit.message_id
+        ]
+        return _Found(ranked=present[:k], passages=passages, visible_ids=visible_ids, people=snapshot.people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,55 +304,6 @@ def exclude_visible(where: Where, visible_ids: Collection[str], newest: Sequence
         single_ids.discard(message.id)
         bound = message.sequence if bound is None else min(bound, message.sequence)
     return replace(where, before_sequence=bound, excluded=where.excluded | single_ids)
-
-
-async def _read_around(
-    store: HistoryStore, ref: ContextRef, hits: "Sequence[RankedHit]", *, reach: int
-) -> Mapping[str, Sequence[Message]]:
-    """Return the messages of these hits by their ids, with their neighbours, in one round trip at most."""
-    if reach > 0:
-        around = await store.around(ref, sorted({hit.sequence for hit in hits}), reach=reach)
-        return {hit.message_id: around.get(hit.sequence, ()) for hit in hits}
-    return {
-        each: [message] for each, message in (await store.get(ref, [hit.message_id for hit in hits])).items()
-    }
-
-
-def add_neighbours(
-    hits: "Sequence[RankedHit]",
-    sessions: Mapping[str, Sequence[Message]],
-    visible_ids: Collection[str],
-    *,
-    k: int,
-) -> list[RankedMessage]:
-    """Return the first `k` hits that still exist with their neighbours, no message twice and none of `visible_ids`.
-
-    `sessions` has the session around each hit (by its id), oldest first. A neighbour of two hits goes to the better
-    one.
-    """
-    taken = set(visible_ids)
-    present: list[tuple[RankedHit, Sequence[Message], int]] = []
-    for hit in hits:
-        session = sessions.get(hit.message_id, ())
-        for place, message in enumerate(session):
-            if message.id == hit.message_id and len(present) < k:
-                present.append((hit, session, place))
-                taken.add(message.id)
-    ranked: list[RankedMessage] = []
-    for hit, session, place in present:
-        before = _take_neighbours(session[:place][::-1], taken)[::-1]
-        after = _take_neighbours(session[place + 1 :], taken)
-        ranked.append(
-            RankedMessage(
-                message=session[place],
-                score=hit.score,
-                why=hit.why,
-                is_likely=hit.is_likely,
-                before=tuple(before),
-                after=tuple(after),
-            )
-        )
-    return ranked
 
 
 def _take_neighbours(messages: Sequence[Message], taken: set[str]) -> list[Message]:

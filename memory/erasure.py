@@ -21,6 +21,7 @@ class ErasureReceipt:
     left: RecordCounts
     """Records that still exist, or after a deletion those that still mention the deleted messages."""
     vectors_erased: int = 0
+    """Points of the index: of messages, and of facts as their keys."""
     vectors_left: int | None = 0
     """None if the index did not answer: the erasure is queued then, and no search can see these vectors."""
     updates_forgotten: int = 0
@@ -149,13 +150,26 @@ async def delete_and_prove(
     before = await _drop(ref, ids, epoch=epoch, recall=recall)
     deleted = await store.delete(ref, ids, epoch=epoch, quoted=quoted)
     after = await _drop(ref, ids, epoch=epoch, recall=recall)
+    keys = await drop_keys(ref, deleted.uncited_ids, epoch=epoch, recall=recall)
     traces = await store.count_traces(ref, mentioning=deleted)
     return deleted, ErasureReceipt(
         erased=RecordCounts(**deleted.by_name()),
         left=replace(traces, messages=len(await store.get(ref, ids))),
-        vectors_erased=sum(vectors.before - vectors.left for vectors in (before, after) if vectors),
-        vectors_left=after.left if after else None,
+        vectors_erased=sum(vectors.before - vectors.left for vectors in (before, after, keys) if vectors),
+        vectors_left=after.left + keys.left if after and keys else None,
     )
+
+
+async def drop_keys(
+    ref: ContextRef, message_ids: Collection[str], *, epoch: int, recall: Recall | None
+) -> VectorErasure | None:
+    """Drop the keys of messages that no fact cites any more; None if the index does not answer."""
+    if recall is None or not message_ids:
+        return VectorErasure(before=0, left=0)
+    try:
+        return await _until_none_is_left(lambda: recall.drop_keys(ref, epoch=epoch, message_ids=message_ids))
+    except RecallUnavailable:
+        return None
 
 
 async def _drop(

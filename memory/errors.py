@@ -10,10 +10,12 @@ MemoryFailure
 ├── MissingContext       a read, search or erasure without a context is refused
 ├── Forgotten            the context was reset since this work began: nothing was written
 ├── RecordCorrupt        a stored record cannot be read: another program wrote it
-├── SummaryFailed        no summary was written: the model failed, or its answer is no summary
+├── SummaryFailed        the summary model failed, or its answer is not what was asked for
 ├── StoreMismatch        an earlier or later build wrote the store
 └── UnsafeStore          the store would lose or evict acknowledged data
 """
+
+import traceback
 
 
 class MemoryFailure(Exception):
@@ -73,3 +75,9 @@ class SummaryFailed(MemoryFailure):
 
 class UnsafeStore(MemoryFailure):
     """The store would lose or evict what it acknowledges."""
+
+
+def place_of(error: Exception) -> str:
+    """Return the type and place of an error, without its text, which may quote a conversation."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{type(error).__name__} at {frames[-1].name}:{frames[-1].lineno}"

@@ -70,6 +70,8 @@ class KeyKind(NamedTuple):
     """Field of RecordCounts for the entries of a context's key, "" for an index. A reset erases both."""
     listed_in: str = ""
     """Key of the context with the ids of all keys of this kind, which a reset erases too."""
+    outlives_resets: bool = False
+    """True for a key of a context that no reset erases."""
 
 
 ContextName = Literal[
@@ -89,6 +91,11 @@ ContextName = Literal[
     "receipts",
     "receipt",
     "talk",
+    "facts",
+    "fact_order",
+    "cited",
+    "unread",
+    "choices",
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "stop"]
 PartitionName = Literal[
@@ -97,6 +104,7 @@ PartitionName = Literal[
     "walk",
     "erasures",
     "compress",
+    "extract",
     "active",
     "ready",
     "control",
@@ -121,6 +129,7 @@ GlobalName = Literal[
     "{usage}:minute",
     "{usage}:told",
     "{usage}:booked",
+    "{usage}:facts",
     "{access}:guests",
     "{access}:invitation",
     "{access}:tries",
@@ -143,10 +152,14 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         "HASH of the context. next_sequence, conversation_start, created_at; session_start and last_sent_at of"
         " the newest session. active_agent (after a transfer), revision (of deletions and edits). migrated_to:"
         " the supergroup whose messages `telegram` contains. summary_failures, summary_failed_at (next_sequence"
-        " at the last one)."
+        " at the last one). facts_from: older messages were not read for facts yet. facts_version (of changes of"
+        " facts), facts_saved (id of the last save), fact_failures. `facts_since:<sender id>`: messages of this person"
+        " before that sequence are not read. corrections: the questions about facts that wait for"
+        " an answer (AwaitedCorrection as JSON)."
     ),
     "epoch": KeyKind(
-        "STRING counter of resets, which outlives them. Writers that began before a reset find another epoch."
+        "STRING counter of resets, which outlives them. Writers that began before a reset find another epoch.",
+        outlives_resets=True,
     ),
     "summaries": KeyKind(
         "HASH summary id → the summary as JSON, and `covers:<summary id>` → the ids of the messages it added.",
@@ -198,11 +211,24 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         expires=True,
         counted_as="talk",
     ),
+    "facts": KeyKind("HASH fact id → the fact as JSON.", counted_as="facts"),
+    "fact_order": KeyKind("ZSET of fact ids scored by valid_from (Unix seconds).", counted_as="facts"),
+    "cited": KeyKind(
+        "HASH message id → ids of the facts that cite it, with spaces; and `closed:<fact id>` → ids of the facts that"
+        " this one has closed."
+    ),
+    "unread": KeyKind("ZSET of ids of the messages that are not read for facts yet, scored by sequence."),
+    "choices": KeyKind(
+        "HASH of choices about facts, which outlives resets: `facts` → on or off, and `off:<sender id>` → 1.",
+        outlives_resets=True,
+    ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""
 
 ERASED_KEYS: Mapping[str, str] = {
-    name: kind.counted_as for name, kind in CONTEXT_KEYS.items() if name != "epoch" and not kind.parts
+    name: kind.counted_as
+    for name, kind in CONTEXT_KEYS.items()
+    if not kind.outlives_resets and not kind.parts
 }
 """Keys that a reset erases, with the field of RecordCounts that counts their entries."""
 
@@ -229,6 +255,7 @@ class RecordCounts:
     sessions: int = 0
     answer_receipts: int = 0
     """Those that have not expired."""
+    facts: int = 0
 
     @property
     def total(self) -> int:
@@ -269,6 +296,10 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     "compress": KeyKind(
         "ZSET of context ids whose conversation waits for compression, scored by the due time (Unix seconds; 0: now)."
         " During the compression the score is the end of its lease."
+    ),
+    "extract": KeyKind(
+        "ZSET of context ids with messages to read for facts. The score is a whole number of Unix seconds while the"
+        " context waits (0: now), and has a fraction while it is claimed: the end of the lease."
     ),
     "active": KeyKind("HASH context id → id of its entry in `ready`."),
     "ready": KeyKind("STREAM of contexts with something to do; one consumer group."),
@@ -349,6 +380,11 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     "{usage}:booked": KeyKind(
         "STRING: the usage of this update's turn, or of a failed run of it, is booked; USAGE_TTL_S.",
         "UPDATE_ID:RUN",
+        expires=True,
+    ),
+    "{usage}:facts": KeyKind(
+        "STRING: tokens that reading older messages for facts took on a day (UTC); USAGE_TTL_S.",
+        "DAY",
         expires=True,
     ),
     "{access}:guests": KeyKind(

@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from memory.errors import Forgotten
 from memory.history.message import Message
-from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore
+from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore, Passage
 from memory.keys import ContextRef, RecordCounts
 
 _SEQUENCE = attrgetter("sequence")
@@ -49,7 +49,7 @@ class BufferedHistory:
         """See HistoryStore; no round trip unless more messages are wanted than were preloaded."""
         _check(ref, self._ref)
         snapshot, pending = self.snapshot, len(self.pending)
-        is_whole = len(snapshot.newest) >= snapshot.conversation_count - snapshot.covered_count
+        is_whole = len(snapshot.newest) >= snapshot.conversation_count - snapshot.summary_state.covered_count
         if limit > len(snapshot.newest) + pending and not is_whole:
             snapshot = await self._reload(limit)
         messages = (*snapshot.newest, *self.pending)
@@ -121,15 +121,13 @@ class BufferedHistory:
             found |= {each: m for each, m in stored.items() if is_before(m, self._hidden_from)}
         return found
 
-    async def around(
-        self, ref: ContextRef, sequences: Collection[int], *, reach: int
-    ) -> dict[int, list[Message]]:
+    async def around(self, ref: ContextRef, sequences: Collection[int], *, reach: int) -> dict[int, Passage]:
         """See HistoryStore; pending messages are left out."""
         _check(ref, self._ref)
         stored = await self._store.around(ref, sequences, reach=reach)
         return {
-            sequence: [message for message in messages if is_before(message, self._hidden_from)]
-            for sequence, messages in stored.items()
+            sequence: replace(passage, messages=_until(passage.messages, self._hidden_from))
+            for sequence, passage in stored.items()
             if self._hidden_from is None or sequence < self._hidden_from
         }
 
@@ -233,6 +231,10 @@ class BufferedHistory:
 def _check(ref: ContextRef, own: ContextRef) -> None:
     if ref != own:
         raise ValueError("a turn can read only the history of its own context")
+
+
+def _until(messages: Sequence[Message], sequence: int | None) -> tuple[Message, ...]:
+    return tuple(message for message in messages if is_before(message, sequence))
 
 
 def _strip_quotes(messages: list[Message], telegram_ids: Collection[int | None]) -> int:

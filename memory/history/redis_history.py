@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 from memory.brief_cache import BriefCache
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, RecordCorrupt
+from memory.history.fact import Fact, is_source
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed, render_message
 from memory.history.store import (
@@ -19,9 +20,11 @@ from memory.history.store import (
     Deletion,
     Erasure,
     HistorySnapshot,
+    Passage,
+    SummaryState,
 )
 from memory.history.summary import Summary
-from memory.history.talk import TalkLine
+from memory.history.talk import NO_TALK, TALK_LOADED, RecentTalk, TalkLine
 from memory.keys import ERASED_KEYS, ContextRef, RecordCounts, context_key, listed_prefixes
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
@@ -46,6 +49,8 @@ class MessageRow:
     telegram_id: str
     sender_id: str
     sender_name: str
+    is_source: bool
+    """True if facts may rest on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +117,7 @@ class RedisHistory:
             call = read_page(ref, direction="newest", bound=before_sequence, limit=limit, whole=whole)
         else:
             call = read_page(ref, direction="oldest", bound=after_sequence, limit=limit, whole=whole)
-        return _parse_messages(await self._redis.run(call))
+        return parse_messages(await self._redis.run(call))
 
     async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Message]:
         """See HistoryStore."""
@@ -126,25 +131,27 @@ class RedisHistory:
             return {}
         replies = await self._redis.run_all([get_messages(ref, ids=list(ids)) for ref, ids in wanted.items()])
         current: dict[ContextRef, CurrentMessages] = {}
-        for ref, (epoch, rows, starts, people) in zip(wanted, replies, strict=True):
+        for ref, (epoch, rows, starts, people, facts) in zip(wanted, replies, strict=True):
             ids = rows[::3]
             current[ref] = CurrentMessages(
                 epoch=int(epoch),
-                messages=dict(zip(ids, _parse_messages(rows), strict=True)),
-                people=_parse_people(people),
+                messages=dict(zip(ids, parse_messages(rows), strict=True)),
+                people=parse_people(people),
                 sessions=dict(zip(ids, map(int, starts), strict=True)),
+                facts={each: parse_facts(lines) for each, lines in zip(ids, facts, strict=True) if lines},
             )
         return current
 
-    async def around(
-        self, ref: ContextRef, sequences: Collection[int], *, reach: int
-    ) -> dict[int, list[Message]]:
+    async def around(self, ref: ContextRef, sequences: Collection[int], *, reach: int) -> dict[int, Passage]:
         """See HistoryStore."""
         if not sequences:
             return {}
         call = read_neighbours(ref, reach=reach, sequences=[str(each) for each in sequences])
         replies = await self._redis.run(call)
-        return {sequence: _parse_messages(rows) for sequence, rows in zip(sequences, replies, strict=True)}
+        return {
+            sequence: Passage(messages=tuple(parse_messages(rows)), facts=parse_facts(facts))
+            for sequence, (rows, facts) in zip(sequences, replies, strict=True)
+        }
 
     async def replace(
         self,
@@ -164,7 +171,7 @@ class RedisHistory:
                 raise Forgotten
             if not rows:
                 return False
-            (found,) = _parse_messages(rows)
+            (found,) = parse_messages(rows)
             new_note = found.note if note is None else note
             edited = replace(found, text=text, note=new_note, tokens=tokens, edited_at=edited_at)
             if edited == found or (found.edited_at is not None and edited_at < found.edited_at):
@@ -262,6 +269,15 @@ class RedisTalk:
                 return parse_json(TalkLine, line)
         return None
 
+    async def newest(self, ref: ContextRef, *, limit: int) -> list[tuple[int, TalkLine]]:
+        """Return the newest lines with their scores, at most `limit`, oldest first, without unreadable ones."""
+        key, found = context_key(ref, "talk"), list[tuple[int, TalkLine]]()
+        rows = await self._redis.call("ZRANGE", key, -limit, -1, "WITHSCORES")
+        for line, score in rows:
+            with suppress(RecordCorrupt):
+                found.append((int(score), parse_json(TalkLine, line)))
+        return found
+
     async def forget(self, ref: ContextRef, score: int) -> int:
         """Erase the line and those that copy its message; return how many. Repeating it erases none."""
         return int(await self._redis.run(forget_talk(ref, score=score)))
@@ -272,7 +288,7 @@ def forget_talk(ref: ContextRef, *, score: int) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def load_snapshot(ref: ContextRef, *, limit: int) -> ScriptCall: ...
+def load_snapshot(ref: ContextRef, *, limit: int, talk_limit: int = TALK_LOADED) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -346,6 +362,7 @@ def message_batch(messages: Sequence[Message]) -> MessageBatch:
             telegram_id="" if telegram_id is None else str(telegram_id),
             sender_id=str(sender.id) if sender else "",
             sender_name=sender.name if sender else "",
+            is_source=is_source(message),
         )
         rows.append(row)
     return MessageBatch(
@@ -369,7 +386,8 @@ def recent_messages() -> RecentMessages:
 def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnapshot:
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
-    summary, covered_count, turns, active_agent, revision, failed_at, people, talk = reply[8:]
+    summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
+    talk, talk_count = reply[15:17]
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
         for sequence, line in zip(order[1::2], lines, strict=True)
@@ -384,13 +402,14 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
         created_at=float(created_at) if created_at else None,
         newest=tuple(reversed(newest)),
         summary=parse_json(Summary, summary) if summary else None,
-        covered_count=int(covered_count),
         ledger=tuple([parse_json(LedgerTurn, turn) for turn in turns]) if turns else (),
         active_agent=active_agent,
         revision=int(revision),
-        summary_failed_at=int(failed_at) if failed_at else None,
-        people=_parse_people(people),
-        talk=_parse_talk(talk) if talk else (),
+        summary_state=SummaryState(
+            covered_count=int(covered_count), failed_at=int(failed_at) if failed_at else None
+        ),
+        people=parse_people(people),
+        talk=RecentTalk(lines=_parse_talk(talk), count=int(talk_count)) if talk_count else NO_TALK,
     )
 
 
@@ -404,7 +423,7 @@ def _parse_deletion(line: str, ids: Collection[str]) -> Deletion:
     )
 
 
-def _parse_messages(rows: Sequence[str]) -> list[Message]:
+def parse_messages(rows: Sequence[str]) -> list[Message]:
     """Return the messages of rows of id, sequence and JSON."""
     return [_parse_message(sequence, line) for sequence, line in zip(rows[1::3], rows[2::3], strict=True)]
 
@@ -420,7 +439,13 @@ def _parse_recent(sequence: str, line: str, recent: RecentMessages) -> Message:
     return message
 
 
-def _parse_people(pairs: Sequence[str]) -> dict[int, str]:
+def parse_facts(lines: Sequence[str | None]) -> tuple[Fact, ...]:
+    """Return the facts of these lines of JSON, without those that do not exist."""
+    return tuple([parse_json(Fact, line) for line in lines if line])
+
+
+def parse_people(pairs: Sequence[str]) -> dict[int, str]:
+    """Return the people of pairs of sender id and name."""
     return dict(zip(map(int, pairs[::2]), pairs[1::2], strict=True))
 
 

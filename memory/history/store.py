@@ -4,10 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
-from memory.history.talk import TalkLine
+from memory.history.talk import NO_TALK, RecentTalk
 from memory.keys import ContextRef, RecordCounts
 
 SESSION_GAP_S = 3600.0
@@ -16,6 +17,16 @@ SESSION_MESSAGES = 100
 """Limit of messages in a session: talk without a pause would be one session otherwise."""
 PEOPLE_LIMIT = 500
 """Names that are stored of the people of a context, at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SummaryState:
+    """The summarising of a conversation at one moment."""
+
+    covered_count: int = 0
+    """Messages that the summary covers."""
+    failed_at: int | None = None
+    """`next_sequence` at which summarising was given up, or None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,20 +46,17 @@ class HistorySnapshot:
     newest: tuple[Message, ...]
     """Newest messages of the current conversation, oldest first, without those that the summary covers."""
     summary: Summary | None = None
-    covered_count: int = 0
-    """Messages that the summary covers."""
     ledger: tuple[LedgerTurn, ...] = ()
     """Turns of the messages in `newest`, oldest first."""
     active_agent: str = ""
     """The agent that a transfer gave the chat to; "" for the main agent."""
     revision: int = 0
     """Count of deletions and edits."""
-    summary_failed_at: int | None = None
-    """`next_sequence` at which summarising was given up, or None."""
+    summary_state: SummaryState = SummaryState()
     people: Mapping[int, str] = field(default_factory=dict[int, str])
     """Sender id → the name shown last, of up to PEOPLE_LIMIT senders."""
-    talk: tuple[TalkLine, ...] = ()
-    """Recent talk that was not addressed to the bot, oldest first."""
+    talk: RecentTalk = NO_TALK
+    """Recent talk that was not addressed to the bot."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +69,17 @@ class CurrentMessages:
     """See HistorySnapshot."""
     sessions: Mapping[str, int] = field(default_factory=dict[str, int])
     """Message id → sequence at which its session began."""
+    facts: Mapping[str, tuple[Fact, ...]] = field(default_factory=dict[str, tuple[Fact, ...]])
+    """Message id → facts that cite it, for messages that any fact cites."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """A message with its neighbours of the same session, and the facts that cite it."""
+
+    messages: tuple[Message, ...] = ()
+    """Oldest first."""
+    facts: tuple[Fact, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +109,10 @@ class Deletion(RecordCounts):
     sender_ids: tuple[int, ...] = ()
     known_by: tuple[str, ...] = ()
     """Telegram and message ids under which the messages were quoted."""
+    fact_ids: tuple[str, ...] = ()
+    """Facts that cited the messages, or others that lost a quotation."""
+    uncited_ids: tuple[str, ...] = ()
+    """Other messages that these facts cited and that no fact cites any more."""
 
 
 class HistoryStore(Protocol):
@@ -130,10 +153,8 @@ class HistoryStore(Protocol):
         """Return the messages with these ids that exist."""
         ...
 
-    async def around(
-        self, ref: ContextRef, sequences: Collection[int], *, reach: int
-    ) -> dict[int, list[Message]]:
-        """Return for each sequence its message with up to `reach` neighbours on each side, oldest first.
+    async def around(self, ref: ContextRef, sequences: Collection[int], *, reach: int) -> dict[int, Passage]:
+        """Return for each sequence its message with up to `reach` neighbours on each side, and its facts.
 
         Neighbours are of the same session, also of older conversations. It takes one round trip. A sequence without a
         message has none.

@@ -8,7 +8,7 @@ from memory.characters import seam_before
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class SummaryFact:
     """One fact about a person; `about` is the name that the conversation uses."""
 
     about: str
@@ -34,7 +34,7 @@ class SummaryText:
     done: tuple[str, ...] = ()
     partial: tuple[str, ...] = ()
     discovered: tuple[str, ...] = ()
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[SummaryFact, ...] = ()
     decisions: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
     artifacts: tuple[ArtifactNote, ...] = ()
@@ -61,7 +61,7 @@ class Summary:
     """Unix seconds."""
 
 
-_Item = str | Fact | ArtifactNote
+_Item = str | SummaryFact | ArtifactNote
 _ListName = Literal[
     "secondary_goals", "done", "partial", "discovered", "facts", "decisions", "open_questions", "artifacts"
 ]
@@ -190,7 +190,7 @@ def _items(text: SummaryText) -> list[str]:
 def _item_line(item: _Item) -> str:
     if isinstance(item, str):
         return _one_line(item)
-    if isinstance(item, Fact):
+    if isinstance(item, SummaryFact):
         about = f"{item.about}: " if item.about.strip() else ""
         return _one_line(about + item.fact) if item.fact.strip() else ""
     made = f"{item.id} ({item.tool}): {item.holds}" if item.holds.strip() else f"{item.id} ({item.tool})"

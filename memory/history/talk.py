@@ -7,6 +7,8 @@ from memory.history.message import Sender
 
 TALK_CHARS = 1000
 """Characters stored of one message, at most."""
+TALK_LOADED = 150
+"""The newest lines, which are loaded with a history. More do not fit into a prompt's budget of talk."""
 _MOVED = 2**40
 
 
@@ -23,6 +25,18 @@ class TalkLine:
     """True for an event, such as somebody who joined."""
     pinned: int | None = None
     """Score of the pinned message, whose text is copied into this line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecentTalk:
+    """The newest lines of a context, up to TALK_LOADED, oldest first."""
+
+    lines: tuple[TalkLine, ...] = ()
+    count: int = 0
+    """Lines that are kept, loaded or not."""
+
+
+NO_TALK = RecentTalk()
 
 
 def score_of(telegram_message_id: int, *, is_moved: bool) -> int:

@@ -60,14 +60,19 @@ def _render_excerpt(excerpt: Excerpt) -> str:
     message = excerpt.message
     when = datetime.fromtimestamp(message.sent_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     part = f" (part {excerpt.part} of {excerpt.parts})" if excerpt.parts > 1 else ""
-    return f"[{when}] {_speaker(message)}{part}: {quote(excerpt.text)}"
+    return f"[{when}] {render_speaker(message)}{part}: {quote(excerpt.text)}"
 
 
-def _speaker(message: Message) -> str:
+def render_speaker(message: Message) -> str:
     """Return the role and name of the sender, without characters that imitate a line and without reserved names."""
     if message.role != "user" or message.sender is None:
         return message.role
-    name = " ".join(_NOT_IN_NAMES.sub(" ", message.sender.name).split())[:_NAME_CHARACTERS].strip()
+    return render_name(message.sender.name)
+
+
+def render_name(display_name: str) -> str:
+    """Return the name of a person as `render_speaker` shows it; "user" for a blank one."""
+    name = " ".join(_NOT_IN_NAMES.sub(" ", display_name).split())[:_NAME_CHARACTERS].strip()
     is_taken = as_read(name).strip(".'’-") in _RESERVED_NAMES  # noqa: RUF001
     return f"user {name}".strip() if not name or is_taken else name
 

@@ -20,18 +20,22 @@ def find_people(name: str, people: Mapping[int, str]) -> frozenset[int]:
 
     An exact match wins over people who have it among their names, and these win over inflected and short forms.
     """
-    name_words = _words(name.removeprefix("@"))
-    if not name_words:
-        return frozenset(
-            each for each, display_name in people.items() if display_name.strip() == name.strip() != ""
-        )
-    names = {each: _words(display_name) for each, display_name in people.items()}
-    exact = frozenset(each for each, words in names.items() if words == name_words)
-    if exact:
+    exact, name_words = find_same_name(name, people), set(_words(name.removeprefix("@")))
+    if exact or not name_words:
         return exact
-    partial = frozenset(each for each, words in names.items() if set(name_words) <= set(words))
+    partial = frozenset(each for each, full_name in people.items() if name_words <= set(_words(full_name)))
     # Inside a sentence and with capitals: short forms and names that are common words need both.
     return partial or find_names(f"of {normal(name).title()}", people).ids
+
+
+def find_same_name(name: str, people: Mapping[int, str]) -> frozenset[int]:
+    """Return the people (sender id → name) with exactly this name, compared by its words; nobody for a blank one."""
+    words = _words(name.removeprefix("@"))
+    if not words:  # a name of signs
+        return frozenset(
+            each for each, full_name in people.items() if full_name.strip() == name.strip() != ""
+        )
+    return frozenset(each for each, full_name in people.items() if _words(full_name) == words)
 
 
 def parse_day(text: str) -> date:

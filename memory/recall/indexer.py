@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, cast
 
 from memory.errors import CommandRefused, RecallUnavailable
@@ -81,6 +81,8 @@ class _Entry:
 
     id: str
     fields: Mapping[str, str]
+    is_repeated: bool = False
+    """True if an indexer has had it before, and may have done a part of it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -92,6 +94,8 @@ class _Batch:
     drop: dict[MessageRef, None] = field(default_factory=dict[MessageRef, None])
     index: dict[MessageRef, str] = field(default_factory=dict[MessageRef, str])
     """Messages with the one space that a walk queued them for; "" is every active space."""
+    changed: set[MessageRef] = field(default_factory=set[MessageRef])
+    """Those of `index` that may have keys already, of facts that they have no more."""
     erasing: list[_Entry] = field(default_factory=list[_Entry])
     indexing: list[_Entry] = field(default_factory=list[_Entry])
     unknown: int = 0
@@ -141,7 +145,7 @@ class Indexer:
         erased = await self._erase(batch)
         await self._finish(batch.erasing, ())
         spaces = self._recall.spaces.active
-        findable, late = await self._index(batch.index, spaces)
+        findable, late = await self._index(batch, spaces)
         await self._finish(batch.indexing, spaces)
         if entries:
             self._steps_to_look_back = (look_back_in or LOOK_BACK_EVERY) - 1
@@ -186,7 +190,7 @@ class Indexer:
             _, reply = await self._redis.calls(
                 [(*takeover, "COUNT", BATCH, "JUSTID"), (*ours, BATCH, "STREAMS", key, "0")]
             )
-            entries = _entries_of_stream(reply)
+            entries = [replace(entry, is_repeated=True) for entry in _entries_of_stream(reply)]
         room = BATCH - len(entries)
         if room == 0:
             return entries + await self._erasures_behind()
@@ -214,26 +218,28 @@ class Indexer:
             erased += (await self._recall.erase(ref, below_epoch=epoch)).before
         return erased + await self._drop(batch.drop)
 
-    async def _index(
-        self, space_names: Mapping[MessageRef, str], spaces: Sequence[Space]
-    ) -> tuple[Collection[MessageRef], int]:
+    async def _index(self, batch: _Batch, spaces: Sequence[Space]) -> tuple[Collection[MessageRef], int]:
         """Write the messages of `_Batch.index`. Return those that are findable now, and a count of erased vectors.
 
-        A message that is deleted, edited or reset while its vector is made must not leave that vector. So the history
-        is read again until it is the same before and after the write. All obsolete vectors are dropped: an indexer
-        may have crashed between its write and its second read.
+        A message that is deleted, edited or reset while its vector is made must not leave that vector, nor a fact that
+        is erased its key. So the history is read again until it is the same before and after the write. All obsolete
+        vectors are dropped: an indexer may have crashed between its write and its second read.
         """
         findable: set[MessageRef] = set()
         erased = 0
-        unsettled: Collection[MessageRef] = space_names
+        changed: Collection[MessageRef] = batch.changed
+        unsettled: Collection[MessageRef] = batch.index
         while unsettled:
             before = await self._items(unsettled)
             findable.difference_update(unsettled)
             if len(before) < len(unsettled):
                 erased += await self._drop(message for message in unsettled if message not in before)
-            findable |= await self._write(before, space_names, spaces)
+            findable |= await self._write(before, batch.index, spaces)
+            erased += await self._recall.drop_unused_keys(
+                [item for message, item in before.items() if message in changed]
+            )
             after = await self._items(unsettled)
-            unsettled = [each for each in unsettled if after.get(each) != before.get(each)]
+            changed = unsettled = [each for each in unsettled if after.get(each) != before.get(each)]
         return findable, erased
 
     async def _write(
@@ -277,7 +283,12 @@ class Indexer:
             if message is not None and current.epoch == each.epoch and is_indexed(message):
                 session = current.sessions.get(message.id, 0)
                 items[each] = IndexItem(
-                    ref=each.ref, epoch=each.epoch, message=message, people=current.people, session=session
+                    ref=each.ref,
+                    epoch=each.epoch,
+                    message=message,
+                    people=current.people,
+                    session=session,
+                    facts=current.facts.get(message.id, ()),
                 )
         return items
 
@@ -303,7 +314,10 @@ class Indexer:
 
 
 def _sort(entries: Iterable[_Entry], partition: int) -> _Batch:
-    """Sort a batch. Deleted entries and unknown ones are only finished."""
+    """Sort a batch. Deleted entries and unknown ones are only finished.
+
+    Only new messages cannot have keys yet, unless an indexer that died has written them.
+    """
     batch = _Batch()
     for entry in entries:
         fields = entry.fields
@@ -323,6 +337,8 @@ def _sort(entries: Iterable[_Entry], partition: int) -> _Batch:
         else:
             space = fields.get("space", "")
             batch.index[message] = space if batch.index.get(message, space) == space else ""
+            if entry.is_repeated or fields.get("op") != "new":
+                batch.changed.add(message)
             batch.indexing.append(entry)
     return batch
 

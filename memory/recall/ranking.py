@@ -49,18 +49,22 @@ LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
-    """Minimum score of the best message. It rises with the number of scored messages, whose best is high by chance.
+    """Minimum score of the best message.
 
-    If the best passes, messages up to `margin` below the floor are recalled too.
+    It rises with the number of scored messages, whose best is high by chance. It falls with the share of the
+    question's words that one of the best messages has. If the best passes, the others need the floor without that
+    share, or the score of the best if that is lower, less `margin`. None is more than `spread` below the best.
     """
 
     base: float
     growth: float
+    coverage: float
     margin: float
+    spread: float
 
-    def among(self, scored: int) -> float:
-        """Return the floor for this number of scored messages (at least one)."""
-        return self.base + self.growth * math.log(scored)
+    def among(self, scored: int, *, coverage: float) -> float:
+        """Return the floor for this number of scored messages (at least one) and this share of the words."""
+        return self.base + self.growth * math.log(scored) - self.coverage * coverage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,12 +120,13 @@ class Ranking:
 def load_weights() -> RankerWeights:
     """Load ranker_weights.json, which says how the weights were learned."""
     content = json.loads(files("memory.recall").joinpath("ranker_weights.json").read_text(encoding="utf-8"))
-    floors, margin = content["floor"], content["floor"]["margin"]
+    floors = content["floor"]
+    common = {"margin": floors["margin"], "spread": floors["spread"]}
     return RankerWeights(
         hybrid=content["hybrid"],
         lexical=content["lexical"],
-        hybrid_floor=Floor(**floors["hybrid"], margin=margin),
-        lexical_floor=Floor(**floors["lexical"], margin=margin),
+        hybrid_floor=Floor(**floors["hybrid"], **common),
+        lexical_floor=Floor(**floors["lexical"], **common),
     )
 
 
@@ -176,21 +181,38 @@ def select_relevant(question: QuestionAnalysis, ranking: Ranking, *, weights: Ra
     messages = ranking.messages
     if not len(ranking.rows):
         return ranking
-    best_score = ranking.scores[0]
-    if messages.have_vectors():
-        floors = weights.hybrid_floor
-        floor = floors.among(len(messages)) + _usual_similarity(messages, weights)
-        is_above = best_score >= floor
-    else:
-        floors = weights.lexical_floor
-        floor = floors.among(len(messages))
-        is_above = best_score >= floor and _share_words(question, messages, ranking.rows[:_BEST_COUNT])
+    evidence = weigh_best(question, ranking, weights=weights)
+    floors = weights.hybrid_floor if messages.have_vectors() else weights.lexical_floor
+    highest = floors.among(len(messages), coverage=0.0) + evidence.rise
+    best = ranking.scores[0]
     is_relevant = np.zeros(len(messages), np.bool_)
-    if is_above:
-        is_relevant[ranking.rows[ranking.scores >= floor - floors.margin]] = True
+    if best >= highest - floors.coverage * evidence.coverage and evidence.is_enough:
+        # Words of the best message say nothing about the others.
+        least = max(min(highest, best) - floors.margin, best - floors.spread)
+        is_relevant[ranking.rows[ranking.scores >= least]] = True
     if BARE in question.signs:
         is_relevant |= _have_all_words(question, messages)
     return ranking.only(is_relevant)
+
+
+class BestEvidence(NamedTuple):
+    """What the floor considers besides the score of the best message."""
+
+    coverage: float
+    """Share of the question's words that one of the best messages has."""
+    rise: float
+    """See _usual_similarity; 0 without vectors."""
+    is_enough: bool
+    """False if words alone were searched and the best messages have too few of them."""
+
+
+def weigh_best(question: QuestionAnalysis, ranking: Ranking, *, weights: RankerWeights) -> BestEvidence:
+    """Return the evidence of the best messages of a ranking, which is not empty."""
+    messages = ranking.messages
+    coverage = _cover_words(question, messages, ranking.rows[:_BEST_COUNT])
+    if messages.have_vectors():
+        return BestEvidence(coverage, _usual_similarity(messages, weights), is_enough=True)
+    return BestEvidence(coverage, 0.0, is_enough=bool(question.dates) or coverage >= _LEAST_SHARE)
 
 
 LIKELY_WITHIN = 4.0
@@ -242,13 +264,13 @@ def _usual_cosine(messages: ScoredMessages) -> float:
     return (len(cosines) * unrelated + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
 
 
-def _share_words(question: QuestionAnalysis, messages: ScoredMessages, rows: NDArray[np.intp]) -> bool:
-    """Return True if one of these rows has enough of the question's words."""
-    if question.dates or not question.words:
-        return bool(question.dates)
+def _cover_words(question: QuestionAnalysis, messages: ScoredMessages, rows: NDArray[np.intp]) -> float:
+    """Return the largest share of the question's words that one of these rows has; 0 if there are no words."""
+    if not question.words:
+        return 0.0
     columns = _columns_of(question, messages)
     shares = [_shares_of_word(word, messages.terms[rows], columns) for word in question.words]
-    return bool(np.mean(shares, axis=0).max() >= _LEAST_SHARE)
+    return float(np.mean(shares, axis=0).max())
 
 
 def _shares_of_word(word: QuestionWord, terms: NDArray[np.bool_], columns: Mapping[int, int]) -> Column:

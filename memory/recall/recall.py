@@ -11,6 +11,7 @@ import structlog
 
 from memory.brief_cache import BriefCache
 from memory.errors import MissingContext
+from memory.history.fact import Fact
 from memory.history.message import Message, render_message
 from memory.keys import ContextRef
 from memory.recall.embedders.embedder import (
@@ -25,7 +26,7 @@ from memory.recall.embedders.embedder import (
 from memory.recall.lexicon.analyser import SMALL_TALK, analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import VectorErasure, VectorPoint, VectorQuery, Where
+from memory.recall.vector_index import KEYS_PER_MESSAGE, VectorErasure, VectorPoint, VectorQuery, Where
 
 if TYPE_CHECKING:
     from memory.recall.ranking import RankedHit
@@ -58,6 +59,13 @@ class IndexItem:
     """Participants (sender id → name), whose names are masked."""
     session: int = field(default=0, compare=False)
     """Sequence of the session's first message."""
+    facts: tuple[Fact, ...] = ()
+    """Facts that rest on the message. It is found by them too."""
+
+    @property
+    def keys(self) -> tuple[Fact, ...]:
+        """Return the facts that become keys: those that still hold first."""
+        return tuple(sorted(self.facts, key=lambda fact: fact.valid_to is not None))[:KEYS_PER_MESSAGE]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,23 +176,24 @@ class Recall:
     ) -> None:
         """Make messages findable in these spaces, by default in all active ones. Repeating is harmless.
 
-        A message that an embedder does not read, or refuses while it takes others, gets words alone. Unless
-        `is_patient`, so does a message that breaks the embedder while it takes others. Raises an EmbeddingError if
-        the embedder of the last space fails: the same call may work later. The other spaces are being replaced and
-        can do without vectors.
+        A key of a fact that a message no longer has stays in its slot: `drop_unused_keys` erases it. A text that an
+        embedder does not read, or refuses while it takes others, gets words alone. Unless `is_patient`, so does a text
+        that breaks the embedder while it takes others. Raises an EmbeddingError if the embedder of the last space
+        fails: the same call may work later. The other spaces are being replaced and can do without vectors.
         """
         targets = self.spaces.active if spaces is None else spaces
         if not items:
             return
-        analyses = await asyncio.to_thread(_analyse_messages, items)
+        entries = [entry for item in items for entry in _entries(item)]
+        analyses = await asyncio.to_thread(_analyse, entries)
         for space in targets:
             is_needed = space is targets[-1]
             vectors = await _embed_messages(
                 space, analyses, self._question_vectors, is_needed=is_needed, is_patient=is_patient
             )
             points = [
-                _point(item, analysis, vector, space)
-                for item, analysis, vector in zip(items, analyses, vectors, strict=True)
+                _point(entry, analysis, vector, space)
+                for entry, analysis, vector in zip(entries, analyses, vectors, strict=True)
             ]
             await space.index.upsert(points)
 
@@ -193,14 +202,36 @@ class Recall:
         return await self.spaces.serving.index.erase(ref.context_id, below_epoch=below_epoch)
 
     async def drop(self, ref: ContextRef, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
-        """Erase the vectors of these messages, in every space, and count what is left."""
+        """Erase the vectors of these messages, with their keys, in every space, and count what is left."""
         if not message_ids:
             return VectorErasure(before=0, left=0)
         return await self.spaces.serving.index.drop(ref.context_id, epoch=epoch, message_ids=message_ids)
 
+    async def drop_keys(self, ref: ContextRef, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
+        """Erase the keys of these messages, in every space, and count those that are left. The messages stay."""
+        kept = dict.fromkeys(message_ids, 0)
+        return await self.spaces.serving.index.drop_keys(ref.context_id, epoch=epoch, kept=kept)
+
+    async def drop_unused_keys(self, items: Sequence[IndexItem]) -> int:
+        """Erase keys of facts that these messages no longer have, in every space. Return how many there were.
+
+        Call it after `index`, for messages whose facts may have become fewer.
+        """
+        kept: dict[tuple[ContextRef, int], dict[str, int]] = {}
+        for item in items:
+            kept.setdefault((item.ref, item.epoch), {})[item.message.id] = len(item.keys)
+        index, erased = self.spaces.serving.index, 0
+        for (ref, epoch), messages in kept.items():
+            erased += (await index.drop_keys(ref.context_id, epoch=epoch, kept=messages)).before
+        return erased
+
     async def count(self, ref: ContextRef) -> int:
-        """Return the number of vectors of the context, over all epochs and spaces."""
+        """Return the number of vectors of the context, with keys, over all epochs and spaces."""
         return await self.spaces.serving.index.count(ref.context_id)
+
+    async def count_messages(self, ref: ContextRef, *, epoch: int) -> int:
+        """Return how many messages of this epoch can be found now."""
+        return await self.spaces.serving.index.count_messages(ref.context_id, epoch=epoch)
 
     async def _embed_question(self, space: Space, masked: str) -> list[float] | None:
         """Return None if words alone must do. Each kind of failure is logged once, until a question is embedded
@@ -222,8 +253,22 @@ class Recall:
         return vector
 
 
-def _analyse_messages(items: Sequence[IndexItem]) -> list[MessageAnalysis]:
-    return [analyse_message(render_message(item.message), item.people) for item in items]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Entry:
+    """One point to write: a message, or a key of it in a slot from 1 on."""
+
+    item: IndexItem
+    slot: int
+    text: str
+
+
+def _entries(item: IndexItem) -> list[_Entry]:
+    texts = [render_message(item.message), *(fact.statement for fact in item.keys)]
+    return [_Entry(item=item, slot=slot, text=text) for slot, text in enumerate(texts)]
+
+
+def _analyse(entries: Sequence[_Entry]) -> list[MessageAnalysis]:
+    return [analyse_message(entry.text, entry.item.people) for entry in entries]
 
 
 async def _embed_messages(
@@ -288,10 +333,8 @@ async def _embed_singly(embedder: Embedder, text: str, *, is_patient: bool) -> l
     return vector
 
 
-def _point(
-    item: IndexItem, analysis: MessageAnalysis, dense: list[float] | None, space: Space
-) -> VectorPoint:
-    message = item.message
+def _point(entry: _Entry, analysis: MessageAnalysis, dense: list[float] | None, space: Space) -> VectorPoint:
+    item, message = entry.item, entry.item.message
     return VectorPoint(
         context_id=item.ref.context_id,
         epoch=item.epoch,
@@ -302,6 +345,7 @@ def _point(
         sequence=message.sequence or 0,
         session=item.session,
         signs=analysis.signs,
+        slot=entry.slot,
         dense=dense,
         sparse=analysis.terms if space.has_our_terms else SparseVector(),
     )

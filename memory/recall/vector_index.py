@@ -1,6 +1,6 @@
 """The contract of the vector index: points with a dense and a sparse vector, searched within one context."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
@@ -12,14 +12,18 @@ if TYPE_CHECKING:
 
 TERMS_STORED = 512
 """Terms of a message that are stored for the ranker. A message of 25 words has about ten."""
+KEYS_PER_MESSAGE = 4
+"""Points that a message may have besides its own: each has the terms and the vector of a fact that rests on it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorPoint:
-    """A message as the index stores it, without its text, which is in Redis only.
+    """A message as the index stores it, without its text, which is in Redis only, or one of its keys.
 
-    `sequence` identifies its neighbours. `session` is the sequence of the session's first message. `dense` is None if
-    the embedder cannot read the text. All numbers are finite: embedders make unit vectors.
+    `slot` is 0 for the message itself, and from 1 to KEYS_PER_MESSAGE for a key: it has the terms and the vector of a
+    fact, and everything else of the message. `sequence` identifies the message's neighbours. `session` is the sequence
+    of the session's first message. `dense` is None if the embedder cannot read the text. All numbers are finite:
+    embedders make unit vectors.
     """
 
     context_id: str
@@ -31,6 +35,7 @@ class VectorPoint:
     sequence: int
     session: int
     signs: frozenset[str] = frozenset()
+    slot: int = 0
     dense: list[float] | None
     sparse: SparseVector
 
@@ -60,7 +65,7 @@ class VectorQuery:
 
 
 class Hit(NamedTuple):
-    """A message that a search found: its sequence and its places in both lists."""
+    """A message that a search found, by itself or by a key: its sequence and its places in both lists."""
 
     sequence: int
     dense: float | None
@@ -78,13 +83,14 @@ class VectorErasure:
 
 
 class VectorIndex(Protocol):
-    """Points of many contexts. Every method raises RecallUnavailable if the index cannot answer now.
+    """Points of many contexts. A message's scores are the best of its own point and its keys.
 
-    An empty context id raises MissingContext: nothing is read, searched or erased without one.
+    Every method raises RecallUnavailable if the index cannot answer now. An empty context id raises MissingContext:
+    nothing is read, searched or erased without one.
     """
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
-        """Store these points, and return when they are searchable. A message's new point replaces its old one."""
+        """Store these points, and return when they are searchable. A new point replaces that in the same slot."""
         ...
 
     async def search(self, query: VectorQuery) -> list[Hit]:
@@ -94,6 +100,7 @@ class VectorIndex(Protocol):
     async def score(self, query: VectorQuery, sequences: Collection[int]) -> "ScoredMessages":
         """Return the existing messages at these sequences with both scores, each once. `where` and `limit` are ignored.
 
+        All else is the message's own, so a key without its message's own point is not returned.
         A store that was restored from a backup may use a sequence again that an older message still has in the index.
         """
         ...
@@ -103,9 +110,17 @@ class VectorIndex(Protocol):
         ...
 
     async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
-        """Erase the points of these messages of this epoch."""
+        """Erase the points of these messages of this epoch, with their keys."""
+        ...
+
+    async def drop_keys(self, context_id: str, *, epoch: int, kept: Mapping[str, int]) -> VectorErasure:
+        """Erase the keys of these messages (message id → number of keys to keep), and count those that are left."""
         ...
 
     async def count(self, context_id: str) -> int:
-        """Return the number of the context's points, over all epochs."""
+        """Return the number of the context's points, with keys, over all epochs and collections."""
+        ...
+
+    async def count_messages(self, context_id: str, *, epoch: int) -> int:
+        """Return how many messages of this epoch can be found in this collection."""
         ...

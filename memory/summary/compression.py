@@ -114,7 +114,7 @@ def is_due(
 
     `loaded_limit` is the limit of messages in the snapshot: a full one does not show all of them.
     """
-    failed_at = snapshot.summary_failed_at
+    failed_at = snapshot.summary_state.failed_at
     if failed_at is not None and snapshot.next_sequence + len(pending) < failed_at + RETRY_AFTER_MESSAGES:
         return False
     uncovered = [*snapshot.newest, *pending]

@@ -1,19 +1,19 @@
 """Compresses conversations: a model summarises the older messages piece by piece, and each summary is saved."""
 
 import asyncio
-import traceback
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from memory.errors import Forgotten, StoreFull, StoreUnavailable, SummaryFailed
+from memory.errors import Forgotten, StoreFull, StoreUnavailable, SummaryFailed, place_of
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, message_id
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary, SummaryText, is_blank, render_summary
 from memory.keys import ContextRef
+from memory.lease import run_leased
 from memory.summary.compression import (
     CompressionLimits,
     CompressionPlan,
@@ -31,7 +31,6 @@ RETRY_PAUSES_S = (30.0, 300.0)
 LEASE_S = 60.0
 
 _PAGE = 500
-_RENEWALS_IN_A_LEASE = 3
 _HALVINGS = 2
 _STALE_AT_MOST = 3
 """Stale summaries in a row that count as a failure: messages are deleted or edited during each of them."""
@@ -123,7 +122,7 @@ class Compressor:
         except Exception as error:  # noqa: BLE001
             # A compression that breaks must not end the process or other compressions. It is given up like one that
             # fails: otherwise it would be summarised again after each lease.
-            return await self._fail(work, SummaryFailed(f"It broke: {_where(error)}."))
+            return await self._fail(work, SummaryFailed(f"It broke: {place_of(error)}."))
         del self._failures[claim.ref]
         await self._summaries.finish(work.claim, seen=work.seen)
         return work.result(outcome)
@@ -184,17 +183,14 @@ class Compressor:
         """Summarise this piece, and renew the lease meanwhile."""
         if not piece.lines:
             return previous or SummaryText(overview="Messages without text.")
-        writing = asyncio.create_task(self._summarizer.summarize(previous, piece), name="summarize")
-        try:
-            while not (await asyncio.wait({writing}, timeout=self._lease_s / _RENEWALS_IN_A_LEASE))[0]:
-                await self._renew(work)
-            text = await writing
-        finally:
-            writing.cancel()
-            await asyncio.gather(writing, return_exceptions=True)
+        text = await run_leased(
+            self._summarizer.summarize(previous, piece),
+            lambda: self._renew(work),
+            lease_s=self._lease_s,
+            name="summarize",
+        )
         if is_blank(text):
             raise SummaryFailed("The summary is empty.")
-        await self._renew(work)
         return text
 
     async def _renew(self, work: "_Work") -> None:
@@ -283,12 +279,6 @@ def _plan(found: _Found, limits: CompressionLimits) -> CompressionPlan | None:
     if not has_reached_trigger(found.messages, found.ledger, found.snapshot.summary, limits):
         return None
     return plan_compression(found.messages, found.ledger, limits=limits)
-
-
-def _where(error: Exception) -> str:
-    """Return the type and place of an error, without its text, which may quote the conversation."""
-    frames = traceback.extract_tb(error.__traceback__)
-    return f"{type(error).__name__} at {frames[-1].name}:{frames[-1].lineno}"
 
 
 def _sequence(message: Message) -> int:

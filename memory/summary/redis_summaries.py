@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from secrets import randbelow
 from typing import Literal
 
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
-from memory.keys import ContextRef, context_key, partition_key
+from memory.keys import ContextRef, Key, context_key, partition_key
+from memory.redis.claims import claim_next, renew_claim
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -55,33 +55,23 @@ class RedisSummaries:
 
     async def queue(self, ref: ContextRef) -> None:
         """Queue the conversation for now; one that is queued or claimed already stays as it is."""
-        await self._redis.call(
-            "ZADD", partition_key(ref.partition, "compress"), "NX", self._clock(), ref.context_id
-        )
+        await self._redis.call("ZADD", _queue(ref.partition), "NX", self._clock(), ref.context_id)
 
     async def count_due(self, partition: int) -> int:
         """Count the conversations of this partition that are due and not claimed."""
-        return int(
-            await self._redis.call("ZCOUNT", partition_key(partition, "compress"), "-inf", self._clock())
-        )
+        return int(await self._redis.call("ZCOUNT", _queue(partition), "-inf", self._clock()))
 
     async def claim(self, partition: int, *, lease_s: float) -> CompressionClaim | None:
         """Claim the conversation of this partition that is due longest, for `lease_s` seconds; None if none is due."""
-        now = self._clock()
-        claimed = await self._redis.run(
-            claim_compression(partition, now=now, lease_end=_lease_end(now, lease_s))
-        )
+        claimed = await claim_next(self._redis, _queue(partition), now=self._clock(), lease_s=lease_s)
         if claimed is None:
             return None
-        context, token = claimed
-        return CompressionClaim(ref=ContextRef(context_id=context, partition=partition), token=token)
+        return CompressionClaim(ref=ContextRef(context_id=claimed[0], partition=partition), token=claimed[1])
 
     async def renew(self, claim: CompressionClaim, *, lease_s: float) -> CompressionClaim | None:
         """Return the claim with a new lease, which replaces the old claim; None if another worker has it."""
-        ref, lease_end = claim.ref, _lease_end(self._clock(), lease_s)
-        token = await self._redis.run(
-            move_compression(ref, context_id=ref.context_id, token=claim.token, lease_end=lease_end)
-        )
+        queue, now = _queue(claim.ref.partition), self._clock()
+        token = await renew_claim(self._redis, queue, claim.ref, claim.token, now=now, lease_s=lease_s)
         return None if token is None else replace(claim, token=token)
 
     async def save(
@@ -156,14 +146,6 @@ class RedisSummaries:
 
 
 @lua_script(_SCRIPTS)
-def claim_compression(partition: int, *, now: float, lease_end: float) -> ScriptCall: ...
-
-
-@lua_script(_SCRIPTS)
-def move_compression(ref: ContextRef, *, context_id: str, token: str, lease_end: float) -> ScriptCall: ...
-
-
-@lua_script(_SCRIPTS)
 def save_summary(
     ref: ContextRef, *, context_id: str, token: str, expected_epoch: int, revision: int, save: SummarySave
 ) -> ScriptCall: ...
@@ -181,6 +163,5 @@ def finish_compression(
 ) -> ScriptCall: ...
 
 
-def _lease_end(now: float, lease_s: float) -> float:
-    """Return the end of a lease, up to a millisecond early: two leases of one instant have different tokens."""
-    return now + lease_s - randbelow(1_000) / 1_000_000
+def _queue(partition: int) -> Key:
+    return partition_key(partition, "compress")

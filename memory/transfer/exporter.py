@@ -1,7 +1,7 @@
 """Exports a context as the lines of its file: one epoch at one moment, read in pages."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, TextIO
 
@@ -16,6 +16,8 @@ from memory.transfer import file
 
 TRIES = 5
 """Attempts to read a context that is edited during the export."""
+_SINCE = "facts_since:"
+"""Fields of the context's meta, each with the sender's id after it."""
 PAGE = 500
 """Messages of one round trip."""
 
@@ -72,7 +74,10 @@ async def export_context(
     """
     epoch, fields, *records, artifact_ids, talk = await redis.run(export_records(ref))
     meta = _pairs(fields)
-    moment = (str(epoch), meta.get("revision", "0"))
+    moment = (str(epoch), meta.get("revision", "0"), meta.get("facts_version", "0"))
+    since = {name: int(value) for name, value in meta.items() if name.startswith(_SINCE)}
+    if since:  # the file does not tell whose messages stay unread, so older ones are not read
+        meta["facts_from"] = "0"
     context = parse_json(file.ContextLine, json.dumps(meta))
     yield context
     history, after, below = RedisHistory(redis), -1, context.next_sequence
@@ -81,13 +86,13 @@ async def export_context(
         upto = int(float(rows[-1][0])) if rows else below - 1
         for row in rows:
             if row[1]:
-                yield _message_line(row)
+                yield _message_line(row, since)
         for turn in await history.load_ledger(ref, after_sequence=after, upto_sequence=upto):
             yield file.LedgerLine(
                 first_sequence=turn.first_sequence, last_sequence=turn.last_sequence, entries=turn.entries
             )
         after = upto
-    for line in _small_lines(*records):
+    for line in _small_lines(records):
         yield line
     for artifact_id in sorted(artifact_ids):
         async for line in _artifact_lines(artifacts, artifact_id):
@@ -100,31 +105,34 @@ async def export_context(
 
 
 async def _load_rows(
-    redis: RedisClient, ref: ContextRef, moment: tuple[str, str], *, after: int, below: int
+    redis: RedisClient, ref: ContextRef, moment: tuple[str, str, str], *, after: int, below: int
 ) -> Sequence[Sequence[str]]:
     """Read the page of messages after that sequence. Raises Forgotten and ChangedMeanwhile if its moment is another."""
-    epoch, revision, rows = await redis.run(export_messages(ref, after=after, below=below, limit=PAGE))
-    if str(epoch) != moment[0]:
+    *now, rows = await redis.run(export_messages(ref, after=after, below=below, limit=PAGE))
+    if str(now[0]) != moment[0]:
         raise Forgotten
-    if str(revision) != moment[1]:
+    if tuple(map(str, now)) != moment:
         raise ChangedMeanwhile
     return rows
 
 
-def _message_line(row: Sequence[str]) -> file.MessageLine:
-    sequence, text, telegram_ids, quotes, quoted_by = row
+def _message_line(row: Sequence[str], since: Mapping[str, int]) -> file.MessageLine:
+    """Return the line of a message. `since` has the first sequence that may be read of some senders."""
+    score, text, telegram_ids, quotes, quoted_by, is_unread = row
+    sequence, message = int(float(score)), parse_json(file.FileMessage, text)
+    first = since.get(f"{_SINCE}{message.sender.id}", 0) if message.sender else 0
     return file.MessageLine(
-        sequence=int(float(sequence)),
-        message=parse_json(file.FileMessage, text),
+        sequence=sequence,
+        message=message,
+        is_unread=bool(int(is_unread)) and sequence >= first,
         telegram_ids=tuple(int(each) for each in telegram_ids.split()),
         quotes=int(quotes) if quotes else None,
         quoted_by=tuple(quoted_by.split()),
     )
 
 
-def _small_lines(
-    people: Sequence[str], senders: Sequence[str], sessions: Sequence[str], summaries: Sequence[str]
-) -> Iterator[file.BodyLine]:
+def _small_lines(records: Sequence[Sequence[str]]) -> Iterator[file.BodyLine]:
+    people, senders, sessions, summaries, facts, choices = records
     names, counts = _pairs(people), _pairs(senders)
     for number in sorted({*names, *counts}, key=int):
         messages = int(counts[number]) if number in counts else None
@@ -135,6 +143,10 @@ def _small_lines(
         if text:
             summary = parse_json(file.FileSummary, text)
             yield file.SummaryLine(summary=summary, covers=parse_json(tuple[str, ...], covers))
+    for _, text in sorted(_pairs(facts).items()):
+        yield file.FactLine(fact=parse_json(file.FileFact, text))
+    for name, value in sorted(_pairs(choices).items()):
+        yield parse_json(file.ChoiceLine, json.dumps({"name": name, "value": value}))
 
 
 async def _artifact_lines(artifacts: ContextArtifacts, artifact_id: str) -> AsyncGenerator[file.BodyLine]:

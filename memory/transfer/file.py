@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Annotated, Any, Literal, TextIO
+from typing import Annotated, Any, Literal, TextIO, cast
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from memory.artifacts.store import LARGEST_TEXT, PIECE, Artifact
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
@@ -21,7 +22,7 @@ from memory.history.talk import TalkLine
 LONGEST_LINE = 64 * 1024 * 1024
 """Limit of the characters of a line. The longest line of ours, a full piece of an artifact, has 600,000."""
 
-KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece", "talk")
+KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece", "talk", "fact", "choice")
 """Kinds of the lines that the end counts."""
 
 _FOLLOWERS = {"": "header", "header": "context", "end": "nothing"}
@@ -33,6 +34,8 @@ _KEYS = {
     "person": "id",
     "artifact": "id",
     "talk": "score",
+    "fact": "fact.id",
+    "choice": "name",
 }
 """Field of each kind whose values ascend. A sequence is also below the context's next one."""
 
@@ -40,6 +43,7 @@ _Whole = Annotated[int, Field(ge=0, lt=2**53)]
 _Tokens = Annotated[int, Field(ge=0, lt=2**31)]
 _Seconds = Annotated[float, Field(ge=0, lt=2**37, allow_inf_nan=False)]
 """Unix seconds up to the year 6325. Dates after the year 9999 cannot be rendered."""
+_SenderId = Annotated[int, Field(gt=-(2**63), lt=2**63)]
 _Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 _ARTIFACT_ID = "^a[0-9a-f]{11}$"
 
@@ -75,6 +79,22 @@ class FileTalk(TalkLine):
     sent_at: _Seconds
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileFact(Fact):
+    """A fact with values that every reader of the store can use."""
+
+    id: _Uuid
+    subject: Annotated[str, Field(max_length=1000)]
+    subject_id: _SenderId | None = None
+    statement: Annotated[str, Field(max_length=10_000)]
+    said_by: _SenderId | None
+    message_ids: Annotated[tuple[_Uuid, ...], Field(min_length=1, max_length=1000)]
+    valid_from: _Seconds
+    valid_to: _Seconds | None = None
+    closed_by: Literal[""] | _Uuid = ""
+    confidence: Annotated[float, Field(ge=0, le=1)]
+
+
 class Header(BaseModel, frozen=True):
     """First line: the chat and title that operators know, and the id of the context."""
 
@@ -103,6 +123,7 @@ class ContextLine(BaseModel, frozen=True):
     last_sent_at: _Seconds | None = None
     active_agent: Annotated[str, Field(max_length=200)] | None = None
     migrated_to: Annotated[int, Field(gt=-(2**63), lt=2**63)] | None = None
+    facts_from: _Whole | None = None
 
 
 class MessageLine(BaseModel, frozen=True):
@@ -117,6 +138,8 @@ class MessageLine(BaseModel, frozen=True):
     """Telegram id of the message that it quotes."""
     quoted_by: tuple[str, ...] = ()
     """Messages that quote it by its own id."""
+    is_unread: bool = False
+    """True if it is not read for facts yet."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +210,21 @@ class TalkFileLine(BaseModel, frozen=True):
     kind: Literal["talk"] = "talk"
 
 
+class FactLine(BaseModel, frozen=True):
+    """A fact, after the messages that it cites."""
+
+    fact: FileFact
+    kind: Literal["fact"] = "fact"
+
+
+class ChoiceLine(BaseModel, frozen=True):
+    """A choice about facts: of the context (`facts`), or of a person (`off:` and the sender id)."""
+
+    name: Annotated[str, Field(pattern=r"^(facts|off:-?[0-9]{1,18})$")]
+    value: Literal["on", "off", "1"]
+    kind: Literal["choice"] = "choice"
+
+
 class EndLine(BaseModel, frozen=True):
     """Last line: the lines of each kind, and the SHA-256 of all lines after the header."""
 
@@ -196,7 +234,7 @@ class EndLine(BaseModel, frozen=True):
 
 
 _HistoryLine = ContextLine | MessageLine | LedgerLine | SessionLine | SummaryLine | TalkFileLine
-BodyLine = _HistoryLine | PersonLine | ArtifactLine | PieceLine
+BodyLine = _HistoryLine | PersonLine | ArtifactLine | PieceLine | FactLine | ChoiceLine
 FileLine = Header | BodyLine | EndLine
 
 _LINE: TypeAdapter[FileLine] = TypeAdapter(Annotated[FileLine, Field(discriminator="kind")])
@@ -276,6 +314,9 @@ class _Check:
     keys: dict[str, Any] = field(default_factory=dict[str, Any])
     """Last value of each kind's field of _KEYS."""
     ids: set[str] = field(default_factory=set[str])
+    facts: set[str] = field(default_factory=set[str])
+    closers: set[str] = field(default_factory=set[str])
+    """Facts that have closed others."""
     pieces: deque[tuple[str, int, int]] = field(default_factory=deque[tuple[str, int, int]])
     """Artifact, number and length of the pieces that must follow."""
 
@@ -288,8 +329,10 @@ class _Check:
         if self.pieces and not isinstance(line, PieceLine):
             raise ValueError("the artifact before it is incomplete")
         if isinstance(line, EndLine):
-            if line != self.seal.end():
+            if not _is_sealed(line, self.seal.end()):
                 raise ValueError("the end's counts and SHA-256 are not those of the lines before it")
+            if not self.closers <= self.facts:
+                raise ValueError("a fact is closed by one that is not in the file")
         elif not isinstance(line, Header):
             self._check_record(line)
             self.seal.take(line.kind, text)
@@ -312,6 +355,17 @@ class _Check:
             if line.message.id in self.ids:
                 raise ValueError("the id of the message occurs twice")
             self.ids.add(line.message.id)
+        elif isinstance(line, FactLine):
+            self._check_fact(line.fact)
+
+    def _check_fact(self, fact: FileFact) -> None:
+        if not self.ids.issuperset(fact.message_ids) or len(set(fact.message_ids)) < len(fact.message_ids):
+            raise ValueError("a fact cites a message that is not before it, or one twice")
+        if (fact.valid_to is None) != (fact.closed_by == ""):
+            raise ValueError("a fact has an end, or a fact that closed it, and not both")
+        self.facts.add(fact.id)
+        if fact.closed_by:
+            self.closers.add(fact.closed_by)
 
     def _check_key(self, kind: str, key: Any) -> None:
         if kind in self.keys and key <= self.keys[kind]:
@@ -319,6 +373,14 @@ class _Check:
         if "sequence" in _KEYS[kind] and key >= self.next_sequence:
             raise ValueError(f"the {_KEYS[kind]} of a line of kind {kind} is beyond the context's own")
         self.keys[kind] = key
+
+
+def _is_sealed(line: EndLine, seal: EndLine) -> bool:
+    """Return True if the end has these counts and this SHA-256. Older files do not count each kind."""
+    if not isinstance(line.counts, dict):
+        return False
+    counts = cast("dict[str, Any]", line.counts)
+    return {**dict.fromkeys(KINDS, 0), **counts} == seal.counts and line.sha256 == seal.sha256
 
 
 def _parse(text: str) -> FileLine:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from memory.artifacts.store import Artifact
 from memory.codec import dump_json
 from memory.errors import Forgotten, MemoryFailure
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed
 from memory.history.summary import Summary
@@ -22,7 +23,7 @@ BYTES_AT_ONCE = 1_000_000
 
 _STAGED = (
     *("messages", "order", "telegram", "meta", "people", "senders", "sessions", "summaries", "lineage"),
-    *("ledger", "artifacts", "talk", "indexed", "placed"),
+    *("ledger", "artifacts", "talk", "facts", "choices", "unread", "indexed", "placed"),
 )
 """Names of the staged keys. `place_import` moves them, and sets `placed` for a repetition after a lost reply."""
 
@@ -110,6 +111,8 @@ class ContextImport:
                 yield "HSET", f"artifact:{line.artifact}", str(line.number), line.text
             case file.TalkFileLine():
                 yield from self._talk(line)
+            case file.ChoiceLine() if self.is_other and line.value == "on":
+                pass  # another chat turns facts on for itself
             case _:
                 yield from _commands_of(line)
 
@@ -125,6 +128,8 @@ class ContextImport:
             self._quotes.setdefault(str(line.quotes), []).append(message.id)
         if line.quoted_by:
             self._quotes.setdefault(message.id, []).extend(line.quoted_by)
+        if line.is_unread:
+            yield "ZADD", "unread", str(line.sequence), message.id
         if is_indexed(message):
             yield "ZADD", "indexed", str(line.sequence), message.id
 
@@ -180,6 +185,10 @@ def _commands_of(line: file.FileLine) -> Iterator[Command]:
             summary, covers = line.summary, dump_json(tuple[str, ...], line.covers)
             yield "HSET", "summaries", summary.id, dump_json(Summary, summary), f"covers:{summary.id}", covers
             yield "ZADD", "lineage", str(summary.upto_sequence), summary.id
+        case file.FactLine():
+            yield "HSET", "facts", line.fact.id, dump_json(Fact, line.fact)
+        case file.ChoiceLine():
+            yield "HSET", "choices", line.name, line.value
         case _:  # the header, the end, and pieces of an expired artifact
             return
 

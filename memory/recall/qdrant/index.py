@@ -1,7 +1,7 @@
 """The index in Qdrant, on a server and on the embedded one. Its imports take 1.5 s: import it late."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -23,6 +23,7 @@ from memory.recall.qdrant.points import (
     Json,
     erasure_filter,
     filter_of_contexts,
+    messages_filter,
     parse_answers,
     parse_hits,
     parse_scored,
@@ -53,6 +54,7 @@ _PAYLOAD_INDEXES: dict[str, q.KeywordIndexParams | q.IntegerIndexParams | q.Floa
     "sender_id": q.IntegerIndexParams(type=_INTEGER, lookup=True, range=False, enable_hnsw=False),
     "sent_at": q.FloatIndexParams(type=_FLOAT, enable_hnsw=False),
     "role": q.KeywordIndexParams(type=_KEYWORD, enable_hnsw=False),
+    "slot": q.IntegerIndexParams(type=_INTEGER, lookup=False, range=True, enable_hnsw=False),
 }
 _TENANT_GRAPHS = q.HnswConfigDiff(m=0, payload_m=16)
 """One graph for each chat that is large enough, and none over all chats, which no search would use.
@@ -190,11 +192,23 @@ class QdrantIndex:
         scope = erasure_filter(context_id, epoch=epoch, message_ids=message_ids)
         return await self._erase(scope) if message_ids else VectorErasure(before=0, left=0)
 
+    async def drop_keys(self, context_id: str, *, epoch: int, kept: Mapping[str, int]) -> VectorErasure:
+        """See VectorIndex."""
+        scope = erasure_filter(context_id, epoch=epoch, keys_beyond=kept)
+        return await self._erase(scope) if kept else VectorErasure(before=0, left=0)
+
     async def count(self, context_id: str) -> int:
         """See VectorIndex."""
         scope = erasure_filter(context_id)
         names = await list_collections(self._client)
         return sum([await count_points(self._client, name, scope) for name in names])
+
+    async def count_messages(self, context_id: str, *, epoch: int) -> int:
+        """See VectorIndex."""
+        scope = q.Filter.model_validate(messages_filter(context_id, epoch))
+        if not (self._collection.is_open or await self._collection.is_there()):
+            return 0
+        return await count_points(self._client, self.collection, scope)
 
     async def _write(self, batch: Sequence[Json]) -> None:
         """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""

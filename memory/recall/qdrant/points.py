@@ -6,7 +6,7 @@ All filters are built here, and none without a context.
 import math
 import struct
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from uuid import UUID, uuid5
@@ -19,7 +19,14 @@ from qdrant_client import models as q
 from memory.errors import MissingContext, RecallUnavailable
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.scored_messages import ScoredMessages
-from memory.recall.vector_index import TERMS_STORED, Hit, VectorPoint, VectorQuery, Where
+from memory.recall.vector_index import (
+    KEYS_PER_MESSAGE,
+    TERMS_STORED,
+    Hit,
+    VectorPoint,
+    VectorQuery,
+    Where,
+)
 
 Json = dict[str, Any]
 """An object of a request. Building it of qdrant-client's models takes ten times the CPU."""
@@ -27,9 +34,10 @@ _NONE = "-"
 _NAMESPACE = UUID("0b0f3f4e-6c0c-4f3e-9a55-3c1f5c8e7a21")
 
 
-def point_id(context_id: str, message_id: str) -> str:
-    """Return the id of a message's point. It never changes, so that indexing twice is harmless."""
-    return str(uuid5(_NAMESPACE, f"{context_id}\x1f{message_id}"))
+def point_id(context_id: str, message_id: str, slot: int = 0) -> str:
+    """Return the id of a message's point, or of its key in a slot. It never changes: indexing twice is harmless."""
+    name = f"{message_id}#{slot}" if slot else message_id
+    return str(uuid5(_NAMESPACE, f"{context_id}\x1f{name}"))
 
 
 def scope_of(context_id: str, epoch: int) -> str:
@@ -63,8 +71,12 @@ def search_filter(
         must.append({"key": "role", "match": {"any": sorted(where.roles)}})
     if not where.excluded:
         return {"must": must}
-    excluded = [point_id(context_id, message) for message in sorted(where.excluded)]
-    return {"must": must, "must_not": [{"has_id": excluded}]}
+    return {"must": must, "must_not": [{"has_id": _points_of(context_id, where.excluded)}]}
+
+
+def messages_filter(context_id: str, epoch: int) -> Json:
+    """Return a filter for the messages of this context and epoch, without their keys."""
+    return {**search_filter(context_id, epoch), "must_not": [{"key": "slot", "range": {"gte": 1}}]}
 
 
 def erasure_filter(
@@ -73,8 +85,12 @@ def erasure_filter(
     epoch: int | None = None,
     below_epoch: int | None = None,
     message_ids: Collection[str] | None = None,
+    keys_beyond: Mapping[str, int] | None = None,
 ) -> q.Filter:
-    """Return a filter for points of this context, by fields of every layout: erasures cover former collections too."""
+    """Return a filter for points of this context, by fields of every layout: erasures cover former collections too.
+
+    `message_ids` are messages with their keys; `keys_beyond` are messages, each with the last slot that is not meant.
+    """
     if not context_id:
         raise MissingContext
     must: list[q.Condition] = [q.FieldCondition(key="context", match=q.MatchValue(value=context_id))]
@@ -83,7 +99,9 @@ def erasure_filter(
     if below_epoch is not None:
         must.append(q.FieldCondition(key="epoch", range=q.Range(lt=below_epoch)))
     if message_ids is not None:
-        must.append(_is_message_of(context_id, message_ids))
+        must.append(q.HasIdCondition(has_id=[*_points_of(context_id, message_ids)]))
+    if keys_beyond is not None:
+        must.append(q.HasIdCondition(has_id=[*_keys_beyond(context_id, keys_beyond)]))
     return q.Filter(must=must)
 
 
@@ -95,8 +113,17 @@ def filter_of_contexts(context_ids: Collection[str]) -> q.Filter:
     return q.Filter(must=[q.FieldCondition(key="context", match=contexts)])
 
 
-def _is_message_of(context_id: str, message_ids: Collection[str]) -> q.HasIdCondition:
-    return q.HasIdCondition(has_id=[point_id(context_id, message) for message in sorted(message_ids)])
+def _points_of(context_id: str, message_ids: Iterable[str]) -> list[str]:
+    slots = range(KEYS_PER_MESSAGE + 1)
+    return [point_id(context_id, message, slot) for message in sorted(message_ids) for slot in slots]
+
+
+def _keys_beyond(context_id: str, last: Mapping[str, int]) -> list[str]:
+    return [
+        point_id(context_id, message, slot)
+        for message in sorted(last)
+        for slot in range(last[message] + 1, KEYS_PER_MESSAGE + 1)
+    ]
 
 
 DENSE = "dense"
@@ -109,10 +136,13 @@ MAX_BATCH_BYTES = 16_000_000
 _NUMBER_BYTES, _TERM_BYTES, _PAYLOAD_BYTES = 23, 46, 600
 """Upper bounds: a component with its comma, a term's index and weight, and the rest of a point."""
 
-_FACTS = ["facts"]
-"""The payload field of a score. One text is read from the disk and sent in a third of the time of eight fields."""
-_POINTS_OF_SEQUENCE = 2
-"""Points that may share a sequence, because the store was restored from a backup that is older than the index."""
+_FACTS = ["facts", "of"]
+"""The payload fields of a score: `facts` of messages, `of` of keys.
+
+One text is read from the disk and sent in a third of the time of eight fields.
+"""
+_POINTS_OF_SEQUENCE = 2 * (1 + KEYS_PER_MESSAGE)
+"""Points that may share a sequence. Two messages do if the store was restored from a backup older than the index."""
 
 _NEAREST = {"hnsw_ef": 256}
 """Only matters for chats with a graph on a Qdrant server (above 10 MB of vectors). All other searches are exact."""
@@ -182,6 +212,8 @@ class Payload(msgspec.Struct, gc=False):
 
     sequence: int = 0
     facts: str = ""
+    of: str = ""
+    """The message of a key."""
 
 
 class FoundPoint(msgspec.Struct, gc=False):
@@ -215,9 +247,10 @@ def parse_answers(content: bytes) -> list[Answer]:
 
 
 def parse_hits(query: VectorQuery, answers: Sequence[Answer]) -> list[Hit]:
-    """Return the hits in the answers to `search_requests`, each sequence once."""
+    """Return the hits in the answers to `search_requests`, each sequence once, with the best of its points."""
     by_meaning, by_words = (
-        {each.payload.sequence: each.score for each in points if each.payload}
+        # The best comes first in the answer, and so last here.
+        {each.payload.sequence: each.score for each in reversed(points) if each.payload}
         for points in _by_vector(query, answers)
     )
     return [
@@ -227,7 +260,10 @@ def parse_hits(query: VectorQuery, answers: Sequence[Answer]) -> list[Hit]:
 
 
 def parse_scored(query: VectorQuery, answers: Sequence[Answer]) -> ScoredMessages:
-    """Return the messages in the answers to `score_requests`, each once, even if it was changed between them."""
+    """Return the messages in the answers to `score_requests`, each once, even if it was changed between them.
+
+    Their scores are the best of their points.
+    """
     by_meaning, by_words = ({each.id: each.score for each in points} for points in _by_vector(query, answers))
     facts = {
         each.id: each.payload.facts
@@ -240,6 +276,14 @@ def parse_scored(query: VectorQuery, answers: Sequence[Answer]) -> ScoredMessage
         zip(*rows, strict=True) if rows else [()] * 8
     )
     asked = query.sparse.indices if query.sparse else ()
+    dense = np.array([by_meaning.get(each, math.nan) for each in facts], np.float64)
+    sparse = np.array([by_words.get(each, 0.0) for each in facts], np.float64)
+    if keys := _keys_in(answers):
+        rows_by_id: dict[str, int] = {each: row for row, each in enumerate(ids)}
+        for key, message in keys.items():
+            if (row := rows_by_id.get(message)) is not None:
+                dense[row] = np.fmax(dense[row], by_meaning.get(key, math.nan))
+                sparse[row] = max(sparse[row], by_words.get(key, 0.0))
     return ScoredMessages(
         ids=ids,
         sequences=np.array([int(each) for each in sequences], np.int64),
@@ -248,10 +292,20 @@ def parse_scored(query: VectorQuery, answers: Sequence[Answer]) -> ScoredMessage
         sender_ids=[None if each == _NONE else int(each) for each in senders],
         sent_at=np.array([float(each) for each in sent_at], np.float64),
         signs=[_parse_signs(each) for each in signs],
-        dense=np.array([by_meaning.get(each, math.nan) for each in facts], np.float64),
-        sparse=np.array([by_words.get(each, 0.0) for each in facts], np.float64),
+        dense=dense,
+        sparse=sparse,
         terms=_find_terms(asked, terms),
     )
+
+
+def _keys_in(answers: Sequence[Answer]) -> dict[str, str]:
+    """Return the points of keys with their messages."""
+    return {
+        each.id: each.payload.of
+        for answer in answers
+        for each in answer.points
+        if each.payload and each.payload.of
+    }
 
 
 def _by_vector(
@@ -279,9 +333,13 @@ def _to_point(point: VectorPoint) -> Json:
         "sender_id": point.sender_id,
         "sent_at": point.sent_at,
         "sequence": point.sequence,
-        "facts": _to_facts(point),
     }
-    return {"id": point_id(point.context_id, point.message_id), "vector": vectors, "payload": payload}
+    if point.slot:
+        payload |= {"slot": point.slot, "of": point.message_id}
+    else:
+        payload["facts"] = _to_facts(point)
+    name = point_id(point.context_id, point.message_id, point.slot)
+    return {"id": name, "vector": vectors, "payload": payload}
 
 
 def _to_sparse(sparse: SparseVector) -> Json:

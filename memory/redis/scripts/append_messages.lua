@@ -42,7 +42,7 @@ local function append_messages(keys, context_id, epoch, now, batch)
         if not session.last_sent_at or row.sent_at > session.last_sent_at then
           session.last_sent_at, newer.last_sent_at = row.sent_at, row.sent_at
         end
-        redis.call('XADD', keys.work, '*', 'op', 'index', 'context', context_id, 'epoch', epoch, 'id', row.id)
+        redis.call('XADD', keys.work, '*', 'op', 'new', 'context', context_id, 'epoch', epoch, 'id', row.id)
       end
       sequences[number] = sequence
     end

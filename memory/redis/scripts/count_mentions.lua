@@ -1,6 +1,6 @@
 -- Count what still mentions messages that were deleted.
 -- USES: drop_traces
--- KEYS: meta lineage ledger people senders messages telegram
+-- KEYS: meta lineage ledger people senders messages telegram facts cited
 -- ARGV: prefixes:json deleted:json
 -- Reply: RecordCounts (memory/keys.py) as JSON; `people` have a name here and no message
 local start = tonumber(redis.call('HGET', meta, 'conversation_start') or '0')
@@ -32,10 +32,21 @@ for _, id in ipairs(deleted.message_ids) do
   gone[id] = true
   receipts = receipts + redis.call('EXISTS', prefixes.receipts .. id)
 end
+-- A fact of the same statement may have been derived from another message meanwhile.
+local citing = 0
+for _, id in ipairs(deleted.fact_ids) do
+  local json = redis.call('HGET', facts, id) or ''
+  for _, message in ipairs(deleted.message_ids) do
+    citing = citing + (string.find(json, '"' .. message .. '"', 1, true) and 1 or 0)
+  end
+end
+for _, id in ipairs(deleted.message_ids) do
+  citing = citing + redis.call('HEXISTS', cited, id)
+end
 if #deleted.sequences > 0 then
   turns = turns + #find_quoting_turns(ledger, oldest_since(0, deleted.sequences), gone)
 end
 return cjson.encode({
   summaries = covering, ledger_turns = turns, artifacts = live, people = named, quotes = quotations,
-  answer_receipts = receipts,
+  answer_receipts = receipts, facts = citing,
 })

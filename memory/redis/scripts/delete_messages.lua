@@ -1,7 +1,8 @@
 -- Delete messages of one context with everything that mentions them: summaries, their turns of the ledger, later turns
 -- that quote them, the artifacts of these turns, their receipts, quotations in other messages, senders without another
--- message. Queue the removal of the messages' vectors. A prelude; its script has checked the epoch.
--- USES: telegram_index people drop_traces
+-- message, facts that cite them or a message that loses a quotation. Queue the removal of the messages' vectors.
+-- A prelude; its script has checked the epoch.
+-- USES: telegram_index people drop_traces drop_citing
 
 -- Drop the turn of the ledger that has the message of this sequence. `erasure`: see below.
 local function drop_turn_at(erasure, sequence)
@@ -25,6 +26,7 @@ local function delete_message(keys, context, epoch, id, erasure)
   end
   redis.call('HDEL', keys.messages, id)
   redis.call('ZREM', keys.order, id)
+  redis.call('ZREM', keys.unread, id)
   erasure.receipts = erasure.receipts + drop_listed(keys.receipts, erasure.receipt_prefix, id)
   unlink_telegram(keys.telegram, id)
   if json or sequence then
@@ -45,7 +47,7 @@ local function delete_message(keys, context, epoch, id, erasure)
 end
 
 -- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress,
---   receipts
+--   receipts, and those of drop_citing.lua
 -- prefixes: listed_prefixes (memory/keys.py)
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
@@ -62,10 +64,14 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   for _, id in ipairs(ids) do
     delete_message(keys, context, epoch, id, erasure)
   end
-  local quotations = 0
+  local quotations, changed = 0, {}
+  for number, id in ipairs(ids) do
+    changed[number] = id
+  end
   for _, name in ipairs(erasure.names) do
     for _, sequence in ipairs(strip_quotes(keys.messages, keys.order, keys.telegram, name)) do
       quotations, erasure.mentioning[#erasure.mentioning + 1] = quotations + 1, sequence
+      changed[#changed + 1] = redis.call('ZRANGEBYSCORE', keys.order, sequence, sequence)[1]
       drop_turn_at(erasure, sequence)
     end
   end
@@ -86,6 +92,7 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   if erasure.deleted + quotations > 0 then
     redis.call('HINCRBY', keys.meta, 'revision', 1)
   end
+  local facts, cited = drop_citing(keys, context, epoch, changed)
   if redis.call('EXISTS', keys.order) == 0 then
     redis.call('UNLINK', keys.sessions)
     redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
@@ -94,5 +101,6 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     messages = erasure.deleted, summaries = summaries_dropped, ledger_turns = erasure.turns,
     artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences, artifact_ids = erasure.named,
     sender_ids = erasure.senders, known_by = erasure.names, answer_receipts = erasure.receipts,
+    facts = #facts, fact_ids = facts, uncited_ids = uncited(keys, cited),
   }
 end

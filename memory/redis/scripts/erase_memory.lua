@@ -18,6 +18,7 @@ local function erase_memory(keys, erased_keys, context_id, prefixes)
     redis.call('UNLINK', keys[name])
   end
   redis.call('ZREM', keys.compress, context_id)
+  redis.call('ZREM', keys.extract, context_id)
   redis.call('INCR', keys.erasures)
   redis.call('XADD', keys.work, '*', 'op', 'erase', 'context', context_id, 'epoch', counts.epoch)
   return counts

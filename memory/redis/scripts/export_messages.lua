@@ -1,9 +1,10 @@
 -- Read a page of one context's messages for its file, with what the index of Telegram ids knows of each.
 -- USES: telegram_index
--- KEYS: messages order telegram epoch meta
+-- KEYS: messages order telegram epoch meta unread
 -- ARGV: after below limit
--- Reply: {epoch, revision, {row, ...}}; a row is {sequence, json, its Telegram ids with spaces, the Telegram id that it
---         quotes by the index or '', the ids of messages that quote it by its own id, with spaces}
+-- Reply: {epoch, revision, version of the facts, {row, ...}}; a row is {sequence, json, its Telegram ids with spaces, the Telegram id that it
+--         quotes by the index or '', the ids of messages that quote it by its own id, with spaces, 1 if it
+--         is unread}
 local rows = {}
 local slice = redis.call('ZRANGEBYSCORE', order, '(' .. after, '(' .. below, 'WITHSCORES', 'LIMIT', 0, limit)
 
@@ -23,6 +24,8 @@ for at = 1, #slice, 2 do
     redis.call('HGET', telegram, id) or '',
     quoted and is_indexed_quote(id, quoted) and quoted or '',
     redis.call('HGET', telegram, 'q:' .. id) or '',
+    redis.call('ZSCORE', unread, id) and 1 or 0,
   }
 end
-return { redis.call('GET', epoch) or '0', redis.call('HGET', meta, 'revision') or '0', rows }
+local state = redis.call('HMGET', meta, 'revision', 'facts_version')
+return { redis.call('GET', epoch) or '0', state[1] or '0', state[2] or '0', rows }

@@ -1,13 +1,14 @@
 -- Read what a turn must know of one context: its newest messages that no summary covers, the summary, the ledger of
 -- those messages, the people. The cost is that of what is read, however long the history is.
 -- KEYS: messages order meta epoch summaries lineage ledger people talk
--- ARGV: limit
+-- ARGV: limit talk_limit:number
 -- Reply: {epoch, count, conversation count, conversation start, next sequence, created_at or '',
 --         {id, sequence, ...} newest first, {json or nil, ...} of the same, summary or '', how many messages it covers,
 --         {ledger turn, ...} oldest first, active agent or '', revision, summary_failed_at or '',
---         {sender id, name, ...}, {line of talk, ...} oldest first}
+--         {sender id, name, ...}, {line of talk, ...} the newest, oldest first, how many lines there are,
+--         awaited corrections or ''}
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
-                         'revision', 'summary_failed_at')
+                         'revision', 'summary_failed_at', 'corrections')
 local start = facts[1] or '0'
 
 local lowest, covered, summary = start, 0, ''
@@ -50,5 +51,7 @@ return {
   facts[5] or '0',
   facts[6] or '',
   redis.call('HGETALL', people),
-  redis.call('ZRANGE', talk, 0, -1),
+  redis.call('ZRANGE', talk, -talk_limit, -1),
+  redis.call('ZCARD', talk),
+  facts[7] or '',
 }

@@ -1,7 +1,7 @@
 -- Put a staged import in the place of an empty context's memory, and queue its messages for the index. All, or nothing.
--- USES: telegram_index
+-- USES: telegram_index facts
 -- KEYS: staged contexts work epoch talk messages order telegram meta people senders sessions summaries lineage ledger
--- KEYS: artifacts
+-- KEYS: artifacts facts fact_order cited unread choices extract
 -- ARGV: place:json
 -- staged: the beginning of all keys of this import; place: {context_id, expected_epoch, registered (entry of the
 -- registry), is_other (another context than the file's), artifact_prefix, talk_ends_at (Unix seconds), messages (number
@@ -59,11 +59,36 @@ if redis.call('EXISTS', talk) == 0 and redis.call('EXISTS', staged .. 'talk') ==
   redis.call('RENAME', staged .. 'talk', talk)
   redis.call('EXPIREAT', talk, place.talk_ends_at)
 end
+
+-- Choices that were made here stay, and hold for the file's facts too.
+for _, name in ipairs(redis.call('HKEYS', staged .. 'choices')) do
+  redis.call('HSETNX', choices, name, redis.call('HGET', staged .. 'choices', name))
+end
+if redis.call('HGET', choices, 'facts') ~= 'off' then
+  local of_people_off = {}
+  for _, id in ipairs(redis.call('HKEYS', staged .. 'facts')) do
+    local json = redis.call('HGET', staged .. 'facts', id)
+    put_fact(keys, id, json)
+    for _, person in ipairs({ number_of(json, 'subject_id') or '', number_of(json, 'said_by') or '' }) do
+      if redis.call('HEXISTS', choices, 'off:' .. person) == 1 then
+        of_people_off[#of_people_off + 1] = id
+      end
+    end
+  end
+  drop_facts(keys, context, place.expected_epoch, of_people_off)
+  if redis.call('EXISTS', staged .. 'unread') == 1 then
+    redis.call('RENAME', staged .. 'unread', unread)
+    redis.call('PERSIST', unread)
+    redis.call('ZADD', extract, 'NX', 0, context)
+  end
+else
+  redis.call('HSET', meta, 'facts_from', 0)
+end
 local queued = 0
 for _, id in ipairs(redis.call('ZRANGE', staged .. 'indexed', 0, -1)) do
   redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', place.expected_epoch, 'id', id)
   queued = queued + 1
 end
-redis.call('UNLINK', staged .. 'talk', staged .. 'indexed')
+redis.call('UNLINK', staged .. 'talk', staged .. 'indexed', staged .. 'facts', staged .. 'choices', staged .. 'unread')
 redis.call('SET', staged .. 'placed', queued, 'EX', place.placed_ttl_s)
 return { 'placed', queued }

@@ -6,10 +6,10 @@ local function time_of(line)
   return tonumber(string.match(line, '"sent_at":([%d.]+)') or '0')
 end
 
--- Remove the lines that copy the message of this score because somebody pinned it. Return how many.
+-- Remove the lines that copy the message of this score because somebody pinned it. They come after it. Return how many.
 local function drop_pins(talk, score)
   local dropped = 0
-  for _, line in ipairs(redis.call('ZRANGE', talk, 0, -1)) do
+  for _, line in ipairs(redis.call('ZRANGEBYSCORE', talk, '(' .. score, '+inf')) do
     if tonumber(string.match(line, '"pinned":(%d+)')) == tonumber(score) then
       dropped = dropped + redis.call('ZREM', talk, line)
     end

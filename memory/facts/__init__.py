@@ -1,0 +1,1 @@
+"""Facts about people and things: extraction, storage, erasure."""

@@ -1,0 +1,353 @@
+"""The queue of messages to read for facts: who reads them, what they are, and the facts that are saved."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from memory.codec import dump_json
+from memory.errors import Forgotten
+from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
+from memory.history.fact import Fact, is_source
+from memory.history.message import Message, message_id, render_message
+from memory.history.redis_history import parse_facts, parse_messages, parse_people
+from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key, partition_key
+from memory.redis.claims import claim_next, renew_claim
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
+
+CONTEXT_MESSAGES = 6
+"""Messages before the first unread one that are read with it."""
+KNOWN_FACTS = 60
+"""Facts that still hold and are read with the messages."""
+
+SaveOutcome = Literal["saved", "stale", "lost"]
+
+_SCRIPTS = "memory.redis.scripts"
+_DAY_S = 24 * 3600
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactClaim:
+    """A claimed context. `token` is the stored end of the lease, and identifies the claim."""
+
+    ref: ContextRef
+    token: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactWork:
+    """Messages to read for facts, with what the model must know. Without messages there is nothing to do."""
+
+    ref: ContextRef
+    epoch: int
+    revision: int
+    version: int
+    """Count of changes of facts and choices."""
+    is_group: bool = False
+    choices: FactChoices = field(default_factory=FactChoices)
+    people: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Sender id → the name shown last."""
+    messages: tuple[Message, ...] = ()
+    """Messages that facts may cite, oldest first."""
+    is_older: bool = False
+    """True for messages from before facts were extracted here: they are read within a daily budget."""
+    context: tuple[Message, ...] = ()
+    """Messages around them, oldest first, which facts may not cite."""
+    known: tuple[Fact, ...] = ()
+    """Facts that still hold, first those about writers of the messages, then those about things named in them."""
+    page: "FactPageRead"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactPageRead:
+    """The part of the history that a work covers, as scripts note it."""
+
+    read: tuple[str, ...] = ()
+    """Ids that are unread no longer."""
+    facts_from: str | None = None
+    """For older messages: the sequence below which nothing was read now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewFact:
+    """A statement that a model has found in messages of one writer. See Fact."""
+
+    subject: str
+    subject_id: int | None = None
+    statement: str
+    said_by: int
+    message_ids: tuple[str, ...]
+    valid_from: float
+    confidence: float
+    replaces: tuple[str, ...] = ()
+    """Ids of known facts that it contradicts. The one that began earlier ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactRow:
+    """A new fact as save_facts.lua reads it."""
+
+    id: str
+    repeated_id: str
+    """Its id if the same statement has held before and ended."""
+    json: str
+    """The fact as JSON after its id."""
+    replaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactSave:
+    """Facts to save, and the messages that are read with that."""
+
+    id: str
+    facts: tuple[FactRow, ...]
+    page: FactPageRead
+    limit: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactFailure:
+    """A failed extraction as fail_extraction.lua reads it; the times are Unix seconds."""
+
+    now: float
+    retry_at: int
+    max_failures: int
+    page: FactPageRead
+    reads_older: bool
+
+
+class FactQueue:
+    """One extraction of a context at a time, across processes.
+
+    A claim is a lease: a worker that dies or sleeps past its end loses it, and can save nothing more.
+    """
+
+    def __init__(self, redis: RedisClient, *, clock: Callable[[], float], tokens_per_day: int = 0) -> None:
+        """`tokens_per_day` is the budget of all contexts for reading older messages."""
+        self._redis = redis
+        self._clock = clock
+        self._tokens_per_day = tokens_per_day
+
+    async def claim(self, partition: int, *, lease_s: float) -> FactClaim | None:
+        """Claim the context of this partition that is due longest, for about `lease_s` seconds; None if none is due."""
+        claimed = await claim_next(self._redis, _queue(partition), now=self._clock(), lease_s=lease_s)
+        if claimed is None:
+            return None
+        return FactClaim(ref=ContextRef(context_id=claimed[0], partition=partition), token=claimed[1])
+
+    async def renew(self, claim: FactClaim, *, lease_s: float) -> FactClaim | None:
+        """Return the claim with a new lease, which replaces the old claim; None if another worker has it."""
+        queue, now = _queue(claim.ref.partition), self._clock()
+        token = await renew_claim(self._redis, queue, claim.ref, claim.token, now=now, lease_s=lease_s)
+        return None if token is None else replace(claim, token=token)
+
+    async def count_due(self, partition: int) -> int:
+        """Count the contexts of this partition that are due and not claimed."""
+        return int(await self._redis.call("ZCOUNT", _queue(partition), "-inf", self._clock()))
+
+    async def load(self, claim: FactClaim, *, limit: int) -> FactWork:
+        """Return the next messages to read: unread ones, else a page of older ones, if the budget is not used up.
+
+        Messages that facts may not rest on count as read: answers, forwarded ones, those of people who have chosen
+        off. The result has no messages if there are none left to read. Raises Forgotten after a reset meanwhile.
+        """
+        while True:
+            work = await self._load(claim.ref, limit=limit)
+            if work.messages or not (work.page.read or work.is_older):
+                return work
+            if await self.save(claim, work, ()) == "lost":
+                return replace(work, page=FactPageRead())
+
+    async def save(self, claim: FactClaim, work: FactWork, facts: Sequence[NewFact]) -> SaveOutcome:
+        """Store these facts, note the work's messages as read, and queue the index work of all cited messages.
+
+        One script checks the claim, the epoch (raises Forgotten), and that no message, fact or choice has changed
+        since the work was loaded. Otherwise it writes nothing. Saving twice is "saved". A statement that is known
+        about its subject adds no fact. Raises ValueError for a fact that cites none of the work's messages, or others.
+        """
+        known = {message.id for message in work.messages}
+        for fact in facts:
+            if not fact.message_ids or not known.issuperset(fact.message_ids):
+                raise ValueError("a fact cites messages of the work, and at least one")
+        ref = claim.ref
+        save = FactSave(
+            id=message_id(ref.context_id, work.epoch, "facts", work.version, *work.page.read),
+            facts=tuple(_row(ref, work.epoch, fact) for fact in facts),
+            page=work.page,
+            limit=FACTS_LIMIT,
+        )
+        call = save_facts(
+            ref,
+            context_id=ref.context_id,
+            token=claim.token,
+            expected_epoch=work.epoch,
+            revision=work.revision,
+            version=work.version,
+            save=save,
+        )
+        outcome = await self._redis.run(call)
+        if outcome == "forgotten":
+            raise Forgotten
+        return outcome
+
+    async def fail(self, claim: FactClaim, work: FactWork | None, *, retry_in_s: float, at_most: int) -> bool:
+        """Record a failure and retry later. True: it was one too many, and the messages count as read.
+
+        A lost claim records nothing. Giving up and `finish` reset the count.
+        """
+        ref, now = claim.ref, self._clock()
+        failure = FactFailure(
+            now=now,
+            retry_at=int(now + retry_in_s),
+            max_failures=at_most,
+            page=work.page if work else FactPageRead(),
+            reads_older=await self._reads_older(),
+        )
+        call = fail_extraction(ref, context_id=ref.context_id, token=claim.token, failure=failure)
+        return await self._redis.run(call) == "given_up"
+
+    async def finish(self, claim: FactClaim) -> None:
+        """End the claim, unless it is lost. The context waits again if there is more to read.
+
+        Older messages count only as long as the budget is not used up; the next turn queues the context again.
+        """
+        ref = claim.ref
+        call = finish_extraction(
+            ref,
+            context_id=ref.context_id,
+            token=claim.token,
+            now=self._clock(),
+            reads_older=await self._reads_older(),
+        )
+        await self._redis.run(call)
+
+    async def spend(self, tokens: int) -> None:
+        """Subtract tokens of older messages from today's budget (UTC)."""
+        key = self._budget()
+        await self._redis.calls([("INCRBY", key, tokens), ("EXPIRE", key, USAGE_TTL_S)])
+
+    async def tokens_left(self) -> int:
+        """Return what is left of today's budget for older messages."""
+        spent = await self._redis.call("GET", self._budget())
+        return max(0, self._tokens_per_day - int(spent or 0))
+
+    async def _reads_older(self) -> bool:
+        return self._tokens_per_day > 0 and await self.tokens_left() > 0
+
+    def _budget(self) -> Key:
+        return global_key("{usage}:facts", int(self._clock() // _DAY_S))
+
+    async def _load(self, ref: ContextRef, *, limit: int) -> FactWork:
+        call = load_fact_work(
+            ref,
+            context_id=ref.context_id,
+            limit=limit,
+            before=CONTEXT_MESSAGES,
+            reads_older=await self._reads_older(),
+        )
+        reply = await self._redis.run(call)
+        epoch, revision, version, _, entry, choices, people, is_older, ids, rows, around, since, *known = (
+            reply
+        )
+        chosen, read = parse_choices(choices), parse_messages(rows)
+        first = dict(zip(map(int, since[::2]), map(int, since[1::2]), strict=True))
+        is_group = '"chat_id":-' in entry
+        is_on = are_extracted(chosen, is_group=is_group)
+        messages = [each for each in read if is_on and _may_be_read(each, chosen, first)]
+        context = [each for each in parse_messages(around) if _may_be_shown(each, chosen)]
+        # A page of older messages that is not full was the last one.
+        lowest = _sequence(read[0]) if is_older and len(read) == limit else 0
+        return FactWork(
+            ref=ref,
+            epoch=int(epoch),
+            revision=int(revision),
+            version=int(version),
+            is_group=is_group,
+            choices=chosen,
+            people=parse_people(people),
+            messages=tuple(messages),
+            is_older=bool(is_older),
+            context=tuple(sorted(context, key=_sequence)),
+            known=_choose_known(*map(parse_facts, known), messages=messages),
+            page=FactPageRead(read=tuple(ids), facts_from=str(lowest) if is_older else None),
+        )
+
+
+def _may_be_read(message: Message, choices: FactChoices, first: Mapping[int, int]) -> bool:
+    sender = message.sender
+    if sender is None or sender.id in choices.off or not is_source(message):
+        return False
+    return _sequence(message) >= first.get(sender.id, 0)
+
+
+def _may_be_shown(message: Message, choices: FactChoices) -> bool:
+    is_off = message.sender is not None and message.sender.id in choices.off
+    return not is_off and bool(render_message(message).strip())
+
+
+def _choose_known(
+    of_writers: Sequence[Fact], of_others: Sequence[Fact], *, messages: Sequence[Message]
+) -> tuple[Fact, ...]:
+    """Return KNOWN_FACTS at most: those about writers first, then those whose subject is named in a message."""
+    text = "\n".join(render_message(message) for message in messages).casefold()
+    named = [fact for fact in of_others if fact.subject.casefold() in text]
+    others = [fact for fact in of_others if fact.subject.casefold() not in text]
+    return (*of_writers, *named, *others)[:KNOWN_FACTS]
+
+
+def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
+    about = fact.subject.casefold() if fact.subject_id is None else fact.subject_id
+    statement = (ref.context_id, epoch, "fact", about, fact.statement.casefold())
+    stored = Fact(
+        id="",
+        subject=fact.subject,
+        subject_id=fact.subject_id,
+        statement=fact.statement,
+        said_by=fact.said_by,
+        message_ids=tuple(dict.fromkeys(fact.message_ids)),
+        valid_from=fact.valid_from,
+        confidence=fact.confidence,
+    )
+    return FactRow(
+        id=message_id(*statement),
+        repeated_id=message_id(*statement, *fact.message_ids),
+        json=dump_json(Fact, stored).removeprefix('{"id":""'),
+        replaces=fact.replaces,
+    )
+
+
+def _queue(partition: int) -> Key:
+    return partition_key(partition, "extract")
+
+
+def _sequence(message: Message) -> int:
+    return -1 if message.sequence is None else message.sequence
+
+
+@lua_script(_SCRIPTS)
+def load_fact_work(
+    ref: ContextRef, *, context_id: str, limit: int, before: int, reads_older: bool
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def save_facts(
+    ref: ContextRef,
+    *,
+    context_id: str,
+    token: str,
+    expected_epoch: int,
+    revision: int,
+    version: int,
+    save: FactSave,
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def fail_extraction(ref: ContextRef, *, context_id: str, token: str, failure: FactFailure) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def finish_extraction(
+    ref: ContextRef, *, context_id: str, token: str, now: float, reads_older: bool
+) -> ScriptCall: ...

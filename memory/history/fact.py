@@ -1,0 +1,43 @@
+"""Facts: single statements about people and things, kept apart from the talk that they rest on."""
+
+from dataclasses import dataclass
+
+from memory.history.message import Message, render_message
+
+LONGEST_STATEMENT = 300
+"""Characters of a statement."""
+LONGEST_SUBJECT = 60
+"""Characters of a subject."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """A statement about a person or a thing. It is data about the talk, never a permission or an instruction."""
+
+    id: str
+    subject: str
+    """The name of a person of the chat, or of a thing."""
+    subject_id: int | None = None
+    """Sender id of the person; None for anything else."""
+    statement: str
+    """One sentence on one line."""
+    said_by: int | None
+    """Sender id of the writer of its messages."""
+    message_ids: tuple[str, ...]
+    """Messages that it rests on, at least one, all of the same writer."""
+    valid_from: float
+    """Unix seconds: the time of the first of its messages."""
+    valid_to: float | None = None
+    """Time of the message that contradicts it; None while it holds."""
+    closed_by: str = ""
+    """Id of the fact that contradicts it; "" while it holds."""
+    confidence: float
+    """From 0 to 1, as the model judged it; 1 for a statement that a person has corrected."""
+    is_corrected: bool = False
+    """True if a person has written the statement, in /facts or on the page."""
+
+
+def is_source(message: Message) -> bool:
+    """Return True if facts may rest on the message: a person wrote it here, and it is not forwarded."""
+    is_written_here = message.role == "user" and message.sender is not None and not message.forwarded_from
+    return is_written_here and bool(render_message(message).strip())

@@ -1,0 +1,87 @@
+-- Read the next messages to read for facts, with what the model must know.
+-- KEYS: epoch meta messages order people choices unread facts fact_order contexts
+-- ARGV: context_id limit:number before:number reads_older
+-- before: how many messages before the first one are returned; reads_older: '1' if older messages may be read now
+-- Reply: {epoch, revision, version of the facts, facts_from, registered entry or '', {choice, value, ...},
+--         {sender id, name, ...}, is_older, {unread id, ...}, {id, sequence, json, ...} of these oldest first,
+--         {id, sequence, json, ...} of messages around them, {facts_since:SENDER, sequence, ...},
+--         {fact, ...} that hold about a writer of these messages, {fact, ...} that hold about others, newest first}
+local OF_WRITERS, OF_OTHERS = 60, 300
+local state = redis.call('HMGET', meta, 'revision', 'facts_version', 'facts_from')
+local ids, rows, is_older = {}, {}, 0
+
+local function add_row(list, id, sequence)
+  local json = redis.call('HGET', messages, id)
+  if json then
+    list[#list + 1], list[#list + 2], list[#list + 3] = id, sequence, json
+  end
+  return json
+end
+
+local slice = redis.call('ZRANGE', unread, 0, limit - 1, 'WITHSCORES')
+for at = 1, #slice, 2 do
+  ids[#ids + 1] = slice[at]
+end
+if #slice == 0 and reads_older == '1' and tonumber(state[3] or '0') > 0 then
+  is_older = 1
+  local newest = redis.call('ZREVRANGEBYSCORE', order, '(' .. state[3], '-inf', 'WITHSCORES', 'LIMIT', 0, limit)
+  for at = #newest - 1, 1, -2 do
+    slice[#slice + 1], slice[#slice + 2] = newest[at], newest[at + 1]
+  end
+end
+
+local is_writer, is_known, since, around = {}, {}, {}, {}
+for at = 1, #slice, 2 do
+  is_known[slice[at]] = true
+end
+for at = 1, #slice, 2 do
+  local json = add_row(rows, slice[at], slice[at + 1])
+  local writer = json and string.match(json, '"sender":{"id":(-?%d+)')
+  if writer and not is_writer[writer] then
+    is_writer[writer] = true
+    local first = redis.call('HGET', meta, 'facts_since:' .. writer)
+    if first then
+      since[#since + 1], since[#since + 2] = writer, first
+    end
+  end
+  local reach = at == 1 and before or 2
+  local earlier = redis.call('ZREVRANGEBYSCORE', order, '(' .. slice[at + 1], '-inf', 'WITHSCORES', 'LIMIT', 0, reach)
+  for place = 1, #earlier, 2 do
+    if not is_known[earlier[place]] then
+      is_known[earlier[place]] = true
+      add_row(around, earlier[place], earlier[place + 1])
+    end
+  end
+end
+
+local of_writers, of_others, offset = {}, {}, 0
+repeat
+  local page = redis.call('ZREVRANGE', fact_order, offset, offset + 99)
+  for _, json in ipairs(#page > 0 and redis.call('HMGET', facts, unpack(page)) or {}) do
+    if json and not string.find(json, ',"valid_to":', 1, true) then
+      local list, most = of_others, OF_OTHERS
+      if is_writer[string.match(json, '"subject_id":(-?%d+)')] then
+        list, most = of_writers, OF_WRITERS
+      end
+      list[#list + 1] = #list < most and json or nil
+    end
+  end
+  offset = offset + 100
+until #page == 0 or (#of_writers == OF_WRITERS and #of_others == OF_OTHERS)
+
+return {
+  redis.call('GET', epoch) or '0',
+  state[1] or '0',
+  state[2] or '0',
+  state[3] or '0',
+  redis.call('HGET', contexts, context_id) or '',
+  redis.call('HGETALL', choices),
+  redis.call('HGETALL', people),
+  is_older,
+  ids,
+  rows,
+  around,
+  since,
+  of_writers,
+  of_others,
+}

@@ -1,0 +1,38 @@
+-- Turn facts off, of a person or of the whole context, and erase what there is.
+-- USES: facts
+-- KEYS: facts fact_order cited order work meta epoch erasures choices unread extract
+-- ARGV: context_id expected_epoch person
+-- person: sender id, or '' for the context
+-- Reply: as erase_facts.lua
+if (redis.call('GET', epoch) or '0') ~= expected_epoch then
+  return false
+end
+redis.call('HDEL', meta, 'fact_failures')  -- first: a full server refuses a script whose first write needs memory
+local dropped, cited = redis.call('ZRANGE', fact_order, 0, -1), {}
+if person == '' then
+  for _, field in ipairs(redis.call('HKEYS', keys.cited)) do
+    cited[#cited + 1] = string.sub(field, 1, 7) ~= 'closed:' and field or nil
+  end
+  redis.call('UNLINK', facts, fact_order, keys.cited, unread)
+  redis.call('ZREM', extract, context_id)
+  redis.call('HSET', choices, 'facts', 'off')
+  cited = reindex(keys, context_id, expected_epoch, cited)
+else
+  local ids, about, by = {}, '"subject_id":' .. person .. ',', '"said_by":' .. person .. ','
+  for _, id in ipairs(dropped) do
+    local json = redis.call('HGET', facts, id)
+    if string.find(json, about, 1, true) or string.find(json, by, 1, true) then
+      ids[#ids + 1] = id
+    end
+  end
+  redis.call('HSET', choices, 'off:' .. person, 1)
+  dropped, cited = drop_facts(keys, context_id, expected_epoch, ids)
+end
+if redis.call('EXISTS', meta) == 1 then
+  redis.call('HINCRBY', meta, 'facts_version', 1)
+  if person == '' then
+    redis.call('HSET', meta, 'facts_from', 0)
+  end
+end
+redis.call('INCR', erasures)
+return { dropped, uncited(keys, cited) }
