@@ -23,6 +23,7 @@ from bot.tools.current_time import current_time
 from bot.tools.search_memory import search_memory
 from examples.demo_tools import add, upper
 from memory.chat_history import RankedMessage
+from memory.facts.selection import Memories
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Role
 from memory.history.selectors import (
@@ -32,7 +33,7 @@ from memory.history.selectors import (
     MessageWindowMessageSelector,
     TokenWindowMessageSelector,
 )
-from memory.history.summary import Fact, Summary, SummaryText, render_summary
+from memory.history.summary import Summary, SummaryFact, SummaryText, render_summary
 from memory.tokens import CachingTokenCounter, Tokenizer, load_encoding
 
 TOOLS = [Tool.from_function(each).spec for each in (add, current_time, search_memory, upper)]
@@ -45,7 +46,7 @@ ANSWER_TOKENS = 4_096
 TRIGGER_TOKENS = 16_000
 KEPT_TOKENS = TRIGGER_TOKENS // 3
 WINDOW_TOKENS, WINDOW_MESSAGES = 8_000, 50
-RECALL_K = 3
+RECALL_K = 8
 TOOL_SHARE = 0.2
 
 _LEAST_CACHED, _CACHE_STEP = 1_024, 128
@@ -97,7 +98,7 @@ async def main() -> None:
 
 
 def converse(rng: Random, turns: int) -> Iterator[Turn]:
-    """Return a conversation: about every fifth turn calls a tool, every turn recalls three old messages."""
+    """Return a conversation: about every fifth turn calls a tool, every turn recalls RECALL_K old messages."""
     said: list[Message] = []
     for number in range(turns):
         asked = _message(2 * number, "user", _text(rng, 10, 90))
@@ -131,7 +132,9 @@ async def requests_of(
             system=SYSTEM,
             tools=TOOLS,
             summary=summary,
-            recalled=[RankedMessage(message=each, score=1.0) for each in turn.recalled],
+            recalled=Memories(
+                messages=tuple(RankedMessage(message=each, score=1.0) for each in turn.recalled)
+            ),
             window=await selector.select(_newest_first(said)),
             ledger=[each.ledger for each in turns[:number] if each.ledger],
             prompt=[turn.asked],
@@ -205,7 +208,7 @@ def _compressed(summary: Summary | None, said: Sequence[Message]) -> Summary | N
         overview=_text(rng, 60, 80),
         primary_goal=_text(rng, 10, 20),
         done=tuple(_text(rng, 8, 20) for _ in range(6)),
-        facts=tuple(Fact(about="Olga", fact=_text(rng, 8, 20)) for _ in range(12)),
+        facts=tuple(SummaryFact(about="Olga", fact=_text(rng, 8, 20)) for _ in range(12)),
         decisions=tuple(_text(rng, 8, 20) for _ in range(4)),
         next=_text(rng, 10, 20),
     )

@@ -2,19 +2,20 @@
 
 import os
 import time
-from collections.abc import AsyncGenerator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.app.stores import Stores, open_stores
 from bot.settings import load_settings
+from memory.history.fact import Fact
 from memory.history.message import Message, Sender, message_id
 from memory.keys import ContextRef, context_id
-from memory.recall.indexer import Indexer
-from memory.recall.recall import Candidates, Recall, RecallQuestion
+from memory.recall.indexer import BATCH, Indexer
+from memory.recall.recall import Candidates, IndexItem, Recall, RecallQuestion
 from memory.recall.spaces import Spaces
-from rig.locomo import Conversation, Question
+from rig.locomo import Conversation, Question, Statement
 
 EMBEDDED = "embedded"
 _PAGE = 500
@@ -29,6 +30,9 @@ class StoredConversation:
     conversation: Conversation
     ref: ContextRef
     turn_ids: dict[str, str]
+    messages: Mapping[str, Message]
+    facts: Mapping[str, tuple[Fact, ...]]
+    """Message id → facts that rest on it."""
     index_s: float
 
 
@@ -49,9 +53,15 @@ async def open_bench_stores(directory: Path, embedder: str) -> AsyncGenerator[St
         yield stores
 
 
-async def store_conversation(stores: Stores, conversation: Conversation) -> StoredConversation:
-    """Append every turn as its speaker's message, and index it."""
-    ref = ContextRef(context_id=context_id("benchmark", {"conversation": conversation.name}), partition=0)
+async def store_conversation(
+    stores: Stores, conversation: Conversation, statements: Sequence[Statement] = (), *, chat: str = ""
+) -> StoredConversation:
+    """Append every turn as its speaker's message, and index it, with the statements as facts.
+
+    A conversation is stored once in each `chat`.
+    """
+    names = {"conversation": conversation.name, "chat": chat}
+    ref = ContextRef(context_id=context_id("benchmark", names), partition=0)
     messages = list(_messages(conversation))
     for first in range(0, len(messages), _PAGE):
         await stores.history.append(ref, messages[first : first + _PAGE], epoch=0)
@@ -68,10 +78,59 @@ async def store_conversation(stores: Stores, conversation: Conversation) -> Stor
         pass
     if not await stores.recall.count(ref):
         raise RuntimeError(f"nothing of {conversation.name} was indexed")
+    facts = _facts(conversation, messages, statements)
+    await _index_facts(stores, ref, facts)
     turn_ids = {message.id: turn.id for message, turn in zip(messages, conversation.turns, strict=True)}
     return StoredConversation(
-        conversation=conversation, ref=ref, turn_ids=turn_ids, index_s=time.perf_counter() - started
+        conversation=conversation,
+        ref=ref,
+        turn_ids=turn_ids,
+        messages={each.id: each for each in messages},
+        facts=facts,
+        index_s=time.perf_counter() - started,
     )
+
+
+def _facts(
+    conversation: Conversation, messages: Sequence[Message], statements: Sequence[Statement]
+) -> dict[str, tuple[Fact, ...]]:
+    """Return the facts that rest on each message. A statement without an existing turn is left out."""
+    by_turn = {turn.id: message for turn, message in zip(conversation.turns, messages, strict=True)}
+    facts: dict[str, tuple[Fact, ...]] = {}
+    for number, statement in enumerate(statements):
+        cited = [by_turn[each] for each in statement.evidence if each in by_turn]
+        for message in cited:
+            fact = Fact(
+                id=str(number),
+                subject=statement.speaker,
+                statement=statement.text,
+                said_by=message.sender.id if message.sender else None,
+                message_ids=tuple(each.id for each in cited),
+                valid_from=cited[0].sent_at,
+                confidence=1.0,
+            )
+            facts[message.id] = (*facts.get(message.id, ()), fact)
+    return facts
+
+
+async def _index_facts(stores: Stores, ref: ContextRef, facts: Mapping[str, tuple[Fact, ...]]) -> None:
+    ids = list(facts)
+    for first in range(0, len(ids), BATCH):
+        page = ids[first : first + BATCH]
+        current = (await stores.history.get_current({ref: page}))[ref]
+        await stores.recall.index(
+            [
+                IndexItem(
+                    ref=ref,
+                    epoch=0,
+                    message=current.messages[each],
+                    people=current.people,
+                    session=current.sessions.get(each, 0),
+                    facts=facts[each],
+                )
+                for each in page
+            ]
+        )
 
 
 def ask(stored: StoredConversation, question: Question) -> RecallQuestion:

@@ -78,3 +78,34 @@ def _slope_and_bend(rows: Matrix, is_evidence: NDArray[np.bool_], weights: Matri
     expected = chances @ rows
     centred = rows - expected
     return expected - rows[is_evidence].mean(axis=0), (centred * chances[:, None]).T @ centred
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloorExample:
+    """A question asked in a chat: its best score without the rise of the floor, and what the floor depends on."""
+
+    score: float
+    scored: int
+    coverage: float
+    has_answer: bool
+
+
+def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> tuple[float, float, float]:
+    """Return base, growth and coverage of a floor that silences this share of the questions that have an answer.
+
+    A logistic regression says how much the number of messages and the share of words count in points of the score.
+    Questions with an answer weigh as much as the others.
+    """
+    rows = np.array([[1.0, each.score, np.log(each.scored), each.coverage] for each in examples])
+    has_answer = np.array([each.has_answer for each in examples], np.float64)
+    share = has_answer.mean()
+    importance = np.where(has_answer > 0, 0.5 / share, 0.5 / (1 - share))
+    weights = np.zeros(4)
+    for _ in range(_STEPS):
+        chances = 1 / (1 + np.exp(-rows @ weights))
+        slope = rows.T @ (importance * (chances - has_answer))
+        bend = (rows * (importance * chances * (1 - chances))[:, None]).T @ rows
+        weights -= np.linalg.solve(bend + _SMALLEST * np.eye(4), slope)
+    growth, coverage = -weights[2] / weights[1], weights[3] / weights[1]
+    above = rows[:, 1] - growth * rows[:, 2] + coverage * rows[:, 3]
+    return float(np.quantile(above[has_answer > 0], silenced)), float(growth), float(coverage)

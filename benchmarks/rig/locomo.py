@@ -2,11 +2,12 @@
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
+from zlib import crc32
 
 JUDGED = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 """The categories of questions that have an answer; 5, adversarial, has none."""
@@ -40,6 +41,15 @@ class Question:
     category: int
     evidence: frozenset[str]
 
+    def about(self, former: Sequence[str], present: Sequence[str]) -> "Question":
+        """Return the question with other people's names."""
+        text = self.text
+        for number, name in enumerate(former):
+            text = re.sub(rf"\b{re.escape(name)}\b", f"\x00{number}", text)
+        for number, name in enumerate(present):
+            text = text.replace(f"\x00{number}", name)
+        return replace(self, text=text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
@@ -49,6 +59,42 @@ class Conversation:
     speakers: tuple[str, ...]
     turns: tuple[Turn, ...]
     questions: tuple[Question, ...]
+
+    def part(self, first: int, size: int) -> "Conversation":
+        """Return a chat of `size` turns from `first` on, with the questions whose whole evidence it has."""
+        turns = self.turns[first : first + size]
+        ids = {turn.id for turn in turns}
+        questions = tuple(each for each in self.questions if each.evidence <= ids)
+        return replace(self, turns=turns, questions=questions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Statement:
+    """What a model has extracted from turns (`evidence`, ids as in Turn) about a speaker."""
+
+    text: str
+    speaker: str
+    evidence: tuple[str, ...]
+
+    def is_among(self, share: float) -> bool:
+        """Return True for this share of all statements, always for the same ones."""
+        return crc32(self.text.encode()) < share * 2**32
+
+
+def read_statements(path: Path) -> dict[str, list[Statement]]:
+    """Return the statements of a file by conversation. Raises NotLoCoMo, which says what is wrong with it."""
+    try:
+        return {
+            document["sample_id"]: [
+                Statement(text=each["statement"], speaker=each["speaker"], evidence=_ids(each["evidence"]))
+                for each in document["facts"]
+            ]
+            for document in json.loads(path.read_text(encoding="utf-8"))
+        }
+    except OSError as error:
+        raise NotLoCoMo(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise NotLoCoMo(f"{path} has no statements: {error!r}") from error
 
 
 def read_conversations(path: Path) -> list[Conversation]:
@@ -88,11 +134,16 @@ def _turns(told: dict[str, Any]) -> Iterator[Turn]:
 
 
 def _questions(documents: list[dict[str, Any]], ids: set[str]) -> Iterator[Question]:
-    """Some entries of the evidence hold several ids in one string, zeros before them, or ids that do not exist."""
+    """Some entries of the evidence are ids that do not exist."""
     for document in documents:
-        named = _TURN.findall(" ".join(map(str, document["evidence"])))
-        evidence = frozenset(f"D{int(session)}:{int(turn)}" for session, turn in named) & ids
+        evidence = ids.intersection(_ids(document["evidence"]))
         if document["category"] in JUDGED and evidence:
             yield Question(
                 text=document["question"], category=document["category"], evidence=frozenset(evidence)
             )
+
+
+def _ids(evidence: list[Any]) -> tuple[str, ...]:
+    """Some entries hold several ids in one string, or zeros before them."""
+    named = _TURN.findall(" ".join(map(str, evidence)))
+    return tuple(f"D{int(session)}:{int(turn)}" for session, turn in named)

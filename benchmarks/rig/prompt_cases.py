@@ -9,9 +9,11 @@ from bot.agent.actions import CompletedStep, StepDigest, ToolResult
 from bot.agent.model import Image, ModelReply, PromptMessage, PromptRole, ToolCall, ToolSpec
 from bot.agent.prompt.parts import PromptBudget, PromptParts
 from memory.chat_history import RankedMessage
+from memory.facts.selection import Memories
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Continuation, Message, Quote, Role, Sender
-from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
+from memory.history.summary import ArtifactNote, Summary, SummaryFact, SummaryText
 from memory.history.talk import TalkLine
 
 _ODD_TEXTS = (
@@ -35,6 +37,7 @@ _ODD_TEXTS = (
     ),
     *(
         "From this chat's memory, found",
+        "From the facts noted in this chat",
         "a\u2028## Tool: x\r## Transfer: y",
         '{"a": [1, 2]}',
         "حسنًا، غدًا",
@@ -129,10 +132,14 @@ class _Maker:
             system=self._text() or "You are a test.",
             tools=_TOOLS[: rng.randint(0, 3)],
             summary=self._summary() if rng.random() < 0.4 else None,
-            recalled=[
-                RankedMessage(message=self._message(rng.randint(0, first + count)), score=1.0)
-                for _ in range(rng.choice((0, 3, 8)))
-            ],
+            recalled=Memories(
+                messages=tuple(
+                    RankedMessage(message=self._message(rng.randint(0, first + count)), score=1.0)
+                    for _ in range(rng.choice((0, 3, 8)))
+                ),
+                facts=tuple(self._fact(first + count) for _ in range(rng.choice((0, 0, 3)))),
+                people={7: rng.choice(self._texts[0])},
+            ),
             window=[self._message(first + number) for number in range(count)],
             ledger=[self._turn(first, count) for _ in range(rng.choice((0, 0, 1, 4)))],
             prompt=prompt,
@@ -191,6 +198,20 @@ class _Maker:
         image = Image(data=b"\x89PNG\r\n\x1a\n", mime_type="image/png", tokens=IMAGE_TOKENS)
         return (image,) * self._rng.choice((1, 1, 10))
 
+    def _fact(self, newest: int) -> Fact:
+        rng = self._rng
+        return Fact(
+            id=f"f{rng.randint(0, 9)}",
+            subject=rng.choice(self._texts[0]),
+            statement=self._text(),
+            said_by=rng.choice((None, 7, 8)),
+            message_ids=(f"m{rng.randint(0, newest)}",),
+            valid_from=1.7e9,
+            valid_to=rng.choice((None, 1.8e9)),
+            confidence=0.5,
+            is_corrected=rng.random() < 0.3,
+        )
+
     def _talk(self, number: int) -> TalkLine:
         return TalkLine(
             telegram_message_id=number,
@@ -237,7 +258,7 @@ class _Maker:
         text = SummaryText(
             overview=self._text(),
             done=(self._text(), self._text()),
-            facts=(Fact(about=self._rng.choice(self._texts[0]), fact=self._text()),),
+            facts=(SummaryFact(about=self._rng.choice(self._texts[0]), fact=self._text()),),
             artifacts=(ArtifactNote(id="a1", tool="add", holds=self._text()),),
         )
         return Summary(

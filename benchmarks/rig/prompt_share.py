@@ -1,0 +1,69 @@
+"""What recall tells in a prompt: the share of the evidence, and its price in lines, words and tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from bot.agent.prompt.draft import draft_prompt
+from bot.agent.prompt.parts import PromptParts
+from memory.chat_history import RankedMessage
+from memory.facts.selection import select_memories
+from memory.history.selectors import TokenCounter
+from memory.recall.ranking import RankedHit
+from rig.conversations import StoredConversation, turns_of
+from rig.locomo import Question
+
+CANDIDATES_PER_MEMORY = 2
+"""Hits of which a memory is selected, see ChatHistory.recall."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptShare:
+    """The recalled part of a prompt. `evidence` is the share of the question's evidence in it, from 0 to 1."""
+
+    evidence: float
+    lines: int
+    words: int
+    tokens: int
+    """With the headings."""
+
+
+def measure_prompt(
+    stored: StoredConversation,
+    question: Question,
+    relevant: Sequence[RankedHit],
+    *,
+    k: int,
+    meter: TokenCounter,
+) -> PromptShare:
+    """Select and quote as the product does. A fact tells the messages that it cites."""
+    ranked = [
+        RankedMessage(
+            message=stored.messages[hit.message_id],
+            score=hit.score,
+            facts=stored.facts.get(hit.message_id, ()),
+        )
+        for hit in relevant[: CANDIDATES_PER_MEMORY * k]
+    ]
+    memories = select_memories(ranked, k)
+    draft = draft_prompt(PromptParts(system="", recalled=memories), meter=meter)
+    sections = [draft["recalled"], draft["facts"]]
+    texts = [piece.text for section in sections for piece in section.pieces]
+    told = {each.message.id for each in memories.messages}
+    told.update(each for fact in memories.facts for each in fact.message_ids)
+    return PromptShare(
+        evidence=len(question.evidence.intersection(turns_of(stored, list(told)))) / len(question.evidence),
+        lines=len(texts),
+        words=sum(len(text.split()) for text in texts),
+        tokens=sum(section.tokens for section in sections),
+    )
+
+
+def average(shares: Sequence[PromptShare]) -> list[str]:
+    """Return the cells of a row: evidence in percent, lines, words and tokens, each the mean over all questions."""
+    return [
+        f"{100 * fmean(each.evidence for each in shares):.1f}",
+        f"{fmean(each.lines for each in shares):.1f}",
+        f"{fmean(each.words for each in shares):.0f}",
+        f"{fmean(each.tokens for each in shares):.0f}",
+    ]
