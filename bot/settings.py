@@ -117,7 +117,19 @@ class Settings(BaseSettings):
         frozenset(),
         description="People who are served in every chat. As above: any of the three closes the bot to all others.",
     )
-    recall_k: int = Field(3, ge=0, le=50, description="How many old messages are recalled into a prompt.")
+    recall_k: int = Field(
+        8, ge=0, le=50, description="How many old messages and facts are recalled into a prompt."
+    )
+    facts: bool | None = Field(
+        None,
+        description="Whether facts about people are extracted after the reply. Unset: if there is a summary model. "
+        "In groups an administrator turns them on with /facts on.",
+    )
+    facts_tokens_per_day: int = Field(
+        200_000,
+        ge=0,
+        description="How many tokens a day (UTC) the summary model may take to read older messages for facts.",
+    )
     window_tokens: int = Field(
         8000,
         ge=64,
@@ -137,7 +149,10 @@ class Settings(BaseSettings):
         True, description="Whether talk in a group that is not addressed to the bot is kept as context."
     )
     group_context_messages: int = Field(
-        50, ge=1, le=500, description="How many of the newest such messages are kept of each chat or topic."
+        1_000,
+        ge=1,
+        le=5_000,
+        description="How many of the newest such messages are kept of each chat or topic. /catchup reads as many.",
     )
     group_memory_page: Literal["administrators", "members", "off"] = Field(
         "administrators",
@@ -243,12 +258,7 @@ class Settings(BaseSettings):
     def _https_url(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        parts = urlsplit(value)
-        is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
-        if not parts.hostname or not (parts.scheme == "https" or is_local):
-            raise ValueError(
-                "must be a public https:// address (http:// only on loopback, for the simulator)"
-            )
+        _check_public(value)
         return value.rstrip("/").removesuffix(WEBHOOK_PATH) + WEBHOOK_PATH
 
     @field_validator("public_url")
@@ -256,11 +266,8 @@ class Settings(BaseSettings):
     def _origin_form(cls, value: str | None) -> str | None:
         if value is None:
             return None
+        _check_public(value)
         parts = urlsplit(value)
-        is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
-        if not parts.hostname or not (parts.scheme == "https" or is_local):
-            raise ValueError("must be a public https:// address (http:// only on loopback)")
-        _check_ports(value)
         origin = f"{parts.scheme}://{parts.netloc}"
         if "@" in parts.netloc or value.rstrip("/").removesuffix(PAGE_PATH.rstrip("/")) != origin:
             raise ValueError("must be an address without a path, such as https://bot.example.org")
@@ -343,6 +350,11 @@ class Settings(BaseSettings):
         return self.openai_model if is_default and self.openai_base_url else self.openai_summary_model
 
     @property
+    def extracts_facts(self) -> bool:
+        """Whether facts are extracted: a summary model is needed for that."""
+        return self.facts is not False and bool(self.summary_model)
+
+    @property
     def transcription_model(self) -> str:
         """The model that hears voice messages, empty for none: an endpoint of one's own may not have OpenAI's."""
         is_default = "openai_transcription_model" not in self.model_fields_set
@@ -360,6 +372,15 @@ class Settings(BaseSettings):
         )
         passwords = {password for url in urls if url for password in _passwords_in(url)}
         return (*(s.get_secret_value() for s in given if s), self.secret, *passwords)
+
+
+def _check_public(url: str) -> None:
+    """Raise ValueError unless Telegram or its people can reach the address."""
+    parts = urlsplit(url)
+    is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
+    if not parts.hostname or not (parts.scheme == "https" or is_local):
+        raise ValueError("must be a public https:// address (http:// only on loopback, for the simulator)")
+    _check_ports(url)
 
 
 def _check_ports(url: str) -> None:

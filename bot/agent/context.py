@@ -1,7 +1,7 @@
 """The conversation, the caller and the records that an agent and its tools work with in one run."""
 
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -10,7 +10,9 @@ from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, OnText, Usage
 from bot.agent.prompt.parts import PromptRecord
 from memory.artifacts.store import ContextArtifacts
-from memory.chat_history import ChatHistory, RankedMessage
+from memory.chat_history import ChatHistory
+from memory.facts.context_facts import ContextFacts
+from memory.facts.selection import Memories
 from memory.history import contexts
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
@@ -53,6 +55,10 @@ class Caller:
     role: Role = "anyone"
     place: Place | None = None
     chat_id: int | None = None
+    # None if nobody asks: a turn of forwards, or a person without an id.
+    person_id: int | None = None
+    # Tells if this person may change the whole memory of the chat; may ask Telegram. None: the person may not.
+    owns_memory: Callable[[], Awaitable[bool]] | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +94,8 @@ class Conversation:
     is_window_short: bool = False
     # Counts the messages that no summary covers, for prompt records; no round trip.
     count_uncovered: Callable[[], Awaitable[int]] | None = None
+    # The facts that are kept of it; None if there is no store of facts.
+    facts: ContextFacts | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +117,7 @@ class Thinking:
     # Replaces the oldest completed steps in the prompt.
     digest: StepDigest | None = None
     # None until the run has searched its memory.
-    recalled: Sequence[RankedMessage] | None = None
+    recalled: Memories | None = None
 
 
 @dataclass(slots=True, kw_only=True)

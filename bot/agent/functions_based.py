@@ -16,8 +16,8 @@ from bot.agent.tool import Tool, permitted
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
-from memory.chat_history import RankedMessage
 from memory.errors import RecallUnavailable
+from memory.facts.selection import Memories
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
 from memory.history.selectors import AfterSequence, MessageSelector, TokenCounter
@@ -43,8 +43,8 @@ class PromptLimits:
     # The window of the model, and the part of it that stays free for the answer.
     context_window: int
     answer_tokens: int
-    # Recalled messages, and the messages before and after each of them.
-    recall_k: int = 3
+    # Recalled messages and facts, and the messages before and after each of these messages.
+    recall_k: int = 8
     recall_neighbours: int = 0
 
     @property
@@ -174,8 +174,8 @@ class FunctionsBasedAgent:
 
     async def recall(
         self, context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message]
-    ) -> Sequence[RankedMessage]:
-        """Return the best hits for the last message of the prompt, without messages of prompt and window.
+    ) -> Memories:
+        """Return the best memories for the last message of the prompt, without messages of prompt and window.
 
         If nothing is found ("thanks!", after a question), search for one of the two messages before it. A run
         searches once. A failure is logged and counted, and the answer goes without recall. The search knows
@@ -184,14 +184,13 @@ class FunctionsBasedAgent:
         thinking, history = context.thinking, context.chat_history
         if thinking.recalled is not None:
             return thinking.recalled
-        thinking.recalled = ()
-        if not prompt or not history.is_searchable():
-            return ()
-        ranked: Sequence[RankedMessage] = ()
+        memories = thinking.recalled = Memories()
+        if not prompt:
+            return memories
         try:
             with RECALL_SECONDS.time():
                 for message in prompt[: -_SEARCHED_MESSAGES - 1 : -1]:
-                    ranked = await history.search(
+                    memories = await history.recall(
                         message.text,
                         self.limits.recall_k,
                         asker_id=message.sender.id if message.sender else None,
@@ -199,20 +198,21 @@ class FunctionsBasedAgent:
                         visible=(*recent, *prompt),
                         neighbours=self.limits.recall_neighbours,
                     )
-                    if ranked:
+                    if memories.messages:
                         break
         except RecallUnavailable as error:
             RECALL_FAILURES.inc()
             log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
-            return ()
+            return memories
         messages: list[str] = []
         scores: list[float] = []
-        for hit in ranked:
+        for hit in memories.messages:
             messages.append(hit.message.id)
             scores.append(round(hit.score, 3))
-        log.info("recalled", count=len(ranked), messages=messages, scores=scores)
-        thinking.recalled = ranked
-        return ranked
+        facts = [fact.id for fact in memories.facts]
+        log.info("recalled", count=len(messages), messages=messages, scores=scores, facts=facts)
+        thinking.recalled = memories
+        return memories
 
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
         """Return the model's reply to these parts, made to fit, and append the record of each request.

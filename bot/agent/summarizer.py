@@ -1,20 +1,25 @@
 """Summaries of conversations and digests of long runs, written by a model as JSON."""
 
-import asyncio
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 from bot.agent.actions import CompletedStep
 from bot.agent.digest import DIGEST_PROMPT, digest_lines, step_artifacts, step_lines, stored_results
-from bot.agent.model import JsonModel, JsonSchema, MeteredCall, PromptMessage, Usage
-from bot.errors import PromptTooLong, TellUser
+from bot.agent.model import JsonModel, JsonSchema, PromptMessage, Usage
+from bot.agent.structured import TEXT, TEXTS, StructuredModel, list_of, object_of
 from memory.characters import well_formed
 from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerEntry
 from memory.history.selectors import TokenCounter
-from memory.history.summary import ArtifactNote, Fact, SummaryText, fit_summary, is_blank, render_summary
+from memory.history.summary import (
+    ArtifactNote,
+    SummaryFact,
+    SummaryText,
+    fit_summary,
+    is_blank,
+    render_summary,
+)
 from memory.history.transcript import quote_json, render_line
 from memory.summary.compression import Piece, pack
 
@@ -49,47 +54,30 @@ dates and quoted wording exact. Write in the language of the conversation. At mo
 _WORDS_OF_A_TOKEN = 0.6
 _ANSWER_SHARE = 2
 """The JSON of an answer takes about twice the tokens of its text."""
-_MESSAGE_OVERHEAD = 4
-_REPLY_OVERHEAD = 3
 _HALVINGS = 2
 _LEAST_ROOM = 64
 _LONGEST_ITEM = 1_000
-_OBJECTS_TRIED = 500
-"""Places at which the object of an answer may begin: prose and thoughts around it have braces too."""
 
-_TEXT: Mapping[str, Any] = {"type": "string"}
-_TEXTS: Mapping[str, Any] = {"type": "array", "items": _TEXT}
-
-
-def _object(**properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-_ARTIFACTS: Mapping[str, Any] = {"type": "array", "items": _object(id=_TEXT, tool=_TEXT, holds=_TEXT)}
+_ARTIFACTS: Mapping[str, Any] = list_of(object_of(id=TEXT, tool=TEXT, holds=TEXT))
 
 SUMMARY_SCHEMA = JsonSchema(
     name="conversation_summary",
-    schema=_object(
-        overview=_TEXT,
-        goals=_object(primary=_TEXT, secondary=_TEXTS),
-        outcomes=_object(done=_TEXTS, partial=_TEXTS, discovered=_TEXTS),
-        facts={"type": "array", "items": _object(about=_TEXT, fact=_TEXT)},
-        decisions=_TEXTS,
-        open_questions=_TEXTS,
+    schema=object_of(
+        overview=TEXT,
+        goals=object_of(primary=TEXT, secondary=TEXTS),
+        outcomes=object_of(done=TEXTS, partial=TEXTS, discovered=TEXTS),
+        facts=list_of(object_of(about=TEXT, fact=TEXT)),
+        decisions=TEXTS,
+        open_questions=TEXTS,
         artifacts=_ARTIFACTS,
-        next=_TEXT,
+        next=TEXT,
     ),
 )
 """The form of a summary: the fields of row I4."""
 
 DIGEST_SCHEMA = JsonSchema(
     name="run_digest",
-    schema=_object(done=_TEXTS, found=_TEXTS, artifacts=_ARTIFACTS, left=_TEXT),
+    schema=object_of(done=TEXTS, found=TEXTS, artifacts=_ARTIFACTS, left=TEXT),
 )
 
 
@@ -110,11 +98,12 @@ class ModelSummarizer:
         timeout_s: float,
     ) -> None:
         """`summary_tokens` is the highest size of a summary or a digest in a prompt."""
-        self._model = model
+        self._model = StructuredModel(
+            model, tokenizer=tokenizer, context_window=context_window, timeout_s=timeout_s
+        )
         self._tokenizer = tokenizer
         self._window = context_window
         self._summary_tokens = summary_tokens
-        self._timeout_s = timeout_s
 
     @property
     def model(self) -> str:
@@ -182,34 +171,8 @@ class ModelSummarizer:
     async def _ask(
         self, messages: Sequence[PromptMessage], schema: JsonSchema, *, usages: list[Usage]
     ) -> Mapping[str, Any]:
-        tokens = self._tokens_of(messages, schema)
-        if tokens > self._window - _ANSWER_SHARE * self._summary_tokens:
-            raise SummaryFailed(
-                "There is more to read than the summary model takes at once.", is_too_long=True
-            )
-        call = MeteredCall(model=self._model.name, prompt_tokens=tokens, meter=self._tokenizer, usages=usages)
-        try:
-            async with asyncio.timeout(self._timeout_s):
-                reply = await call.run(self._model.chat_json(messages, schema))
-        except TimeoutError as error:
-            raise SummaryFailed(
-                f"The summary model gave no answer in {self._timeout_s:g} seconds."
-            ) from error
-        except TellUser as error:
-            raise SummaryFailed(str(error), is_too_long=isinstance(error, PromptTooLong)) from error
-        usages.append(reply.usage)
-        if reply.finish_reason == "length":
-            raise SummaryFailed("The summary model's answer was cut at its limit.")
-        try:
-            return parse_answer(reply.text, schema)
-        except ValueError as error:
-            raise SummaryFailed(
-                "The summary model's answer is not of the form that was asked for."
-            ) from error
-
-    def _tokens_of(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> int:
-        texts = sum(_MESSAGE_OVERHEAD + self.count(message.text) for message in messages)
-        return _REPLY_OVERHEAD + texts + self.count(json.dumps(dict(schema.schema)))
+        room = _ANSWER_SHARE * self._summary_tokens
+        return await self._model.ask(messages, schema, answer_tokens=room, usages=usages)
 
     def _fitted(self, text: SummaryText) -> SummaryText:
         return fit_summary(text, self._summary_tokens, self.count)
@@ -217,7 +180,7 @@ class ModelSummarizer:
     def _room_for_steps(self, task: str) -> int:
         empty = self._request(DIGEST_PROMPT, digest_lines(task, "", ()))
         quoted_digest = _ANSWER_SHARE * self._summary_tokens  # with the escapes of its quotation
-        room = self._window - self._tokens_of(empty, DIGEST_SCHEMA) - quoted_digest
+        room = self._window - self._model.count_request(empty, DIGEST_SCHEMA) - quoted_digest
         return max(_LEAST_ROOM, room - _ANSWER_SHARE * self._summary_tokens)
 
     def _line_tokens(self, line: str) -> int:
@@ -230,24 +193,10 @@ def _artifacts_of(piece: Piece) -> Iterator[ArtifactNote]:
             yield ArtifactNote(id=line.artifact_id, tool=line.name, holds="")
 
 
-def parse_answer(text: str, schema: JsonSchema) -> Mapping[str, Any]:
-    """Return the last JSON object of this schema in the text, and ignore unknown fields.
-
-    Earlier objects are drafts of a model that thinks aloud. Raises ValueError without such an object.
-    """
-    answer = None
-    for value in _objects_in(text):
-        if _conforms(value, schema.schema):
-            answer = cast("Mapping[str, Any]", value)
-    if answer is None:
-        raise ValueError(f"no JSON object of the form {schema.name}")
-    return answer
-
-
 def read_summary(answer: Mapping[str, Any]) -> SummaryText:
     """Return the summary in an answer of SUMMARY_SCHEMA, without blank and repeated items."""
     goals, outcomes = answer["goals"], answer["outcomes"]
-    facts = (Fact(about=_tidy(each["about"]), fact=_tidy(each["fact"])) for each in answer["facts"])
+    facts = (SummaryFact(about=_tidy(each["about"]), fact=_tidy(each["fact"])) for each in answer["facts"])
     return SummaryText(
         overview=_tidy(answer["overview"], at_most=None),
         primary_goal=_tidy(goals["primary"]),
@@ -300,36 +249,6 @@ def with_true_artifacts(text: SummaryText, existing: Iterable[ArtifactNote]) -> 
         for note in reversed(notes.values())
     )
     return replace(text, artifacts=tuple(artifacts))
-
-
-def _objects_in(text: str) -> Iterator[object]:
-    decoder = json.JSONDecoder()
-    at = text.find("{")
-    for _ in range(_OBJECTS_TRIED):
-        if at < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield value
-        at = text.find("{", end)
-
-
-def _conforms(value: object, schema: Mapping[str, Any]) -> bool:
-    kind = schema["type"]
-    if kind == "string":
-        return isinstance(value, str)
-    if kind == "array":
-        return isinstance(value, list) and all(
-            _conforms(item, schema["items"]) for item in cast("list[object]", value)
-        )
-    if not isinstance(value, dict):
-        return False
-    fields = cast("dict[str, object]", value)
-    properties = cast("Mapping[str, Mapping[str, Any]]", schema["properties"])
-    return all(name in fields and _conforms(fields[name], inner) for name, inner in properties.items())
 
 
 def _artifacts(values: Sequence[Mapping[str, str]]) -> tuple[ArtifactNote, ...]:

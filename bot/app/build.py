@@ -5,8 +5,11 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from bot.agent.agents_file import AgentSpec, Options, TeamSpec
+from bot.agent.catch_up import CatchUpWriter
+from bot.agent.fact_model import ModelFactReader
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import ChatModel
+from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import ModelSummarizer
 from bot.agent.team import Team
 from bot.app.agents import (
@@ -29,6 +32,9 @@ from bot.transport.page_links import PageLinks
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.answer import Conversations
 from bot.turn.erasure import ChatContexts
+from memory.facts.extractor import FactExtractor
+from memory.facts.queue import FactQueue
+from memory.facts.redis_facts import RedisFacts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.redis.client import RedisClient
 from memory.summary.compression import CompressionLimits, limits_for
@@ -114,6 +120,19 @@ def build_summarizer(settings: Settings, spec: TeamSpec, models: Models | None) 
     )
 
 
+def build_catch_up_writer(settings: Settings, spec: TeamSpec, models: Models) -> CatchUpWriter:
+    """The writer of /catchup: the summary model, else the chat model of the main agent."""
+    name = settings.summary_model or model_of(settings, spec.agents[spec.main])
+    window = window_of(settings, name)
+    model = StructuredModel(
+        models.summary or models.chat[name],
+        tokenizer=counter_for(name),
+        context_window=window,
+        timeout_s=SUMMARY_TIMEOUT_S,
+    )
+    return CatchUpWriter(model, context_window=window)
+
+
 def compression_limits(settings: Settings, spec: TeamSpec) -> CompressionLimits | None:
     """When a conversation is compressed, and what stays verbatim; None without a summary model."""
     if not settings.summary_model:
@@ -151,6 +170,29 @@ def build_compressor(
     )
 
 
+def build_fact_queue(settings: Settings, stores: Stores, *, clock: Callable[[], float]) -> FactQueue | None:
+    """The queue of messages to read for facts, None if facts are off."""
+    if not settings.extracts_facts:
+        return None
+    return FactQueue(stores.redis, clock=clock, tokens_per_day=settings.facts_tokens_per_day)
+
+
+def build_extractor(
+    settings: Settings, stores: Stores, models: Models, *, partition: int, clock: Callable[[], float]
+) -> FactExtractor | None:
+    """What reads messages for facts after their replies, None if facts are off or without a summary model."""
+    queue = build_fact_queue(settings, stores, clock=clock)
+    if queue is None or models.summary is None:
+        return None
+    reader = ModelFactReader(
+        models.summary,
+        tokenizer=counter_for(settings.summary_model),
+        context_window=window_of(settings, settings.summary_model),
+        timeout_s=SUMMARY_TIMEOUT_S,
+    )
+    return FactExtractor(queue=queue, reader=reader, partition=partition, lease_s=settings.lease_s)
+
+
 def build_conversations(
     settings: Settings, stores: Stores, options: Options, *, clock: Callable[[], float]
 ) -> Conversations:
@@ -158,6 +200,7 @@ def build_conversations(
     return Conversations(
         redis=stores.redis,
         recall=stores.recall,
+        facts=RedisFacts(stores.redis, clock=clock),
         tokenizer=counter_for(settings.openai_model),
         clock=clock,
         artifact_ttl_s=options.artifact_ttl_s,

@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from typing import Protocol
 
 import structlog
 
@@ -18,11 +19,15 @@ _OPENAI_FALLBACK = "whisper-1"
 log = structlog.get_logger()
 
 
+class OpenedModel(ChatModel, JsonModel, Protocol):
+    """A chat model that also answers in JSON."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
     """The chat models by their names; the summary model and the transcriber, or None."""
 
-    chat: Mapping[str, ChatModel]
+    chat: Mapping[str, OpenedModel]
     summary: JsonModel | None
     transcriber: Transcriber | None = None
 

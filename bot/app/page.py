@@ -20,6 +20,7 @@ from bot.page.access import ChatAccess
 from bot.page.api import PageApi
 from bot.page.dashboard import Dashboard
 from bot.page.erasures import MemoryChanges
+from bot.page.facts import FactPages
 from bot.page.memories import MemoryPages
 from bot.page.rates import Rate, RateLimit
 from bot.page.visitors import Authentication
@@ -30,6 +31,7 @@ from bot.turn.erasure import Eraser
 from bot.turn.forgetting import Forgetting
 from bot.turn.store import TurnStore
 from memory.errors import MemoryFailure, RecallUnavailable, StoreUnavailable
+from memory.facts.redis_facts import RedisFacts
 from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.recall.embedders.embedder import EmbeddingError
 from memory.recall.recall import Recall
@@ -83,8 +85,16 @@ async def open_page_api(
         dashboard = Dashboard(stores.redis, clock=clock)
         operations = build_operations(settings, stores, stack, simulator_port=simulator_port)
         changes = _build_changes(pages, outside, clock=clock)
+        facts = FactPages(
+            access=access,
+            history=pages.history,
+            facts=RedisFacts(stores.redis, clock=clock),
+            open_recall=recall.open,
+            is_offered=settings.extracts_facts,
+            changes=changes.erasures,
+        )
         yield PageApi(
-            [*pages.routes(), *changes.routes(), *operations.routes()],
+            [*pages.routes(), *changes.routes(), *facts.routes(), *operations.routes()],
             authentication=Authentication(
                 token=settings.token,
                 operator_ids=access.access.operator_ids,

@@ -18,6 +18,8 @@ from bot.app.build import (
     Outside,
     build_access,
     build_compressor,
+    build_extractor,
+    build_fact_queue,
     build_inbox,
     build_page_links,
     build_team,
@@ -39,6 +41,7 @@ from bot.app.stores import IntakeStores, Stores, embedder_config, open_intake_st
 from bot.app.turns import build_turns, build_worker
 from bot.app.upkeep import (
     compress_forever,
+    extract_forever,
     index_forever,
     leave,
     mend_forever,
@@ -75,6 +78,7 @@ T = TypeVar("T")
 DRAIN_S = 3.0
 COMPRESSIONS_AT_ONCE = 2
 """Compressions per process and partition. Each waits for a model most of its time."""
+EXTRACTIONS_AT_ONCE = 2
 _HEALTH_TIMEOUT_S = 3.0
 
 
@@ -318,8 +322,17 @@ class _Service:
                     spawn(compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
                     for number in range(COMPRESSIONS_AT_ONCE)
                 ]
+            extractor = build_extractor(
+                settings, stores, outside.models, partition=partition, clock=time.time
+            )
+            if extractor is not None:
+                tasks += [
+                    spawn(extract_forever(extractor, stopping), f"extractor-{partition}-{number}")
+                    for number in range(EXTRACTIONS_AT_ONCE)
+                ]
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
-        tasks.append(spawn(update_gauges_forever(inbox, summaries, stores), "gauges"))
+        facts = build_fact_queue(settings, stores, clock=time.time)
+        tasks.append(spawn(update_gauges_forever(inbox, summaries, facts, stores), "gauges"))
         return build_worker(settings, inbox, turns, slots=slots, consumer=consumer)
 
     async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:

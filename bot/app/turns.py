@@ -10,6 +10,7 @@ from bot.app.agents import counter_for, model_of
 from bot.app.build import (
     Outside,
     build_access,
+    build_catch_up_writer,
     build_chat_contexts,
     build_conversations,
     build_page_links,
@@ -26,7 +27,7 @@ from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
 from bot.settings import Settings
-from bot.transport.gating import HELP_BUTTON, RESET_BUTTON, WHY_BUTTON
+from bot.transport.gating import FACTS_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
@@ -34,6 +35,8 @@ from bot.turn.answer import Answerer, AnswerLimits
 from bot.turn.batch import BurstWaits
 from bot.turn.chat_events import Buttons, Edits, Interruptions, Memberships
 from bot.turn.commands import Commands
+from bot.turn.commands.catchup import CatchUpCommand, CatchUpLimits
+from bot.turn.commands.facts import FactsCommand
 from bot.turn.commands.forget import ForgetCommand
 from bot.turn.commands.help import HelpCommand
 from bot.turn.commands.memory import MemoryCommand
@@ -54,6 +57,8 @@ from bot.turn.permissions import Permissions
 from bot.turn.preview import Previews
 from bot.turn.store import TurnStore
 from bot.turn.turn import Turns
+from memory.facts.redis_facts import RedisFacts
+from memory.history.heard import HeardLines
 from memory.history.redis_history import RedisTalk
 
 BURST_WAITS = BurstWaits()
@@ -86,7 +91,6 @@ def build_turns(
 ) -> Turns:
     """Return the turns with all their parts."""
     shared = _build_shared(settings, stores, outside, spec=spec, slots=slots, clock=clock)
-    delivery = shared.committer.delivery
     return Turns(
         bot=outside.bot,
         store=shared.store,
@@ -98,12 +102,7 @@ def build_turns(
             team=shared.team,
             conversations=build_conversations(settings, stores, spec.options, clock=clock),
             reader=build_reader(settings, spec, outside),
-            previews=Previews(
-                outside.telegram,
-                delivery.rates,
-                delivery.marks.seems_marked,
-                is_streaming=settings.streaming,
-            ),
+            previews=_build_previews(outside, shared, is_streaming=settings.streaming),
             interruptions=Interruptions(
                 store=shared.store, permissions=shared.permissions, buttons=shared.buttons
             ),
@@ -112,7 +111,14 @@ def build_turns(
             committer=shared.committer,
             limits=_answer_limits(settings, spec),
         ),
-        commands=_build_commands(settings, stores, shared, inbox=inbox, clock=clock),
+        commands=_build_commands(
+            settings,
+            stores,
+            shared,
+            catch_up=_build_catch_up(settings, stores, outside, spec=spec, shared=shared, clock=clock),
+            inbox=inbox,
+            clock=clock,
+        ),
         memberships=_build_memberships(settings, spec.options, stores, outside, shared=shared),
         edits=Edits(bot=outside.bot, history=stores.history, tokenizer=counter_for(settings.openai_model)),
         committer=shared.committer,
@@ -200,23 +206,26 @@ def _build_shared(
     )
 
 
+def _build_previews(outside: Outside, shared: _Shared, *, is_streaming: bool) -> Previews:
+    delivery = shared.committer.delivery
+    return Previews(outside.telegram, delivery.rates, delivery.marks.seems_marked, is_streaming=is_streaming)
+
+
 def _build_commands(
-    settings: Settings, stores: Stores, shared: _Shared, *, inbox: RedisInbox, clock: Callable[[], float]
+    settings: Settings,
+    stores: Stores,
+    shared: _Shared,
+    *,
+    catch_up: CatchUpCommand,
+    inbox: RedisInbox,
+    clock: Callable[[], float],
 ) -> Commands:
     permissions, guard = shared.permissions, shared.guard
     help_command = HelpCommand(permissions=permissions, buttons=shared.buttons)
     start = StartCommand(
         guests=stores.guests, help=help_command, page_links=shared.page_links, is_offline=settings.is_offline
     )
-    reset = ResetCommand(
-        permissions=permissions,
-        eraser=shared.eraser,
-        chat_contexts=shared.chat_contexts,
-        history=stores.history,
-        store=shared.store,
-        buttons=shared.buttons,
-        clock=clock,
-    )
+    reset = _build_reset(stores, shared, clock=clock)
     stats = StatsCommand(
         guard=guard,
         permissions=permissions,
@@ -224,13 +233,16 @@ def _build_commands(
         inbox=inbox,
         partitions=stores.partitions,
     )
-    why = _build_why(stores, shared)
+    why = _build_why(stores, shared, clock=clock)
+    facts = _build_facts(settings, stores, shared, clock=clock)
     return Commands(
         {
             "start": start.run,
             "help": help_command.run,
             "new": NewCommand(permissions=permissions).run,
+            "catchup": catch_up.run,
             "memory": _build_memory(stores, shared).run,
+            "facts": facts.run,
             "why": why.run,
             "forget": _build_forget(stores, shared).run,
             "reset": reset.run,
@@ -238,21 +250,66 @@ def _build_commands(
             "usage": UsageCommand(guard=guard).run,
             "stats": stats.run,
         },
-        buttons={HELP_BUTTON: help_command.press, RESET_BUTTON: reset.press, WHY_BUTTON: why.press},
+        buttons={
+            HELP_BUTTON: help_command.press,
+            RESET_BUTTON: reset.press,
+            WHY_BUTTON: why.press,
+            FACTS_BUTTON: facts.press,
+        },
+        correct=facts.correct,
+    )
+
+
+def _build_catch_up(
+    settings: Settings,
+    stores: Stores,
+    outside: Outside,
+    *,
+    spec: TeamSpec,
+    shared: _Shared,
+    clock: Callable[[], float],
+) -> CatchUpCommand:
+    return CatchUpCommand(
+        heard=HeardLines(stores.redis, RedisTalk(stores.redis), stores.history),
+        forgetting=_build_forgetting(stores, shared),
+        store=shared.store,
+        guard=shared.guard,
+        writer=build_catch_up_writer(settings, spec, outside.models),
+        previews=_build_previews(outside, shared, is_streaming=False),
+        limits=CatchUpLimits(
+            lines=settings.group_context_messages,
+            deadline_s=settings.turn_deadline_s,
+            keeps_talk=settings.group_context,
+            hears_all=outside.bot.can_read_all_group_messages,
+        ),
+        clock=clock,
+    )
+
+
+def _build_reset(stores: Stores, shared: _Shared, *, clock: Callable[[], float]) -> ResetCommand:
+    return ResetCommand(
+        permissions=shared.permissions,
+        eraser=shared.eraser,
+        chat_contexts=shared.chat_contexts,
+        history=stores.history,
+        store=shared.store,
+        buttons=shared.buttons,
+        clock=clock,
     )
 
 
 def _build_forget(stores: Stores, shared: _Shared) -> ForgetCommand:
     return ForgetCommand(
         permissions=shared.permissions,
-        forgetting=Forgetting(
-            redis=stores.redis,
-            store=shared.store,
-            history=stores.history,
-            talk=RedisTalk(stores.redis),
-        ),
+        forgetting=_build_forgetting(stores, shared),
         history=stores.history,
         recall=stores.recall,
+    )
+
+
+def _build_forgetting(stores: Stores, shared: _Shared) -> Forgetting:
+    return Forgetting(
+        redis=stores.redis, store=shared.store, history=stores.history, talk=RedisTalk(stores.redis)
     )
 
 
@@ -260,11 +317,26 @@ def _build_memory(stores: Stores, shared: _Shared) -> MemoryCommand:
     return MemoryCommand(history=stores.history, recall=stores.recall, page_links=shared.page_links)
 
 
-def _build_why(stores: Stores, shared: _Shared) -> WhyCommand:
+def _build_facts(
+    settings: Settings, stores: Stores, shared: _Shared, *, clock: Callable[[], float]
+) -> FactsCommand:
+    return FactsCommand(
+        permissions=shared.permissions,
+        facts=RedisFacts(stores.redis, clock=clock),
+        recall=stores.recall,
+        buttons=shared.buttons,
+        page_links=shared.page_links,
+        is_extracting=settings.extracts_facts,
+        clock=clock,
+    )
+
+
+def _build_why(stores: Stores, shared: _Shared, *, clock: Callable[[], float]) -> WhyCommand:
     return WhyCommand(
         redis=stores.redis,
         store=shared.store,
         history=stores.history,
+        facts=RedisFacts(stores.redis, clock=clock),
         buttons=shared.buttons,
         page_links=shared.page_links,
     )
@@ -299,4 +371,5 @@ def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
         long_answers=spec.options.long_answers,
         shows_sources=settings.show_sources,
         compression=compression_limits(settings, spec),
+        extracts_facts=settings.extracts_facts,
     )

@@ -1,4 +1,4 @@
-"""Background loops: index, reindex, compress, update gauges, rewrite files after an erasure, repair a torn file."""
+"""Background loops: index, reindex, compress, extract facts, update gauges, and care for the files of the stores."""
 
 import asyncio
 import time
@@ -14,6 +14,8 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.observe import metrics
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
+from memory.facts.extractor import ExtractionResult, FactExtractor
+from memory.facts.queue import FactQueue
 from memory.recall.indexer import Indexer
 from memory.recall.reindex import Reindexer, ReindexState
 from memory.redis.client import RedisClient
@@ -30,6 +32,7 @@ GAUGES_S = 10.0
 INDEX_PAUSE_S = 1.0
 """Pause after a batch of the indexer, so that the next one has messages of many chats."""
 COMPRESSION_POLL_S = 2.0
+EXTRACTION_POLL_S = 2.0
 _LEAVE_S = 1.0
 _PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.0}
 
@@ -141,6 +144,48 @@ async def compress_forever(compressor: Compressor, stopping: asyncio.Event) -> N
     await repeat(compress, partial(_log_failure, "compression_waits", pause_s=COMPRESSION_POLL_S))
 
 
+async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event) -> None:
+    """Read messages for facts; begin no batch after `stopping`. A running batch goes on while the turns end."""
+
+    async def extract() -> float:
+        if stopping.is_set():
+            return EXTRACTION_POLL_S
+        begun = time.perf_counter()
+        result = await extractor.step()
+        if result.ref is not None:
+            metrics.EXTRACTION_SECONDS.observe(time.perf_counter() - begun)
+            _count_extraction(result)
+            _log_extraction(result)
+        return 0 if result.is_busy else EXTRACTION_POLL_S
+
+    await repeat(extract, partial(_log_failure, "extraction_waits", pause_s=EXTRACTION_POLL_S))
+
+
+def _count_extraction(result: ExtractionResult) -> None:
+    tally, age = result.tally, "older" if result.is_older else "new"
+    metrics.EXTRACTIONS.labels(result.outcome).inc()
+    metrics.EXTRACTION_CALLS.inc(tally.calls)
+    metrics.EXTRACTION_TOKENS.labels("prompt", age).inc(tally.prompt_tokens)
+    metrics.EXTRACTION_TOKENS.labels("completion", age).inc(tally.completion_tokens)
+    metrics.FACTS.labels("saved").inc(result.facts)
+    metrics.FACTS.labels("dropped").inc(tally.dropped)
+
+
+def _log_extraction(result: ExtractionResult) -> None:
+    say = log.warning if result.reason or result.tally.dropped else log.info
+    say(
+        "facts_extracted" if result.outcome == "read" else "facts_not_extracted",
+        context=result.ref.context_id if result.ref else "",
+        outcome=result.outcome,
+        messages=result.messages,
+        facts=result.facts,
+        dropped=result.tally.dropped,
+        calls=result.tally.calls,
+        tokens=result.tally.tokens,
+        **({"reason": result.reason} if result.reason else {}),
+    )
+
+
 def _log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool | float:
     """Log a failure of memory and return the pause after it; return False for any other failure."""
     if not isinstance(error, (MemoryFailure, TimeoutError)):
@@ -161,7 +206,10 @@ def _log_compression(result: CompressionResult) -> None:
     )
 
 
-async def update_gauges_forever(inbox: RedisInbox, summaries: RedisSummaries | None, stores: Stores) -> None:
+async def update_gauges_forever(
+    inbox: RedisInbox, summaries: RedisSummaries | None, facts: FactQueue | None, stores: Stores
+) -> None:
+    """Update the gauges every 10 s; None for what this process does not do."""
     while True:
         with suppress(MemoryFailure):  # the loops that need the store log it
             depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
@@ -170,6 +218,9 @@ async def update_gauges_forever(inbox: RedisInbox, summaries: RedisSummaries | N
             if summaries is not None:
                 due = [await summaries.count_due(partition) for partition in range(stores.partitions)]
                 metrics.COMPRESSIONS_DUE.set(sum(due))
+            if facts is not None:
+                due = [await facts.count_due(partition) for partition in range(stores.partitions)]
+                metrics.EXTRACTIONS_DUE.set(sum(due))
             progress = await stores.reindexer.progress()
             metrics.REINDEX_MESSAGES.set(progress.total if progress.target else 0)
             metrics.REINDEX_MESSAGES_DONE.set(progress.done if progress.target else 0)

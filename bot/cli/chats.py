@@ -120,7 +120,7 @@ async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
         cells = [
             (
                 *(str(chat.name), chat.title, snapshot.count, snapshot.conversation_count),
-                *(len(snapshot.talk), utc(last_at)),
+                *(snapshot.talk.count, utc(last_at)),
             )
             for chat, snapshot, last_at in rows
         ]
@@ -140,7 +140,7 @@ def _document(row: _Row) -> dict[str, object]:
         "context": chat.ref.context_id,
         "messages": snapshot.count,
         "in_conversation": snapshot.conversation_count,
-        "overheard": len(snapshot.talk),
+        "overheard": snapshot.talk.count,
         "kept_since": iso(snapshot.created_at),
         "last_message_at": iso(last_at),
     }

@@ -10,6 +10,7 @@ from bot.cli import (
     chats,
     dashboard,
     doctor,
+    facts,
     history,
     invite,
     queue,
@@ -41,7 +42,7 @@ def build_console() -> typer.Typer:
     for command in (service.run, service.serve, service.work, service.simulate):
         app.command(rich_help_panel=SERVICE)(command)
     app.command(rich_help_panel=CHATS)(chats.chats)
-    for command in (history.history, history.search, reset.reset, transfer.export):
+    for command in (history.history, history.search, facts.facts, reset.reset, transfer.export):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
     for command in (doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):

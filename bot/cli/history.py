@@ -220,16 +220,16 @@ def _chat_document(chat: ChatEntry, snapshot: "HistorySnapshot") -> dict[str, ob
         "title": chat.title,
         "messages": snapshot.count,
         "in_conversation": snapshot.conversation_count,
-        "overheard": len(snapshot.talk),
+        "overheard": snapshot.talk.count,
     }
 
 
 def _headline(chat: ChatEntry, snapshot: "HistorySnapshot") -> str:
     name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
-    overheard = count(len(snapshot.talk), "overheard message")
+    overheard = count(snapshot.talk.count, "overheard message")
     return (
         f"{name}: {count(snapshot.count, 'message')}, {snapshot.conversation_count:,} in the present conversation"
-        + (f", and {overheard}, which --prompt shows" if snapshot.talk else "")
+        + (f", and {overheard}; --prompt shows the newest" if snapshot.talk.count else "")
     )
 
 
@@ -274,6 +274,7 @@ async def _preview(
     from bot.agent.functions_based import FunctionsBasedAgent
     from bot.app.agents import read_agents
     from bot.app.build import build_conversations, build_team, loaded_messages
+    from memory.facts.selection import Memories
     from memory.history.buffered import BufferedHistory
     from memory.history.message import Message, Sender
 
@@ -295,7 +296,7 @@ async def _preview(
     )
     context.user_messages = (message,)
     if text is None:
-        context.thinking.recalled = ()
+        context.thinking.recalled = Memories()
     agent = team.agent_named(context.agent_name)
     if not isinstance(agent, FunctionsBasedAgent):
         raise CommandFailed(f"The agent of this chat ({team.name_of(context)}) has no prompt to show.")

@@ -110,10 +110,14 @@ def _turn_facts(turn: "TurnTrace | None") -> list[tuple[str, str | None]]:
     money = "" if turn.micros is None else f", {turn.micros / _MICROS:.6f} at the prices of the settings"
     return [
         ("cost", tokens + money),
-        ("recalled", None if turn.recalled is None else count(turn.recalled, "message")),
+        ("recalled", None if turn.recalled is None else _memories(turn.recalled, turn.facts)),
         ("files", str(turn.files) if turn.files else None),
         ("afterwards", "the conversation is compressed" if turn.compresses else None),
     ]
+
+
+def _memories(messages: int, facts: int) -> str:
+    return count(messages, "message") + (f" and {count(facts, 'fact')}" if facts else "")
 
 
 def _end_facts(record: "UpdateRecord") -> list[tuple[str, str | None]]:

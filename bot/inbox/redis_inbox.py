@@ -15,7 +15,7 @@ from memory.redis.client import GroupCommit, RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"
-TALK_LINES = 50
+TALK_LINES = 1_000
 """Default number of lines of talk to keep of a context."""
 _SIGNAL = TypeAdapter(Signal)
 

@@ -85,6 +85,31 @@ COMPRESSION_SECONDS = Histogram(
 COMPRESSIONS_DUE = Gauge(
     "mnemogram_compressions_due", "Conversations that wait for compression without a worker."
 )
+EXTRACTIONS = Counter(
+    "mnemogram_fact_extractions_total",
+    "Batches of messages read for facts, by outcome: read, nothing_unread, later (failed, will be retried), given_up"
+    " (failed for good), forgotten, lost.",
+    ["outcome"],
+)
+EXTRACTION_CALLS = Counter("mnemogram_fact_calls_total", "Calls of the summary model that read for facts.")
+EXTRACTION_TOKENS = Counter(
+    "mnemogram_fact_tokens_total",
+    "Tokens of these calls, by direction (prompt, completion) and by the age of the messages: new, older.",
+    ["direction", "age"],
+)
+EXTRACTION_SECONDS = Histogram(
+    "mnemogram_fact_extraction_seconds",
+    "Duration of one extraction, from its claim to its end.",
+    buckets=_SECONDS,
+)
+EXTRACTIONS_DUE = Gauge(
+    "mnemogram_fact_extractions_due", "Contexts that wait for an extraction without a worker."
+)
+FACTS = Counter(
+    "mnemogram_facts_total",
+    "Facts in the answers of the summary model, by outcome: saved, dropped (invented, repeated or too many).",
+    ["outcome"],
+)
 DIGESTS = Counter(
     "mnemogram_digests_total", "Digests of the steps of long runs, by outcome: written, failed.", ["outcome"]
 )

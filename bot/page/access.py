@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import structlog
 
@@ -11,7 +10,7 @@ from bot.page.visitors import PageError, Visitor
 from bot.transport.gating import Access
 from bot.transport.ingest import telegram_ref
 from bot.transport.migrations import Migrations
-from bot.transport.page_links import PagePlace
+from bot.transport.page_links import GroupAccess, PagePlace
 from bot.transport.people import Guests
 from memory.history.contexts import Context, find_context, scan_contexts
 from memory.keys import ContextRef
@@ -19,7 +18,6 @@ from memory.redis.client import RedisClient
 
 log = structlog.get_logger()
 
-GroupPage = Literal["administrators", "members", "off"]
 HasRole = Callable[[int, int], Awaitable[bool]]
 """Return True if a person (the second id) has a role in a chat. Raises the TelegramFailure errors."""
 
@@ -74,7 +72,7 @@ class ChatAccess:
     migrations: Migrations
     is_administrator: HasRole
     is_member: HasRole
-    group_page: GroupPage
+    group_page: GroupAccess
     operators_read: bool
 
     async def find(self, visitor: Visitor, context_id: str) -> PageContext:

@@ -189,6 +189,15 @@ async def _read(request: Request) -> bytes:
     return bytes(body)
 
 
+def is_utf8(text: str) -> bool:
+    """Return False for half of a surrogate pair, which JSON can name and no store takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def whole_number(request: Request, name: str, *, most: int, default: int | None = None) -> int | None:
     """Return a number from 0 to `most` of the query, or the default. Raises PageError."""
     text = request.query_params.get(name)

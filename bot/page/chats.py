@@ -142,7 +142,7 @@ async def load_counts(
                 newest = snapshot.newest
                 if not newest and snapshot.count:  # the present conversation is empty just after /new
                     newest = await history.page(ref, limit=1, whole=True)
-                times = [newest[0].sent_at if newest else 0, *(line.sent_at for line in snapshot.talk)]
+                times = [newest[0].sent_at if newest else 0, *(line.sent_at for line in snapshot.talk.lines)]
                 rows[ref] = snapshot, max(times) or None
     return rows
 

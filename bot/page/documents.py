@@ -7,6 +7,7 @@ from bot.page.access import PageContext
 from bot.page.visitors import Visitor
 from bot.turn.answer_receipt import AnswerReceipt
 from memory.erasure import ErasureReceipt
+from memory.history.fact import Fact
 from memory.history.message import Message
 from memory.history.store import HistorySnapshot
 from memory.recall.reasons import Reason
@@ -63,11 +64,14 @@ def why_document(reasons: Sequence[Reason], words: Sequence[str] = ()) -> Docume
 
 
 def receipt_document(
-    receipt: AnswerReceipt, messages: Mapping[str, Document], words: Mapping[str, Sequence[str]]
+    receipt: AnswerReceipt,
+    messages: Mapping[str, Document],
+    words: Mapping[str, Sequence[str]],
+    facts: Mapping[str, Fact],
 ) -> Document:
     """Return the receipt of an answer.
 
-    `messages` has the recalled messages that still exist, `words` those that each shares with the question, by id.
+    `messages` and `facts` have those that still exist, `words` those that each message shares with the question, by id.
     """
     return {
         "message_id": receipt.message_id,
@@ -91,6 +95,10 @@ def receipt_document(
                 "left_out": each.left_out,
             }
             for each in receipt.recalled
+        ],
+        "facts": [
+            {"subject": facts[each].subject, "statement": facts[each].statement} if each in facts else None
+            for each in receipt.facts
         ],
         "window": {"messages": receipt.window_messages, "left_out": receipt.window_left_out},
         "summary": bool(receipt.summary_id),

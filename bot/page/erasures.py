@@ -12,7 +12,7 @@ from starlette.requests import Request
 
 from bot.errors import ChatUnreachable, TelegramRefused
 from bot.page.access import ChatAccess, PageContext
-from bot.page.api import ApiRoute, admit, api_route, read_object
+from bot.page.api import ApiRoute, admit, api_route, is_utf8, read_object
 from bot.page.documents import erasure_document, is_written_by
 from bot.page.memories import OpenRecall
 from bot.page.rates import RateLimit
@@ -97,7 +97,7 @@ class MemoryChanges:
         gone = [each for each in ids if each not in found or found[each].sequence not in erased]
         if done is None or not erased:
             return {"receipt": None, "gone": gone}
-        receipt = _honest(done.receipt, recall)
+        receipt = honest(done.receipt, recall)
         log.info("page_forgot", context=ref.context_id, messages=len(erased), is_proven=receipt.is_proven)
         key = "forgotten" if len(erased) == 1 else "forgotten-several"
         text = forgotten_text(words_for(visitor.language), receipt, key=key, is_resumed=False)
@@ -110,7 +110,7 @@ class MemoryChanges:
             raise PageError("forbidden", "Only an administrator may erase this memory.")
         admit(self.erasures, visitor.key)
         recall = await self._recall()
-        receipt = _honest(await self.open_eraser(recall).reset(context.ref), recall)
+        receipt = honest(await self.open_eraser(recall).reset(context.ref), recall)
         log.info("page_reset", context=context.ref.context_id, is_proven=receipt.is_proven)
         of = "chat" if context.thread_id is None else "topic"
         text = receipt_text(words_for(visitor.language), receipt, of=of)
@@ -179,7 +179,7 @@ class MemoryChanges:
         return file.getvalue()
 
 
-def _honest(receipt: ErasureReceipt, recall: Recall | None) -> ErasureReceipt:
+def honest(receipt: ErasureReceipt, recall: Recall | None) -> ErasureReceipt:
     """Return the receipt; without the index nobody knows what it has left."""
     return receipt if recall is not None else replace(receipt, vectors_left=None)
 
@@ -188,21 +188,10 @@ def _message_ids(body: Mapping[str, Any]) -> list[str]:
     """Return the different ids of a request. Raises PageError."""
     given: Any = body.get("message_ids")
     items = cast("list[object]", given) if isinstance(given, list) else []
-    ids = [
-        each for each in items if isinstance(each, str) and 0 < len(each) <= _LONGEST_ID and _is_utf8(each)
-    ]
+    ids = [each for each in items if isinstance(each, str) and 0 < len(each) <= _LONGEST_ID and is_utf8(each)]
     if not ids or len(ids) != len(items) or len(ids) > MESSAGES_AT_ONCE:
         raise PageError("bad_request", f"message_ids must be 1 to {MESSAGES_AT_ONCE} ids.")
     return list(dict.fromkeys(ids))
-
-
-def _is_utf8(text: str) -> bool:
-    """Return False for half of a surrogate pair, which JSON can name and no store takes."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _iso(seconds: float) -> str:

@@ -16,6 +16,7 @@ from bot.turn.answer_receipt import have_receipts, load_receipts
 from memory.artifacts.store import ArtifactGone, ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
+from memory.facts.redis_facts import RedisFacts
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot, recent_messages
 from memory.history.selectors import TokenCounter
@@ -94,11 +95,21 @@ class MemoryPages:
         }
 
     async def list_messages(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
-        """Return a page of messages, newest first: the newest, those `before` a sequence, or those `after` one."""
+        """Return a page of messages, newest first.
+
+        It has the newest, those `before` a sequence, those `after` one, or those `around` the id of a message: none if
+        that message does not exist.
+        """
         before = whole_number(request, "before", most=_LARGEST_SEQUENCE)
         after = whole_number(request, "after", most=_LARGEST_SEQUENCE)
         limit = max(1, whole_number(request, "limit", most=PAGE_LIMIT, default=DEFAULT_PAGE) or 0)
         context = await self.access.find(visitor, request.path_params["id"])
+        if "around" in request.query_params:
+            found = await self.history.get(context.ref, [request.query_params["around"]])
+            if not found:
+                return {"messages": [], "has_more": False}
+            (middle,) = found.values()
+            before, after = (middle.sequence or 0) + limit // 2 + 1, None
         messages, has_more = await self._read_page(context, before=before, after=after, limit=limit)
         return {
             "messages": await self.describe(visitor, context, messages),
@@ -144,7 +155,7 @@ class MemoryPages:
         return {
             "summary": {
                 "text": render_summary(snapshot.summary.text),
-                "messages": snapshot.covered_count,
+                "messages": snapshot.summary_state.covered_count,
                 "first_at": first_at,
                 "last_at": last_at,
                 "made_at": snapshot.summary.created_at,
@@ -172,7 +183,7 @@ class MemoryPages:
         }
 
     async def show_receipt(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
-        """Return the receipt of an answer, or null. Messages that were forgotten since are null in it."""
+        """Return the receipt of an answer, or null. Messages and facts that were forgotten since are null in it."""
         message_id = request.path_params["message_id"]
         context = await self.access.find(visitor, request.path_params["id"])
         found = await load_receipts(self.redis, context.ref, [message_id])
@@ -189,6 +200,7 @@ class MemoryPages:
                 receipt,
                 {document["id"]: document for document in documents},
                 {each.id: matched_words(question, each.text) for each in shown.values()},
+                await RedisFacts(self.redis, clock=self.clock).get(context.ref, receipt.facts),
             )
         }
 

@@ -85,6 +85,7 @@ def _turn_document(turn: TurnTrace | None) -> dict[str, object] | None:
         ],
         "more_steps": turn.more_steps,
         "recalled": turn.recalled,
+        "facts": turn.facts,
         "files": turn.files,
         "prompt_tokens": turn.usage.prompt_tokens,
         "completion_tokens": turn.usage.completion_tokens,

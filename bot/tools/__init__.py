@@ -2,6 +2,7 @@
 
 BUILT_IN_TOOLS = {
     "current_time": "bot.tools.current_time:current_time",
+    "forget_fact": "bot.tools.facts:forget_fact",
     "read_artifact": "bot.tools.read_artifact:read_artifact",
     "search_memory": "bot.tools.search_memory:search_memory",
 }

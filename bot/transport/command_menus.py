@@ -25,8 +25,10 @@ AGAIN_AFTER_S = 60.0
 REFUSED_AGAIN_S = 3600.0
 """Pause after a refusal: an operator gets a menu only after the first message to the bot."""
 
-Audience = Literal["nobody", "everybody", "owners", "operators"]
+Audience = Literal["nobody", "members", "everybody", "owners", "operators"]
 """The people whose menu shows a command. Each of the last three sees what those before it see.
+
+Members are everybody in a group: private menus do not show their commands.
 
 The owners of a chat's memory are the person of a private chat, and the administrators of a group.
 """
@@ -36,6 +38,7 @@ _EVERYWHERE: tuple[tuple[CommandScope, Audience], ...] = (
     ("all_group_chats", "everybody"),
     ("all_chat_administrators", "owners"),
 )
+_OF_GROUPS: tuple[CommandScope, ...] = ("all_group_chats", "all_chat_administrators")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +67,10 @@ def plan_menus(commands: Mapping[str, Audience], operator_ids: frozenset[int]) -
         *((scope, 0, audience) for scope, audience in _EVERYWHERE),
         *(("chat", operator, "operators") for operator in sorted(operator_ids)),
     ]
-    ranks = get_args(Audience)[1:]
+    ranks = get_args(Audience)[2:]
     for scope, chat_id, audience in places:
-        names = [name for name, least in commands.items() if least in ranks[: ranks.index(audience) + 1]]
+        shown = {*ranks[: ranks.index(audience) + 1], *(("members",) if scope in _OF_GROUPS else ())}
+        names = [name for name, least in commands.items() if least in shown]
         for language in LANGUAGES:
             descriptions = menu_descriptions(language)
             yield Menu(

@@ -34,7 +34,7 @@ Action: TypeAlias = Literal[
 
 STOP = "stop"
 UNREADABLE = "unreadable"
-STOP_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON = "stop", "help", "reset", "why"
+STOP_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON, FACTS_BUTTON = "stop", "help", "reset", "why", "facts"
 """First words of the data of our buttons, before any colon."""
 UNKNOWN_BUTTON = "unknown_button"
 """Reason of a press that does nothing for this person."""
@@ -93,7 +93,7 @@ class Admission:
 
     - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED,
       PAGE_LINK), or how the message continues one to the bot ("paste", "bundle")
-    - press: "stop_button", "help_button", "reset_button", "why_button", UNKNOWN_BUTTON
+    - press: "stop_button", "help_button", "reset_button", "why_button", "facts_button", UNKNOWN_BUTTON
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"
     - hear, ignore: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
@@ -148,9 +148,10 @@ def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
 
 
 def _admit_press(callback: Callback, is_permitted: bool) -> Admission:
-    """Admit any press. Only a press that asks for the sources of an answer needs access: it shows other messages."""
+    """Admit any press. Only presses that show other messages, or facts, need access."""
     word = callback.data.split(":")[0]
-    is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON} or (word == WHY_BUTTON and is_permitted)
+    is_shown = word in {WHY_BUTTON, FACTS_BUTTON} and is_permitted
+    is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON} or is_shown
     return Admission(action="press", reason=f"{word}_button" if is_ours else UNKNOWN_BUTTON)
 
 

@@ -5,6 +5,8 @@ import warnings
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
 from typing import Any, Literal, cast
 
 import aiohttp
@@ -57,6 +59,8 @@ class Button:
     """The link that a press opens."""
     web_app: str = ""
     """The https address of the Mini App that a press opens; in private chats only."""
+    row: int = 0
+    """Number of its row. Consecutive buttons with the same number stand in one row, at most eight of them."""
 
     def __post_init__(self) -> None:
         if sum(map(bool, (self.data, self.url, self.web_app))) != 1:
@@ -308,7 +312,8 @@ def _entities(rich: RichText, *, field: str = "entities") -> dict[str, Any]:
 def _keyboard(buttons: Sequence[Button]) -> telegram.InlineKeyboardMarkup | None:
     if not buttons:
         return None
-    return telegram.InlineKeyboardMarkup([list(map(_inline_button, buttons))])
+    rows = groupby(buttons, key=attrgetter("row"))
+    return telegram.InlineKeyboardMarkup([list(map(_inline_button, row)) for _, row in rows])
 
 
 def _inline_button(button: Button) -> telegram.InlineKeyboardButton:

@@ -1,5 +1,6 @@
 """Texts of the bot that consist of several sentences of the catalogue (pure)."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Literal
@@ -23,6 +24,9 @@ from memory.history.store import HistorySnapshot
 from memory.history.summary import render_summary
 from memory.keys import RecordCounts
 
+_UNSHOWN = re.compile("[\\s\x00-\x1f\x7f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
+"""Blanks, and characters that would break a line or turn its direction."""
+
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",
     ModelQuotaExhausted: "failure-model-quota",
@@ -37,6 +41,11 @@ _FAILURES: dict[type[TellUser], str] = {
 def failure_text(words: Words, failure: TellUser) -> str:
     """Return the sentence that explains a failure; never the exception's own text."""
     return words(_FAILURES.get(type(failure), "failure-other"))
+
+
+def one_line(text: str) -> str:
+    """Return a text of somebody else as one line that cannot change how the text around it reads."""
+    return _UNSHOWN.sub(" ", text).strip()
 
 
 RESET_NOT_YOURS, RESET_EXPIRED, RESET_NOTHING = "reset-not-yours", "reset-expired", "reset-nothing"
@@ -80,7 +89,10 @@ def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool,
 
     paragraphs = [words(f"help-{place}")]
     if is_group:
-        paragraphs += [describe("everybody"), f"{words('help-administrators')}\n{describe('owners')}"]
+        paragraphs += [
+            describe("members", "everybody"),
+            f"{words('help-administrators')}\n{describe('owners')}",
+        ]
     else:
         paragraphs.append(describe("everybody", "owners"))
     paragraphs.append(words("help-editing"))
@@ -107,6 +119,7 @@ def memory_text(
     lines = [_remembered(words, snapshot, searchable)]
     things = _counts(
         words,
+        ("count-facts", counts.facts),
         ("count-summaries", counts.summaries),
         ("count-tool-notes", counts.ledger_turns),
         ("count-results", counts.artifacts),
@@ -166,12 +179,24 @@ def forgotten_text(words: Words, receipt: ErasureReceipt, *, key: str, is_resume
     return "\n".join([words(key), "", *filter(None, details)])
 
 
+def fact_deleted_text(words: Words, receipt: ErasureReceipt, *, is_resumed: bool) -> str:
+    """Return the receipt of one deleted fact in one line."""
+    sentences = [
+        words("fact-deleted"),
+        _erased(words, receipt),
+        words("forget-interrupted") if is_resumed else "",
+        _proof(words, receipt, doubt="forget-doubt"),
+    ]
+    return " ".join(filter(None, sentences))
+
+
 def _erased(words: Words, receipt: ErasureReceipt) -> str:
     """Return the counts that have words of their own; "" if none of them was erased."""
     erased = receipt.erased
     things = _counts(
         words,
         ("count-messages", erased.messages),
+        ("count-facts", erased.facts),
         ("count-vectors", receipt.vectors_erased),
         ("count-summaries", erased.summaries),
         ("count-tool-notes", erased.ledger_turns),

@@ -1,10 +1,7 @@
 """Answers a question with the agent: read its files, run the agent, show the text as it grows, stop if asked to."""
 
-import asyncio
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
 from uuid import uuid4
 
 import structlog
@@ -13,7 +10,7 @@ from bot.agent.context import AgentContext, Conversation
 from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
 from bot.agent.team import Team
-from bot.errors import DeadlinePassed, TellUser, TurnEnded, TurnRestarted, TurnStopped
+from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
 from bot.transport import texts
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
@@ -22,17 +19,20 @@ from bot.turn.answer_receipt import AnswerReceipt, make_receipt, tokens_by_model
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
+from bot.turn.ending import run_until
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
 from bot.turn.outbox import LongAnswers, Part, plan_reply
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
-from bot.turn.store import Commit, TurnNote
+from bot.turn.store import Commit, FactsDefault, LaterWork, TurnNote
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.codec import dump_json
 from memory.errors import Forgotten
+from memory.facts.context_facts import ContextFacts
+from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts
 from memory.history.buffered import BufferedHistory
 from memory.history.ledger import LedgerEntry
@@ -60,6 +60,13 @@ class AnswerLimits:
     """True if answers that used memories have a button that tells which."""
     compression: CompressionLimits | None = None
     """None if no model writes summaries."""
+    extracts_facts: bool = False
+
+    def facts_in(self, chat_type: str) -> FactsDefault:
+        """Return whether facts are extracted in this kind of chat if nobody has chosen."""
+        if not self.extracts_facts:
+            return ""
+        return "on" if chat_type == "private" else "off"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +75,7 @@ class Conversations:
 
     redis: RedisClient
     recall: Recall
+    facts: RedisFacts
     tokenizer: TokenCounter
     clock: Callable[[], float]
     artifact_ttl_s: int
@@ -91,18 +99,21 @@ class Conversations:
 
         async def count_uncovered() -> int:
             now = history.snapshot
-            return now.conversation_count + len(history.pending) - now.covered_count
+            return now.conversation_count + len(history.pending) - now.summary_state.covered_count
 
         return AgentContext(
             conversation=Conversation(
                 ref=ref,
                 is_group=is_group,
                 people=snapshot.people,
-                talk=snapshot.talk if self.shows_talk or not is_group else (),
+                talk=snapshot.talk.lines if self.shows_talk or not is_group else (),
                 summary=snapshot.summary,
                 ledger=snapshot.ledger,
-                is_window_short=not self.is_summarizing or snapshot.summary_failed_at is not None,
+                is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
                 count_uncovered=count_uncovered,
+                facts=ContextFacts(
+                    facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
+                ),
             ),
             chat_history=ChatHistory(
                 ref=ref,
@@ -215,20 +226,11 @@ class Answerer:
             context.on_text, context.on_status = preview.take, preview.tell
             if is_stopped(question.batch, question.waiting, question.stopped_before):
                 raise TurnStopped
-            ending = asyncio.create_task(
-                self.interruptions.wait(question, has_written=preview.has_text), name="turn-signals"
+            return await run_until(
+                self._read_and_run(question, context, reads),
+                self.interruptions.wait(question, has_written=preview.has_text),
+                within_s=self.limits.deadline_s,
             )
-            try:
-                async with asyncio.timeout(self.limits.deadline_s) as run:
-                    ending.add_done_callback(partial(_end_now, run))
-                    return await self._read_and_run(question, context, reads)
-            except Exception:
-                if ending.done():
-                    raise ending.result() from None
-                raise
-            finally:
-                ending.cancel()
-                await asyncio.wait([ending])
 
     async def _read_and_run(
         self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
@@ -312,8 +314,8 @@ class Answerer:
             registered="" if is_known else self._registration(question.first),
             ledger=[*ledger, *context.record.ledger],
             receipt=receipt,
-            active_agent=None if context.agent_name == before.active_agent else context.agent_name,
-            compresses=compresses,
+            meta={} if context.agent_name == before.active_agent else {"active_agent": context.agent_name},
+            later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),
             deletes=question.again.ids if question.again else (),
             booking=self._booking(question, usage),
             note=self._note(context, trace),
@@ -336,7 +338,9 @@ class Answerer:
     def _parts(
         self, question: Question, preview: Preview, text: str, *, receipt: AnswerReceipt | None
     ) -> list[Part]:
-        shows_sources = self.limits.shows_sources and receipt is not None and bool(receipt.memories)
+        shows_sources = (
+            self.limits.shows_sources and receipt is not None and bool(receipt.memories or receipt.facts)
+        )
         return plan_reply(
             text,
             replace(
@@ -362,13 +366,6 @@ def _kept_answer(question: Question) -> str:
     """Return the id of the answer if the history keeps it, else ""."""
     pending = question.history.pending
     return question.reply_id if pending and pending[-1].id == question.reply_id else ""
-
-
-def _end_now(run: asyncio.Timeout, ending: asyncio.Task[TurnEnded | Forgotten]) -> None:
-    """Cancel the block of this time-out, unless it has ended."""
-    if not ending.cancelled():
-        with suppress(RuntimeError):
-            run.reschedule(0)
 
 
 def _unreadable(question: Question, reads: Mapping[int, ReadMessage]) -> str:

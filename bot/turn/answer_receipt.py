@@ -9,11 +9,14 @@ from bot.agent.model import Usage
 from bot.agent.prompt.parts import LeftOutCause, PartName, PromptRecord, RecordPart
 from memory.chat_history import RankedMessage
 from memory.codec import parse_json
+from memory.facts.selection import Memories
+from memory.history.fact import Fact
 from memory.keys import ContextRef, context_key
 from memory.recall.reasons import Reason
 from memory.redis.client import RedisClient
 
-RECALLED_AT_MOST = 10
+RECALLED_AT_MOST = 8
+FACTS_AT_MOST = 3
 TOOLS_AT_MOST = 10
 MODELS_AT_MOST = 3
 """Entries of the lists of a receipt, which takes 4 kB of JSON at most, and 0.5 kB usually."""
@@ -84,10 +87,10 @@ class AnswerReceipt:
     """The best hits, best first."""
     more_recalled: int = 0
     """Further hits."""
+    facts: tuple[str, ...] = ()
+    """Ids of the best facts in the prompt. A fact may have been forgotten since: the store of facts decides."""
     window_messages: int = 0
     """Earlier messages of the conversation in the prompt."""
-    window_left_out: int = 0
-    """Earlier messages of the conversation that are not in the prompt, and that no summary covers."""
     summary_id: str = ""
     """The summary in the prompt; "" without one."""
     tools: tuple[CalledTool, ...] = ()
@@ -96,6 +99,11 @@ class AnswerReceipt:
     """Further calls."""
     left_out: tuple[LeftOutOfPart, ...] = ()
     """Things that are not in the prompt, recalled messages and window included."""
+
+    @property
+    def window_left_out(self) -> int:
+        """Return the number of earlier messages that are not in the prompt, and that no summary covers."""
+        return sum(each.count for each in self.left_out if each.part == "window")
 
     @property
     def memories(self) -> list[str]:
@@ -109,7 +117,7 @@ def make_receipt(
     """Return the receipt of the run in this context. `agent` is the agent that has the chat after it."""
     record = _last_record(context.record.prompts, agent)
     parts = {part.part: part for part in record.parts} if record else {}
-    recalled = context.thinking.recalled or ()
+    memories = context.thinking.recalled or Memories()
     left_out = tuple(_left_out(parts.values()))
     summary = parts.get("summary")
     window = parts.get("window")
@@ -122,10 +130,10 @@ def make_receipt(
         micros=micros,
         prompt_tokens=record.tokens if record else 0,
         room=record.room if record else 0,
-        recalled=_recalled(recalled[:RECALLED_AT_MOST], parts.get("recalled")),
-        more_recalled=max(0, len(recalled) - RECALLED_AT_MOST),
+        recalled=_recalled(memories.messages[:RECALLED_AT_MOST], parts.get("recalled")),
+        more_recalled=max(0, len(memories.messages) - RECALLED_AT_MOST),
+        facts=_told(memories.facts, parts.get("facts"))[:FACTS_AT_MOST],
         window_messages=len(window.included) if window else 0,
-        window_left_out=sum(each.count for each in left_out if each.part == "window"),
         summary_id=summary.included[0].id if summary and summary.included else "",
         tools=tuple(map(_called, calls[:TOOLS_AT_MOST])),
         more_tools=max(0, len(calls) - TOOLS_AT_MOST),
@@ -180,6 +188,11 @@ def _recalled(hits: Sequence[RankedMessage], part: RecordPart | None) -> tuple[R
         )
         for hit in hits
     )
+
+
+def _told(facts: Sequence[Fact], part: RecordPart | None) -> tuple[str, ...]:
+    included = {item.id for item in part.included} if part else ()
+    return tuple(fact.id for fact in facts if fact.id in included)
 
 
 def _left_out(parts: Iterable[RecordPart]) -> Iterable[LeftOutOfPart]:

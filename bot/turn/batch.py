@@ -7,6 +7,7 @@ from itertools import pairwise, takewhile
 from bot.transport.gating import STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, continuation, may_go_on, parse_command
+from memory.history.corrections import AwaitedCorrection, find_correction
 from memory.history.message import Continuation, Message, Quote, render_message
 from memory.history.store import HistorySnapshot
 
@@ -40,13 +41,17 @@ class Batch:
 
 
 def plan_batch(
-    waiting: Sequence[WaitingUpdate], *, joined: Collection[int] = (), stopped_before: int | None = None
+    waiting: Sequence[WaitingUpdate],
+    joined: Collection[int] = (),
+    stopped_before: int | None = None,
+    *,
+    corrections: Sequence[AwaitedCorrection] = (),
 ) -> Batch:
     """Return the first update and the same person's messages right behind it: three lines get one answer.
 
-    A command is a batch of its own, and so is an edit, except edits of these messages: they are folded in. A
-    /stop separates the messages before it from those after it. A resumed turn answers exactly what it had
-    `joined`.
+    A command is a batch of its own, and so is an answer to one of `corrections`, and an edit, except edits of these
+    messages: they are folded in. A /stop separates the messages before it from those after it. A resumed turn answers
+    exactly what it had `joined`.
     """
     resumed = [update for update in waiting if update.update_id in joined] if joined else []
     if resumed:
@@ -56,13 +61,29 @@ def plan_batch(
     if not others or first.admission.action != "turn":
         return Batch(updates=(first,))
     batch = [first]
+    if correction_in(first, corrections):
+        return _fold(batch, waiting)
     for update in others:
         if _is_edit_of(update, batch):
             continue
-        if not _belongs_to(first, update, stopped_before):
+        if not _belongs_to(first, update, stopped_before) or correction_in(update, corrections):
             break
         batch.append(update)
     return _fold(batch, waiting)
+
+
+def correction_in(update: WaitingUpdate, awaited: Sequence[AwaitedCorrection]) -> AwaitedCorrection | None:
+    """Return the question about a fact that this message answers. It must be a text of the person who was asked."""
+    message = update.message
+    is_text = message.text and message.attachment is None and not message.forwarded_from
+    if not awaited or update.admission.action != "turn" or message.reply_to is None or not is_text:
+        return None
+    return find_correction(
+        awaited,
+        telegram_id=message.reply_to.message_id,
+        sender_id=message.sender_id,
+        now=float(message.date),
+    )
 
 
 def is_outdated(waiting: Sequence[WaitingUpdate], joined: Collection[int]) -> bool:

@@ -1,7 +1,7 @@
 """Ends a piece of work: one commit with the reply in the outbox, then its delivery."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
@@ -18,9 +18,11 @@ from bot.transport.words import words_for
 from bot.turn.answer_receipt import ModelTokens
 from bot.turn.delivery import FIRST_PAUSE_S, Delivery, until_stored
 from bot.turn.limits import LimitGuard
-from bot.turn.outbox import blank_part, plan_parts, plan_reply
-from bot.turn.store import Commit, TurnStore
+from bot.turn.outbox import blank_part, plan_changes, plan_parts, plan_reply
+from bot.turn.store import Commit, MetaField, TurnNote, TurnStore
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
+from memory.history.corrections import AwaitedCorrection, dump_corrections
+from memory.redis.lua import ScriptCall
 
 STEPS_AT_MOST = 60
 """The steps that are kept of a longer run, about 3 kB."""
@@ -33,7 +35,7 @@ class Reply:
     text: str = ""
     """Markdown; nothing is sent for an empty text."""
     rich: RichText | None = None
-    """A text that is shown as it is, in place of `text`. It replaces no messages."""
+    """A text that is shown as it is, in place of `text`."""
     epoch: int | None = None
     """The context's epoch after a reset; None if it did not change."""
     buttons: Sequence[Button] = ()
@@ -41,6 +43,14 @@ class Reply:
     """The messages that the reply replaces."""
     deletes: Sequence[int] = ()
     starts_conversation: bool = False
+    corrections: Sequence[AwaitedCorrection] | None = None
+    """The questions about facts that wait for an answer from now on; None for no change."""
+    revision: int | None = None
+    """The history's revision that the reply was made from: if messages were forgotten since, the command runs again."""
+    booking: Sequence[ScriptCall] = ()
+    """Books the usage of models, whatever becomes of the reply."""
+    counted: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Amounts for the counters of all processes, by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +108,8 @@ class Committer:
         epoch = epoch if reply.epoch is None else reply.epoch
         blank = blank_part(update, epoch=epoch)
         if reply.rich is not None:
-            parts = plan_parts(split(reply.rich), blank, buttons=reply.buttons)
+            shown = plan_parts(split(reply.rich), blank, buttons=reply.buttons)
+            parts = plan_changes(shown, blank, edits=reply.edits, deletes=reply.deletes)
         else:
             parts = plan_reply(
                 reply.text,
@@ -115,8 +126,15 @@ class Committer:
             reason=reason,
             parts=parts,
             starts_conversation=reply.starts_conversation,
+            meta=_corrections(reply),
+            booking=reply.booking,
+            note=TurnNote(counted=reply.counted),
         )
-        await self.commit(claim, commit)
+        await self.commit(claim, commit, revision=reply.revision)
+
+
+def _corrections(reply: Reply) -> dict[MetaField, str]:
+    return {} if reply.corrections is None else {"corrections": dump_corrections(reply.corrections)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +146,8 @@ class TurnTrace:
     """Steps that were left out."""
     recalled: int | None = None
     """Messages found in memory; None if memory was not searched."""
+    facts: int = 0
+    """Facts found in memory."""
     files: int = 0
     """Files that were read."""
     usage: Usage = field(default_factory=Usage)
@@ -139,6 +159,12 @@ class TurnTrace:
 def counted_in(turn: TurnTrace, models: Sequence[ModelTokens], guard: LimitGuard) -> dict[str, int]:
     """Return what a turn adds to the counters of all processes: itself, and tokens and cost of each model."""
     amounts = {"turns": 1, "recalled": 1 if turn.recalled else 0}
+    return {name: amount for name, amount in amounts.items() if amount} | spent_on(models, guard)
+
+
+def spent_on(models: Sequence[ModelTokens], guard: LimitGuard) -> dict[str, int]:
+    """Return what is added to the counters of all processes for the tokens and the cost of each model."""
+    amounts: dict[str, int] = {}
     for each in models:
         usage = Usage(prompt_tokens=each.prompt_tokens, completion_tokens=each.completion_tokens)
         amounts[f"prompt:{each.model}"] = each.prompt_tokens
@@ -155,7 +181,8 @@ def trace_of(
     return TurnTrace(
         steps=notes[:STEPS_AT_MOST],
         more_steps=max(0, len(notes) - STEPS_AT_MOST),
-        recalled=None if recalled is None else len(recalled),
+        recalled=None if recalled is None else len(recalled.messages),
+        facts=0 if recalled is None else len(recalled.facts),
         files=files,
         usage=usage,
         micros=micros,

@@ -8,6 +8,7 @@ from bot.transport.updates import quotes_message
 from bot.turn.store import TurnStore
 from memory.artifacts.store import drop_unnamed
 from memory.erasure import ErasureReceipt, delete_and_prove
+from memory.history.heard import HeardLine
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.history.store import Deletion
@@ -36,6 +37,18 @@ class ForgottenMessages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WantedErasures:
+    """The messages that somebody wants to be forgotten, by their Telegram ids and their ids in the history."""
+
+    telegram_ids: frozenset[int] = frozenset()
+    message_ids: frozenset[str] = frozenset()
+
+    def has(self, line: HeardLine) -> bool:
+        """Return True if this line is one of the messages."""
+        return line.message_id in self.message_ids or line.telegram_id in self.telegram_ids
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forgetting:
     """Erases messages of one context from all its records. Every method raises the store's errors."""
 
@@ -55,6 +68,20 @@ class Forgetting:
                 for wanted in telegram_ids
             )
         ]
+
+    async def waiting(self, ref: ContextRef) -> WantedErasures:
+        """Return the messages that a /forget in the chat's line will erase, if its sender may."""
+        telegram_ids: set[int] = set()
+        message_ids: set[str] = set()
+        for number in await self.redis.call("ZRANGE", context_key(ref, "box"), 0, -1):
+            payload = await self.store.payload_of(ref, int(number))
+            update = parse_waiting(payload) if payload else None
+            if update is not None and update.message.reply_to and _is_forget(update):
+                telegram_id = update.message.reply_to.message_id
+                found = await self.history.find_by_telegram(ref, telegram_id)
+                telegram_ids.add(telegram_id)
+                message_ids |= {found} if found else set()
+        return WantedErasures(telegram_ids=frozenset(telegram_ids), message_ids=frozenset(message_ids))
 
     async def numbers_of(
         self, ref: ContextRef, messages: Sequence[Message], *, is_moved: bool
@@ -110,3 +137,8 @@ class Forgetting:
         return ForgottenMessages(
             receipt=replace(receipt, erased=erased), deletion=deletion, has_letters=bool(letters)
         )
+
+
+def _is_forget(update: WaitingUpdate) -> bool:
+    command = update.admission.command
+    return command is not None and command.name == "forget"

@@ -1,7 +1,8 @@
 """Permissions of the people who write: for commands that change the memory, and for the tools of a turn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import structlog
 
@@ -62,7 +63,16 @@ class Permissions:
             role = "administrators" if asker == message.chat_id else "anyone"
         elif self._has_tools_for_administrators() and await self._is_administrator(message.chat_id, asker):
             role = "administrators"
-        return Caller(role=role, place=_PLACES.get(message.chat_type), chat_id=message.chat_id)
+        return Caller(
+            role=role,
+            place=_PLACES.get(message.chat_type),
+            chat_id=message.chat_id,
+            person_id=asker,
+            owns_memory=None if asker is None else partial(self._owns_memory, message, asker),
+        )
+
+    async def _owns_memory(self, message: IncomingMessage, asker: int) -> bool:
+        return await self.refusal_for(replace(message, sender_id=asker)) is None
 
     async def _is_administrator(self, chat_id: int, asker: int) -> bool:
         try:

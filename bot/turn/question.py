@@ -24,6 +24,7 @@ from bot.turn.outbox import Part, blank_part
 from bot.turn.store import TurnStore
 from memory.codec import dump_json, parse_json
 from memory.history.buffered import BufferedHistory
+from memory.history.corrections import AwaitedCorrection
 from memory.history.message import Message, Sender, message_id, render_message
 from memory.history.selectors import TokenCounter
 from memory.history.store import HistorySnapshot
@@ -124,6 +125,8 @@ class Question:
     """All updates that waited in the context."""
     joined: Sequence[int] = ()
     """The updates of an interrupted try, which this turn resumes."""
+    corrections: tuple[AwaitedCorrection, ...] = ()
+    """Questions about facts that wait for an answer."""
     stopped_before: int | None = None
     """Updates before this id were stopped by a /stop."""
     again: LastTurn | None = None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Literal
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnRestarted, TurnStopped
@@ -13,6 +14,7 @@ from memory import keys
 from memory.artifacts.store import drop_unnamed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure
+from memory.history.corrections import AwaitedCorrection, parse_corrections
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
 from memory.history.redis_history import (
@@ -32,6 +34,8 @@ UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
 RECEIPTS_KEPT = 1_000
 """Receipts of answers kept for each context, the newest ones."""
+MetaField = Literal["active_agent", "corrections"]
+"""The agent that has the chat from now on, and the questions about facts that wait for an answer."""
 NO_MESSAGE = 0
 """Stands for the Telegram message id of a part that deleted a message."""
 
@@ -51,6 +55,8 @@ class Todo:
     """Updates before this id were stopped by their reader."""
     buried: dict[int, str]
     """Payloads of updates that became dead letters just now."""
+    corrections: tuple[AwaitedCorrection, ...] = ()
+    """Questions about facts that wait for an answer, oldest first; also those that have expired."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +67,19 @@ class TurnNote:
     """Its record: see bot/turn/commit.py."""
     counted: Mapping[str, int] = field(default_factory=dict[str, int])
     """Amounts for the counters of all processes, by name (bot/observe/series.py)."""
+
+
+FactsDefault = Literal["", "on", "off"]
+"""Whether facts are extracted in this kind of chat if nobody has chosen; "" if this bot extracts none at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LaterWork:
+    """Work of models that follows a turn."""
+
+    compresses: bool = False
+    """True if the conversation should be compressed."""
+    facts: FactsDefault = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,10 +100,9 @@ class Commit:
     """The calls of the turn. They are kept with its messages, or not at all if it has none."""
     receipt: AnswerReceipt | None = None
     """The receipt of the answer, which is one of `messages`; None without an answer to keep."""
-    active_agent: str | None = None
-    """The agent that has the chat from now on: "" for the main one, None for no change."""
-    compresses: bool = False
-    """True if the conversation should be compressed."""
+    meta: Mapping[MetaField, str] = field(default_factory=dict[MetaField, str])
+    """Fields of the context's `meta` that change; "" removes one."""
+    later: LaterWork = LaterWork()
     deletes: Sequence[str] = ()
     """Ids of the messages of the turn that this one answers again."""
     booking: Sequence[ScriptCall] = ()
@@ -109,8 +127,8 @@ class CommitChanges:
     registered: str
     trace: str
     starts_conversation: bool
-    compresses: bool
-    active_agent: str | None
+    later: LaterWork
+    meta: Mapping[MetaField, str]
     begins_send: bool
 
 
@@ -271,6 +289,7 @@ class TurnStore:
             sends_begun=int(sends_begun),
             stopped_before=int(stopped_before) if stopped_before else None,
             buried=dict(zip(map(int, buried[::2]), buried[1::2], strict=True)),
+            corrections=parse_corrections(loaded[-1]),
         )
         return todo, snapshot
 
@@ -354,8 +373,8 @@ class TurnStore:
                 registered=turn.registered,
                 trace=turn.note.trace,
                 starts_conversation=turn.starts_conversation,
-                compresses=turn.compresses,
-                active_agent=turn.active_agent,
+                later=turn.later,
+                meta=turn.meta,
                 begins_send=begins_send,
             ),
             settings=settings,

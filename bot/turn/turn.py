@@ -19,6 +19,7 @@ from bot.turn.answer import Answerer
 from bot.turn.batch import (
     BurstWaits,
     LastTurn,
+    correction_in,
     find_last_turn,
     is_outdated,
     is_stopped,
@@ -128,10 +129,8 @@ class Turns:
             waiting = list(map(parse_waiting, todo.updates.values()))
             if not waiting:
                 return None
-            joined: list[int] = []
-            if todo.journal:
-                joined = [each for each in joined_updates(todo.journal) if each in todo.updates]
-            batch = plan_batch(waiting, joined=joined, stopped_before=todo.stopped_before)
+            joined = [each for each in joined_updates(todo.journal) if each in todo.updates]
+            batch = plan_batch(waiting, joined, todo.stopped_before, corrections=todo.corrections)
             if joined:
                 if is_outdated(waiting, joined):
                     raise TurnRestarted
@@ -168,6 +167,7 @@ class Turns:
             waiting=waiting,
             joined=joined,
             stopped_before=todo.stopped_before,
+            corrections=todo.corrections,
         )
 
     async def _act(self, question: Question) -> None:
@@ -189,6 +189,10 @@ class Turns:
                 command = first.admission.command
                 reply = await self.commands.run(command.name, _call(question, command.argument))
                 await self._end(question, reply, reason=f"command_{command.name}")
+            case _ if (awaited := correction_in(first, question.corrections)) is not None:
+                statement = strip_mention(first.message, bot=self.bot)
+                reply = await self.commands.correct(_call(question, statement), awaited)
+                await self._end(question, reply, reason="correction")
             case _:
                 await self._answer(question)
 
@@ -326,5 +330,8 @@ def _call(question: Question, argument: str) -> CommandCall:
         update=question.first,
         argument=argument,
         snapshot=question.snapshot,
+        corrections=question.corrections,
         journal=question.journal,
+        incoming=question.incoming,
+        is_stopped=is_stopped(question.batch, question.waiting, question.stopped_before),
     )

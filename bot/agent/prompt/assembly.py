@@ -30,15 +30,16 @@ CUT = "cut in the middle"
 
 _RUN: tuple[PartName, ...] = ("prompt", "record", "task", "digest", "steps")
 _ORDERS: Mapping[PromptOrder, tuple[PartName, ...]] = {
-    "described": ("system", "tools", "recalled", "talk", "summary", "ledger", "window", *_RUN),
+    "described": ("system", "tools", "recalled", "facts", "talk", "summary", "ledger", "window", *_RUN),
     # Parts that change with every message come last: providers bill an equal beginning as cached.
-    "cached": ("system", "tools", "summary", "ledger", "window", "recalled", "talk", *_RUN),
+    "cached": ("system", "tools", "summary", "ledger", "window", "recalled", "facts", "talk", *_RUN),
 }
 _REASONS: Mapping[PartName, str] = {
     "system": "the agent's instructions",
     "tools": "the tools that it may call",
     "summary": "it stands for the older part of the conversation",
     "recalled": "found by a search for the newest message",
+    "facts": "found by the same search, in place of their messages",
     "talk": "said in this chat lately, and not to the bot",
     "window": "the newest messages of the conversation",
     "ledger": "what was called for replies in the window",
@@ -220,6 +221,7 @@ class Concession:
 GIVES_WAY = (
     # Contents that are also elsewhere, or can be found again.
     Concession(part="recalled", shrink=drop, why="the worst hit goes first, it can be searched for again"),
+    Concession(part="facts", shrink=drop, why="the worst fact goes first, its messages can be searched for"),
     Concession(part="talk", shrink=drop, why="the oldest line goes first, it was not said to the bot"),
     Concession(
         part="ledger", shrink=partial(drop, in_chunks=True), why="the replies tell what came of old calls"

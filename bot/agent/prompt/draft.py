@@ -10,6 +10,7 @@ from bot.agent.model import Image, PromptMessage
 from bot.agent.prompt.parts import LeftOutCause, PartName, PromptParts, RecordItem
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
+    FACTS_HEADING,
     GROUP_NOTE,
     LEDGER_HEADING,
     RECALLED_HEADING,
@@ -20,6 +21,7 @@ from bot.agent.prompt.text import (
     UNANSWERED_HEADING,
     as_prompt_message,
     group_continuations,
+    quote_fact,
     quote_line,
     quote_neighbour,
     quote_talk,
@@ -158,7 +160,8 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
         "tools": EMPTY.with_pieces(tools, meter=meter),
         "summary": _summary(parts.summary, parts, meter) if parts.summary else EMPTY,
         "window": window,
-        "recalled": _recalled(parts, places, meter) if parts.recalled else EMPTY,
+        "recalled": _recalled(parts, places, meter) if parts.recalled.messages else EMPTY,
+        "facts": _facts(parts, places, meter) if parts.recalled.facts else EMPTY,
         "talk": _talk(parts, meter) if parts.talk else EMPTY,
         "ledger": _ledger(parts, window.pieces, meter) if parts.ledger else EMPTY,
         "prompt": prompt,
@@ -232,8 +235,8 @@ def _message_pieces(
 
 def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -> Section:
     """Return the hits with their neighbours, worst first. The prompt shows them oldest first."""
-    hits = {hit.message.id: hit for hit in parts.recalled}
-    messages = [hit.message for hit in parts.recalled]
+    hits = {hit.message.id: hit for hit in parts.recalled.messages}
+    messages = [hit.message for hit in parts.recalled.messages]
     new, repeated = _take_places(messages, places, place="the recalled messages")
     pieces: list[PromptPiece] = []
     for message in new:
@@ -248,8 +251,27 @@ def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -
     return Section(heading=RECALLED_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=repeated)
 
 
+def _facts(parts: PromptParts, places: Mapping[str, str], meter: TokenCounter) -> Section:
+    """Return the facts, worst first. The prompt shows them in the order of their days.
+
+    A fact whose message is in the prompt adds nothing, unless a person has corrected it.
+    """
+    pieces: list[PromptPiece] = []
+    left_out: list[RecordItem] = []
+    for fact in reversed(parts.recalled.facts):
+        place = next((places[each] for each in fact.message_ids if each in places), "")
+        if place and not fact.is_corrected:
+            why = f"its message stands in {place}"
+            left_out.append(RecordItem(id=fact.id, tokens=0, why=why, cause="repeated"))
+            continue
+        speaker = parts.recalled.people.get(fact.said_by or 0, "") if parts.is_group else ""
+        text = quote_fact(fact, speaker=speaker)
+        pieces.append(PromptPiece(id=fact.id, text=text, tokens=meter.count(text), sent_at=fact.valid_from))
+    return Section(heading=FACTS_HEADING).with_pieces(pieces, meter=meter, left_out=left_out)
+
+
 def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
-    """Return the newest lines within TALK_TOKENS."""
+    """Return the newest lines within TALK_TOKENS. Older ones are one item of the record, and are not counted."""
     pieces: list[PromptPiece] = []
     left_out: list[RecordItem] = []
     room = TALK_TOKENS
@@ -259,9 +281,10 @@ def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
         room -= tokens
         if room < 0:
             why = f"older than the newest {TALK_TOKENS:,} tokens of such talk"
-            left_out.append(RecordItem(id=line_id, tokens=tokens, why=why, cause="no_room"))
-        else:
-            pieces.append(PromptPiece(id=line_id, text=text, tokens=tokens))
+            older = len(parts.talk) - len(pieces)
+            left_out.append(RecordItem(id=line_id, tokens=0, why=why, cause="no_room", count=older))
+            break
+        pieces.append(PromptPiece(id=line_id, text=text, tokens=tokens))
     return Section(heading=TALK_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
 
 

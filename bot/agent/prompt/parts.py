@@ -6,12 +6,14 @@ from typing import Literal
 
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, PromptMessage, ToolSpec
-from memory.chat_history import RankedMessage
+from memory.facts.selection import Memories
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.selectors import WINDOW_CHUNK
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
+
+NO_MEMORIES = Memories()
 
 PromptOrder = Literal["described", "cached"]
 """described: recalled messages before the conversation. cached: after it, so that requests begin alike."""
@@ -26,6 +28,7 @@ PartName = Literal[
     "tools",
     "summary",
     "recalled",
+    "facts",
     "talk",
     "window",
     "ledger",
@@ -44,8 +47,8 @@ class PromptParts:
     system: str
     tools: Sequence[ToolSpec] = ()
     summary: Summary | None = None
-    # Search hits and their neighbours, the best hit first.
-    recalled: Sequence[RankedMessage] = ()
+    # Messages with their neighbours, and facts, that a search found.
+    recalled: Memories = NO_MEMORIES
     # Recent messages that were not addressed to the bot, oldest first.
     talk: Sequence[TalkLine] = ()
     # The newest messages of the conversation, oldest first.
@@ -94,7 +97,7 @@ class PromptSize:
 class RecordItem:
     """One thing that is in a prompt, or was left out."""
 
-    # The id of a message, a summary or a ledger entry; a tool's name; the first call id of a step. Messages to
+    # The id of a message, a fact, a summary or a ledger entry; a tool's name; the first call id of a step. Messages to
     # others have "talk:" and their Telegram id. "older" means all messages that the selector left out.
     id: str
     # Its tokens in the prompt; 0 if they were not counted.

@@ -14,15 +14,15 @@ local function send_signal(kind, message, sender)
 end
 
 -- Keep a line of group talk in place of the line with the same score, and register its context so that it can be found.
+-- It takes the lines away that are too old. It looks at one more than these, however many there are.
 local function keep_line()
   redis.call('ZREMRANGEBYSCORE', talk, score, score)
   redis.call('ZADD', talk, score, arrival.talk)
   redis.call('ZREMRANGEBYRANK', talk, 0, -1 - limits.talk)
-  for _, old in ipairs(redis.call('ZRANGE', talk, 0, -1)) do  -- the next line takes lines away that are too old
-    if time_of(old) >= now - limits.talk_ttl then
-      break
-    end
-    redis.call('ZREM', talk, old)
+  local oldest = redis.call('ZRANGE', talk, 0, 0)[1]
+  while oldest and time_of(oldest) < now - limits.talk_ttl do
+    redis.call('ZREM', talk, oldest)
+    oldest = redis.call('ZRANGE', talk, 0, 0)[1]
   end
   redis.call('EXPIRE', talk, limits.talk_ttl)
   if arrival.registered ~= '' then

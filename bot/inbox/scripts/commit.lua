@@ -1,9 +1,9 @@
 -- Commit a turn: all of it, or nothing.
 -- Order: delete the messages of the turn that it answers again, append its own with what it called, put its parts into
 -- the outbox, take its updates out of the box, forget its journal.
--- USES: fence append_messages delete_messages drop_traces start_conversation counters
+-- USES: fence append_messages delete_messages drop_traces start_conversation counters note_unread
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
--- KEYS: contexts summaries lineage ledger receipts compress artifacts counts
+-- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited unread choices extract
 -- ARGV: fence:json expected_epoch now changes:json settings:json counted...
 -- changes, settings: CommitChanges and CommitSettings (bot/turn/store.py); counted: name, amount, …
 -- Returns ok | already (this commit was done before) | fenced | forgotten
@@ -67,7 +67,10 @@ if #changes.deletes > 0 then
 end
 
 local first = tonumber(redis.call('HGET', meta, 'next_sequence') or '0')
-append_messages(keys, context, expected_epoch, now, changes.messages)
+local sequences = append_messages(keys, context, expected_epoch, now, changes.messages)
+if changes.later.facts ~= '' then
+  note_unread(keys, context, now, changes.messages.rows, sequences, changes.later.facts)
+end
 local last = tonumber(redis.call('HGET', meta, 'next_sequence') or '0') - 1
 if changes.ledger ~= '' and last >= first then
   append_ledger_turn(ledger, first, last, changes.ledger)
@@ -81,12 +84,14 @@ end
 if changes.starts_conversation then
   start_conversation(keys)
 end
-if changes.active_agent == '' then
-  redis.call('HDEL', meta, 'active_agent')
-elseif changes.active_agent then
-  redis.call('HSET', meta, 'active_agent', changes.active_agent)
+for name, value in pairs(changes.meta) do
+  if value == '' then
+    redis.call('HDEL', meta, name)
+  else
+    redis.call('HSET', meta, name, value)
+  end
 end
-if changes.compresses then
+if changes.later.compresses then
   redis.call('ZADD', compress, 'NX', now, context)
 end
 for _, part in ipairs(parts) do

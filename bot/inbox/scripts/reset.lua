@@ -1,6 +1,6 @@
 -- Erase everything of a context and raise its epoch, which fences every late writer. Atomic.
 -- USES: fence erase_memory
--- KEYS: CONTEXT_KEYS contexts work compress erasures box journal outbox sending delivering stop dead ready erased
+-- KEYS: CONTEXT_KEYS contexts work compress extract erasures box journal outbox sending delivering stop dead ready erased
 -- KEYS: active control
 -- ARGV: context_id now order_of_reset:json erased_keys:json
 -- order_of_reset: ResetOrder (bot/turn/store.py)

@@ -34,11 +34,12 @@ export function createApi({ authorization, link, onEnd = () => {} }) {
     }
   }
 
-  // Paths are relative to `/app/api/`. Both resolve to the answer's document, or reject with an ApiError
+  // Paths are relative to `/app/api/`. All resolve to the answer's document, or reject with an ApiError
   // (or an AbortError after `signal`).
   return {
     get: (path, { signal } = {}) => request("GET", path, { signal }),
     post: (path, body = {}, { signal } = {}) => request("POST", path, { body, signal }),
+    delete: (path) => request("DELETE", path),
   };
 }
 

@@ -14,7 +14,22 @@ export function confirmForget(messages, bot, run) {
     content: [el("ul", { class: "previews", tabindex: "0" }, previews), el("p", null, explained), el("p", null, words.forgetLimits)],
     confirm: words.forget,
     run,
-    asked: messages.length,
+    gone: words.allGone(messages.length),
+  });
+}
+
+// `run()` resolves to {receipt}, with null if the fact was gone.
+export function confirmForgetFact(fact, run) {
+  return confirmErasure({
+    title: words.forgetFactTitle,
+    content: [
+      el("p", { class: "preview" }, el("span", { class: "preview-text", dir: "auto" }, fact.statement)),
+      el("p", null, words.forgetFactWhat),
+      el("p", null, words.forgetFactLimits),
+    ],
+    confirm: words.deleteButton,
+    run,
+    gone: words.factGone,
   });
 }
 
@@ -27,7 +42,6 @@ export function confirmReset(context, run) {
     ],
     confirm: words.resetConfirm,
     run,
-    asked: 0,
   });
 }
 
@@ -40,7 +54,8 @@ function preview(message, bot) {
   );
 }
 
-function confirmErasure({ title, content, confirm, run, asked }) {
+// `gone` is the sentence for an answer without a receipt.
+function confirmErasure({ title, content, confirm, run, gone = "" }) {
   const body = el("div", { class: "dialog-body" });
   const dialog = el("dialog", { class: "dialog", "aria-label": title, "data-testid": "forget-dialog" }, body);
   let isChanged = false;
@@ -53,7 +68,7 @@ function confirmErasure({ title, content, confirm, run, asked }) {
     try {
       const answer = await run();
       isChanged = true;
-      fill(body, receiptOf(answer, asked), el("div", { class: "dialog-buttons" }, closeButton(words.done, close, "primary")));
+      fill(body, receiptOf(answer, gone), el("div", { class: "dialog-buttons" }, closeButton(words.done, close, "primary")));
     } catch (error) {
       const again = button({ class: "button primary", onclick: erase }, words.tryAgain);
       const failed = stateBox({ picture: "alert", title: words.failedTitle, text: error.message });
@@ -82,8 +97,8 @@ function closeButton(label, close, kind = "plain") {
   return button({ class: `button ${kind}`, onclick: close, "data-testid": "close-dialog" }, label);
 }
 
-function receiptOf({ receipt, gone = [] }, asked) {
-  if (!receipt) return stateBox({ picture: "check", title: words.nothingErased, text: words.allGone(asked) });
+function receiptOf({ receipt, gone = [] }, allGone) {
+  if (!receipt) return stateBox({ picture: "check", title: words.nothingErased, text: allGone });
   const title = receipt.is_proven ? words.forgotten : words.notProven;
   return el(
     "div",

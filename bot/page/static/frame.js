@@ -7,14 +7,18 @@ import { errorBox, spinnerBox, stateBox } from "./states.js";
 import { showBackButton } from "./telegram.js";
 import { words } from "./words.js";
 
-const ICONS = { memory: "timeline", overview: "overview", operations: "operations" };
+const ICONS = { memory: "timeline", facts: "facts", overview: "overview", operations: "operations" };
+const SIDES = ["overview", "facts"];
 
 // `found` is the answer of `contexts`; `reload()` fetches it again. Returns {back, stop}.
 export function createFrame(root, { api, found, reload }) {
   const { me, bot } = found;
   let contexts = withTitles(found.contexts);
   const chats = el("nav", { class: "chats", "aria-label": words.chats });
-  const overview = el("div", { class: "side-content" });
+  // On a wide screen the side has a switch of its own instead of the tabs.
+  const sideSwitch = el("nav", { class: "side-switch", "aria-label": words.sideLabel });
+  const sideContent = el("div", { class: "side-content" });
+  const side = el("aside", { class: "side", "aria-label": words.sideLabel }, chats, sideSwitch, sideContent);
   const main = el("main", { class: "main" });
   const operations = el("section", { class: "operations", "aria-label": words.tabs.operations });
   const tabs = el("nav", { class: "tabs", "aria-label": words.tabsLabel });
@@ -22,18 +26,39 @@ export function createFrame(root, { api, found, reload }) {
   let openId = "";
   let operationsPart = null;
   let tab = "";
+  let sideKind = "overview";
+  const scrolledTo = new Map();
 
   function openTab(wanted) {
     tab = wanted;
     root.dataset.tab = tab;
     renderTabs();
     changed();
+    if (SIDES.includes(tab)) openSide(tab);
     if (tab === "operations") openOperations();
     else operationsPart?.stop();
   }
 
+  function openSide(wanted) {
+    scrolledTo.set(sideKind, side.scrollTop);
+    sideKind = wanted;
+    root.dataset.side = sideKind;
+    fill(sideSwitch, view && SIDES.map(sideButton));
+    side.scrollTop = scrolledTo.get(sideKind) ?? 0;
+    if (sideKind === "facts") view?.showFacts();
+  }
+
+  function sideButton(kind) {
+    const props = { class: "side-button", "aria-current": kind === sideKind ? "true" : null, "data-testid": `side-${kind}` };
+    const open = () => {
+      openSide(kind);
+      sideSwitch.querySelector("[aria-current]").focus();
+    };
+    return button({ ...props, onclick: open }, icon(ICONS[kind]), words.tabs[kind]);
+  }
+
   function renderTabs() {
-    const names = me.is_operator ? Object.keys(ICONS) : ["memory", "overview"];
+    const names = Object.keys(ICONS).filter((kind) => kind !== "operations" || me.is_operator);
     root.classList.toggle("with-operations", me.is_operator);
     fill(tabs, el("span", { class: "brand" }, icon("memory"), words.appName), names.map(tabButton));
   }
@@ -49,9 +74,13 @@ export function createFrame(root, { api, found, reload }) {
     openId = context.id;
     const openOverview = () => openTab("overview");
     const onCount = () => recount(context.id);
-    view = createMemoryView({ api, bot, context, openOverview, onChange: changed, onReset: reload, onCount });
+    const openTimeline = () => openTab("memory");
+    view = createMemoryView({ api, bot, me, context, openOverview, openTimeline, onChange: changed, onReset: reload, onCount });
     fill(main, view.root);
-    fill(overview, view.overview);
+    fill(sideContent, view.overview, view.facts);
+    scrolledTo.clear();
+    side.scrollTop = 0;
+    openSide(sideKind);
     showChats(context);
     document.title = `${contextTitle(context)} · ${words.appName}`;
   }
@@ -102,17 +131,17 @@ export function createFrame(root, { api, found, reload }) {
   }
 
   function changed() {
-    showBackButton(tab === "overview" || (tab === "memory" && (view?.canGoBack() ?? false)));
+    showBackButton(SIDES.includes(tab) || (tab === "memory" && (view?.canGoBack() ?? false)));
   }
 
   function back() {
     const dialog = document.querySelector("dialog[open]");
     if (dialog) dialog.close();
-    else if (tab === "overview") openTab("memory");
+    else if (SIDES.includes(tab)) openTab("memory");
     else if (view?.canGoBack()) view.back();
   }
 
-  fill(root, tabs, el("aside", { class: "side", "aria-label": words.overviewLabel }, chats, overview), main, operations);
+  fill(root, tabs, side, main, operations);
   root.dataset.state = "open";
   const current = contexts.find((context) => context.id === found.current) ?? contexts[0];
   if (current) openContext(current);

@@ -1,8 +1,9 @@
-// The memory of one context: its head, search, timeline, selection and overview.
+// The memory of one context: its head, search, timeline, selection, facts and overview.
 import { button, el, icon, iconButton } from "./dom.js";
 import { day } from "./format.js";
 import { confirmForget, confirmReset } from "./forget.js";
 import { messageEntry } from "./message.js";
+import { createFacts } from "./facts.js";
 import { createOverview } from "./overview.js";
 import { contextAvatar, contextTitle } from "./people.js";
 import { createSearch } from "./search.js";
@@ -13,9 +14,10 @@ import { words } from "./words.js";
 const HITS = 20;
 const REFRESH_MS = 15_000;
 
-// `parts`: api, bot, context, openOverview(), onChange() after each change of `canGoBack`, onReset() after a reset, and
-// onCount() when the number of messages has changed; then the caller calls `update` with the new document.
-export function createMemoryView({ api, bot, context, openOverview, onChange, onReset, onCount }) {
+// `parts`: api, bot, me, context, openOverview(), openTimeline(), onChange() after each change of `canGoBack`, onReset()
+// after a reset, and onCount() when the number of messages has changed; then the caller calls `update` with the new
+// document.
+export function createMemoryView({ api, bot, me, context, openOverview, openTimeline, onChange, onReset, onCount }) {
   const run = new AbortController();
   const { signal } = run;
   const path = (rest) => `contexts/${encodeURIComponent(context.id)}/${rest}`;
@@ -49,6 +51,7 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
   const head = el("header", { class: "head" }, headTitle(context, hint, openOverview), select, search.form);
   const root = el("div", { class: "memory" }, head, backToHits, el("div", { class: "stage" }, timeline.root, search.root), bar.root);
   const overview = createOverview({ api, path, context, about: bot, reset: askReset, signal });
+  const facts = createFacts({ api, path, context, me, openMessage: openSource, onChange: () => receipts.clear(), signal });
 
   async function loadReceipt(id) {
     if (!receipts.has(id)) receipts.set(id, await api.get(path(`receipts/${encodeURIComponent(id)}`), { signal }));
@@ -59,7 +62,13 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
     isFollowingHit = !search.root.hidden;
     search.hide();
     render();
-    timeline.goTo(message);
+    timeline.goTo(message.id);
+  }
+
+  // On a phone the facts cover the timeline.
+  function openSource(id) {
+    openTimeline();
+    openMessage({ id });
   }
 
   async function askForget(messages) {
@@ -74,6 +83,7 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
     // The focused message may have gone with the others.
     if (document.activeElement === document.body) select.focus();
     onCount();
+    facts.refresh();
   }
 
   async function askReset() {
@@ -103,7 +113,9 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
   }
 
   async function refresh() {
-    if (document.visibilityState === "visible" && (await timeline.refresh())) onCount();
+    if (document.visibilityState !== "visible") return;
+    facts.refresh();
+    if (await timeline.refresh()) onCount();
   }
 
   function update(changed) {
@@ -122,7 +134,7 @@ export function createMemoryView({ api, bot, context, openOverview, onChange, on
     timeline.stop();
   }
 
-  return { root, overview: overview.root, canGoBack, back, update, stop };
+  return { root, overview: overview.root, facts: facts.root, showFacts: facts.open, canGoBack, back, update, stop };
 }
 
 function rememberedText({ messages, since }) {

@@ -79,12 +79,16 @@ function factsOf(update) {
     ["Answered with", update.answered_with && `update ${update.answered_with}, whose turn is below`],
     ["Committed", since(update.committed_at)],
     ["Finished", since(update.finished_at)],
-    ["Memories used", turn && turn.recalled !== null ? count(turn.recalled, "message") : null],
+    ["Memories used", turn && turn.recalled !== null ? memoriesText(turn) : null],
     ["Files", turn?.files ? whole(turn.files) : null],
     ["Tokens", turn && `${whole(turn.prompt_tokens)} read, ${whole(turn.completion_tokens)} written`],
     ["Cost", turn && turn.cost !== null ? money(turn.cost) : null],
     ["Afterwards", turn?.compresses ? "the conversation is compressed" : null],
   ].filter(([, value]) => value);
+}
+
+function memoriesText({ recalled, facts }) {
+  return [count(recalled, "message"), facts && count(facts, "fact")].filter(Boolean).join(", ");
 }
 
 export function factsList(facts) {

@@ -16,12 +16,16 @@ export function senderName(message, bot) {
 }
 
 export function inkOf(message) {
-  return isBots(message) ? "ink-bot" : `ink-${Math.abs(message.sender?.id ?? 0) % INKS}`;
+  return isBots(message) ? "ink-bot" : personInk(message.sender?.id);
+}
+
+export function personAvatar(id, name) {
+  return el("span", { class: `avatar ${personInk(id)}`, "aria-hidden": "true" }, initials(name));
 }
 
 export function senderAvatar(message) {
-  const face = isBots(message) ? icon("spark") : initials(message.sender?.name ?? "");
-  return el("span", { class: `avatar ${inkOf(message)}`, "aria-hidden": "true" }, face);
+  if (!isBots(message)) return personAvatar(message.sender?.id, message.sender?.name ?? "");
+  return el("span", { class: `avatar ${inkOf(message)}`, "aria-hidden": "true" }, icon("spark"));
 }
 
 // The server knows chats by their title, and topics by their number and the title of their chat.
@@ -38,7 +42,10 @@ export function withTitles(contexts) {
 
 export function contextAvatar(context) {
   const shape = context.kind === "group" ? "forum" : "";
-  const ink = `ink-${Math.abs(context.chat_id ?? 0) % INKS}`;
   const face = context.thread_id === null ? initials(contextTitle(context)) : icon("topic");
-  return el("span", { class: `avatar large ${shape} ${ink}`, "aria-hidden": "true" }, face);
+  return el("span", { class: `avatar large ${shape} ${personInk(context.chat_id)}`, "aria-hidden": "true" }, face);
+}
+
+function personInk(id) {
+  return `ink-${Math.abs(id ?? 0) % INKS}`;
 }

@@ -51,6 +51,7 @@ function receiptBody(receipt, parts) {
     { class: "receipt-body" },
     el("h3", null, words.used(used.length)),
     used.length > 0 && memories(used, parts),
+    receipt.facts.length > 0 && [el("h3", null, words.factsUsed(receipt.facts.length)), knownFacts(receipt.facts)],
     leftOut.length > 0 && [el("h3", null, words.leftOutTitle), memories(leftOut, parts)],
     facts(receipt),
   );
@@ -78,6 +79,16 @@ function memory({ message, why, left_out: leftOut }, { bot, openMessage }) {
     reasonList(why, message),
     because,
   );
+}
+
+function knownFacts(found) {
+  return el("ul", { class: "memories" }, found.map(knownFact));
+}
+
+function knownFact(fact) {
+  const props = { class: `recalled ${fact === null ? "gone" : ""}`, "data-testid": "used-fact" };
+  if (fact === null) return el("li", props, words.forgottenSince);
+  return el("li", props, el("p", { class: "recalled-open" }, name(fact.subject)), el("p", { dir: "auto" }, fact.statement));
 }
 
 function facts(receipt) {

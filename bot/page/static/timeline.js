@@ -7,7 +7,6 @@ import { skeleton, errorBox, spinnerBox, stateBox } from "./states.js";
 import { words } from "./words.js";
 
 const CHUNK = 50;
-const BELOW_A_HIT = 25;
 const LOAD_AHEAD = "1500px 0px";
 const KEEP_NODES = "2500px 0px";
 const SAME_WRITER_S = 300;
@@ -34,7 +33,7 @@ export class Timeline {
   #nodes;
   #dayTimer = 0;
 
-  // `load({before, after, limit}, signal)` resolves to {messages, has_more}, newest first;
+  // `load({before, after, around, limit}, signal)` resolves to {messages, has_more}, newest first;
   // `entry(message, follows)` builds a node; `empty` describes the state of a timeline without messages.
   constructor({ load, entry, label, empty }) {
     this.#load = load;
@@ -64,8 +63,8 @@ export class Timeline {
   }
 
   // Shows a message in its place, loaded or not.
-  async goTo({ id, sequence }) {
-    if (!this.#find(id)) await this.#open({ before: sequence + BELOW_A_HIT + 1 });
+  async goTo(id) {
+    if (!this.#find(id)) await this.#open({ around: id });
     const chunk = this.#find(id);
     if (!chunk) {
       notify(words.noMessage);
@@ -108,7 +107,7 @@ export class Timeline {
     if (this.#chunks.length === 0) this.start();
   }
 
-  async #open({ before, isQuiet = false }) {
+  async #open({ around, isQuiet = false }) {
     this.#run.abort();
     this.#run = new AbortController();
     this.#loading.clear();
@@ -118,12 +117,12 @@ export class Timeline {
     if (!isQuiet) this.#feed.replaceChildren(skeleton(7));
     const { signal } = this.#run;
     this.#isOpening = true;
-    const answer = await this.#request({ before }, (box) => this.#feed.replaceChildren(box), () => this.#open({ before }));
+    const answer = await this.#request({ around }, (box) => this.#feed.replaceChildren(box), () => this.#open({ around }));
     if (signal.aborted) return;
     this.#isOpening = false;
     if (!answer) return;
     this.#hasOlder = answer.has_more;
-    this.#hasNewer = before !== undefined;
+    this.#hasNewer = around !== undefined;
     if (answer.messages.length === 0) {
       if (this.#hasNewer) await this.start();
       else this.#feed.replaceChildren(stateBox(this.#empty));

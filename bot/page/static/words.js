@@ -27,6 +27,7 @@ const records = {
   summaries: ["summary", "summaries"],
   ledger_turns: ["record of tool calls", "records of tool calls"],
   artifacts: ["tool result"],
+  facts: ["fact"],
   talk: ["overheard message"],
   quotes: ["quotation"],
   people: ["name"],
@@ -60,8 +61,9 @@ export const words = {
 
   // The frame.
   appName: "Memory",
-  tabs: { memory: "Timeline", overview: "Overview", operations: "Operations" },
+  tabs: { memory: "Timeline", facts: "Facts", overview: "Overview", operations: "Operations" },
   tabsLabel: "Parts of this page",
+  sideLabel: "About this memory",
   chats: "Chats",
   ownChat: "Our chat",
   topicOf: (title, id) => `Topic ${id} of ${title}`,
@@ -88,11 +90,50 @@ export const words = {
   messageLabel: (sender, moment) => `${sender}, ${moment}`,
   noMessage: "That message is not here any more.",
 
+  // Facts.
+  factsTitle: "What I know",
+  facts: (amount) => count(amount, "fact"),
+  factsUnread: (amount) => `${messages(amount)} still unread`,
+  moreFacts: (amount) => `Show more (${number(amount)})`,
+  factsOffTitle: "Facts are off here",
+  factsOff: (isGroup) =>
+    isGroup
+      ? "I learn no facts about people in this group. Administrators can change that: send /facts on there."
+      : "I learn no facts about you. Send /facts on in our chat if you want me to.",
+  factsNotOffered: "I learn no facts: the operator of this bot has turned them off, or there is no model for them.",
+  factsStopped: "I learn no new facts here.",
+  factsNoneTitle: "No facts yet",
+  factsNone: "I learn them from what people tell about themselves and others, a minute after they have written.",
+  noLongerTrue: "No longer true",
+  factSince: (from) => `since ${from}`,
+  factFromTo: (from, to) => (from === to ? from : `${from} to ${to}`),
+  saidBy: "said by ",
+  youInside: "you",
+  somebodyInside: "somebody",
+  corrected: "corrected",
+  correctedHint: "A person has corrected this statement.",
+  factMessage: "Message",
+  factMessageOf: (position) => (position === 1 ? `Message ${number(1)}` : number(position)),
+  showFactMessage: (position, amount) =>
+    amount === 1 ? "Show its message in the timeline" : `Show message ${number(position)} of ${number(amount)} in the timeline`,
+  correctFact: "Correct this fact",
+  correctLabel: (subject) => `Statement about ${subject}`,
+  correctHint: (most) => `One sentence, up to ${number(most)} characters.`,
+  save: "Save",
+  factCorrected: "Corrected. The old statement is erased.",
+  factGone: "This fact was gone already.",
+  forgetFact: "Delete this fact",
+  forgetFactTitle: "Delete this fact?",
+  forgetFactWhat: "I will erase it with its search entries.",
+  forgetFactLimits: "The messages that it rests on stay. To erase them too, forget them in the timeline. You cannot undo this.",
+  deleteButton: "Delete",
+
   // Receipts of answers.
   why: "Why this answer?",
   whyLoading: "Looking it up…",
   noReceipt: "The receipt of this answer has expired.",
   used: (amount) => (amount ? `${count(amount, "memory", "memories")} used` : "No memories used"),
+  factsUsed: (amount) => `${count(amount, "fact")} used`,
   leftOutTitle: "Found, but left out",
   leftOutBecause: (cause) => `Left out: ${causes[cause] ?? cause}`,
   forgottenSince: "Forgotten since",
@@ -169,7 +210,6 @@ export const words = {
   resetConfirm: "Erase everything",
 
   // The overview.
-  overviewLabel: "Overview",
   statMessages: "messages",
   statSince: "remembered since",
   summaryTitle: "Summary of older messages",

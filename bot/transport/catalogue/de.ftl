@@ -24,10 +24,12 @@ help-operators = Für Betreiber dieses Bots:
 help-editing = Wenn du eine Nachricht bearbeitest, merke ich mir stattdessen den neuen Text.
 
 help-new = /new — ein neues Gespräch beginnen; die alten kann ich weiter durchsuchen
+help-catchup = /catchup — zeigen, was gesagt wurde, seit du zuletzt geschrieben hast; oder /catchup 2h, /catchup 10:00, /catchup 50
 help-memory = { $place ->
     [group] /memory — zeigen, was ich aus dieser Gruppe oder diesem Thema noch weiß
    *[private] /memory — zeigen, was ich aus diesem Chat noch weiß
  }
+help-facts = /facts — zeigen, was ich über dich weiß, und es löschen oder korrigieren
 help-why = /why — als Antwort auf eine meiner Antworten: zeigen, woraus sie entstanden ist
 help-forget = /forget — als Antwort auf eine Nachricht: sie überall löschen
 help-reset = { $place ->
@@ -46,7 +48,9 @@ help-operators-reset = /reset -1001234 — alles löschen, was ich aus dem Chat 
 
 menu-help = Was ich kann
 menu-new = Ein neues Gespräch beginnen; die alten bleiben durchsuchbar
+menu-catchup = Zeigen, was gesagt wurde, seit du zuletzt geschrieben hast
 menu-memory = Zeigen, was ich aus diesem Chat weiß
+menu-facts = Zeigen, was ich über dich weiß, und es löschen oder korrigieren
 menu-why = Als Antwort auf eine meiner Antworten: zeigen, woraus sie entstanden ist
 menu-forget = Als Antwort: diese Nachricht überall löschen
 menu-reset = Alles löschen, was ich aus diesem Chat weiß
@@ -186,6 +190,11 @@ count-messages =
         [one] { $count } Nachricht
        *[other] { $count } Nachrichten
     }
+count-facts =
+    { $count ->
+        [one] { $count } Fakt
+       *[other] { $count } Fakten
+    }
 count-vectors =
     { $count ->
         [one] { $count } Sucheintrag
@@ -255,6 +264,94 @@ memory-erasing = Um eine Nachricht zu löschen, antworte mit /forget auf sie. Um
 memory-summary = Eine Zusammenfassung unseres bisherigen Gesprächs:
 memory-open = Gedächtnis öffnen
 
+## /catchup (when = ein Datum und eine Uhrzeit in UTC)
+
+catchup-private = /catchup ist für Gruppen: Dort sage ich dir, was gesagt wurde, während du weg warst.
+catchup-usage = Das habe ich nicht verstanden. Du kannst /catchup schicken (seit du zuletzt geschrieben hast), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup gestern oder /catchup 50 (die letzten 50 Nachrichten).
+catchup-yesterday = gestern
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-own-title =
+    { $count ->
+        [one] Das wurde gesagt, seit du zuletzt geschrieben hast ({ $when }), { $count } Nachricht:
+       *[other] Das wurde gesagt, seit du zuletzt geschrieben hast ({ $when }), { $count } Nachrichten:
+    }
+catchup-new-title =
+    { $count ->
+        [one] Ich weiß nicht, wann du hier zuletzt geschrieben hast. Das habe ich seit { $when } gehört, { $count } Nachricht:
+       *[other] Ich weiß nicht, wann du hier zuletzt geschrieben hast. Das habe ich seit { $when } gehört, { $count } Nachrichten:
+    }
+catchup-since-title =
+    { $count ->
+        [one] Das wurde seit { $when } gesagt, { $count } Nachricht:
+       *[other] Das wurde seit { $when } gesagt, { $count } Nachrichten:
+    }
+catchup-last-title =
+    { $count ->
+        [one] Die letzte Nachricht, vom { $when }:
+       *[other] Die letzten { $count } Nachrichten, seit { $when }:
+    }
+catchup-cut =
+    { $count ->
+        [one] Es gab mehr, aber ich kann nur die letzte Nachricht auf einmal lesen.
+       *[other] Es gab mehr, aber ich kann nur die letzten { $count } Nachrichten auf einmal lesen.
+    }
+catchup-point = • { $text } ({ $when })
+catchup-point-by = • { $text } ({ $when }, { $name })
+catchup-little = Nichts Wichtiges, nur Geplauder.
+catchup-own-nothing = Du hast nichts verpasst: Seit du zuletzt geschrieben hast ({ $when }), habe ich hier nichts gehört.
+catchup-since-nothing = Seit { $when } habe ich hier nichts gehört.
+catchup-nothing = Ich habe hier noch nichts gehört.
+catchup-deaf = Ich höre nur, was für mich bestimmt ist, außer ich bin hier Administrator oder mein Besitzer schaltet meinen Privatsphäre-Modus aus.
+catchup-failed = Ich erreiche das Sprachmodell gerade nicht. Bitte schick /catchup in ein paar Minuten noch einmal.
+catchup-unusable = Mit der Antwort des Sprachmodells konnte ich nichts anfangen. Bitte schick /catchup noch einmal.
+catchup-too-much = Das war zu viel auf einmal. Bitte frag nach weniger, zum Beispiel mit /catchup 50.
+catchup-changed = Während ich las, wurden Nachrichten geändert oder gelöscht. Bitte schick /catchup noch einmal.
+
+## /facts
+
+facts-title =
+    { $place ->
+        [group] Was ich hier über dich oder von dir weiß:
+       *[private] Was ich aus diesem Chat weiß:
+    }
+facts-line = { $number }. { $statement }
+facts-line-closed = { $number }. { $statement } (bis { DATETIME($date, dateStyle: "long") })
+facts-page = Das sind { $first } bis { $last } von { $total }.
+facts-none =
+    { $place ->
+        [group] Ich kenne hier noch keine Fakten über dich oder von dir.
+       *[private] Ich kenne noch keine Fakten aus diesem Chat.
+    }
+facts-buttons = Mit ❌ löschst du einen Fakt, mit ✏️ korrigierst du ihn. /facts off löscht alle, und ich lerne keine neuen mehr.
+facts-unread =
+    { $count ->
+        [one] { $count } Nachricht habe ich noch nicht auf Fakten gelesen. Schick gleich noch einmal /facts.
+       *[other] { $count } Nachrichten habe ich noch nicht auf Fakten gelesen. Schick gleich noch einmal /facts.
+    }
+facts-delete = ❌ { $number }
+facts-correct = ✏️ { $number }
+facts-back = ◀️ Zurück
+facts-more = Mehr ▶️
+facts-cancel = Abbrechen
+facts-ask = Was stimmt statt „{ $statement }“? Antworte innerhalb einer Stunde auf diese Nachricht.
+facts-noted = Notiert: „{ $statement }“
+facts-too-long = Bitte schreib es in einem Satz mit höchstens { $limit } Zeichen, wieder als Antwort auf meine Frage. Es wurde nichts geändert.
+fact-deleted = Ich habe diesen Fakt vergessen. Die Nachricht, aus der ich ihn weiß, bleibt: Um sie zu löschen, antworte mit /forget auf sie.
+facts-outdated = Diese Liste ist veraltet: Der Fakt wurde inzwischen geändert oder gelöscht. Hier steht, was ich jetzt weiß.
+facts-not-yours = Diese Knöpfe sind nur für die Person, die /facts geschickt hat, und für die Administratoren dieser Gruppe.
+facts-usage = Schick /facts, um zu sehen, was ich über dich weiß. Mit /facts off lösche ich es und lerne nichts mehr dazu, mit /facts on lerne ich wieder. In Gruppen ist /facts off all für Administratoren und gilt für alle.
+facts-unavailable = Ich lerne hier keine Fakten: Der Betreiber dieses Bots hat sie ausgeschaltet, oder es gibt kein Modell dafür.
+facts-are-off-private = In diesem Chat lerne ich keine Fakten. Schick /facts on, wenn du das möchtest.
+facts-are-off-group = Hier lerne ich keine Fakten. Administratoren können das mit /facts on ändern.
+facts-are-off-person = Über dich lerne ich hier keine Fakten. Schick /facts on, wenn du das möchtest.
+facts-on-private = Ab jetzt lerne ich Fakten aus diesem Chat, aus dem, was du mir als Nächstes schreibst. /facts zeigt sie.
+facts-on-group = Ab jetzt lerne ich hier Fakten, aus dem, was ihr mir als Nächstes schreibt. Mit /facts sehen alle die eigenen, mit /facts off kann jeder es ablehnen.
+facts-on-person = Ab jetzt lerne ich hier Fakten über dich, aus dem, was du mir als Nächstes schreibst. /facts zeigt sie.
+facts-already-on = Ich lerne hier schon Fakten, auch über dich. /facts zeigt sie.
+facts-off-private = Ich lerne in diesem Chat keine Fakten mehr und habe alle gelöscht, die ich hatte.
+facts-off-group = Ich lerne hier keine Fakten mehr und habe alle gelöscht, die ich hatte.
+facts-off-person = Ich lerne hier keine Fakten mehr über dich oder von dir und habe alle gelöscht, die ich hatte.
+
 ## /why
 
 count-memories =
@@ -274,6 +371,7 @@ why-title =
     }
 why-memories = Aus dem Gedächtnis:
 why-memory = • { $day }, { $writer }: „{ $words }“
+why-fact = • { $day }, über { $subject }: „{ $words }“
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = ich
 why-somebody = jemand
@@ -286,6 +384,11 @@ why-forgotten =
     { $count ->
         [one] { $count } Nachricht ist inzwischen vergessen.
        *[other] { $count } Nachrichten sind inzwischen vergessen.
+    }
+why-facts-forgotten =
+    { $count ->
+        [one] { $count } Fakt ist inzwischen vergessen.
+       *[other] { $count } Fakten sind inzwischen vergessen.
     }
 why-nothing-recalled = Aus dem Gedächtnis: nichts.
 why-also = Außerdem habe ich gelesen: { $things }.
@@ -313,6 +416,7 @@ forgotten = Ich habe diese Nachricht vergessen. Wenn eine andere sie wiederholt,
 forgotten-several = Ich habe diese Nachrichten vergessen. Wenn eine andere sie wiederholt, zum Beispiel eine Antwort von mir, lass mich auch die vergessen.
 forgotten-unanswered = Ich habe diese Nachricht vergessen. Ich konnte sie nicht beantworten und hatte sie nur für einen neuen Versuch gespeichert.
 forgotten-unkept = Ich habe diese Nachricht vergessen. Sie selbst hatte ich nicht gespeichert, aber ich habe hier anderes gelöscht, das sie erwähnte.
+forgotten-fact = Ich habe diesen Fakt vergessen. Die Nachrichten, aus denen ich ihn weiß, bleiben.
 forget-interrupted = Ich wurde unterbrochen, deshalb habe ich vielleicht mehr gelöscht, als hier steht.
 forget-doubt = Ein Teil davon ist noch da. /reset löscht alles, was ich aus diesem Chat weiß.
 unknown-chat-id = Bitte gib die ID des Chats an, zum Beispiel /reset -1001234. Es wurde nichts geändert.

@@ -24,10 +24,12 @@ help-operators = For operators of this bot:
 help-editing = If you edit a message, I remember the new text instead.
 
 help-new = /new — start a new conversation; I can still search the old ones
+help-catchup = /catchup — see what was said since you last wrote; or /catchup 2h, /catchup 10:00, /catchup 50
 help-memory = { $place ->
     [group] /memory — see what I remember from this group or topic
    *[private] /memory — see what I remember from this chat
  }
+help-facts = /facts — see what I know about you, and correct or delete it
 help-why = /why — as a reply to an answer: see what it was made of
 help-forget = /forget — as a reply: erase that message everywhere
 help-reset = { $place ->
@@ -46,7 +48,9 @@ help-operators-reset = /reset -1001234 — erase everything I remember from the 
 
 menu-help = What I can do
 menu-new = Start a new conversation; I can still search the old ones
+menu-catchup = See what was said since you last wrote
 menu-memory = See what I remember from this chat
+menu-facts = See what I know about you, and correct or delete it
 menu-why = As a reply to an answer: see what it was made of
 menu-forget = As a reply: erase that message everywhere
 menu-reset = Erase everything I remember from this chat
@@ -186,6 +190,11 @@ count-messages =
         [one] { $count } message
        *[other] { $count } messages
     }
+count-facts =
+    { $count ->
+        [one] { $count } fact
+       *[other] { $count } facts
+    }
 count-vectors =
     { $count ->
         [one] { $count } search entry
@@ -255,6 +264,94 @@ memory-erasing = To erase one message, reply to it with /forget. To erase everyt
 memory-summary = A summary of our earlier conversation:
 memory-open = Open memory
 
+## /catchup (when = a date and a time of UTC)
+
+catchup-private = /catchup is for groups: there I tell you what was said while you were away.
+catchup-usage = I didn't understand that. You can send /catchup (since you last wrote), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup yesterday, or /catchup 50 (the last 50 messages).
+catchup-yesterday = yesterday
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-own-title =
+    { $count ->
+        [one] What was said since you last wrote ({ $when }), { $count } message:
+       *[other] What was said since you last wrote ({ $when }), { $count } messages:
+    }
+catchup-new-title =
+    { $count ->
+        [one] I don't know when you last wrote here, so this is what I've heard since { $when }, { $count } message:
+       *[other] I don't know when you last wrote here, so this is what I've heard since { $when }, { $count } messages:
+    }
+catchup-since-title =
+    { $count ->
+        [one] What was said since { $when }, { $count } message:
+       *[other] What was said since { $when }, { $count } messages:
+    }
+catchup-last-title =
+    { $count ->
+        [one] The last message, of { $when }:
+       *[other] The last { $count } messages, since { $when }:
+    }
+catchup-cut =
+    { $count ->
+        [one] There was more, but I can only read the latest message at once.
+       *[other] There was more, but I can only read the latest { $count } messages at once.
+    }
+catchup-point = • { $text } ({ $when })
+catchup-point-by = • { $text } ({ $when }, { $name })
+catchup-little = Nothing important: only small talk.
+catchup-own-nothing = You haven't missed anything: I've heard nothing here since you last wrote ({ $when }).
+catchup-since-nothing = I've heard nothing here since { $when }.
+catchup-nothing = I haven't heard anything here yet.
+catchup-deaf = I only hear what is meant for me, unless I'm an administrator here or my owner turns off my privacy mode.
+catchup-failed = I can't reach the language model right now. Please send /catchup again in a few minutes.
+catchup-unusable = I couldn't use the language model's answer. Please send /catchup again.
+catchup-too-much = That was too much to read at once. Please ask for less, for example /catchup 50.
+catchup-changed = Messages were changed or erased while I was reading them. Please send /catchup again.
+
+## /facts
+
+facts-title =
+    { $place ->
+        [group] What I know about you or from you here:
+       *[private] What I know from this chat:
+    }
+facts-line = { $number }. { $statement }
+facts-line-closed = { $number }. { $statement } (until { DATETIME($date, dateStyle: "long") })
+facts-page = These are { $first } to { $last } of { $total }.
+facts-none =
+    { $place ->
+        [group] I don't know any facts about you or from you here yet.
+       *[private] I don't know any facts from this chat yet.
+    }
+facts-buttons = Press ❌ to delete a fact, or ✏️ to correct it. /facts off deletes all of them and stops me from learning new ones.
+facts-unread =
+    { $count ->
+        [one] I haven't read { $count } message for facts yet. Send /facts again in a moment.
+       *[other] I haven't read { $count } messages for facts yet. Send /facts again in a moment.
+    }
+facts-delete = ❌ { $number }
+facts-correct = ✏️ { $number }
+facts-back = ◀️ Back
+facts-more = More ▶️
+facts-cancel = Cancel
+facts-ask = What is right instead of “{ $statement }”? Reply to this message within an hour.
+facts-noted = Noted: “{ $statement }”
+facts-too-long = Please write it in one sentence of at most { $limit } characters, again as a reply to my question. Nothing was changed.
+fact-deleted = I've forgotten that fact. The message that told me stays: to erase it, reply to it with /forget.
+facts-outdated = This list is out of date: that fact was changed or deleted. Here's what I know now.
+facts-not-yours = Only the person who sent /facts and the administrators of this group can press these buttons.
+facts-usage = Send /facts to see what I know about you. /facts off deletes it and stops me from learning more; /facts on lets me learn again. In groups, /facts off all is for administrators and covers everybody.
+facts-unavailable = I don't learn facts here: the operator of this bot has turned them off, or there's no model for it.
+facts-are-off-private = I don't learn facts in this chat. Send /facts on if you'd like me to.
+facts-are-off-group = I don't learn facts here. An administrator can change that with /facts on.
+facts-are-off-person = I don't learn facts about you here. Send /facts on if you'd like me to.
+facts-on-private = From now on I'll learn facts in this chat, from what you say next. /facts shows them.
+facts-on-group = From now on I'll learn facts here, from what people say to me next. Everybody can see theirs with /facts, and say no with /facts off.
+facts-on-person = From now on I'll learn facts about you here, from what you say to me next. /facts shows them.
+facts-already-on = I already learn facts here, also about you. /facts shows them.
+facts-off-private = I won't learn facts in this chat any more, and I've deleted those I had.
+facts-off-group = I won't learn facts here any more, and I've deleted those I had.
+facts-off-person = I won't learn facts about you or from you here any more, and I've deleted those I had.
+
 ## /why
 
 count-memories =
@@ -274,6 +371,7 @@ why-title =
     }
 why-memories = From memory:
 why-memory = • { $day }, { $writer }: “{ $words }”
+why-fact = • { $day }, about { $subject }: “{ $words }”
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = me
 why-somebody = somebody
@@ -286,6 +384,11 @@ why-forgotten =
     { $count ->
         [one] { $count } message has been forgotten since.
        *[other] { $count } messages have been forgotten since.
+    }
+why-facts-forgotten =
+    { $count ->
+        [one] { $count } fact has been forgotten since.
+       *[other] { $count } facts have been forgotten since.
     }
 why-nothing-recalled = From memory: nothing.
 why-also = I also read: { $things }.
@@ -313,6 +416,7 @@ forgotten = I've forgotten that message. If another message repeats it, such as 
 forgotten-several = I've forgotten those messages. If another message repeats them, such as one of my answers, make me forget that one too.
 forgotten-unanswered = I've forgotten that message. I couldn't answer it, and only kept it for another try.
 forgotten-unkept = I've forgotten that message. I didn't remember it itself, but I've erased other things here that mentioned it.
+forgotten-fact = I've forgotten that fact. The messages it came from are still here.
 forget-interrupted = I was interrupted, so I may have erased more than these counts say.
 forget-doubt = Some of it is still there. /reset erases everything I remember from this chat.
 unknown-chat-id = Please give the ID of the chat, for example /reset -1001234. Nothing was changed.

@@ -24,10 +24,12 @@ help-operators = Para los operadores de este bot:
 help-editing = Si editas un mensaje, recordaré el texto nuevo en lugar del anterior.
 
 help-new = /new — empezar una conversación nueva; puedo seguir buscando en las anteriores
+help-catchup = /catchup — ver qué se ha dicho desde que escribiste por última vez; o /catchup 2h, /catchup 10:00, /catchup 50
 help-memory = { $place ->
     [group] /memory — ver lo que recuerdo de este grupo o tema
    *[private] /memory — ver lo que recuerdo de este chat
  }
+help-facts = /facts — ver lo que sé de ti, y borrarlo o corregirlo
 help-why = /why — en respuesta a una respuesta mía: ver de qué está hecha
 help-forget = /forget — en respuesta a un mensaje: borrarlo de todas partes
 help-reset = { $place ->
@@ -46,7 +48,9 @@ help-operators-reset = /reset -1001234 — borrar todo lo que recuerdo del chat 
 
 menu-help = Lo que sé hacer
 menu-new = Empezar una conversación nueva; puedo seguir buscando en las anteriores
+menu-catchup = Ver qué se ha dicho desde que escribiste por última vez
 menu-memory = Ver lo que recuerdo de este chat
+menu-facts = Ver lo que sé de ti, y borrarlo o corregirlo
 menu-why = En respuesta a una respuesta mía: ver de qué está hecha
 menu-forget = En respuesta a un mensaje: borrarlo de todas partes
 menu-reset = Borrar todo lo que recuerdo de este chat
@@ -186,6 +190,11 @@ count-messages =
         [one] { $count } mensaje
        *[other] { $count } mensajes
     }
+count-facts =
+    { $count ->
+        [one] { $count } dato
+       *[other] { $count } datos
+    }
 count-vectors =
     { $count ->
         [one] { $count } entrada de búsqueda
@@ -255,6 +264,94 @@ memory-erasing = Para borrar un mensaje, respóndele con /forget. Para borrarlo 
 memory-summary = Un resumen de nuestra conversación anterior:
 memory-open = Abrir la memoria
 
+## /catchup (when = una fecha y una hora de UTC)
+
+catchup-private = /catchup es para grupos: allí te cuento lo que se dijo mientras no estabas.
+catchup-usage = No lo he entendido. Puedes enviar /catchup (desde que escribiste por última vez), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup ayer o /catchup 50 (los últimos 50 mensajes).
+catchup-yesterday = ayer
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-own-title =
+    { $count ->
+        [one] Lo que se ha dicho desde que escribiste por última vez ({ $when }), { $count } mensaje:
+       *[other] Lo que se ha dicho desde que escribiste por última vez ({ $when }), { $count } mensajes:
+    }
+catchup-new-title =
+    { $count ->
+        [one] No sé cuándo escribiste aquí por última vez; esto es lo que he oído desde el { $when }, { $count } mensaje:
+       *[other] No sé cuándo escribiste aquí por última vez; esto es lo que he oído desde el { $when }, { $count } mensajes:
+    }
+catchup-since-title =
+    { $count ->
+        [one] Lo que se ha dicho desde el { $when }, { $count } mensaje:
+       *[other] Lo que se ha dicho desde el { $when }, { $count } mensajes:
+    }
+catchup-last-title =
+    { $count ->
+        [one] El último mensaje, del { $when }:
+       *[other] Los últimos { $count } mensajes, desde el { $when }:
+    }
+catchup-cut =
+    { $count ->
+        [one] Hubo más, pero de una vez solo puedo leer el último mensaje.
+       *[other] Hubo más, pero de una vez solo puedo leer los últimos { $count } mensajes.
+    }
+catchup-point = • { $text } ({ $when })
+catchup-point-by = • { $text } ({ $when }, { $name })
+catchup-little = Nada importante, solo charla.
+catchup-own-nothing = No te has perdido nada: no he oído nada aquí desde que escribiste por última vez ({ $when }).
+catchup-since-nothing = No he oído nada aquí desde el { $when }.
+catchup-nothing = Todavía no he oído nada aquí.
+catchup-deaf = Solo oigo lo que es para mí, salvo que sea administrador aquí o que mi dueño desactive mi modo de privacidad.
+catchup-failed = Ahora mismo no puedo contactar con el modelo de lenguaje. Vuelve a enviar /catchup dentro de unos minutos, por favor.
+catchup-unusable = No he podido usar la respuesta del modelo de lenguaje. Vuelve a enviar /catchup, por favor.
+catchup-too-much = Era demasiado para leerlo de una vez. Pide menos, por ejemplo /catchup 50.
+catchup-changed = Mientras leía, se cambiaron o borraron mensajes. Vuelve a enviar /catchup, por favor.
+
+## /facts
+
+facts-title =
+    { $place ->
+        [group] Lo que sé de ti o por ti aquí:
+       *[private] Lo que sé de este chat:
+    }
+facts-line = { $number }. { $statement }
+facts-line-closed = { $number }. { $statement } (hasta el { DATETIME($date, dateStyle: "long") })
+facts-page = Son los datos { $first } a { $last } de { $total }.
+facts-none =
+    { $place ->
+        [group] Todavía no sé ningún dato de ti o por ti aquí.
+       *[private] Todavía no sé ningún dato de este chat.
+    }
+facts-buttons = Pulsa ❌ para borrar un dato o ✏️ para corregirlo. /facts off los borra todos, y dejo de aprender más.
+facts-unread =
+    { $count ->
+        [one] Todavía no he buscado datos en { $count } mensaje. Envía /facts otra vez dentro de un momento.
+       *[other] Todavía no he buscado datos en { $count } mensajes. Envía /facts otra vez dentro de un momento.
+    }
+facts-delete = ❌ { $number }
+facts-correct = ✏️ { $number }
+facts-back = ◀️ Atrás
+facts-more = Más ▶️
+facts-cancel = Cancelar
+facts-ask = ¿Qué es lo correcto en lugar de «{ $statement }»? Responde a este mensaje en menos de una hora.
+facts-noted = Anotado: «{ $statement }»
+facts-too-long = Escríbelo en una frase de { $limit } caracteres como máximo, otra vez en respuesta a mi pregunta. No he cambiado nada.
+fact-deleted = He olvidado ese dato. El mensaje que me lo dijo se queda: para borrarlo, respóndele con /forget.
+facts-outdated = Esta lista ya no está al día: ese dato se ha cambiado o borrado. Esto es lo que sé ahora.
+facts-not-yours = Solo pueden pulsar estos botones quien envió /facts y los administradores de este grupo.
+facts-usage = Envía /facts para ver lo que sé de ti. Con /facts off lo borro y dejo de aprender, y con /facts on vuelvo a aprender. En los grupos, /facts off all es para administradores y vale para todos.
+facts-unavailable = Aquí no aprendo datos: el operador de este bot lo ha desactivado, o no hay un modelo para ello.
+facts-are-off-private = En este chat no aprendo datos. Envía /facts on si quieres que lo haga.
+facts-are-off-group = Aquí no aprendo datos. Un administrador puede cambiarlo con /facts on.
+facts-are-off-person = Aquí no aprendo datos de ti. Envía /facts on si quieres que lo haga.
+facts-on-private = A partir de ahora aprendo datos de este chat, de lo que me escribas después. /facts los muestra.
+facts-on-group = A partir de ahora aprendo datos aquí, de lo que me escribáis después. Cada persona puede ver los suyos con /facts y negarse con /facts off.
+facts-on-person = A partir de ahora aprendo datos de ti aquí, de lo que me escribas después. /facts los muestra.
+facts-already-on = Ya aprendo datos aquí, también de ti. /facts los muestra.
+facts-off-private = Ya no aprendo datos de este chat, y he borrado los que tenía.
+facts-off-group = Ya no aprendo datos aquí, y he borrado los que tenía.
+facts-off-person = Ya no aprendo datos de ti o por ti aquí, y he borrado los que tenía.
+
 ## /why
 
 count-memories =
@@ -274,6 +371,7 @@ why-title =
     }
 why-memories = De la memoria:
 why-memory = • { $day }, { $writer }: «{ $words }»
+why-fact = • { $day }, sobre { $subject }: «{ $words }»
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = yo
 why-somebody = alguien
@@ -286,6 +384,11 @@ why-forgotten =
     { $count ->
         [one] { $count } mensaje ya está olvidado.
        *[other] { $count } mensajes ya están olvidados.
+    }
+why-facts-forgotten =
+    { $count ->
+        [one] { $count } dato ya está olvidado.
+       *[other] { $count } datos ya están olvidados.
     }
 why-nothing-recalled = De la memoria: nada.
 why-also = También leí: { $things }.
@@ -313,6 +416,7 @@ forgotten = He olvidado ese mensaje. Si otro lo repite, como una de mis respuest
 forgotten-several = He olvidado esos mensajes. Si otro los repite, como una de mis respuestas, haz que lo olvide también.
 forgotten-unanswered = He olvidado ese mensaje. No pude contestarlo y solo lo guardaba para intentarlo de nuevo.
 forgotten-unkept = He olvidado ese mensaje. No lo recordaba, pero he borrado otras cosas de aquí que lo mencionaban.
+forgotten-fact = He olvidado ese dato. Los mensajes que me lo dijeron se quedan.
 forget-interrupted = Hubo una interrupción, así que puede que haya borrado más de lo que se indica aquí.
 forget-doubt = Todavía queda una parte. /reset borra todo lo que recuerdo de este chat.
 unknown-chat-id = Indica el ID del chat, por ejemplo /reset -1001234. No he cambiado nada.

@@ -25,10 +25,12 @@ help-operators = برای گردانندگان این ربات:
 help-editing = اگر پیامی را ویرایش کنید، متن تازه‌اش را به جای متن قبلی به یاد می‌سپارم.
 
 help-new = { LTR("/new") } — شروع گفتگوی تازه؛ گفتگوهای پیشین همچنان قابل جستجو هستند
+help-catchup = { LTR("/catchup") } — دیدن آنچه از آخرین پیام شما گفته شده است؛ یا { LTR("/catchup 2h") }، { LTR("/catchup 10:00") }، { LTR("/catchup 50") }
 help-memory = { $place ->
     [group] { LTR("/memory") } — دیدن آنچه از این گروه یا موضوع به یاد دارم
    *[private] { LTR("/memory") } — دیدن آنچه از این گفتگو به یاد دارم
  }
+help-facts = { LTR("/facts") } — دیدن آنچه دربارهٔ شما می‌دانم، و پاک کردن یا درست کردن آن
 help-why = { LTR("/why") } — در پاسخ به یکی از پاسخ‌هایم: دیدن اینکه از چه ساخته شده است
 help-forget = { LTR("/forget") } — در پاسخ به یک پیام: پاک کردن آن از همه‌جا
 help-reset = { $place ->
@@ -47,7 +49,9 @@ help-operators-reset = { LTR("/reset -1001234") } — پاک کردن هر چه 
 
 menu-help = چه کارهایی بلدم
 menu-new = شروع گفتگوی تازه؛ گفتگوهای پیشین همچنان قابل جستجو هستند
+menu-catchup = دیدن آنچه از آخرین پیام شما گفته شده است
 menu-memory = دیدن آنچه از این گفتگو به یاد دارم
+menu-facts = دیدن آنچه دربارهٔ شما می‌دانم، و پاک کردن یا درست کردن آن
 menu-why = در پاسخ به یکی از پاسخ‌هایم: دیدن اینکه از چه ساخته شده است
 menu-forget = در پاسخ به یک پیام: پاک کردن آن از همه‌جا
 menu-reset = پاک کردن هر چه از این گفتگو به یاد دارم
@@ -139,6 +143,7 @@ usage-limit-money = هزینه { DIGITS($money) } در روز
 
 list-separator = {"، "}
 count-messages = { DIGITS($count) } پیام
+count-facts = { DIGITS($count) } دانسته
 count-vectors = { DIGITS($count) } مدخل جستجو
 count-summaries = { DIGITS($count) } خلاصه
 count-tool-notes = { DIGITS($count) } یادداشت دربارهٔ ابزارهایی که به کار برده‌ام
@@ -171,6 +176,70 @@ memory-erasing = برای پاک کردن یک پیام، با { LTR("/forget") 
 memory-summary = خلاصه‌ای از گفتگوی پیشین ما:
 memory-open = باز کردن حافظه
 
+## پیام‌های از دست رفته (زمان‌ها به وقت جهانی)
+
+catchup-private = { LTR("/catchup") } برای گروه‌هاست: آنجا می‌گویم وقتی نبودید چه گفته شد.
+catchup-usage = متوجه نشدم. می‌توانید { LTR("/catchup") } (از آخرین پیام شما)، { LTR("/catchup 2h") } (دو ساعت)، { LTR("/catchup 30m") } (نیم ساعت)، { LTR("/catchup 10:00") } (به وقت { LTR("UTC") })، { LTR("/catchup") } دیروز یا { LTR("/catchup 50") } (۵۰ پیام آخر) را بفرستید.
+catchup-yesterday = دیروز
+catchup-when = { JALALI($date) }، { LTR($time) } به وقت { LTR("UTC") }
+catchup-own-title = آنچه از آخرین پیام شما ({ $when }) گفته شد، { DIGITS($count) } پیام:
+catchup-new-title = نمی‌دانم آخرین بار کی اینجا نوشتید. این‌ها را از { $when } شنیده‌ام، { DIGITS($count) } پیام:
+catchup-since-title = آنچه از { $when } گفته شد، { DIGITS($count) } پیام:
+catchup-last-title = { DIGITS($count) } پیام آخر، از { $when }:
+catchup-cut = بیش از این بود، اما یک‌جا فقط { DIGITS($count) } پیام آخر را می‌توانم بخوانم.
+catchup-point = • { $text } ({ $when })
+catchup-point-by = • { $text } ({ $when }، { $name })
+catchup-little = چیز مهمی نبود، فقط گپ و گفت.
+catchup-own-nothing = چیزی از دست نداده‌اید: از آخرین پیام شما ({ $when }) چیزی اینجا نشنیده‌ام.
+catchup-since-nothing = از { $when } چیزی اینجا نشنیده‌ام.
+catchup-nothing = هنوز چیزی اینجا نشنیده‌ام.
+catchup-deaf = فقط آنچه خطاب به من است می‌شنوم، مگر اینکه اینجا مدیر باشم یا صاحبم حالت حریم خصوصی مرا خاموش کند.
+catchup-failed = الان به مدل زبانی دسترسی ندارم. لطفاً چند دقیقهٔ دیگر دوباره { LTR("/catchup") } را بفرستید.
+catchup-unusable = نتوانستم از پاسخ مدل زبانی استفاده کنم. لطفاً دوباره { LTR("/catchup") } را بفرستید.
+catchup-too-much = برای یک‌جا خواندن بیش از حد بود. لطفاً کمتر بخواهید، مثلاً { LTR("/catchup 50") }.
+catchup-changed = هنگام خواندن من، پیام‌هایی تغییر کرد یا پاک شد. لطفاً دوباره { LTR("/catchup") } را بفرستید.
+
+## دانسته‌ها
+
+facts-title =
+    { $place ->
+        [group] آنچه اینجا دربارهٔ شما یا از شما می‌دانم:
+       *[private] آنچه از این گفتگو می‌دانم:
+    }
+facts-line = { DIGITS($number) }. { $statement }
+facts-line-closed = { DIGITS($number) }. { $statement } (تا { JALALI($date) })
+facts-page = این‌ها دانسته‌های { DIGITS($first) } تا { DIGITS($last) } از { DIGITS($total) } هستند.
+facts-none =
+    { $place ->
+        [group] هنوز اینجا چیزی دربارهٔ شما یا از شما نمی‌دانم.
+       *[private] هنوز از این گفتگو چیزی نمی‌دانم.
+    }
+facts-buttons = با ❌ یک دانسته را پاک کنید و با ✏️ آن را درست کنید. { LTR("/facts off") } همه را پاک می‌کند و دیگر چیز تازه‌ای یاد نمی‌گیرم.
+facts-unread = هنوز در { DIGITS($count) } پیام دنبال دانسته‌ها نگشته‌ام. کمی بعد دوباره { LTR("/facts") } را بفرستید.
+facts-delete = ❌ { DIGITS($number) }
+facts-correct = ✏️ { DIGITS($number) }
+facts-back = ◀️ بازگشت
+facts-more = بیشتر ▶️
+facts-cancel = انصراف
+facts-ask = به جای «{ $statement }» چه درست است؟ تا یک ساعت دیگر به همین پیام پاسخ دهید.
+facts-noted = یادداشت شد: «{ $statement }»
+facts-too-long = لطفاً آن را در یک جمله با حداکثر { DIGITS($limit) } نویسه بنویسید و دوباره به پرسش من پاسخ دهید. چیزی تغییر نکرد.
+fact-deleted = آن دانسته را فراموش کردم. پیامی که آن را به من گفت می‌ماند: برای پاک کردنش، با { LTR("/forget") } به آن پاسخ دهید.
+facts-outdated = این فهرست دیگر درست نیست: آن دانسته عوض یا پاک شده است. این چیزی است که اکنون می‌دانم.
+facts-not-yours = این دکمه‌ها فقط برای کسی است که { LTR("/facts") } را فرستاده و برای مدیران این گروه.
+facts-usage = برای دیدن آنچه دربارهٔ شما می‌دانم { LTR("/facts") } را بفرستید. { LTR("/facts off") } آن را پاک می‌کند و دیگر چیزی یاد نمی‌گیرم؛ با { LTR("/facts on") } دوباره یاد می‌گیرم. در گروه‌ها { LTR("/facts off all") } برای مدیران است و دربارهٔ همه عمل می‌کند.
+facts-unavailable = اینجا دانسته‌ای یاد نمی‌گیرم: گردانندهٔ این ربات آن را خاموش کرده، یا مدلی برای آن نیست.
+facts-are-off-private = در این گفتگو دانسته‌ای یاد نمی‌گیرم. اگر می‌خواهید یاد بگیرم، { LTR("/facts on") } را بفرستید.
+facts-are-off-group = اینجا دانسته‌ای یاد نمی‌گیرم. یک مدیر می‌تواند با { LTR("/facts on") } آن را عوض کند.
+facts-are-off-person = اینجا دربارهٔ شما چیزی یاد نمی‌گیرم. اگر می‌خواهید یاد بگیرم، { LTR("/facts on") } را بفرستید.
+facts-on-private = از این پس در این گفتگو از آنچه برایم بنویسید دانسته‌ها را یاد می‌گیرم. { LTR("/facts") } آن‌ها را نشان می‌دهد.
+facts-on-group = از این پس اینجا از آنچه برایم بنویسید دانسته‌ها را یاد می‌گیرم. هر کس با { LTR("/facts") } دانسته‌های خودش را می‌بیند و با { LTR("/facts off") } می‌تواند نپذیرد.
+facts-on-person = از این پس اینجا دربارهٔ شما از آنچه برایم بنویسید یاد می‌گیرم. { LTR("/facts") } آن را نشان می‌دهد.
+facts-already-on = همین حالا هم اینجا دانسته‌ها را یاد می‌گیرم، دربارهٔ شما هم. { LTR("/facts") } آن‌ها را نشان می‌دهد.
+facts-off-private = دیگر در این گفتگو دانسته‌ای یاد نمی‌گیرم و آنچه داشتم پاک کردم.
+facts-off-group = دیگر اینجا دانسته‌ای یاد نمی‌گیرم و آنچه داشتم پاک کردم.
+facts-off-person = دیگر اینجا دربارهٔ شما یا از شما چیزی یاد نمی‌گیرم و آنچه داشتم پاک کردم.
+
 ## پاسخ از چه ساخته شده است
 
 count-memories = { DIGITS($count) } خاطره
@@ -182,11 +251,13 @@ why-title =
     }
 why-memories = از حافظه:
 why-memory = • { $day }، { $writer }: «{ $words }»
+why-fact = • { $day }، دربارهٔ { $subject }: «{ $words }»
 why-day = { JALALI($date) }
 why-me = من
 why-somebody = کسی
 why-more = و { DIGITS($count) } پیام دیگر.
 why-forgotten = از آن زمان { DIGITS($count) } پیام فراموش شده است.
+why-facts-forgotten = از آن زمان { DIGITS($count) } دانسته فراموش شده است.
 why-nothing-recalled = از حافظه: هیچ.
 why-also = این‌ها را هم خواندم: { $things }.
 why-window = { DIGITS($count) } پیام آخر گفتگوی ما
@@ -209,6 +280,7 @@ forgotten = آن پیام را فراموش کردم. اگر پیام دیگری
 forgotten-several = آن پیام‌ها را فراموش کردم. اگر پیام دیگری، مثلاً یکی از پاسخ‌های من، آن‌ها را تکرار می‌کند، بخواهید آن را هم فراموش کنم.
 forgotten-unanswered = آن پیام را فراموش کردم. نتوانسته بودم به آن پاسخ بدهم و فقط برای تلاش دوباره نگهش داشته بودم.
 forgotten-unkept = آن پیام را فراموش کردم. خودش را به یاد نداشتم، اما چیزهای دیگری را که اینجا از آن نام می‌بردند پاک کردم.
+forgotten-fact = آن دانسته را فراموش کردم. پیام‌هایی که آن را به من گفتند می‌مانند.
 forget-interrupted = کارم قطع شد، برای همین شاید بیشتر از آنچه اینجا آمده پاک کرده باشم.
 forget-doubt = بخشی از آن هنوز مانده است. { LTR("/reset") } هر چه را از این گفتگو به یاد دارم پاک می‌کند.
 unknown-chat-id = لطفاً شناسهٔ گفتگو را بنویسید، مثلاً { LTR("/reset -1001234") }. چیزی تغییر نکرد.

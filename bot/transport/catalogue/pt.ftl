@@ -24,10 +24,12 @@ help-operators = Para os operadores deste bot:
 help-editing = Se você editar uma mensagem, vou me lembrar do texto novo no lugar do antigo.
 
 help-new = /new — começar uma conversa nova; ainda posso pesquisar nas anteriores
+help-catchup = /catchup — ver o que foi dito desde que você escreveu pela última vez; ou /catchup 2h, /catchup 10:00, /catchup 50
 help-memory = { $place ->
     [group] /memory — ver o que lembro deste grupo ou tópico
    *[private] /memory — ver o que lembro deste chat
  }
+help-facts = /facts — ver o que sei sobre você, e apagar ou corrigir
 help-why = /why — em resposta a uma resposta minha: ver de que ela é feita
 help-forget = /forget — em resposta a uma mensagem: apagá-la de todos os lugares
 help-reset = { $place ->
@@ -46,7 +48,9 @@ help-operators-reset = /reset -1001234 — apagar tudo o que lembro do chat com 
 
 menu-help = O que sei fazer
 menu-new = Começar uma conversa nova; ainda posso pesquisar nas anteriores
+menu-catchup = Ver o que foi dito desde que você escreveu pela última vez
 menu-memory = Ver o que lembro deste chat
+menu-facts = Ver o que sei sobre você, e apagar ou corrigir
 menu-why = Em resposta a uma resposta minha: ver de que ela é feita
 menu-forget = Em resposta a uma mensagem: apagá-la de todos os lugares
 menu-reset = Apagar tudo o que lembro deste chat
@@ -186,6 +190,11 @@ count-messages =
         [one] { $count } mensagem
        *[other] { $count } mensagens
     }
+count-facts =
+    { $count ->
+        [one] { $count } fato
+       *[other] { $count } fatos
+    }
 count-vectors =
     { $count ->
         [one] { $count } entrada de busca
@@ -255,6 +264,94 @@ memory-erasing = Para apagar uma mensagem, responda a ela com /forget. Para apag
 memory-summary = Um resumo da nossa conversa anterior:
 memory-open = Abrir a memória
 
+## /catchup (when = uma data e uma hora de UTC)
+
+catchup-private = /catchup é para grupos: lá eu conto o que foi dito enquanto você estava fora.
+catchup-usage = Não entendi. Você pode enviar /catchup (desde que escreveu pela última vez), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup ontem ou /catchup 50 (as últimas 50 mensagens).
+catchup-yesterday = ontem
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-own-title =
+    { $count ->
+        [one] O que foi dito desde que você escreveu pela última vez ({ $when }), { $count } mensagem:
+       *[other] O que foi dito desde que você escreveu pela última vez ({ $when }), { $count } mensagens:
+    }
+catchup-new-title =
+    { $count ->
+        [one] Não sei quando você escreveu aqui pela última vez; isto é o que ouvi desde { $when }, { $count } mensagem:
+       *[other] Não sei quando você escreveu aqui pela última vez; isto é o que ouvi desde { $when }, { $count } mensagens:
+    }
+catchup-since-title =
+    { $count ->
+        [one] O que foi dito desde { $when }, { $count } mensagem:
+       *[other] O que foi dito desde { $when }, { $count } mensagens:
+    }
+catchup-last-title =
+    { $count ->
+        [one] A última mensagem, de { $when }:
+       *[other] As últimas { $count } mensagens, desde { $when }:
+    }
+catchup-cut =
+    { $count ->
+        [one] Houve mais, mas de uma vez só consigo ler a última mensagem.
+       *[other] Houve mais, mas de uma vez só consigo ler as últimas { $count } mensagens.
+    }
+catchup-point = • { $text } ({ $when })
+catchup-point-by = • { $text } ({ $when }, { $name })
+catchup-little = Nada importante, só conversa.
+catchup-own-nothing = Você não perdeu nada: não ouvi nada aqui desde que você escreveu pela última vez ({ $when }).
+catchup-since-nothing = Não ouvi nada aqui desde { $when }.
+catchup-nothing = Ainda não ouvi nada aqui.
+catchup-deaf = Só ouço o que é para mim, a não ser que eu seja administrador aqui ou que meu dono desligue meu modo de privacidade.
+catchup-failed = Não consigo acessar o modelo de linguagem agora. Envie /catchup de novo daqui a alguns minutos.
+catchup-unusable = Não consegui usar a resposta do modelo de linguagem. Envie /catchup de novo.
+catchup-too-much = Era demais para ler de uma vez. Peça menos, por exemplo /catchup 50.
+catchup-changed = Enquanto eu lia, mensagens foram alteradas ou apagadas. Envie /catchup de novo.
+
+## /facts
+
+facts-title =
+    { $place ->
+        [group] O que sei sobre você ou por você aqui:
+       *[private] O que sei deste chat:
+    }
+facts-line = { $number }. { $statement }
+facts-line-closed = { $number }. { $statement } (até { DATETIME($date, dateStyle: "long") })
+facts-page = São os fatos { $first } a { $last } de { $total }.
+facts-none =
+    { $place ->
+        [group] Ainda não sei nenhum fato sobre você ou por você aqui.
+       *[private] Ainda não sei nenhum fato deste chat.
+    }
+facts-buttons = Toque em ❌ para apagar um fato ou em ✏️ para corrigi-lo. /facts off apaga todos, e eu paro de aprender outros.
+facts-unread =
+    { $count ->
+        [one] Ainda não procurei fatos em { $count } mensagem. Envie /facts de novo daqui a um momento.
+       *[other] Ainda não procurei fatos em { $count } mensagens. Envie /facts de novo daqui a um momento.
+    }
+facts-delete = ❌ { $number }
+facts-correct = ✏️ { $number }
+facts-back = ◀️ Voltar
+facts-more = Mais ▶️
+facts-cancel = Cancelar
+facts-ask = O que é certo em vez de “{ $statement }”? Responda a esta mensagem em até uma hora.
+facts-noted = Anotado: “{ $statement }”
+facts-too-long = Escreva em uma frase de no máximo { $limit } caracteres, de novo em resposta à minha pergunta. Nada foi alterado.
+fact-deleted = Esqueci esse fato. A mensagem que me contou continua: para apagá-la, responda a ela com /forget.
+facts-outdated = Esta lista está desatualizada: esse fato foi alterado ou apagado. Aqui está o que sei agora.
+facts-not-yours = Só quem enviou /facts e os administradores deste grupo podem usar estes botões.
+facts-usage = Envie /facts para ver o que sei sobre você. Com /facts off eu apago tudo e paro de aprender, e com /facts on volto a aprender. Em grupos, /facts off all é para administradores e vale para todos.
+facts-unavailable = Não aprendo fatos aqui: o operador deste bot desativou isso, ou não há um modelo para isso.
+facts-are-off-private = Não aprendo fatos neste chat. Envie /facts on se quiser que eu aprenda.
+facts-are-off-group = Não aprendo fatos aqui. Um administrador pode mudar isso com /facts on.
+facts-are-off-person = Não aprendo fatos sobre você aqui. Envie /facts on se quiser que eu aprenda.
+facts-on-private = A partir de agora aprendo fatos deste chat, do que você me escrever em seguida. /facts mostra os fatos.
+facts-on-group = A partir de agora aprendo fatos aqui, do que vocês me escreverem em seguida. Cada pessoa pode ver os seus com /facts e recusar com /facts off.
+facts-on-person = A partir de agora aprendo fatos sobre você aqui, do que você me escrever em seguida. /facts mostra os fatos.
+facts-already-on = Já aprendo fatos aqui, também sobre você. /facts mostra os fatos.
+facts-off-private = Não aprendo mais fatos deste chat, e apaguei os que tinha.
+facts-off-group = Não aprendo mais fatos aqui, e apaguei os que tinha.
+facts-off-person = Não aprendo mais fatos sobre você ou por você aqui, e apaguei os que tinha.
+
 ## /why
 
 count-memories =
@@ -274,6 +371,7 @@ why-title =
     }
 why-memories = Da memória:
 why-memory = • { $day }, { $writer }: “{ $words }”
+why-fact = • { $day }, sobre { $subject }: “{ $words }”
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = eu
 why-somebody = alguém
@@ -286,6 +384,11 @@ why-forgotten =
     { $count ->
         [one] { $count } mensagem já foi esquecida.
        *[other] { $count } mensagens já foram esquecidas.
+    }
+why-facts-forgotten =
+    { $count ->
+        [one] { $count } fato já foi esquecido.
+       *[other] { $count } fatos já foram esquecidos.
     }
 why-nothing-recalled = Da memória: nada.
 why-also = Também li: { $things }.
@@ -313,6 +416,7 @@ forgotten = Esqueci essa mensagem. Se outra a repetir, como uma das minhas respo
 forgotten-several = Esqueci essas mensagens. Se outra as repetir, como uma das minhas respostas, peça que eu esqueça essa também.
 forgotten-unanswered = Esqueci essa mensagem. Não consegui respondê-la e só a guardava para uma nova tentativa.
 forgotten-unkept = Esqueci essa mensagem. Eu não me lembrava dela, mas apaguei outras coisas daqui que a mencionavam.
+forgotten-fact = Esqueci esse fato. As mensagens que me contaram continuam.
 forget-interrupted = Houve uma interrupção, então posso ter apagado mais do que está indicado aqui.
 forget-doubt = Ainda resta uma parte. /reset apaga tudo o que lembro deste chat.
 unknown-chat-id = Indique o ID do chat, por exemplo /reset -1001234. Nada foi alterado.

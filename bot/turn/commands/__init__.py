@@ -7,12 +7,15 @@ from bot.transport.gating import UNREADABLE
 from bot.transport.updates import UNKNOWN
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
+from memory.history.corrections import AwaitedCorrection
 
 COMMANDS: Mapping[str, Audience] = {
     "start": "nobody",
     "help": "everybody",
     "new": "owners",
+    "catchup": "members",
     "memory": "everybody",
+    "facts": "everybody",
     "why": "everybody",
     "forget": "everybody",
     "reset": "owners",
@@ -24,17 +27,25 @@ COMMANDS: Mapping[str, Audience] = {
 
 Handler = Callable[[CommandCall], Awaitable[Reply]]
 """Runs a command. Raises Fenced, Forgotten and the store's errors; then nothing was answered."""
+Correct = Callable[[CommandCall, AwaitedCorrection], Awaitable[Reply]]
+"""Puts the right statement, the call's argument, in place of a fact's. Raises what a Handler does."""
 
 
 class Commands:
     """Runs commands and the buttons under their answers."""
 
-    def __init__(self, handlers: Mapping[str, Handler], *, buttons: Mapping[str, Handler]) -> None:
-        """`handlers` has one for each command, `buttons` one for each first word of the data of a button."""
+    def __init__(
+        self, handlers: Mapping[str, Handler], *, buttons: Mapping[str, Handler], correct: Correct
+    ) -> None:
+        """`handlers` has one for each command, `buttons` one for each first word of the data of a button.
+
+        `correct` takes the answers to questions about facts.
+        """
         if handlers.keys() != COMMANDS.keys():
             raise ValueError(f"not the commands of the table: {sorted(handlers.keys() ^ COMMANDS.keys())}")
         self._handlers = {**handlers, UNREADABLE: _unreadable, UNKNOWN: _unknown}
         self._buttons = buttons
+        self.correct = correct
 
     async def run(self, name: str, call: CommandCall) -> Reply:
         """Run the command of this name."""

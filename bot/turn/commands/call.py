@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 
 from bot.inbox.records import Claim
+from bot.inbox.signals import Incoming
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.page_links import PagePlace
 from bot.transport.updates import IncomingMessage
 from bot.transport.words import Words, words_for
 from bot.turn.question import TurnJournal
+from memory.history.corrections import AwaitedCorrection
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
 
@@ -21,8 +23,14 @@ class CommandCall:
     argument: str
     """The text after the command, or the data of the button."""
     snapshot: HistorySnapshot
+    corrections: tuple[AwaitedCorrection, ...]
+    """Questions about facts that wait for an answer."""
     journal: TurnJournal
     """The steps of an interrupted try."""
+    incoming: Incoming
+    """The signals of the context since the command began."""
+    is_stopped: bool = False
+    """True if a /stop came before the command began."""
 
     @property
     def ref(self) -> ContextRef:
@@ -49,6 +57,17 @@ class CommandCall:
     def user_id(self) -> int:
         """The person whose limits count; the chat if the sender is anonymous."""
         return self.message.sender_id or self.message.chat_id
+
+    def address_of(self, message_id: int) -> str:
+        """Return the address of a message of this chat at Telegram; "" if it has none.
+
+        Only messages of supergroups have one, also in their topics.
+        """
+        if self.message.chat_type != "supergroup":
+            return ""
+        place = str(self.message.chat_id).removeprefix("-100")
+        topic = "" if self.message.thread_id is None else f"{self.message.thread_id}/"
+        return f"https://t.me/c/{place}/{topic}{message_id}"
 
     @property
     def is_group(self) -> bool:

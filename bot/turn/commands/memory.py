@@ -23,7 +23,7 @@ class MemoryCommand:
         """Return the counts, with a button to the memory page. If the index does not answer, the text says so."""
         kept = await self.history.count_traces(call.ref)
         try:
-            searchable = await self.recall.count(call.ref)
+            searchable = await self.recall.count_messages(call.ref, epoch=call.snapshot.epoch)
         except RecallUnavailable:
             searchable = None
         text = texts.memory_text(call.words, call.snapshot, kept, searchable=searchable)

@@ -1,6 +1,5 @@
 """/why says what an answer was made of, and so does the button under it."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -9,6 +8,7 @@ from typing import Literal
 from bot.agent.prompt.parts import LeftOutCause, PartName
 from bot.transport.page_links import PageLinks
 from bot.transport.rich_text import LINK, RichText, Span, from_spans
+from bot.transport.texts import one_line
 from bot.transport.words import Words
 from bot.turn.answer_receipt import AnswerReceipt, CalledTool, load_receipts
 from bot.turn.chat_events import Buttons
@@ -17,6 +17,8 @@ from bot.turn.commit import Reply
 from bot.turn.limits import MICROS
 from bot.turn.store import TurnStore
 from memory.characters import seam_before
+from memory.facts.redis_facts import RedisFacts
+from memory.history.fact import Fact
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
@@ -26,8 +28,6 @@ SHOWN = 5
 FIRST_WORDS = 60
 """Characters of a memory that are shown."""
 
-_UNSHOWN = re.compile("[\\s\x00-\x1f\x7f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
-"""Blanks, and characters that would break a line or turn its direction."""
 _SUCCESSES = ("ok", "replayed")
 _COUNTS: Mapping[PartName, str] = {
     "recalled": "count-memories",
@@ -57,6 +57,7 @@ class WhyCommand:
     redis: RedisClient
     store: TurnStore
     history: RedisHistory
+    facts: RedisFacts
     buttons: Buttons
     page_links: PageLinks
 
@@ -90,33 +91,39 @@ class WhyCommand:
             Memory(message=found[each], url=await self._link(call, each) if number < SHOWN else "")
             for number, each in enumerate(filter(found.__contains__, receipt.memories))
         ]
+        facts = await self.facts.get(call.ref, receipt.facts)
+        told = [facts[each] for each in receipt.facts if each in facts]
         return Reply(
-            rich=why_text(call.words, receipt, memories, which=which),
+            rich=why_text(call.words, receipt, memories, told, which=which),
             buttons=self.page_links.open_place(call.place, call.words("memory-open")),
         )
 
     async def _link(self, call: CommandCall, message_id: str) -> str:
-        """Return the address of the message; "" if Telegram has none. Only messages of supergroups have one."""
-        message = call.message
-        if message.chat_type != "supergroup":
-            return ""
+        """Return the address of the message; "" if Telegram has none."""
         shown_as = await self.store.shown_as(call.ref, message_id)
-        place = str(message.chat_id).removeprefix("-100")
-        topic = "" if message.thread_id is None else f"{message.thread_id}/"
-        return f"https://t.me/c/{place}/{topic}{shown_as[0]}" if shown_as else ""
+        return call.address_of(shown_as[0]) if shown_as else ""
 
 
-def why_text(words: Words, receipt: AnswerReceipt, memories: Sequence[Memory], *, which: Which) -> RichText:
-    """Return the receipt in at most twelve lines. `memories` are the messages that it used and that still exist.
+def why_text(
+    words: Words,
+    receipt: AnswerReceipt,
+    memories: Sequence[Memory],
+    facts: Sequence[Fact] = (),
+    *,
+    which: Which,
+) -> RichText:
+    """Return the receipt in at most twelve lines.
 
+    `memories` and `facts` are the messages and facts that it used and that still exist.
     Nothing that people wrote is rendered as markup.
     """
     lines = [words("why-title", which=which)]
     spans: list[Span] = []
-    if memories:
+    if memories or facts:
         lines.append(words("why-memories"))
-    for memory in memories[:SHOWN]:
-        day = words("why-day", date=datetime.fromtimestamp(memory.message.sent_at, UTC).date())
+    shown = SHOWN - len(facts)
+    for memory in memories[:shown]:
+        day = _day(words, memory.message.sent_at)
         line = words(
             "why-memory", day=day, writer=_writer(words, memory.message), words=_excerpt(memory.message)
         )
@@ -124,18 +131,26 @@ def why_text(words: Words, receipt: AnswerReceipt, memories: Sequence[Memory], *
             begin = len("\n".join([*lines, ""])) + line.index(day)
             spans.append(Span(begin, begin + len(day), LINK, memory.url))
         lines.append(line)
-    lines += filter(None, (_others(words, receipt, memories), *_rest(words, receipt)))
+    for fact in facts:
+        day, subject = _day(words, fact.valid_from), _first(one_line(fact.subject))
+        lines.append(words("why-fact", day=day, subject=subject, words=_first(one_line(fact.statement))))
+    others = _others(words, receipt, memories, facts, shown=shown)
+    lines += filter(None, (others, *_rest(words, receipt)))
     return from_spans("\n".join(lines), spans)
 
 
-def _others(words: Words, receipt: AnswerReceipt, memories: Sequence[Memory]) -> str:
+def _others(
+    words: Words, receipt: AnswerReceipt, memories: Sequence[Memory], facts: Sequence[Fact], *, shown: int
+) -> str:
     """Return the line about memories that are not shown; "" if there are none."""
-    more = max(0, len(memories) - SHOWN) + receipt.more_recalled
+    more = max(0, len(memories) - shown) + receipt.more_recalled
     gone = len(receipt.memories) - len(memories)
-    if not memories and not more and not gone:
+    gone_facts = len(receipt.facts) - len(facts)
+    if not (memories or more or gone or receipt.facts):
         return words("why-nothing-recalled")
     sentences = [words("why-more", count=more)] if more else []
     sentences += [words("why-forgotten", count=gone)] if gone else []
+    sentences += [words("why-facts-forgotten", count=gone_facts)] if gone_facts else []
     return " ".join(sentences)
 
 
@@ -150,6 +165,10 @@ def _rest(words: Words, receipt: AnswerReceipt) -> Iterator[str]:
     yield words("why-tools", tools=separator.join(tools)) if tools else ""
     yield _left_out(words, receipt)
     yield _spent(words, receipt)
+
+
+def _day(words: Words, at: float) -> str:
+    return words("why-day", date=datetime.fromtimestamp(at, UTC).date())
 
 
 def _tool(words: Words, called: CalledTool) -> str:
@@ -191,13 +210,13 @@ def _spent(words: Words, receipt: AnswerReceipt) -> str:
 def _writer(words: Words, message: Message) -> str:
     if message.role == "assistant":
         return words("why-me")
-    name = _UNSHOWN.sub(" ", message.sender.name).strip() if message.sender else ""
+    name = one_line(message.sender.name) if message.sender else ""
     return _first(name) or words("why-somebody")
 
 
 def _excerpt(message: Message) -> str:
     """Return the first words of a message in one line, or the note on its content."""
-    return _first(_UNSHOWN.sub(" ", message.text).strip() or message.note) or "…"
+    return _first(one_line(message.text) or message.note) or "…"
 
 
 def _first(text: str) -> str:

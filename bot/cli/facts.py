@@ -1,0 +1,87 @@
+"""`facts`: what is known from a chat about people and things."""
+
+import time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from bot.cli.chats import ChatEntry, find_chat
+from bot.cli.output import count, iso, one_line, print_json, print_line, print_table, utc
+from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bot.settings import Settings
+    from memory.history.fact import Fact
+
+_LONGEST_NAME = 16
+
+
+def facts(
+    chat: Chat,
+    *,
+    all_facts: Annotated[bool, typer.Option("--all", help="Include facts that no longer hold.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the facts that are known from a chat, the newest first."""
+    settings = load_quietly()
+    finish(settings, _print_facts(settings, chat, all_facts=all_facts, as_json=as_json))
+
+
+async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool, as_json: bool) -> None:
+    from memory.facts.context_facts import list_all
+    from memory.facts.redis_facts import RedisFacts, are_extracted
+
+    async with open_stores(settings) as stores:
+        chat, snapshot = await find_chat(settings, stores, name)
+        store = RedisFacts(stores.redis, clock=time.time)
+        known = await list_all(store, chat.ref)
+        unread, choices = await store.count_unread(chat.ref), await store.choices(chat.ref)
+    is_on = settings.extracts_facts and are_extracted(choices, is_group=chat.name.chat_id < 0)
+    shown = [fact for fact in known if all_facts or fact.valid_to is None]
+    if as_json:
+        document = {"chat": str(chat.name), "title": chat.title, "is_on": is_on, "total": len(known)}
+        print_json({**document, "unread": unread, "facts": [fact_document(fact) for fact in shown]})
+        return
+    print_line(_headline(chat, known, is_on=is_on), style="bold")
+    if shown:
+        rows = [_cells(fact, snapshot.people) for fact in shown]
+        print_table(["since (UTC)", "until (UTC)", "about", "said by", "fact"], rows, wide=("fact",))
+    if len(shown) < len(known):
+        left_out = count(len(known) - len(shown), "fact")
+        print_line(f"Left out because they no longer hold: {left_out}. --all prints them too.")
+    if unread:
+        print_line(f"Not read for facts yet: {count(unread, 'message')}.")
+
+
+def fact_document(fact: "Fact") -> dict[str, object]:
+    """Return a fact as JSON prints it."""
+    return {
+        "id": fact.id,
+        "subject": fact.subject,
+        "subject_id": fact.subject_id,
+        "statement": fact.statement,
+        "said_by": fact.said_by,
+        "message_ids": list(fact.message_ids),
+        "valid_from": iso(fact.valid_from),
+        "valid_to": iso(fact.valid_to),
+        "confidence": fact.confidence,
+        "is_corrected": fact.is_corrected,
+    }
+
+
+def _headline(chat: ChatEntry, known: "list[Fact]", *, is_on: bool) -> str:
+    name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
+    return f"{name}: {count(len(known), 'fact')}" + ("" if is_on else "; no new ones are learned")
+
+
+def _cells(fact: "Fact", people: "Mapping[int, str]") -> tuple[str, str, str, str, str]:
+    writer = "" if fact.said_by is None else people.get(fact.said_by, str(fact.said_by))
+    return (
+        utc(fact.valid_from)[:10],
+        "" if fact.valid_to is None else utc(fact.valid_to)[:10],
+        one_line(fact.subject, longest=_LONGEST_NAME),
+        one_line(writer, longest=_LONGEST_NAME),
+        fact.statement,
+    )

@@ -1,0 +1,241 @@
+"""/facts lists what is known about a person, with buttons to delete and correct it, and turns facts on and off."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from bot.transport.fact_lists import (
+    FactPress,
+    facts_buttons,
+    facts_text,
+    link_row,
+    page_start,
+    parse_press,
+    token_of,
+)
+from bot.transport.page_links import PageLinks
+from bot.transport.rich_text import RichText
+from bot.transport.telegram_api import Button
+from bot.transport.texts import fact_deleted_text, forgotten_text
+from bot.turn.chat_events import Buttons
+from bot.turn.commands.call import CommandCall
+from bot.turn.commit import Reply
+from bot.turn.permissions import Permissions
+from memory.characters import one_line
+from memory.facts.context_facts import list_all
+from memory.facts.erasure import erase_facts, switch_off, switch_on
+from memory.facts.redis_facts import FactChoices, RedisFacts, are_extracted
+from memory.history.corrections import AwaitedCorrection, with_correction, without_correction
+from memory.history.fact import LONGEST_STATEMENT, Fact
+from memory.recall.recall import Recall
+
+_CHOSEN_STEP, _RECEIPT_STEP = "fact", "fact_receipt"
+"""Steps in the journal: the id of the fact that is being erased, or OFF; and the receipt."""
+_OFF = "off"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactsCommand:
+    """Shows, deletes and corrects facts, and turns them on and off. All raise Fenced, Forgotten and the store's errors.
+
+    In a private chat the list has everything. In a group it has the facts about its owner, and those that the owner
+    has told. Only the owner and the administrators may press its buttons.
+    """
+
+    permissions: Permissions
+    facts: RedisFacts
+    recall: Recall
+    buttons: Buttons
+    page_links: PageLinks
+    is_extracting: bool
+    """False if the settings turn facts off, or if there is no summary model."""
+    clock: Callable[[], float]
+
+    async def run(self, call: CommandCall) -> Reply:
+        """Show the list, or turn facts on or off."""
+        match call.argument.casefold().split():
+            case []:
+                return await self._show(call, owner=call.user_id)
+            case ["on"]:
+                return await self._turn_on(call)
+            case ["off"]:
+                return await self._turn_off(call, is_whole=not call.is_group)
+            case ["off", "all"]:
+                return await self._turn_off(call, is_whole=True)
+            case _:
+                return Reply(text=call.words("facts-usage"))
+
+    async def press(self, call: CommandCall) -> Reply:
+        """Turn the page, delete a fact, or ask for the right statement, in the message of the list.
+
+        A press on a fact that was deleted or changed since gets a notice and the present list.
+        """
+        press = parse_press(call.argument)
+        if press is None:
+            await self.buttons.answer(call.update, "button-unknown")
+            return Reply()
+        receipt = await call.journal.finished(_RECEIPT_STEP)
+        if receipt is not None:
+            return await self._list(call, press, notice=receipt)
+        callback = call.update.callback
+        if callback is not None and not await self._may_press(call, press.owner, callback.sender_id):
+            await self.buttons.answer(call.update, "facts-not-yours", is_alert=True)
+            return Reply()
+        chosen = await call.journal.finished(_CHOSEN_STEP)
+        if chosen is not None:
+            return await self._delete(call, press, chosen, is_resumed=True)
+        if press.verb == "page":
+            await self.buttons.answer(call.update)
+            return await self._list(call, press)
+        facts = await self._load(call, press.owner)
+        fact = next((each for each in facts if token_of(each) == press.token), None)
+        if fact is None:
+            await self.buttons.answer(call.update, "facts-outdated", is_alert=True)
+            return await self._list(call, press)
+        await self.buttons.answer(call.update)
+        if press.verb == "correct":
+            return self._ask(call, press, fact)
+        await call.journal.record_for_good(_CHOSEN_STEP, fact.id)
+        return await self._delete(call, press, fact.id, is_resumed=False)
+
+    async def correct(self, call: CommandCall, awaited: AwaitedCorrection) -> Reply:
+        """Put the answer in place of the fact's statement. The answer has the present list, the question goes."""
+        statement = one_line(call.argument, len(call.argument))
+        if not 0 < len(statement) <= LONGEST_STATEMENT:
+            return Reply(text=call.words("facts-too-long", limit=LONGEST_STATEMENT))
+        if not await self._may_press(call, awaited.owner_id, awaited.sender_id):
+            return Reply(text=call.words("facts-not-yours"))
+        epoch = call.snapshot.epoch
+        fact = await self.facts.correct(call.ref, awaited.fact_id, statement, epoch=epoch)
+        notice = "facts-outdated" if fact is None else "facts-noted"
+        reply = await self._page(
+            call,
+            FactPress(verb="page", owner=awaited.owner_id, first=awaited.first),
+            notice=call.words(notice, statement=statement),
+        )
+        return replace(
+            reply,
+            deletes=(awaited.telegram_id,),
+            corrections=without_correction(call.corrections, awaited.telegram_id),
+        )
+
+    async def _show(self, call: CommandCall, *, owner: int) -> Reply:
+        """Show the first page. Messages that wait to be read for facts are read now."""
+        await self.facts.hurry(call.ref)
+        return await self._page(call, FactPress(verb="page", owner=owner))
+
+    async def _list(self, call: CommandCall, press: FactPress, *, notice: str = "") -> Reply:
+        """Put the present list in place of the message with the button."""
+        reply = await self._page(call, press, notice=notice)
+        telegram_id, awaited = call.message.message_id, call.corrections
+        left = without_correction(awaited, telegram_id)
+        return replace(reply, edits=(telegram_id,), corrections=None if len(left) == len(awaited) else left)
+
+    async def _page(self, call: CommandCall, press: FactPress, *, notice: str = "") -> Reply:
+        facts = await self._load(call, press.owner)
+        choices, unread = await self.facts.choices(call.ref), await self.facts.count_unread(call.ref)
+        first, place = page_start(press.first, len(facts)), "group" if call.is_group else "private"
+        state = self._state(call, choices, press.owner)
+        notes = [call.words("facts-buttons")] if facts else []
+        if state:
+            notes.append(call.words(state))
+        elif not facts:
+            notes.append(call.words("facts-none", place=place))
+        if unread and not state:
+            notes.append(call.words("facts-unread", count=unread))
+        title = call.words("facts-title", place=place)
+        return Reply(
+            rich=facts_text(call.words, facts, first=first, title=title, notice=notice, notes=notes),
+            buttons=[
+                *facts_buttons(call.words, facts, first=first, owner=press.owner),
+                *link_row(self.page_links.open_place(call.place, call.words("memory-open"))),
+            ],
+        )
+
+    def _state(self, call: CommandCall, choices: FactChoices, owner: int) -> str:
+        """Return the catalogue's key of the reason why no facts are extracted about this person, or ""."""
+        if not self.is_extracting:
+            return "facts-unavailable"
+        if not are_extracted(choices, is_group=call.is_group):
+            return "facts-are-off-group" if call.is_group else "facts-are-off-private"
+        is_off = not are_extracted(choices, is_group=call.is_group, person=owner)
+        return "facts-are-off-person" if is_off else ""
+
+    async def _load(self, call: CommandCall, owner: int) -> list[Fact]:
+        return await list_all(self.facts, call.ref, people=[owner] if call.is_group else None)
+
+    async def _may_press(self, call: CommandCall, owner: int, presser: int) -> bool:
+        """Return True for the owner of the list, and for whoever may change the chat's memory."""
+        if presser == owner:
+            return True
+        return await self.permissions.refusal_for(replace(call.message, sender_id=presser)) is None
+
+    def _ask(self, call: CommandCall, press: FactPress, fact: Fact) -> Reply:
+        """Put the question for the right statement in place of the list."""
+        callback = call.update.callback
+        telegram_id = call.message.message_id
+        awaited = AwaitedCorrection(
+            telegram_id=telegram_id,
+            fact_id=fact.id,
+            sender_id=callback.sender_id if callback else press.owner,
+            owner_id=press.owner,
+            first=press.first,
+            asked_at=self.clock(),
+        )
+        cancel = FactPress(verb="page", owner=press.owner, first=press.first)
+        return Reply(
+            rich=RichText(
+                text=call.words("facts-ask", statement=one_line(fact.statement, LONGEST_STATEMENT))
+            ),
+            buttons=[Button(text=call.words("facts-cancel"), data=cancel.dump())],
+            edits=(telegram_id,),
+            corrections=with_correction(call.corrections, awaited),
+        )
+
+    async def _delete(self, call: CommandCall, press: FactPress, fact_id: str, *, is_resumed: bool) -> Reply:
+        """Erase the fact. Show the present list with one line of receipt."""
+        receipt = await erase_facts(
+            call.ref, [fact_id], epoch=call.snapshot.epoch, facts=self.facts, recall=self.recall
+        )
+        notice = fact_deleted_text(call.words, receipt, is_resumed=is_resumed)
+        await call.journal.record_for_good(_RECEIPT_STEP, notice)
+        return await self._list(call, press, notice=notice)
+
+    async def _turn_off(self, call: CommandCall, *, is_whole: bool) -> Reply:
+        """Stop the extraction about the sender or in the whole chat, erase what there was, and return the receipt."""
+        receipt = await call.journal.finished(_RECEIPT_STEP)
+        if receipt is not None:
+            return Reply(text=receipt)
+        is_resumed = await call.journal.finished(_CHOSEN_STEP) is not None
+        if is_whole and call.is_group and not is_resumed:
+            refusal = await self.permissions.refusal_for(call.message)
+            if refusal is not None:
+                return Reply(text=call.words(refusal))
+        await call.journal.record_for_good(_CHOSEN_STEP, _OFF)
+        done = await switch_off(
+            call.ref,
+            person=None if is_whole else call.user_id,
+            epoch=call.snapshot.epoch,
+            facts=self.facts,
+            recall=self.recall,
+        )
+        whole = "facts-off-group" if call.is_group else "facts-off-private"
+        key = whole if is_whole else "facts-off-person"
+        text = forgotten_text(call.words, done, key=key, is_resumed=is_resumed)
+        await call.journal.record_for_good(_RECEIPT_STEP, text)
+        return Reply(text=text)
+
+    async def _turn_on(self, call: CommandCall) -> Reply:
+        """Let facts be extracted about the sender again. In a group only an administrator turns them on for it."""
+        if not self.is_extracting:
+            return Reply(text=call.words("facts-unavailable"))
+        choices = await self.facts.choices(call.ref)
+        if are_extracted(choices, is_group=call.is_group, person=call.user_id):
+            return Reply(text=call.words("facts-already-on"))
+        refusal = await self.permissions.refusal_for(call.message)
+        await switch_on(call.ref, person=call.user_id, context=refusal is None, facts=self.facts)
+        if not call.is_group:
+            return Reply(text=call.words("facts-on-private"))
+        if refusal is None:
+            return Reply(text=call.words("facts-on-group"))
+        is_on = are_extracted(await self.facts.choices(call.ref), is_group=True)
+        return Reply(text=call.words("facts-on-person" if is_on else "facts-are-off-group"))
