@@ -24,6 +24,7 @@ from chaos.rows import (
     r18_injection,
     r19_secrets,
     r20_soak,
+    r21_facts,
 )
 
 ROWS: Sequence[Row] = (
@@ -47,4 +48,5 @@ ROWS: Sequence[Row] = (
     r18_injection.ROW,
     r19_secrets.ROW,
     r20_soak.ROW,
+    r21_facts.ROW,
 )

@@ -18,6 +18,7 @@ _SPOKEN = re.compile(r"\s*\[(\d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}):\s*(.*)
 _MARK = re.compile(
     r"[\[(](in reply to|forwarded from|attached:|paid|the|an?) ?([^\"]*?)(?::? (\".*\"))?[\])]"
 )
+_FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}): (\".*\")")
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
 _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
 _QUESTION_WORDS = """what whats where wheres when who whos whom whose why how which do does did is are am was were can
@@ -89,8 +90,8 @@ def text_of(message: Mapping[str, Any]) -> str:
 
 
 def read_line(line: str) -> Iterator[Statement]:
-    """Yield the statements of one line of data: `[time] name: "text"`, or an item of a summary."""
-    match, bullet = _SPOKEN.fullmatch(line), _BULLET.fullmatch(line)
+    """Yield the statements of one line of data: `[time] name: "text"`, a fact, or an item of a summary."""
+    match, fact, bullet = _SPOKEN.fullmatch(line), _FACT.fullmatch(line), _BULLET.fullmatch(line)
     if match:
         text, name = _unquoted(match[3]), match[2]
         if name == "assistant":
@@ -98,6 +99,8 @@ def read_line(line: str) -> Iterator[Statement]:
         else:
             speaker = "" if name == "user" else name
             yield from _split_marks(text, Statement(text="", speaker=speaker, when=match[1]))[1]
+    elif fact:
+        yield Statement(text=_unquoted(fact[3]), source="note", speaker=fact[2], when=fact[1])
     elif bullet and bullet[1] and (bullet[1] == "user" or bullet[1][0].isupper()):
         yield Statement(text=bullet[2], speaker="" if bullet[1] == "user" else bullet[1])
     elif bullet:

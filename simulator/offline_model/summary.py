@@ -1,10 +1,12 @@
-"""Summaries by rules: the JSON objects that the bot asks for when it compresses a conversation or a run."""
+"""Structured replies by rules: the JSON objects that the bot asks for when it compresses or reads for facts."""
 
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from simulator.offline_model.catch_up import write_points
+from simulator.offline_model.facts import read_facts
 from simulator.offline_model.prompt import Statement, is_question, read_line, sentences, text_of
 from simulator.offline_model.words import folded_words, stems
 
@@ -24,6 +26,10 @@ def structured_reply(schema: Mapping[str, Any], messages: Sequence[Mapping[str, 
     words = int(allowed[1]) if allowed else _USUAL_WORDS
     blank = cast("dict[str, Any]", _blank(schema))
     lines = text_of(messages[-1]).split("\n")
+    if blank.keys() == {"facts"}:
+        return json.dumps(read_facts(lines))
+    if blank.keys() == {"points"}:
+        return json.dumps(write_points(lines))
     objects = [_json_object(line) for line in lines]
     before: Mapping[str, Any] = next((found for found in objects if "overview" in found), blank)
     records = [found for found in objects if "input" in found]

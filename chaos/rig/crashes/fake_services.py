@@ -17,6 +17,7 @@ from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
 from tests.openai_checker.request import find_fault
+from tests.scripted_facts import fact_json, numbered_lines
 from tests.summarizing_model import nothing_of
 
 Json = dict[str, Any]
@@ -186,11 +187,18 @@ class LoggedModel:
         )
 
     async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
-        """Return a summary with the number of the given messages."""
+        """Return a summary with the number of the given messages, or a fact of each numbered line."""
         await _on_its_way()
-        self._log.note("summary")
+        self._log.note(schema.name)
         filled = nothing_of(schema.schema)
-        filled["overview"] = f"They talk about {sum(len(message.text) for message in messages) % 7} shelves."
+        if schema.name == "facts":
+            lines = numbered_lines(messages[-1].text)
+            filled["facts"] = [
+                fact_json(subject="a shelf", statement=f"They keep: {line[-40:]}", messages=[number])
+                for number, line in lines.items()
+            ]
+        else:
+            filled["overview"] = f"They talk about {sum(len(each.text) for each in messages) % 7} shelves."
         await _on_its_way()
         return ModelReply(text=json.dumps(filled), finish_reason="stop")
 

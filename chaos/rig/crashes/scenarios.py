@@ -138,7 +138,7 @@ class Kind:
     name: str
     asked: Sequence[Said] = ()
     before: Sequence[Said] = (says(1, "the paint is blue"),)
-    work: Literal["turn", "door", "compress", "index"] = "turn"
+    work: Literal["turn", "door", "compress", "extract", "index"] = "turn"
     is_group: bool = False
     is_moved: bool = False
     pause_s: float = 0.0
@@ -191,6 +191,7 @@ KINDS: Sequence[Kind] = (
     Kind(name="media", asked=[says(11, "", caption="what is this?", **_DOCUMENT)]),
     Kind(name="door", asked=[says(11, "one thing"), says(12, "/stop")], work="door"),
     Kind(name="compression", before=_LONG, work="compress"),
+    Kind(name="extraction", before=_LONG, work="extract"),
     Kind(name="indexing", asked=[says(11, "what is on the wall?")], work="index"),
 )
 

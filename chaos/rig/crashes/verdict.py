@@ -25,6 +25,7 @@ What = Literal[
     "next prompts that differ",
     "keys or tasks left over",
     "vectors that differ from history",
+    "facts that differ",
 ]
 
 _TOOLS = ("look_up", "mend")
@@ -48,6 +49,8 @@ def judge(kind: Kind, fault: Fault, golden: Json, found: Json) -> list[Finding]:
         *_different("updates without their terminal state", golden, found, "states"),
         *_different("histories that differ", golden, found, "history"),
         *_different("histories that differ", golden, found, "ledger"),
+        *_different("facts that differ", golden, found, "facts"),
+        *_different("facts that differ", golden, found, "unread"),
         *_sends(kind, golden, found),
         *_steps(kind, fault, golden, found),
     ]
@@ -66,8 +69,9 @@ def judge(kind: Kind, fault: Fault, golden: Json, found: Json) -> list[Finding]:
         findings.append(
             Finding(what="keys or tasks left over", told=f"{found['leftovers']} {found['tasks']}")
         )
-    if found["vectors"] != found["indexed"]:
-        told = f"{found['vectors']} vectors of {found['indexed']} messages"
+    wanted = golden["vectors"] if kind.work == "extract" else found["indexed"]  # facts may have vectors too
+    if found["vectors"] != wanted:
+        told = f"{found['vectors']} vectors in place of {wanted}"
         findings.append(Finding(what="vectors that differ from history", told=told))
     return findings
 

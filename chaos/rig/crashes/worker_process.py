@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from bot.agent.fact_model import ModelFactReader
 from bot.agent.summarizer import ModelSummarizer
 from bot.app.agents import model_names
 from bot.app.build import Outside, build_access, build_inbox
@@ -35,6 +36,9 @@ from chaos.rig.crashes.fake_services import Json, Log, LoggedFiles, LoggedModel,
 from chaos.rig.crashes.scenarios import BOT, NOW, Kind, Said, Scene, build_spec, find_kind, think
 from chaos.rig.evidence import leftovers
 from memory import keys
+from memory.facts.extractor import FactExtractor
+from memory.facts.queue import FactQueue
+from memory.facts.redis_facts import RedisFacts
 from memory.history.message import is_indexed
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef
@@ -177,6 +181,8 @@ class Parts:
     slots: Slots
     indexer: Indexer
     compressor: Compressor
+    extractor: FactExtractor
+    facts: RedisFacts
     blow: InjectedFault
     awaits: Awaits
 
@@ -221,6 +227,12 @@ class Parts:
     async def compress(self) -> None:
         """Run the compressions that are due."""
         while (await self.compressor.step()).is_busy:
+            pass
+
+    async def extract(self) -> None:
+        """Read all messages for facts now."""
+        await self.facts.hurry(self.ref)
+        while (await self.extractor.step()).is_busy:
             pass
 
     async def index(self) -> None:
@@ -311,6 +323,13 @@ def _build(
             clock=lambda: now,
             lease_s=LEASE_S,
         ),
+        extractor=FactExtractor(
+            queue=FactQueue(stores.redis, clock=lambda: now, tokens_per_day=settings.facts_tokens_per_day),
+            reader=ModelFactReader(model, tokenizer=_TOKENS, context_window=8_000, timeout_s=10.0),
+            partition=0,
+            lease_s=LEASE_S,
+        ),
+        facts=RedisFacts(stores.redis, clock=lambda: now),
         blow=blow,
         awaits=Awaits(blow.strike),
     )
@@ -352,21 +371,19 @@ async def run_first(order: Order) -> Json:
 async def _do(parts: Parts) -> None:
     """Run the work and count its awaits. An intended cancellation ends it."""
     kind = parts.kind
+    later = {"compress": parts.compress, "extract": parts.extract, "index": parts.index}
     if kind.work in {"turn", "index"}:
         for said in kind.asked:
             await parts.take_in(said)
     try:
-        match kind.work:
-            case "turn":
-                await parts.work(counted=True)
-            case "door":
-                for said in kind.asked:
-                    await _as_root(parts, parts.take_in(said))
-            case "compress":
-                await _as_root(parts, parts.compress())
-            case "index":
-                await parts.work(counted=False)
-                await _as_root(parts, parts.index())
+        if kind.work == "turn":
+            await parts.work(counted=True)
+        elif kind.work == "door":
+            for said in kind.asked:
+                await _as_root(parts, parts.take_in(said))
+        else:
+            await parts.work(counted=False)
+            await _as_root(parts, later[kind.work]())
     except asyncio.CancelledError:
         if not parts.blow.struck:
             raise
@@ -395,6 +412,8 @@ async def run_second(order: Order) -> Json:
         await parts.work(counted=False)
         if parts.kind.work == "compress":
             await parts.compress()
+        if parts.kind.work == "extract":
+            await parts.extract()
         await parts.index()
         found = await _read(parts, [*parts.kind.before, *parts.kind.asked])
         parts.log.note("next")
@@ -438,6 +457,11 @@ async def _read(parts: Parts, said: Sequence[Said]) -> Json:
         "ids": [message.id for message in history],
         "vectors": await parts.stores.recall.count(ref),
         "indexed": sum(map(is_indexed, history)),
+        "facts": sorted(
+            [each.statement, len(each.message_ids), each.valid_to]
+            for each in (await parts.facts.list(ref)).facts
+        ),
+        "unread": await parts.facts.count_unread(ref),
         "ledger": [[entry.name, entry.output] for turn in ledger for entry in turn.entries],
         "shown": shown(parts.log.read()),
     }

@@ -1,0 +1,57 @@
+"""Catching up by rules: lines that ask the reader, lines that decide something, and lines that tell something."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from simulator.offline_model.prompt import is_question
+from simulator.offline_model.words import folded_words, stems
+
+_POINTS = 8
+_LONGEST_QUOTE = 160
+"""Characters."""
+_LINE = re.compile(r'(\d+) \[[^\]]*\] ([^:"]{1,80}): (".*")')
+_READER = re.compile(r'Reader: (".*")')
+_DECISION = re.compile(
+    r"\b(?:let'?s|we'?ll|we will|agreed|decided|settled|it'?s a deal|vamos a|quedamos|договорились|решили)\b",
+    re.IGNORECASE,
+)
+_LEAST_WORDS = 3
+"""A shorter line is small talk."""
+_KINDS = ("asked", "decided", "told")
+
+
+def write_points(lines: Sequence[str]) -> dict[str, Any]:
+    """Return the points about the lines of a request, or of the points in it, in the form of its schema."""
+    reader = next((_unquoted(match[1]) for line in lines if (match := _READER.fullmatch(line))), "")
+    points = [point for line in lines if (point := _point(line, reader)) is not None]
+    points.sort(key=lambda point: _KINDS.index(point["kind"]))
+    return {"points": points[:_POINTS]}
+
+
+def _point(line: str, reader: str) -> dict[str, Any] | None:
+    """Return the point about a line, or the point that the line is; None for small talk and for the bot's answers."""
+    if line.startswith("{"):
+        found: Mapping[str, Any] = json.loads(line)
+        return {**found} if found.get("kind") in _KINDS else None
+    match = _LINE.fullmatch(line)
+    if match is None or match[2] in ("assistant", reader):
+        return None
+    said = " ".join(_unquoted(match[3]).split())
+    names = {word for word in folded_words(reader) if len(word) > 1}
+    is_for_reader = bool(names & set(folded_words(said)))
+    if is_for_reader and (is_question(said) or said.lower().startswith(tuple(names))):
+        kind, verb = "asked", "asks you"
+    elif _DECISION.search(said):
+        kind, verb = "decided", "says"
+    elif len(stems(said)) >= _LEAST_WORDS and not is_question(said):
+        kind, verb = "told", "says"
+    else:
+        return None
+    quoted = said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE].rstrip()}…"
+    return {"kind": kind, "text": f"{match[2]} {verb}: {quoted}", "messages": [int(match[1])]}
+
+
+def _unquoted(text: str) -> str:
+    return str(json.loads(text))

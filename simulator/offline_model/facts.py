@@ -1,0 +1,138 @@
+"""Facts by rules: English sentences about the speaker, about what belongs to the speaker, and about named people."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.offline_model.prompt import is_question, read_line, sentences
+from simulator.offline_model.words import fold
+
+_FACTS_OF_A_LINE = 2
+_LONGEST = 200
+"""Characters of a sentence."""
+_KNOWN = re.compile(r"(\d+)\. (\{.*\})")
+_NUMBERED = re.compile(r"(\d+)\. (\[.*)")
+_OPENING = re.compile(
+    r"(?:(?:also|and|but|now|well|so|hi|hello|actually|by the way|in fact|no|yes"
+    r"|(?:please )?(?:remember|note)(?: that)?)(?:,\s*|\s+))+",
+    re.IGNORECASE,
+)
+_PLAIN = "live work like love hate prefer play speak own drive collect"
+_THIRD_PERSON = {
+    "am": "is",
+    "'m": "is",
+    "have": "has",
+    "study": "studies",
+    "was": "was",
+    "moved": "moved",
+} | {verb: f"{verb}s" for verb in _PLAIN.split()}
+_OWN = re.compile(rf"I(?: |(?='))({'|'.join(_THIRD_PERSON)})\s+(.+)", re.IGNORECASE)
+_VERBS = "|".join(dict.fromkeys((*_THIRD_PERSON.values(), "are")))
+_POSSESSION = re.compile(rf"my\s+((?:[\w'-]+ ){{0,3}}?[\w'-]+)\s+({_VERBS})\s+(.+)", re.IGNORECASE)
+_NAMED = re.compile(rf"([^\W\d_a-z][\w'-]+(?: [^\W\d_a-z][\w'-]+)?)\s+({_VERBS})\s+(.+)")
+_STATED = re.compile(rf"(.+?)\s+({_VERBS})\s+(.+)", re.IGNORECASE)
+_PRONOUNS = "It That This There He She They We You Who What The These Those Here Today Everything"
+_NOT_NAMES = frozenset(_PRONOUNS.split())
+_MOMENTARY = re.compile(
+    r"(?:\w+ing|here|sorry|fine|ok|okay|back|sure|not|so|glad|happy|tired|afraid)\b", re.IGNORECASE
+)
+_SINGLE = frozenset(["lives", "works", "moved"])
+"""Verbs of which a person has one object at a time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Told:
+    """A sentence as a fact. Facts of one `topic` contradict each other."""
+
+    subject: str
+    statement: str
+    topic: tuple[str, str]
+
+
+@dataclass(slots=True, kw_only=True)
+class _Noted:
+    """A fact of the reply, with the numbers of its lines and of the known facts that it replaces."""
+
+    told: _Told
+    lines: list[int]
+    replaces: list[int] = field(default_factory=list[int])
+
+
+def read_facts(lines: Sequence[str]) -> dict[str, Any]:
+    """Return the facts in the numbered lines of a request for facts, in the form of its schema."""
+    known = list(_known(lines))
+    stated = {(fold(each.subject), fold(each.statement)) for _, each in known}
+    noted: dict[tuple[str, ...], _Noted] = {}
+    for number, speaker, text in _spoken(lines):
+        told = [fact for sentence in sentences(text) if (fact := _fact(sentence, speaker))]
+        for fact in told[:_FACTS_OF_A_LINE]:
+            if (fold(fact.subject), fold(fact.statement)) in stated:
+                continue
+            key = (fold(fact.subject), *fact.topic)
+            replaced = [at for at, old in known if (fold(old.subject), *old.topic) == key]
+            noted[key] = _Noted(told=fact, lines=[number], replaces=replaced)
+    return {
+        "facts": [
+            {
+                "subject": each.told.subject,
+                "statement": each.told.statement,
+                "messages": each.lines,
+                "replaces": each.replaces,
+                "confidence": 0.9,
+            }
+            for each in noted.values()
+        ]
+    }
+
+
+def _known(lines: Sequence[str]) -> Iterator[tuple[int, _Told]]:
+    for line in lines:
+        match = _KNOWN.fullmatch(line)
+        if match:
+            fact: Mapping[str, str] = json.loads(match[2])
+            subject, stated = str(fact["subject"]), _STATED.fullmatch(str(fact["statement"]).rstrip("."))
+            topic = (
+                _topic(subject, stated[1], stated[2], stated[3]) if stated else ("", str(fact["statement"]))
+            )
+            yield int(match[1]), _Told(subject=subject, statement=str(fact["statement"]), topic=topic)
+
+
+def _spoken(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
+    for line in lines:
+        match = _NUMBERED.fullmatch(line)
+        if match:
+            for each in read_line(match[2]):
+                if each.source == "person":
+                    yield int(match[1]), each.speaker or "user", each.text
+
+
+def _fact(sentence: str, speaker: str) -> _Told | None:
+    """Return the sentence in the third person, or None if it is no statement that may last."""
+    plain = _OPENING.sub("", sentence, count=1) if _OPENING.match(sentence) else sentence
+    plain = plain.replace("’", "'").strip().rstrip(".!…")  # noqa: RUF001
+    if len(plain) > _LONGEST or is_question(plain):
+        return None
+    if match := _OWN.match(plain):
+        verb, rest = _THIRD_PERSON[match[1].lower()], match[2]
+        return None if _MOMENTARY.match(rest) else _told(speaker, speaker, verb, rest)
+    if match := _POSSESSION.match(plain):
+        name = re.search(r"\s([^\W\d_a-z][\w'-]+)$", match[1])
+        owned = f"{speaker}'s {match[1]}"
+        return _told(name[1] if name else owned, owned, match[2].lower(), match[3])
+    match = _NAMED.match(plain)
+    return _told(match[1], match[1], match[2], match[3]) if match and match[1] not in _NOT_NAMES else None
+
+
+def _told(subject: str, named: str, verb: str, rest: str) -> _Told:
+    rest = re.sub(r"\b(?:my|our)\b", "their", rest, flags=re.IGNORECASE)
+    return _Told(
+        subject=subject, statement=f"{named} {verb} {rest}.", topic=_topic(subject, named, verb, rest)
+    )
+
+
+def _topic(subject: str, named: str, verb: str, rest: str) -> tuple[str, str]:
+    """Return the verb alone if there can be one such fact of a subject, else with its object."""
+    is_thing = "'s " in subject and verb in ("is", "are")
+    return (verb, "") if verb in _SINGLE or is_thing else (verb, fold(rest))
