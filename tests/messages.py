@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.turn.answer_receipt import AnswerReceipt
+from memory.history.fact import Fact
 from memory.history.message import Message, Role
 from memory.keys import ContextRef, context_id
 
@@ -37,6 +38,20 @@ def some_messages(number: int, *, start: int = 0) -> list[Message]:
 def make_receipt(message_id: str = "m1", **facts: Any) -> AnswerReceipt:
     """Return the receipt of an answer."""
     return replace(AnswerReceipt(message_id=message_id, at=1000.5, agent="desk"), **facts)
+
+
+def make_fact(fact_id: str = "f1", statement: str = "Anna lives in Lisbon", **fields: Any) -> Fact:
+    """Return a fact about Anna, told by person 7 in the message m0 on 20 November 2025."""
+    fact = Fact(
+        id=fact_id,
+        subject="Anna",
+        statement=statement,
+        said_by=7,
+        message_ids=("m0",),
+        valid_from=1_763_660_580.0,
+        confidence=0.9,
+    )
+    return replace(fact, **fields)
 
 
 def ids(messages: Iterable[Message]) -> list[str]:

@@ -27,8 +27,11 @@ class SummarizingModel:
     def __call__(self, request: ChatRequest) -> Reply:
         if "response_format" not in request:
             return text(echo_of(request))
+        summary = summary_of(request)
+        reply = text(json.dumps(summary))
+        if "overview" not in summary:  # a request for facts
+            return reply
         self.summaries += 1
-        reply = text(json.dumps(summary_of(request)))
         return held(reply, until=self.release) if self.holding else reply
 
 
@@ -42,6 +45,8 @@ def summary_of(request: ChatRequest) -> dict[str, Any]:
     schema = request["response_format"]["json_schema"]["schema"]
     told = dict(_CODE.findall(json.dumps(request["messages"], ensure_ascii=False)))
     filled = nothing_of(schema)
+    if "overview" not in filled:  # a request for facts
+        return filled
     filled["overview"] = "They talk about shelves and paint."
     filled["facts"] = [
         {"about": name, "fact": f"the code of {name} is {code}"} for name, code in told.items()

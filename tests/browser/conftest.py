@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from simulator.api.config import SimulatorConfig
 from simulator.service import serve
+from tests.browser.static_files import serve_static
 
 DEADLINE_S = 10.0
 _CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
@@ -152,3 +153,10 @@ def run_simulator(config: SimulatorConfig, *, port: int = 0) -> Generator[Simula
 def _note(window: Window, kind: str, text: str) -> None:
     if kind in {"error", "warning"}:
         window.complaints.append(f"{kind}: {text}")
+
+
+@pytest.fixture(scope="module")
+def static_url() -> Iterator[str]:
+    """Yield the address of the memory page's files, without a service behind them."""
+    with serve_static() as url:
+        yield url

@@ -8,13 +8,15 @@ from bot.turn.answer_receipt import AnswerReceipt, CalledTool, ModelTokens, Reca
 from memory.artifacts.store import ContextArtifacts
 from memory.codec import dump_json
 from memory.history.contexts import get_or_create
+from memory.history.fact import LONGEST_STATEMENT, LONGEST_SUBJECT, Fact
 from memory.history.message import Message, Quote, Sender, message_id
 from memory.history.redis_history import RedisHistory
-from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
+from memory.history.summary import ArtifactNote, Summary, SummaryFact, SummaryText
 from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
 from tests.browser.memory_page import program_ref
 from tests.contract.memory_kit import RedisMemory
+from tests.known_facts import learn, say_lines, told
 
 _MARKUP = (
     "<script>attack('{n}')</script>",
@@ -68,13 +70,14 @@ _NOW = 1_795_000_000.0
 
 
 async def fill_hostile_memory(redis: RedisClient, chat_id: int) -> None:
-    """Give a private chat hostile messages, names, quotations, files, answers with receipts, a summary and topics."""
+    """Give a private chat hostile messages, names, quotations, files, receipts, facts, a summary and topics."""
     ref, texts = program_ref(chat_id), (*PAYLOADS, *LAYOUT_BREAKERS)
     await get_or_create(
         redis, ref, context_keys=context_keys(_BOT_ID, chat_id, None), title=texts[0], now=_NOW
     )
     said = await RedisHistory(redis).append(ref, [_message(n, text) for n, text in enumerate(texts)], epoch=0)
-    await _answer(redis, ref, texts, said)
+    facts = await _tell_facts(redis, ref, texts)
+    await _answer(redis, ref, texts, said, facts)
     await _summarise(redis, ref, texts, said)
     artifacts = ContextArtifacts(redis, ref, epoch=lambda: 0, clock=lambda: _NOW, ttl_s=10**8, keep_beyond=0)
     for n, text in enumerate(texts):
@@ -98,7 +101,22 @@ def _message(number: int, text: str) -> Message:
     )
 
 
-async def _answer(redis: RedisClient, ref: ContextRef, texts: tuple[str, ...], said: list[Message]) -> None:
+async def _tell_facts(redis: RedisClient, ref: ContextRef, texts: tuple[str, ...]) -> list[Fact]:
+    """Save a fact for each text: it is the statement, and the name of its person or thing. Return them."""
+    teller = Sender(id=4999, name=texts[7])
+    (source,) = await say_lines(redis, ref, teller, ["all of this is true"])
+    names = [text[:LONGEST_SUBJECT] for text in texts]
+    subjects = [Sender(id=5000 + n, name=name) if n % 2 else name for n, name in enumerate(names)]
+    facts = [
+        told(teller, text[:LONGEST_STATEMENT], source, about=subject)
+        for text, subject in zip(texts, subjects, strict=True)
+    ]
+    return await learn(redis, ref, *facts)
+
+
+async def _answer(
+    redis: RedisClient, ref: ContextRef, texts: tuple[str, ...], said: list[Message], facts: list[Fact]
+) -> None:
     """Append answers whose receipts name hostile tools, models and agents, and recall hostile messages."""
     step = 5
     for first in range(0, len(texts), step):
@@ -118,6 +136,7 @@ async def _answer(redis: RedisClient, ref: ContextRef, texts: tuple[str, ...], s
                 RecalledMessage(message_id=each.id, reasons=("words", "writer"))
                 for each in said[first : first + step]
             ),
+            facts=tuple(fact.id for fact in facts[first : first + step]),
             tools=tuple(CalledTool(name=name, outcome=name, seconds=1.0) for name in names),
         )
         key = context_key(ref, "receipt", answer.id)
@@ -130,7 +149,7 @@ async def _summarise(
     telling = SummaryText(
         overview=" ".join(texts),
         primary_goal=texts[0],
-        facts=tuple(Fact(about=text[:200], fact=text) for text in texts),
+        facts=tuple(SummaryFact(about=text[:200], fact=text) for text in texts),
         artifacts=tuple(ArtifactNote(id="a1", tool=text[:200], holds=text) for text in texts),
         next=texts[1],
     )

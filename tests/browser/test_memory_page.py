@@ -34,7 +34,7 @@ FOCUSED = f"""() => {{ {NAMES}
   return node === document.body ? "body" : describe(node) + (hasRing ? "" : " without a ring");
 }}"""
 REACHABLE = f"""() => {{ {NAMES}
-  const nodes = [...document.querySelectorAll("button, a[href], input, summary, [tabindex='0']")];
+  const nodes = [...document.querySelectorAll("button, a[href], input, textarea, summary, [tabindex='0']")];
   const isShown = (node) => node.checkVisibility({{ visibilityProperty: true }}) && !node.disabled;
   return ["body", ...nodes.filter(isShown).map(describe)];
 }}"""

@@ -8,6 +8,7 @@ from anyio.from_thread import start_blocking_portal
 from playwright.sync_api import Browser, Page, expect
 
 from memory.embedded.valkey import open_valkey
+from memory.history.fact import LONGEST_STATEMENT
 from memory.redis.client import open_redis
 from tests.browser.hostile_texts import EMOJI, PAYLOADS, RIGHT_TO_LEFT, fill_hostile_memory
 from tests.browser.memory_page import DESKTOP, OLGA, PHONE, overflows, page_address, watched_context
@@ -26,6 +27,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Generator[Program]:
     with start_blocking_portal() as portal:
         portal.call(fill)
     with run_program(folder) as program:
+        program.wait_until(lambda: program.events("reindex_switched"))
         yield program
 
 
@@ -46,6 +48,7 @@ def test_hostile_texts_are_shown_as_text_run_nothing_and_break_no_layout(
         for answer in page.get_by_test_id("why-button").all():
             answer.click()
         expect(page.get_by_test_id("receipt").get_by_test_id("memory")).to_have_count(len(PAYLOADS) + 5)
+        expect(page.get_by_test_id("receipt").get_by_test_id("used-fact")).to_have_count(len(PAYLOADS) + 5)
         page.screenshot(path=tmp_path / "receipts.png")
         assert overflows(page) == []
 
@@ -70,6 +73,24 @@ def test_hostile_texts_are_shown_as_text_run_nothing_and_break_no_layout(
         expect(page.get_by_test_id("context")).to_have_count(len(PAYLOADS) + 6)
         assert overflows(page) == []
         page.screenshot(path=tmp_path / "overview.png")
+
+        page.get_by_test_id("tab-facts" if size == PHONE else "side-facts").click()
+        statements = page.get_by_test_id("fact-text")
+        expect(statements).to_have_count(len(PAYLOADS) + 5)
+        assert {text[:LONGEST_STATEMENT] for text in (*PAYLOADS, EMOJI, RIGHT_TO_LEFT)} <= set(
+            statements.all_text_contents()
+        )
+        assert overflows(page) == []
+        for _ in range(len(PAYLOADS) + 5):
+            page.get_by_test_id("correct-fact").first.click()
+        assert overflows(page) == []
+        page.screenshot(path=tmp_path / "facts.png")
+        for _ in range(len(PAYLOADS) + 5):
+            page.get_by_test_id("cancel-fact").first.click()
+        for delete in page.get_by_test_id("forget-fact").all():
+            delete.click()
+            assert overflows(page) == []
+            page.get_by_test_id("close-dialog").click()
         watch.assert_calm()
 
 

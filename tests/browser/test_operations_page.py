@@ -8,8 +8,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.static_files import serve_static
-
 _HOSTILE = "<img src=x onerror=document.title='run'> \u202egnp.exe"
 
 _OPEN = """async (replies) => {
@@ -76,20 +74,14 @@ _REPLIES: dict[str, Any] = {
 }
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with serve_static() as url:
-        yield url
-
-
 @pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
+def page(browser: Browser, static_url: str) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 390, "height": 844})
     page = context.new_page()
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
     page.clock.install()
-    page.goto(f"{url}plots.css")
+    page.goto(f"{static_url}plots.css")
     yield page
     context.close()
     assert failures == []

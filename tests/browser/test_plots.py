@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.static_files import serve_static
-
 _HOUR = 3600
 _NOON = 1_795_435_200  # 23 November 2026 12:00 UTC
 
@@ -21,19 +19,13 @@ _SHOW = """async ({options, spans, series}) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with serve_static() as url:
-        yield url
-
-
 @pytest.fixture
-def page(browser: Browser, url: str) -> Iterator[Page]:
+def page(browser: Browser, static_url: str) -> Iterator[Page]:
     context = browser.new_context(timezone_id="Europe/Berlin", viewport={"width": 390, "height": 844})
     page = context.new_page()
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))
-    page.goto(f"{url}plots.css")
+    page.goto(f"{static_url}plots.css")
     yield page
     context.close()
     assert failures == []

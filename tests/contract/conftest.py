@@ -2,14 +2,19 @@
 
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
-from memory.embedded.index_server import open_index_server
+from memory.embedded.index_server import IndexEndpoint, open_index_server
 from memory.embedded.valkey import open_valkey
+from memory.recall.qdrant.index import open_qdrant
+from memory.recall.vector_index import VectorIndex
 from memory.redis.client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
 from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory
+from tests.contract.vector_kit import make_index, open_local_client
+from tests.fakes.vector_index import InMemoryIndex
 from tests.stores import hold_open
 
 
@@ -40,3 +45,24 @@ async def memory(request: pytest.FixtureRequest, redis_url: str) -> AsyncGenerat
     async with open_redis(redis_url) as redis:
         await redis.call("FLUSHALL")
         yield RedisMemory(redis)
+
+
+@pytest.fixture(params=["server", "local", "memory"])
+async def any_index(
+    request: pytest.FixtureRequest, index_endpoint: IndexEndpoint
+) -> AsyncGenerator[VectorIndex]:
+    """A vector index on the embedded server, in qdrant-client's local mode, and in memory."""
+    if request.param == "memory":
+        yield InMemoryIndex()
+    elif request.param == "local":
+        async with open_local_client() as client:
+            yield make_index(client)
+    else:
+        async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
+            yield make_index(client)
+
+
+@pytest.fixture
+def chat() -> str:
+    """Return a context id for this test alone: erasing and counting cover all collections of a shared server."""
+    return uuid4().hex

@@ -23,9 +23,11 @@ from bot.transport.updates import context_keys
 from bot.turn.store import ATTEMPTS_AT_MOST, TurnStore
 from memory.codec import dump_json
 from memory.history import contexts
+from memory.history.fact import Fact
 from memory.history.message import Message, Role, Sender, message_id
 from memory.history.talk import TalkLine
 from memory.recall.recall import IndexItem
+from tests.planted_facts import plant_facts
 
 T = TypeVar("T")
 
@@ -116,6 +118,27 @@ async def edit(chat_id: int, number: int, now: str) -> None:
         assert await stores.history.replace(
             ref, edited, text=now, tokens=len(now.split()), edited_at=NOW + 60, epoch=0
         )
+
+
+async def learn(chat_id: int, *statements: str, until: Sequence[str] = ()) -> None:
+    """Save facts about Anna that the chat's messages told, each newer than the one before. `until` no longer hold."""
+    async with open_stores(load_settings()) as stores:
+        ref = telegram_ref(BOT_ID, chat_id, None, partitions=stores.partitions)
+        facts = [
+            Fact(
+                id=f"fact{number}",
+                subject="Anna Berg",
+                subject_id=1,
+                statement=statement,
+                said_by=1,
+                message_ids=(message_id(f"{chat_id}/None", 0),),
+                valid_from=NOW + number,
+                valid_to=NOW + 86_400 if statement in until else None,
+                confidence=0.9,
+            )
+            for number, statement in enumerate(statements)
+        ]
+        await plant_facts(stores.redis, ref, facts)
 
 
 async def start_conversation(chat_id: int) -> None:

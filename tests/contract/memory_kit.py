@@ -10,7 +10,7 @@ from memory.codec import dump_json
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistoryStore
-from memory.history.summary import Fact, Summary, SummaryText
+from memory.history.summary import Summary, SummaryFact, SummaryText
 from memory.keys import ContextRef, context_key
 from memory.recall.indexer import CurrentHistory
 from memory.redis.client import RedisClient, open_redis
@@ -135,7 +135,7 @@ def make_summary(
         conversation_start=start,
         from_sequence=after.upto_sequence + 1 if after else start,
         upto_sequence=upto,
-        text=SummaryText(overview=overview, facts=(Fact(about="Anna", fact="lives in Lisbon"),)),
+        text=SummaryText(overview=overview, facts=(SummaryFact(about="Anna", fact="lives in Lisbon"),)),
         tokens=7,
         model="small",
         created_at=NOW,

@@ -7,6 +7,7 @@ import pytest
 from bot.agent.prompt.parts import LeftOutCause, PartName
 from bot.errors import Fenced
 from bot.turn.answer_receipt import (
+    FACTS_AT_MOST,
     MODELS_AT_MOST,
     RECALLED_AT_MOST,
     TOOLS_AT_MOST,
@@ -170,15 +171,15 @@ def test_the_largest_receipt_takes_4_kb() -> None:
         room=10**9,
         recalled=(recalled,) * RECALLED_AT_MOST,
         more_recalled=50,
+        facts=("f" * 36,) * FACTS_AT_MOST,
         window_messages=10**6,
-        window_left_out=10**6,
         summary_id="f" * 36,
         tools=(tool,) * TOOLS_AT_MOST,
         more_tools=10**6,
-        # Twelve reasons are all that the prompt has.
+        # Fourteen reasons are more than a prompt has.
         left_out=tuple(
             LeftOutOfPart(part=part, count=10**6, why=cause)
-            for part in get_args(PartName)[2:8]
+            for part in get_args(PartName)[2:9]
             for cause in causes[:2]
         ),
     )

@@ -91,7 +91,7 @@ async def test_the_indexer_drops_the_old_messages_and_takes_the_new(redis: Redis
     assert [(fields["op"], fields["id"]) for _, fields in entries] == [
         ("drop", "m2"),
         ("drop", "m3"),
-        ("index", "n2"),
+        ("new", "n2"),
     ]
 
 
@@ -204,7 +204,7 @@ async def test_a_rewound_history_hides_its_newest_messages(redis: RedisClient, k
     assert [message.id async for message in newest_first(turn, REF, whole=True)][:2] == ["mine", "m3"]
     assert set(await turn.get(REF, ["m3", "m4", "m5", "mine"])) == {"m3", "mine"}
     around = await turn.around(REF, [3, 4], reach=2)
-    assert ids(around[3]) == ["m1", "m2", "m3"]
+    assert ids(around[3].messages) == ["m1", "m2", "m3"]
     assert 4 not in around
     now = await turn.load(REF, limit=9)
     assert (ids(now.newest)[-2:], now.count, now.conversation_count) == (["m3", "mine"], 5, 5)

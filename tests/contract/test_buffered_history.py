@@ -105,7 +105,7 @@ async def test_i05_a_turn_reads_uncovered_messages_without_a_round_trip(
 
     assert redis.round_trips == trips
     assert ids(snapshot.newest) == ["m4", "m5", "m6", "m7", "mine"]
-    assert (snapshot.summary, snapshot.covered_count) == (make_summary("s1", upto=3), 4)
+    assert (snapshot.summary, snapshot.summary_state.covered_count) == (make_summary("s1", upto=3), 4)
     assert [call.first_sequence for call in snapshot.ledger] == [4, 6]
 
 
@@ -224,8 +224,8 @@ async def test_a_turn_reads_its_own_messages_like_stored_ones(
     ]
     ours, theirs = await turn.load(REF, limit=5), await written.load(REF, limit=5)
     assert (ours.newest, ours.count, ours.ledger) == (theirs.newest, theirs.count, theirs.ledger)
-    assert (ours.summary, ours.covered_count, ours.conversation_count) == (
+    assert (ours.summary, ours.summary_state.covered_count, ours.conversation_count) == (
         theirs.summary,
-        theirs.covered_count,
+        theirs.summary_state.covered_count,
         theirs.conversation_count,
     )

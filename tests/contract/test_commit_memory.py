@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import Fenced
 from bot.turn.answer_receipt import ModelTokens
-from bot.turn.store import TurnStore
+from bot.turn.store import LaterWork, TurnStore
 from memory import keys
 from memory.codec import parse_json
 from memory.errors import Forgotten
@@ -71,7 +71,7 @@ async def test_i12_a_transfer_lasts_until_the_next_one_or_a_return_to_the_main_a
     for update, agent in enumerate(["billing", None, "shipping", ""], start=1):
         await box.accept(update)
         claim = await box.claim_one()
-        await box.commit(claim, update, active_agent=agent)
+        await box.commit(claim, update, meta={} if agent is None else {"active_agent": agent})
         await box.inbox.settle(claim)
         seen.append((await RedisHistory(redis).load(REF, limit=0)).active_agent)
 
@@ -85,7 +85,7 @@ async def test_i12_a_new_conversation_returns_to_the_main_agent_and_drops_the_su
     memory = RedisMemory(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    await box.commit(claim, 1, messages=some_messages(4), active_agent="billing")
+    await box.commit(claim, 1, messages=some_messages(4), meta={"active_agent": "billing"})
     await memory.add_summary(REF, make_summary("s1", upto=1), ["m0", "m1"])
     await box.accept(2)
 
@@ -106,13 +106,13 @@ async def test_a_commit_queues_its_conversation_for_compression_once(
     await box.commit(claim, 1, messages=some_messages(2))
     assert await redis.call("EXISTS", keys.partition_key(0, "compress")) == 0
     await box.accept(2)
-    await box.commit(claim, 2, messages=some_messages(2, start=2), compresses=True)
+    await box.commit(claim, 2, messages=some_messages(2, start=2), later=LaterWork(compresses=True))
 
     compression = await memory.summaries.claim(0, lease_s=60)
     assert compression is not None
     assert compression.ref == REF
     await box.accept(3)
-    await box.commit(claim, 3, messages=some_messages(2, start=4), compresses=True)
+    await box.commit(claim, 3, messages=some_messages(2, start=4), later=LaterWork(compresses=True))
 
     assert await memory.summaries.claim(0, lease_s=60) is None
 
@@ -125,8 +125,8 @@ async def test_a_commit_repeated_after_a_lost_reply_changes_nothing(redis: Redis
         "messages": some_messages(2),
         "ledger": (make_entry("a1"),),
         "receipt": make_receipt("m1"),
-        "active_agent": "billing",
-        "compresses": True,
+        "meta": {"active_agent": "billing"},
+        "later": LaterWork(compresses=True),
         "parts": some_parts("hi"),
     }
     await box.commit(claim, 1, **everything)
@@ -152,7 +152,7 @@ async def test_a_late_commit_stores_nothing(redis: RedisClient, late: str) -> No
     with pytest.raises(Forgotten if late == "after a reset" else Fenced):
         await box.commit(
             claim, 1, messages=some_messages(2), ledger=(make_entry(),), receipt=make_receipt("m1"),
-            active_agent="billing", compresses=True,
+            meta={"active_agent": "billing"}, later=LaterWork(compresses=True),
         )  # fmt: skip
 
     assert await all_values(redis) == before
@@ -166,7 +166,11 @@ async def test_a_take_loads_summary_ledger_and_active_agent_in_one_round_trip(
     await box.accept(1)
     claim = await box.claim_one()
     await box.commit(
-        claim, 1, messages=some_messages(4), ledger=(make_entry(output="42"),), active_agent="billing"
+        claim,
+        1,
+        messages=some_messages(4),
+        ledger=(make_entry(output="42"),),
+        meta={"active_agent": "billing"},
     )
     await memory.add_summary(REF, make_summary("s1", upto=1), ["m0", "m1"])
     await box.accept(2)
@@ -188,8 +192,9 @@ async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) 
     claim = await box.claim_one()
     await memory.add_artifact(REF, "a1", "quokka")
     await box.commit(
-        claim, 1, messages=some_messages(4), ledger=(make_entry("a1", output="quokka"),), active_agent="quokka",
-        receipt=make_receipt("m3", models=(ModelTokens(model="quokka"),)), compresses=True,
+        claim, 1, messages=some_messages(4), ledger=(make_entry("a1", output="quokka"),),
+        meta={"active_agent": "quokka"},
+        receipt=make_receipt("m3", models=(ModelTokens(model="quokka"),)), later=LaterWork(compresses=True),
     )  # fmt: skip
     await memory.add_summary(REF, make_summary("s1", upto=1, overview="quokka"), ["m0", "m1"])
     await memory.summaries.queue(REF)

@@ -22,6 +22,7 @@ from memory.summary import compressor
 from memory.summary.compression import CompressionLimits, Piece
 from memory.summary.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
 from memory.summary.redis_summaries import CompressionClaim, RedisSummaries
+from tests.contract.tripping_redis import TrippingRedis
 from tests.messages import ids, make_ref, some_messages
 from tests.redis_values import all_values
 
@@ -245,8 +246,8 @@ async def test_i07_a_failure_changes_nothing_and_there_are_three_tries(rig: Rig,
 
     after = await rig.state()
     assert outcomes == ["later", "later", "given_up"]
-    assert replace(after, summary_failed_at=None) == before
-    assert after.summary_failed_at == 40
+    assert replace(after, summary_state=before.summary_state) == before
+    assert after.summary_state.failed_at == 40
     assert not await rig.is_queued()
 
 
@@ -450,9 +451,7 @@ class Repeating:
     async def run(self, call: ScriptCall) -> Any:
         first = await self._redis.run(call)
         again = await self._redis.run(call)
-        return (
-            first if call.script.name == "claim_compression" else again
-        )  # that one claims the next that is due
+        return first if call.script.name == "claim_due" else again  # that one claims the next that is due
 
     async def run_all(self, calls: Any) -> Any:
         return await self._redis.run_all(calls)
@@ -560,41 +559,6 @@ async def wait_until_async(read: Callable[[], Awaitable[float]], holds: Callable
     async with asyncio.timeout(5):
         while not holds(await read()):  # noqa: ASYNC110 - the store has no event to wait on
             await asyncio.sleep(0.005)
-
-
-class TrippingRedis:
-    """A client that cancels its caller at round trip `at`, before the request or after the reply."""
-
-    def __init__(self, redis: RedisClient, at: int, when: Literal["before", "after"]) -> None:
-        self._redis = redis
-        self._at = at
-        self._when = when
-        self.trips = 0
-
-    async def run(self, *arguments: Any) -> Any:
-        return await self._trip(self._redis.run, *arguments)
-
-    async def run_all(self, *arguments: Any) -> Any:
-        return await self._trip(self._redis.run_all, *arguments)
-
-    async def call(self, *arguments: Any) -> Any:
-        return await self._trip(self._redis.call, *arguments)
-
-    async def _trip(self, do: Callable[..., Awaitable[Any]], *arguments: Any) -> Any:
-        self.trips += 1
-        if self.trips == self._at and self._when == "before":
-            await _be_cancelled()
-        reply = await do(*arguments)
-        if self.trips == self._at and self._when == "after":
-            await _be_cancelled()
-        return reply
-
-
-async def _be_cancelled() -> None:
-    task = asyncio.current_task()
-    assert task is not None
-    task.cancel()
-    await asyncio.sleep(0)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

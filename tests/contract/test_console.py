@@ -158,11 +158,12 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     assert (ran.status, ran.err) == (0, "")
     printed = " ".join(ran.out.split())
     assert (
-        "4 messages, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, "
+        "4 messages, 0 facts, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, "
         "2 waiting updates" in printed
     )
     assert (
-        "0 messages, 0 search entries, 0 summaries, tool records, artifacts and overheard messages" in printed
+        "0 messages, 0 search entries, 0 facts, summaries, tool records, artifacts and overheard messages"
+        in printed
     )
     assert "nothing is left" in ran.out
     assert (before, on_stores(vectors_of(GROUP))) == (4, 0)
@@ -188,6 +189,7 @@ def test_the_json_receipt_of_a_reset_has_every_count(console: ConsoleRig) -> Non
         "people_erased": 1,
         "sessions_erased": 1,
         "answer_receipts_erased": 0,
+        "facts_erased": 0,
         "others_left": 0,
         "is_proven": True,
     }

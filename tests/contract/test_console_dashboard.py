@@ -2,8 +2,7 @@
 
 import socket
 import time
-from collections.abc import AsyncGenerator, Generator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Generator, Mapping
 from pathlib import Path
 
 import pytest
@@ -11,9 +10,9 @@ import pytest
 from bot.app.stores import open_stores
 from bot.page.app import PageApp
 from bot.page.dashboard import Dashboard
-from bot.settings import PAGE_PATH, WEBHOOK_PATH, load_settings
-from bot.transport.http_server import create_http_app, serve_http
+from bot.settings import load_settings
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
+from tests.page_http import serve_page
 from tests.stores import hold_open
 
 
@@ -42,23 +41,7 @@ def page(port: int) -> Generator[None]:
     """Serve the page there."""
     page = PageApp()
     page.publish()
-    with hold_open(http_of(page, port)):
-        yield
-
-
-@asynccontextmanager
-async def http_of(page: PageApp | None, port: int) -> AsyncGenerator[None]:
-    async def nothing_is_down() -> dict[str, str]:
-        return {}
-
-    app = create_http_app(
-        webhook=None,
-        what_is_down=nothing_is_down,
-        webhook_path=WEBHOOK_PATH,
-        page=page,
-        page_path=PAGE_PATH,
-    )
-    async with serve_http(app, port=port):
+    with hold_open(serve_page(page, port=port)):
         yield
 
 
@@ -99,7 +82,7 @@ def test_without_a_running_bot_there_is_no_link(console: ConsoleRig, port: int) 
 
 
 def test_a_process_without_the_page_gives_no_link(console: ConsoleRig, port: int) -> None:
-    with hold_open(http_of(None, port)):
+    with hold_open(serve_page(None, port=port)):
         ran = console("dashboard")
 
     assert (ran.status, ran.out) == (1, "")

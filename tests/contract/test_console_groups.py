@@ -55,7 +55,7 @@ def test_a_group_with_only_overheard_messages_is_listed_and_erased(console: Cons
     assert listed["last_message_at"] == "2026-01-02T03:04:05.000Z"
     history = console("history", str(OLD))
     assert history.status == 0
-    assert "and 2 overheard messages, which --prompt shows" in " ".join(history.out.split())
+    assert "and 2 overheard messages; --prompt shows the newest" in " ".join(history.out.split())
 
     receipt = console("reset", str(OLD), "--yes", "--json").document
 

@@ -10,21 +10,34 @@ import pytest
 
 from memory.artifacts.store import ContextArtifacts
 from memory.characters import well_formed
-from memory.codec import dump_json
+from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, StoreUnavailable
+from memory.facts.erasure import switch_off
 from memory.history.contexts import dump_entry
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender, message_id
 from memory.history.redis_history import RedisHistory
-from memory.history.summary import Fact, Summary, SummaryText
+from memory.history.summary import Summary, SummaryFact, SummaryText
 from memory.history.talk import TalkLine
 from memory.keys import TALK_TTL_S, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
 from memory.summary.redis_summaries import RedisSummaries
 from memory.transfer.exporter import ChangedMeanwhile, export_context
-from memory.transfer.file import BadFile, BodyLine, Header, Seal, check_file, dump_line, split_lines
+from memory.transfer.file import (
+    BadFile,
+    BodyLine,
+    FactLine,
+    FileFact,
+    Header,
+    Seal,
+    check_file,
+    dump_line,
+    split_lines,
+)
 from memory.transfer.importer import ContextImport, ContextOccupied, ImportLost
+from tests.contract.facts_kit import BEN, REF, open_facts, said, told
 from tests.contract.inbox_kit import open_inbox
 from tests.messages import make_ref
 from tests.redis_values import all_values
@@ -88,7 +101,7 @@ async def summarise(redis: RedisClient, ref: ContextRef) -> None:
         conversation_start=0,
         from_sequence=0,
         upto_sequence=1,
-        text=SummaryText(overview="They met.", facts=(Fact(about="Ann", fact="likes tea"),)),
+        text=SummaryText(overview="They met.", facts=(SummaryFact(about="Ann", fact="likes tea"),)),
         tokens=9,
         model="m",
         created_at=NOW,
@@ -251,7 +264,7 @@ async def test_an_export_that_a_change_overtakes_fails(redis: RedisClient) -> No
     history = RedisHistory(redis)
     await history.append(make_ref(), [make_message(number) for number in range(1200)], epoch=0)
 
-    for change, told in (("edit", ChangedMeanwhile), ("reset", Forgotten)):
+    for change, failure in (("edit", ChangedMeanwhile), ("reset", Forgotten)):
         lines = export_context(redis, make_ref(), artifacts=artifacts_of(redis, make_ref()))
         for _ in range(10):
             await anext(lines)
@@ -260,7 +273,7 @@ async def test_an_export_that_a_change_overtakes_fails(redis: RedisClient) -> No
             assert await history.replace(make_ref(), edited, text="new", tokens=1, edited_at=NOW, epoch=0)
         else:
             await history.erase(make_ref())
-        with pytest.raises(told):
+        with pytest.raises(failure):
             _ = [line async for line in lines]
 
 
@@ -568,3 +581,77 @@ async def test_a_turn_during_an_import_is_answered_after_the_imported_messages(
     newest = (await RedisHistory(redis).load(make_ref(), limit=3)).newest
     assert [message.sequence for message in newest] == [11, 12, 13]
     assert newest[-1].id == answered.id
+
+
+async def test_facts_choices_and_unread_messages_are_in_the_file(redis: RedisClient) -> None:
+    store = await open_facts(redis)
+    first, second = message_id("file", "a"), message_id("file", "b")
+    await store.commit(said(first), said(second, by=BEN))
+    (lisbon,) = await store.save(told("lives in Lisbon", first, valid_from=1.0))
+    third = message_id("file", "c")
+    await store.commit(said(third))
+    await store.save(told("lives in Porto", third, valid_from=2.0, replaces=(lisbon.id,)))
+    await switch_off(REF, person=BEN.id, epoch=0, facts=store.facts, recall=None)
+    fourth = message_id("file", "d")
+    await store.commit(said(fourth))
+    facts, cited = await store.all_facts(), await store.cited()
+    file = as_file(await body(redis, REF))
+    await store.history.erase(REF)
+    await redis.call("DEL", context_key(REF, "choices"))
+
+    await import_file(redis, file, REF, epoch=1)
+
+    assert await store.all_facts() == facts
+    assert {key: set(ids.split()) for key, ids in (await store.cited()).items()} == {
+        key: set(ids.split()) for key, ids in cited.items()
+    }
+    assert await store.unread() == [fourth]
+    assert (await store.facts.choices(REF)).off == {BEN.id}
+    assert [message.id for message in (await store.load())[1].messages] == [fourth]
+    assert as_file(await body(redis, REF)) == file
+
+
+async def test_an_import_brings_back_no_fact_of_somebody_who_is_off(redis: RedisClient) -> None:
+    store = await open_facts(redis)
+    first, second = message_id("file", "a"), message_id("file", "b")
+    await store.commit(said(first), said(second, by=BEN))
+    await store.save(told("lives in Lisbon", first), told("has a cat", second, by=BEN))
+    file = as_file(await body(redis, REF))
+    await switch_off(REF, person=BEN.id, epoch=0, facts=store.facts, recall=None)
+    await store.history.erase(REF)
+
+    await import_file(redis, file, REF, epoch=1)
+    of_anna = await store.all_facts()
+    await switch_off(REF, person=None, epoch=1, facts=store.facts, recall=None)
+    await store.history.erase(REF)
+    await import_file(redis, file, REF, epoch=2)
+
+    assert [fact.statement for fact in of_anna] == ["lives in Lisbon"]
+    assert await store.all_facts() == []
+    assert await store.unread() == []
+
+
+async def test_a_fact_that_cites_no_message_of_the_file_is_refused(redis: RedisClient) -> None:
+    store = await open_facts(redis)
+    first = message_id("file", "a")
+    await store.commit(said(first))
+    (fact,) = await store.save(told("lives in Lisbon", first))
+    lines = await body(redis, REF)
+    strangers = (
+        replace(fact, message_ids=(message_id("file", "z"),)),
+        replace(fact, closed_by=message_id("z"), valid_to=9.0),
+    )
+
+    for wrong in strangers:
+        changed = FactLine(fact=parse_json(FileFact, dump_json(Fact, wrong)))
+        with pytest.raises(BadFile, match="fact"):
+            check_file(as_file([changed if line.kind == "fact" else line for line in lines]))
+
+
+async def test_a_file_from_before_there_were_facts_is_accepted(redis: RedisClient) -> None:
+    await fill(redis, make_ref())
+    *lines, end = as_file(await body(redis, make_ref()))
+    counts = json.loads(end)
+    del counts["counts"]["fact"], counts["counts"]["choice"]
+
+    assert check_file([*lines, json.dumps(counts)]).counts["message"] == 12

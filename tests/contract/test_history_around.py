@@ -40,7 +40,7 @@ async def _filled(store: HistoryStore) -> HistoryStore:
 async def around(store: HistoryStore, *sequences: int, reach: int) -> list[list[str]]:
     found = await store.around(REF, sequences, reach=reach)
     assert list(found) == list(sequences)
-    return [ids(found[each]) for each in sequences]
+    return [ids(found[each].messages) for each in sequences]
 
 
 async def test_each_message_comes_with_its_neighbours_oldest_first(store: HistoryStore) -> None:
@@ -61,7 +61,7 @@ async def test_neighbours_of_another_session_are_left_out(store: HistoryStore) -
 
 
 async def test_a_message_is_returned_as_it_was_appended(store: HistoryStore) -> None:
-    (found,) = (await store.around(REF, [2], reach=0))[2]
+    (found,) = (await store.around(REF, [2], reach=0))[2].messages
 
     assert found == replace(some_messages(3)[2], sequence=2)
 

@@ -198,8 +198,8 @@ async def test_user_and_assistant_messages_with_text_queue_index_work_once(redis
     await store.append(REF, messages, epoch=0)
     work = [fields for _, fields in await redis.call("XRANGE", partition_key(0, "work"), "-", "+")]
     assert work == [
-        {"op": "index", "context": REF.context_id, "epoch": "0", "id": "u"},
-        {"op": "index", "context": REF.context_id, "epoch": "0", "id": "a"},
+        {"op": "new", "context": REF.context_id, "epoch": "0", "id": "u"},
+        {"op": "new", "context": REF.context_id, "epoch": "0", "id": "a"},
     ]
 
 

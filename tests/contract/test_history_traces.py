@@ -49,8 +49,8 @@ async def test_i05_a_load_returns_the_current_summary_and_the_messages_after_it(
 
     assert ids(snapshot.newest) == [f"m{n}" for n in range(6, 12)]
     assert snapshot.summary == make_summary("s2", upto=5, after=make_summary("s1", upto=3))
-    assert (snapshot.count, snapshot.conversation_count, snapshot.covered_count) == (12, 12, 6)
-    assert len(snapshot.newest) == snapshot.conversation_count - snapshot.covered_count
+    assert (snapshot.count, snapshot.conversation_count, snapshot.summary_state.covered_count) == (12, 12, 6)
+    assert len(snapshot.newest) == snapshot.conversation_count - snapshot.summary_state.covered_count
 
 
 async def test_i05_the_originals_stay_in_the_store(memory: Memory) -> None:
@@ -71,7 +71,10 @@ async def test_i08_a_load_returns_the_ledger_of_its_messages(memory: Memory) -> 
     assert whole.ledger == tuple(make_turn(n, n + 1, artifact=f"a{n}") for n in (6, 8, 10))
     assert [turn.first_sequence for turn in cut_in_a_turn.ledger] == [8, 10]
     assert nothing.ledger == ()
-    assert len(cut_in_a_turn.newest) < cut_in_a_turn.conversation_count - cut_in_a_turn.covered_count
+    assert (
+        len(cut_in_a_turn.newest)
+        < cut_in_a_turn.conversation_count - cut_in_a_turn.summary_state.covered_count
+    )
 
 
 async def test_forgetting_a_covered_message_deletes_every_summary_of_it(memory: Memory) -> None:
@@ -203,7 +206,11 @@ async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memor
     await memory.store.start_conversation(REF, epoch=0)
 
     snapshot = await memory.store.load(REF, limit=50)
-    assert (snapshot.summary, snapshot.covered_count, snapshot.conversation_count) == (None, 0, 0)
+    assert (snapshot.summary, snapshot.summary_state.covered_count, snapshot.conversation_count) == (
+        None,
+        0,
+        0,
+    )
     assert await memory.store.count_traces(REF) == RecordCounts(
         summaries=0, ledger_turns=6, artifacts=6, sessions=1
     )
@@ -294,7 +301,7 @@ async def test_an_edit_without_a_change_of_text_keeps_the_summaries(memory: Memo
     assert await memory.store.replace(REF, "m0", text="text 0", tokens=2, edited_at=5.0, epoch=0)
 
     snapshot = await memory.store.load(REF, limit=50)
-    assert (snapshot.revision, snapshot.covered_count) == (0, 6)
+    assert (snapshot.revision, snapshot.summary_state.covered_count) == (0, 6)
     assert (await memory.store.get(REF, ["m0"]))["m0"].edited_at == 5.0
 
 

@@ -17,12 +17,15 @@ from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability
 from bot.turn.limits import LimitGuard, UsageLimits
 from bot.turn.outbox import Part
-from bot.turn.store import ATTEMPTS_AT_MOST, Commit, TurnNote, TurnStore
+from bot.turn.store import ATTEMPTS_AT_MOST, Commit, LaterWork, TurnNote, TurnStore
 from memory import keys
 from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
 from memory.codec import parse_json
 from memory.erasure import delete_provably
 from memory.errors import Forgotten
+from memory.facts.erasure import switch_off, switch_on
+from memory.facts.queue import FactQueue
+from memory.facts.redis_facts import RedisFacts
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Erasure
@@ -30,6 +33,7 @@ from memory.keys import ContextRef, RecordCounts
 from memory.recall.spaces import SWEEP_AFTER_S
 from memory.redis.client import SOCKET_TIMEOUT_S, RedisClient, open_redis
 from memory.summary.redis_summaries import RedisSummaries
+from tests.contract.facts_kit import ANNA, said, told
 from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts
 from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, make_entry, make_summary, make_turn
 from tests.contract.reindex_kit import Clock, Rig, make_embedder
@@ -94,6 +98,36 @@ async def test_summaries_and_ledger_are_read_counted_and_erased(redis: RedisClie
     assert await store.start_conversation(ref, epoch=0) == 6
     assert (await store.erase(ref)).artifacts == 2
     assert await store.count_traces(ref) == RecordCounts(summaries=0, ledger_turns=0, artifacts=0)
+
+
+@EVERY_PARTITION
+async def test_facts_are_read_saved_corrected_and_erased(redis: RedisClient, partition: int) -> None:
+    ref, clock = make_ref_in(partition), Clock()
+    facts, queue = RedisFacts(redis, clock=clock), FactQueue(redis, clock=clock, tokens_per_day=10)
+    turns, inbox = TurnStore(redis, clock=clock), make_inbox(redis)
+    claim = await accepted(inbox, ref, 1)
+    await turns.commit(
+        claim, Commit(update_ids=[1], epoch=0, messages=[said("m0"), said("m1")], later=LaterWork(facts="on"))
+    )
+
+    await facts.hurry(ref)
+    taken = await queue.claim(partition, lease_s=60)
+    assert taken is not None
+    work = await queue.load(taken, limit=5)
+    assert await queue.save(taken, work, [told("lives in Lisbon", "m0"), told("is 30", "m1")]) == "saved"
+    await queue.spend(4)
+    await queue.finish(taken)
+
+    age, home = sorted((await facts.list(ref)).facts, key=lambda fact: fact.statement)
+    assert await facts.correct(ref, home.id, "lives in Porto", epoch=0)
+    assert (await RedisHistory(redis).get_current({ref: ["m1"]}))[ref].facts == {"m1": (age,)}
+    assert (
+        await delete_provably(ref, ["m1"], epoch=0, store=RedisHistory(redis), recall=None)
+    ).erased.facts == 1
+    assert (await switch_off(ref, person=None, epoch=0, facts=facts, recall=None)).erased.facts == 1
+    await switch_on(ref, person=ANNA.id, context=True, facts=facts)
+    assert (await facts.choices(ref)).is_on
+    assert (await queue.tokens_left(), await queue.fail(taken, work, retry_in_s=1, at_most=1)) == (6, False)
 
 
 @EVERY_PARTITION
@@ -315,8 +349,8 @@ def make_commit(update_id: int) -> Commit:
         registered="{}",
         ledger=(make_entry("a1"),),
         receipt=make_receipt("m1"),
-        active_agent="Travel",
-        compresses=True,
+        meta={"active_agent": "Travel"},
+        later=LaterWork(compresses=True),
     )
 
 

@@ -14,17 +14,21 @@ import pytest
 from openai.types.chat import ChatCompletionMessageParam, ChatCompletionToolParam
 
 from bot.agent.actions import CompletedStep, ToolResult
+from bot.agent.fact_model import ModelFactReader
 from bot.agent.model import ModelReply, ToolCall
 from bot.agent.openai_model import open_openai_model
 from bot.agent.summarizer import ModelSummarizer
+from memory.facts.extractor import ReadingTally
+from memory.facts.queue import FactPageRead, FactWork
+from memory.history.fact import Fact
 from memory.history.message import Sender
-from memory.history.summary import Fact, SummaryText
+from memory.history.summary import SummaryFact, SummaryText
 from memory.history.transcript import Excerpt
 from memory.summary.compression import Piece
 from memory.tokens import Tokenizer
 from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
 from simulator.offline_model.reply import MARKDOWN_SAMPLE
-from tests.messages import make_message
+from tests.messages import make_message, make_ref
 
 TOKENIZER = Tokenizer(encoding="o200k_base")
 ADD: ChatCompletionToolParam = {
@@ -276,9 +280,9 @@ async def test_i04_a_summary_by_rules_has_the_facts_of_people(base_url: str) -> 
     assert first == SummaryText(
         overview="A conversation with Olga.",
         facts=(
-            Fact(about="Olga", fact="my sister Anna lives in Lisbon"),
-            Fact(about="Olga", fact="We decided to meet in Porto."),
-            Fact(about="Olga", fact="My bike is red."),
+            SummaryFact(about="Olga", fact="my sister Anna lives in Lisbon"),
+            SummaryFact(about="Olga", fact="We decided to meet in Porto."),
+            SummaryFact(about="Olga", fact="My bike is red."),
         ),
         next="The last message was: We decided to meet in Porto. My bike is red.",
     )
@@ -300,3 +304,45 @@ async def test_i03_a_digest_by_rules_has_the_results_of_tools(base_url: str) -> 
 
     assert first == 'Found out:\n- tool add {"a": 2}: 5\nStored results:\n- a111 (add)'
     assert again == first
+
+
+async def test_facts_by_rules_are_those_that_the_reader_accepts(base_url: str) -> None:
+    olga = Sender(id=1, name="Olga Marin")
+    told = (
+        "My sister Anna lives in Porto",
+        "hello!",
+        "My bike is red. I am allergic to nuts.",
+        "where is it?",
+    )
+    work = FactWork(
+        ref=make_ref(),
+        epoch=0,
+        revision=0,
+        version=0,
+        people={1: "Olga Marin"},
+        messages=tuple(
+            replace(make_message(f"m{n}", each), sender=olga, sequence=n) for n, each in enumerate(told)
+        ),
+        known=(
+            Fact(
+                id="f1",
+                subject="Anna",
+                statement="Olga Marin's sister Anna lives in Lisbon.",
+                said_by=1,
+                message_ids=("m",),
+                valid_from=1.0,
+                confidence=1.0,
+            ),
+        ),
+        page=FactPageRead(),
+    )
+    async with open_openai_model(model="any", api_key=None, base_url=base_url) as model:
+        reader = ModelFactReader(model, tokenizer=TOKENIZER, context_window=8_192, timeout_s=5)
+        facts = await reader.read(work, ReadingTally())
+
+    assert [(fact.subject, fact.subject_id, fact.statement, fact.message_ids) for fact in facts] == [
+        ("Anna", None, "Olga Marin's sister Anna lives in Porto.", ("m0",)),
+        ("Olga Marin's bike", None, "Olga Marin's bike is red.", ("m2",)),
+        ("Olga Marin", 1, "Olga Marin is allergic to nuts.", ("m2",)),
+    ]
+    assert [fact.replaces for fact in facts] == [("f1",), (), ()]

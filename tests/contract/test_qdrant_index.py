@@ -21,7 +21,13 @@ from memory.recall.qdrant.index import (
     RequestTooLarge,
     open_qdrant,
 )
-from memory.recall.qdrant.points import erasure_filter, filter_of_contexts, point_id, search_filter
+from memory.recall.qdrant.points import (
+    erasure_filter,
+    filter_of_contexts,
+    messages_filter,
+    point_id,
+    search_filter,
+)
 from memory.recall.spaces import COLLECTION_PREFIX, collection_name
 from memory.recall.vector_index import VectorErasure, Where
 from tests.contract.vector_kit import (
@@ -120,6 +126,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
         "sender_id": "integer",
         "sent_at": "float",
         "role": "keyword",
+        "slot": "integer",
     }
     everything = Where(
         before_sequence=1,
@@ -130,6 +137,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
         excluded=frozenset({"m"}),
     )
     searches = (search_filter(chat, 1, where=everything), search_filter(chat, 1, sequences=[1]))
+    counts = models.Filter.model_validate(messages_filter(chat, 1))
     erasures = (
         erasure_filter(chat, epoch=1, message_ids=["m"]),
         erasure_filter(chat, below_epoch=1),
@@ -137,8 +145,10 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
     )
     fields = {
         condition.key
-        for scope in (*map(models.Filter.model_validate, searches), *erasures)
-        for condition in cast(list[models.Condition], scope.must)
+        for scope in (*map(models.Filter.model_validate, searches), counts, *erasures)
+        for condition in cast(
+            list[models.Condition], [*cast(list[models.Condition], scope.must), *(scope.must_not or ())]
+        )
         if isinstance(condition, models.FieldCondition)
     }
     assert fields == set(indexed)
@@ -300,7 +310,7 @@ async def test_a_half_made_collection_is_completed(
         {"terms": models.SparseVectorParams(modifier=models.Modifier.IDF)},
     )
     assert await index.search(make_query(chat)) == []
-    assert len((await client.get_collection(index.collection)).payload_schema) == 7
+    assert len((await client.get_collection(index.collection)).payload_schema) == 8
 
 
 async def test_several_openers_create_one_collection(qdrant: Qdrant, chat: str) -> None:

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
-from memory.chat_history import ChatHistory
 from memory.embedded.index_server import IndexEndpoint
 from memory.erasure import count_vectors, delete_provably, prove_erased
 from memory.errors import RecallUnavailable
@@ -20,69 +19,22 @@ from memory.recall.indexer import (
     GROUP,
     LOOK_BACK_EVERY,
     PATIENT_FAILURES,
-    CurrentHistory,
     Indexer,
     IndexResult,
 )
-from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.recall import IndexItem, Recall, RecallQuestion
-from memory.recall.spaces import Space, Spaces, collection_name
+from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import VectorErasure
 from memory.redis.client import RedisClient
+from tests.contract.recall_kit import Rig, open_rig
 from tests.fakes.embedder import FakeEmbedder
-from tests.messages import WordTokenizer, make_message, some_messages
-
-
-@dataclass(frozen=True)
-class Rig:
-    redis: RedisClient
-    store: RedisHistory
-    embedder: FakeEmbedder
-    index: QdrantIndex
-    recall: Recall
-    ref: ContextRef
-
-    def indexer(self, consumer: str = "one", *, history: CurrentHistory | None = None) -> Indexer:
-        return Indexer(
-            redis=self.redis,
-            history=history or self.store,
-            recall=self.recall,
-            partition=0,
-            consumer=consumer,
-            block_ms=1,
-        )
-
-    def history(self, *, epoch: int = 0) -> ChatHistory:
-        return ChatHistory(
-            ref=self.ref,
-            epoch=epoch,
-            store=self.store,
-            recall=self.recall,
-            tokenizer=WordTokenizer(),
-            clock=lambda: 0.0,
-            new_id=lambda: uuid4().hex,
-        )
-
-    async def queued(self) -> int:
-        return int(await self.redis.call("XLEN", partition_key(0, "work")))
-
-    async def pending(self) -> int:
-        return int((await self.redis.call("XPENDING", partition_key(0, "work"), GROUP))["pending"])
+from tests.messages import make_message, some_messages
 
 
 @pytest.fixture
 async def rig(redis: RedisClient, index_endpoint: IndexEndpoint) -> AsyncGenerator[Rig]:
-    embedder = FakeEmbedder(dimension=512)
-    async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
-        index = QdrantIndex(qdrant, collection_name(embedder.identity), dimension=512)
-        yield Rig(
-            redis=redis,
-            store=RedisHistory(redis),
-            embedder=embedder,
-            index=index,
-            recall=Recall(Spaces(serving=Space(embedder=embedder, index=index))),
-            ref=ContextRef(context_id=uuid4().hex, partition=0),
-        )
+    async with open_rig(redis, index_endpoint) as opened:
+        yield opened
 
 
 async def test_m05_a_message_is_found_by_its_meaning_once_it_is_indexed(rig: Rig) -> None:

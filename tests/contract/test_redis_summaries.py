@@ -264,7 +264,7 @@ async def test_i07_a_failure_is_tried_again_after_a_pause_and_finally_given_up(r
 
     assert await memory.summaries.fail(claim, next_sequence=6, retry_in_s=30, at_most=3)
 
-    assert (await memory.store.load(REF, limit=1)).summary_failed_at == 6
+    assert (await memory.store.load(REF, limit=1)).summary_state.failed_at == 6
     assert await redis.call("EXISTS", partition_key(0, "compress")) == 0
 
 
@@ -274,7 +274,7 @@ async def test_after_giving_up_failures_are_counted_from_zero(redis: RedisClient
 
     assert not await memory.summaries.fail(await memory.claim(REF), next_sequence=9, retry_in_s=1, at_most=2)
 
-    assert (await memory.store.load(REF, limit=1)).summary_failed_at == 6
+    assert (await memory.store.load(REF, limit=1)).summary_state.failed_at == 6
 
 
 @pytest.mark.parametrize("ends_by", ["a summary", "a new conversation"])
@@ -292,7 +292,7 @@ async def test_i07_a_summary_or_a_new_conversation_resets_the_count_of_failures(
     else:
         await memory.store.start_conversation(REF, epoch=0)
 
-    assert (await memory.store.load(REF, limit=1)).summary_failed_at is None
+    assert (await memory.store.load(REF, limit=1)).summary_state.failed_at is None
     assert "summary_failures" not in await redis.call("HGETALL", context_key(REF, "meta"))
 
 

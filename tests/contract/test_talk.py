@@ -12,7 +12,7 @@ from memory.erasure import prove_erased
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.history.store import HistoryStore
-from memory.history.talk import TALK_CHARS, TalkLine, cut, score_of
+from memory.history.talk import TALK_CHARS, TALK_LOADED, TalkLine, cut, score_of
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, open_inbox
@@ -43,7 +43,7 @@ def make_arrival(update_id: int, number: int, text: str = "hello", **changes: st
 
 
 async def texts_of(store: HistoryStore, ref: ContextRef = REF) -> list[str]:
-    return [line.text for line in (await store.load(ref, limit=10)).talk]
+    return [line.text for line in (await store.load(ref, limit=10)).talk.lines]
 
 
 async def test_talk_is_stored_beside_the_history_and_ends_its_update(redis: RedisClient) -> None:
@@ -51,7 +51,7 @@ async def test_talk_is_stored_beside_the_history_and_ends_its_update(redis: Redi
 
     assert await box.inbox.accept(make_arrival(1, 11, "one")) == "ignored"
 
-    assert (await RedisHistory(redis).load(REF, limit=10)).talk == (make_line(11, "one"),)
+    assert (await RedisHistory(redis).load(REF, limit=10)).talk.lines == (make_line(11, "one"),)
     assert await box.state_of(1) == ("ignored", "talk")
     assert await redis.call("XLEN", keys.partition_key(0, "ready")) == 0
     assert await redis.call("HGET", keys.partition_key(0, "contexts"), REF.context_id) == ENTRY
@@ -84,9 +84,45 @@ async def test_no_line_of_talk_is_stored_for_more_than_a_week(redis: RedisClient
         line = replace(make_line(number, '"sent_at":9999999999'), sent_at=NOW - age * keys.TALK_TTL_S)
         await box.inbox.accept(make_arrival(number, number, talk=dump_json(TalkLine, line)))
 
-    kept = (await RedisHistory(redis).load(REF, limit=10)).talk
+    kept = (await RedisHistory(redis).load(REF, limit=10)).talk.lines
     assert [line.telegram_message_id for line in kept] == [3, 4]
     assert 2 * keys.TALK_TTL_S <= 7 * 24 * 3600
+
+
+async def test_a_prompt_loads_the_newest_lines_and_counts_all(redis: RedisClient) -> None:
+    box = await open_inbox(redis, talk_limit=TALK_LOADED + 3)
+    for number in range(TALK_LOADED + 3):
+        await box.inbox.accept(make_arrival(number, number, f"line {number}"))
+
+    snapshot = await RedisHistory(redis).load(REF, limit=10)
+
+    assert [line.telegram_message_id for line in snapshot.talk.lines] == list(range(3, TALK_LOADED + 3))
+    assert snapshot.talk.count == TALK_LOADED + 3
+
+
+async def test_a_new_line_costs_the_same_however_many_are_kept(redis: RedisClient) -> None:
+    """The server's own time for the script, the best of 20 lines."""
+    box = await open_inbox(redis, talk_limit=5_000)
+    await redis.call("CONFIG", "SET", "slowlog-log-slower-than", 0)  # the server logs every command
+
+    async def microseconds(first: int) -> int:
+        taken: list[int] = []
+        for number in range(first, first + 20):
+            await redis.call("SLOWLOG", "RESET")
+            await box.inbox.accept(make_arrival(number, number, f"line {number}"))
+            entries = await redis.call("SLOWLOG", "GET", 10)
+            taken += [entry[2] for entry in entries if str(entry[3][0]).upper() == "EVALSHA"]
+        return min(taken)
+
+    try:
+        few = await microseconds(10_000)
+        lines = [(n, dump_json(TalkLine, make_line(n, f"{n} {'x' * 900}"))) for n in range(5_000)]
+        await redis.call("ZADD", keys.context_key(REF, "talk"), *(word for line in lines for word in line))
+        many = await microseconds(20_000)
+    finally:
+        await redis.call("CONFIG", "SET", "slowlog-log-slower-than", 10_000)
+
+    assert many < 3 * few, (few, many)
 
 
 async def test_a_known_title_is_not_overwritten_by_talk(redis: RedisClient) -> None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -211,8 +212,18 @@ async def test_buttons_carry_a_link_or_the_address_of_a_mini_app() -> None:
     ]
 
 
+async def test_buttons_with_different_row_numbers_stand_in_different_rows() -> None:
+    buttons = [Button(text=f"{row}", data=f"{row}-{each}", row=row) for row in (0, 2) for each in (1, 2)]
+    async with _api() as (sim, api):
+        await api.send_message(BEN, HELLO, buttons=buttons)
+        (shown,) = await sim.messages(BEN)
+
+    keyboard = [[each["callback_data"] for each in row] for row in shown["reply_markup"]["inline_keyboard"]]
+    assert keyboard == [["0-1", "0-2"], ["2-1", "2-2"]]
+
+
 @pytest.mark.parametrize("targets", [{}, {"data": "help", "url": "https://t.me/mem_bot"}])
-def test_a_button_has_exactly_one_target(targets: dict[str, str]) -> None:
+def test_a_button_has_exactly_one_target(targets: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="exactly one"):
         Button(text="Open", **targets)
 

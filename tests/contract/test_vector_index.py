@@ -1,16 +1,13 @@
 """The contract of VectorIndex: on the embedded server, in qdrant-client's local mode, and in memory."""
 
 import math
-from collections.abc import AsyncGenerator
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
-from memory.embedded.index_server import IndexEndpoint
 from memory.errors import MissingContext
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.qdrant.index import open_qdrant
 from memory.recall.vector_index import TERMS_STORED, VectorErasure, VectorIndex, Where
 from tests.contract.vector_kit import (
     EAST,
@@ -19,32 +16,17 @@ from tests.contract.vector_kit import (
     by_id,
     find,
     ids,
-    make_index,
     make_point,
     make_query,
-    open_local_client,
     score,
     terms,
 )
-from tests.fakes.vector_index import InMemoryIndex, ScoredMessage
-
-
-@pytest.fixture(params=["server", "local", "memory"])
-async def index(request: pytest.FixtureRequest, index_endpoint: IndexEndpoint) -> AsyncGenerator[VectorIndex]:
-    if request.param == "memory":
-        yield InMemoryIndex()
-    elif request.param == "local":
-        async with open_local_client() as client:
-            yield make_index(client)
-    else:
-        async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as client:
-            yield make_index(client)
+from tests.fakes.vector_index import ScoredMessage
 
 
 @pytest.fixture
-def chat() -> str:
-    """Return a context id for this test alone: erasing and counting cover all collections of a shared server."""
-    return uuid4().hex
+def index(any_index: VectorIndex) -> VectorIndex:
+    return any_index
 
 
 async def test_the_nearest_messages_are_found_with_their_cosine(index: VectorIndex, chat: str) -> None:

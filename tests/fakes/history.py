@@ -14,9 +14,11 @@ from memory.history.store import (
     Deletion,
     Erasure,
     HistorySnapshot,
+    Passage,
+    SummaryState,
 )
 from memory.history.summary import Summary
-from memory.history.talk import TalkLine
+from memory.history.talk import TALK_LOADED, RecentTalk, TalkLine
 from memory.keys import ContextRef, RecordCounts
 
 
@@ -62,11 +64,14 @@ class InMemoryHistory:
             created_at=kept.created_at,
             newest=newest,
             summary=summary,
-            covered_count=len(conversation) - len(uncovered),
+            summary_state=SummaryState(covered_count=len(conversation) - len(uncovered)),
             ledger=tuple(t for t in kept.ledger if newest and t.last_sequence >= _sequence(newest[0])),
             revision=kept.revision,
             people=dict(kept.people),
-            talk=tuple(kept.talk[score] for score in sorted(kept.talk)),
+            talk=RecentTalk(
+                lines=tuple(kept.talk[score] for score in sorted(kept.talk)[-TALK_LOADED:]),
+                count=len(kept.talk),
+            ),
         )
 
     def keep_summary(self, ref: ContextRef, summary: Summary) -> None:
@@ -113,17 +118,16 @@ class InMemoryHistory:
         kept = self._kept(ref)
         return {wanted: kept.messages[wanted] for wanted in ids if wanted in kept.messages}
 
-    async def around(
-        self, ref: ContextRef, sequences: Collection[int], *, reach: int
-    ) -> dict[int, list[Message]]:
+    async def around(self, ref: ContextRef, sequences: Collection[int], *, reach: int) -> dict[int, Passage]:
         """See HistoryStore."""
         kept, ordered = self._kept(ref), _ordered(self._kept(ref), whole=True)
-        found: dict[int, list[Message]] = {}
+        found: dict[int, Passage] = {}
         for wanted in sequences:
             session = _session_of(kept, wanted)
             beside = [m for m in ordered if _session_of(kept, _sequence(m)) == session]
             upto = [message for message in beside if _sequence(message) <= wanted]
-            found[wanted] = upto[max(len(upto) - reach - 1, 0) :] + beside[len(upto) :][:reach]
+            messages = upto[max(len(upto) - reach - 1, 0) :] + beside[len(upto) :][:reach]
+            found[wanted] = Passage(messages=tuple(messages))
         return found
 
     async def get_current(

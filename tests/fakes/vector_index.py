@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,13 +63,18 @@ class InMemoryIndex:
     def __init__(self) -> None:
         self.is_down = False
         self.points: dict[tuple[str, str], VectorPoint] = {}
+        self.keys: dict[tuple[str, str, int], VectorPoint] = {}
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         """See VectorIndex."""
         self._ask()
         for point in points:
             _check(point.context_id)
-        self.points |= {(point.context_id, point.message_id): point for point in points}
+        for point in points:
+            if point.slot:
+                self.keys[point.context_id, point.message_id, point.slot] = point
+            else:
+                self.points[point.context_id, point.message_id] = point
 
     async def search(self, query: VectorQuery) -> list[Hit]:
         """See VectorIndex."""
@@ -80,17 +85,14 @@ class InMemoryIndex:
             if point.epoch == query.epoch and _admits(query.where, point)
         ]
         dense, terms = self._score(query, scope)
-        best = set(_best(dense, query.limit)) | set(_best(terms, query.limit))
         near, shared = _best(dense, query.limit), _best(terms, query.limit)
-        return [
-            Hit(
-                sequence=point.sequence,
-                dense=dense[point.message_id] if point.message_id in near else None,
-                sparse=terms[point.message_id] if point.message_id in shared else 0.0,
-            )
-            for point in scope
-            if point.message_id in best
-        ]
+        hits: dict[int, Hit] = {}
+        for at, point in enumerate(scope):
+            if at in near or at in shared:
+                cosine = dense[at] if at in near else None
+                hit = Hit(point.sequence, cosine, terms[at] if at in shared else 0.0)
+                hits[point.sequence] = _better(hits.get(point.sequence, hit), hit)
+        return list(hits.values())
 
     async def score(self, query: VectorQuery, sequences: Collection[int]) -> ScoredMessages:
         """See VectorIndex."""
@@ -101,11 +103,15 @@ class InMemoryIndex:
             if point.epoch == query.epoch and point.sequence in sequences
         ]
         dense, terms = self._score(query, scope)
-        rows = [
-            _scored(point, dense=dense.get(point.message_id), sparse=terms.get(point.message_id, 0.0))
-            for point in scope
-        ]
-        return tabulate(rows, query.sparse.indices if query.sparse else ())
+        rows: dict[str, ScoredMessage] = {}
+        # Messages come first in the scope.
+        for at, point in enumerate(scope):
+            if not point.slot:
+                rows[point.message_id] = _scored(point, dense=dense.get(at), sparse=terms.get(at, 0.0))
+            elif row := rows.get(point.message_id):
+                best = max((each for each in (row.dense, dense.get(at)) if each is not None), default=None)
+                rows[point.message_id] = replace(row, dense=best, sparse=max(row.sparse, terms.get(at, 0.0)))
+        return tabulate(list(rows.values()), query.sparse.indices if query.sparse else ())
 
     async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
         """See VectorIndex."""
@@ -118,18 +124,29 @@ class InMemoryIndex:
         scope = [point for point in self._of(context_id) if point.epoch == epoch]
         return self._erase([point for point in scope if point.message_id in message_ids])
 
+    async def drop_keys(self, context_id: str, *, epoch: int, kept: Mapping[str, int]) -> VectorErasure:
+        """See VectorIndex."""
+        self._ask()
+        scope = [point for point in self._of(context_id) if point.slot and point.epoch == epoch]
+        return self._erase([point for point in scope if point.slot > kept.get(point.message_id, point.slot)])
+
     async def count(self, context_id: str) -> int:
         """See VectorIndex."""
         self._ask()
         return len(self._of(context_id))
 
+    async def count_messages(self, context_id: str, *, epoch: int) -> int:
+        """See VectorIndex."""
+        self._ask()
+        return sum(point.epoch == epoch and not point.slot for point in self._of(context_id))
+
     def _score(
         self, query: VectorQuery, scope: Sequence[VectorPoint]
-    ) -> tuple[dict[str, float], dict[str, float]]:
-        """Return cosines and BM25 scores by message id."""
+    ) -> tuple[dict[int, float], dict[int, float]]:
+        """Return cosines and BM25 scores by the place of a point in the scope."""
         dense = {
-            point.message_id: _cosine(point.dense, query.dense)
-            for point in scope
+            at: _cosine(point.dense, query.dense)
+            for at, point in enumerate(scope)
             if point.dense is not None and query.dense is not None
         }
         wanted = dict(zip(query.sparse.indices, query.sparse.values, strict=True)) if query.sparse else {}
@@ -138,21 +155,23 @@ class InMemoryIndex:
         kept = [dict(zip(p.sparse.indices, p.sparse.values, strict=True)) for p in scope]
         rare = {term: _rarity(having[term], len(peers)) for term in wanted}
         terms = {
-            point.message_id: sum(
-                wanted[term] * rare[term] * has[term] for term in wanted.keys() & has.keys()
-            )
-            for point, has in zip(scope, kept, strict=True)
+            at: sum(wanted[term] * rare[term] * has[term] for term in wanted.keys() & has.keys())
+            for at, has in enumerate(kept)
             if wanted.keys() & has.keys()
         }
         return dense, terms
 
     def _of(self, context_id: str) -> list[VectorPoint]:
         _check(context_id)
-        return [point for point in self.points.values() if point.context_id == context_id]
+        points = [*self.points.values(), *self.keys.values()]
+        return [point for point in points if point.context_id == context_id]
 
     def _erase(self, gone: Sequence[VectorPoint]) -> VectorErasure:
         for point in gone:
-            del self.points[point.context_id, point.message_id]
+            if point.slot:
+                del self.keys[point.context_id, point.message_id, point.slot]
+            else:
+                del self.points[point.context_id, point.message_id]
         return VectorErasure(before=len(gone), left=0)
 
     def _ask(self) -> None:
@@ -165,8 +184,13 @@ def _check(context_id: str) -> None:
         raise MissingContext
 
 
-def _best(scores: Mapping[str, float], limit: int) -> list[str]:
-    return sorted(scores, key=lambda message_id: -scores[message_id])[: max(limit, 0)]
+def _best(scores: Mapping[int, float], limit: int) -> list[int]:
+    return sorted(scores, key=lambda at: -scores[at])[: max(limit, 0)]
+
+
+def _better(one: Hit, other: Hit) -> Hit:
+    cosines = [each.dense for each in (one, other) if each.dense is not None]
+    return Hit(one.sequence, max(cosines, default=None), max(one.sparse, other.sparse))
 
 
 def _rarity(having: int, corpus: int) -> float:

@@ -8,7 +8,14 @@ from hypothesis import strategies as st
 
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Role
-from memory.history.summary import ArtifactNote, Fact, SummaryText, fit_summary, is_blank, render_summary
+from memory.history.summary import (
+    ArtifactNote,
+    SummaryFact,
+    SummaryText,
+    fit_summary,
+    is_blank,
+    render_summary,
+)
 from memory.history.transcript import Excerpt, Line, render_line
 from memory.summary.compression import CompressionLimits, line_tokens, plan_compression
 from memory.tokens import Tokenizer
@@ -116,7 +123,7 @@ SUMMARIES = st.builds(
     done=ITEMS,
     partial=ITEMS,
     discovered=ITEMS,
-    facts=st.lists(st.builds(Fact, about=TEXTS, fact=TEXTS), max_size=4).map(tuple),
+    facts=st.lists(st.builds(SummaryFact, about=TEXTS, fact=TEXTS), max_size=4).map(tuple),
     decisions=ITEMS,
     open_questions=ITEMS,
     artifacts=st.lists(st.builds(ArtifactNote, id=st.just("a1"), tool=TEXTS, holds=TEXTS), max_size=3).map(

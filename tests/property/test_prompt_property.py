@@ -12,6 +12,8 @@ from bot.agent.model import Image, ModelReply, PromptMessage, ToolCall, ToolSpec
 from bot.agent.openai_format import request_body
 from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
+from memory.facts.selection import Memories
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender
 from memory.history.summary import Summary, SummaryText
@@ -94,13 +96,33 @@ talk = st.builds(
 pictures = st.lists(
     st.just(Image(data=b"\x89PNG\r\n\x1a\n", mime_type="image/png", tokens=85)), min_size=1, max_size=3
 )
+facts = st.lists(
+    st.builds(
+        Fact,
+        id=st.integers(0, 20).map("f{}".format),
+        subject=texts,
+        statement=texts,
+        said_by=st.none() | st.integers(0, 9),
+        message_ids=st.lists(st.integers(0, 12).map("m{}".format), min_size=1, max_size=2).map(tuple),
+        valid_from=st.integers(0, 9).map(float),
+        valid_to=st.none() | st.just(9.0),
+        confidence=st.just(0.5),
+        is_corrected=st.booleans(),
+    ),
+    max_size=3,
+)
 said = messages(st.sampled_from(["user", "assistant", "system", "tool"]))
 parts_of_prompts = st.builds(
     PromptParts,
     system=st.just("You are a test."),
     tools=st.lists(st.just(ADD), max_size=1),
     summary=st.none() | summaries,
-    recalled=st.lists(said.map(hit), max_size=3),
+    recalled=st.builds(
+        Memories,
+        messages=st.lists(said.map(hit), max_size=3).map(tuple),
+        facts=facts.map(tuple),
+        people=st.dictionaries(st.integers(0, 9), texts, max_size=3),
+    ),
     window=st.lists(said, max_size=6),
     ledger=st.lists(turns, max_size=2),
     talk=st.lists(talk, max_size=3),
@@ -160,7 +182,10 @@ def test_the_record_lists_each_id_once_as_included_or_omitted(
     named = {part.part: [*part.included, *part.left_out] for part in record.parts}
     assert sorted(item.id for item in named.get("window", [])) == sorted(each.id for each in parts.window)
     assert sorted(item.id for item in named.get("recalled", [])) == sorted(
-        each.message.id for each in parts.recalled
+        each.message.id for each in parts.recalled.messages
+    )
+    assert sorted(item.id for item in named.get("facts", [])) == sorted(
+        each.id for each in parts.recalled.facts
     )
     assert sorted(item.id for item in named.get("prompt", [])) == sorted(each.id for each in parts.prompt)
 

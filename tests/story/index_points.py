@@ -10,8 +10,8 @@ _PAGE = 10_000
 
 
 def message_id_of(payload: Mapping[str, Any]) -> str:
-    """Return the id of a point's message, the last of its facts."""
-    return str(payload["facts"]).split(" ", 7)[7]
+    """Return the id of the message that a point belongs to. The point of a fact names it; else it is the last fact."""
+    return str(payload.get("of") or str(payload["facts"]).split(" ", 7)[7])
 
 
 async def points_with(index: IndexEndpoint, word: str) -> list[str]:

@@ -1,7 +1,5 @@
 """People who open the memory page of a story's bot, over HTTP, with data that are signed as Telegram signs them."""
 
-import hashlib
-import hmac
 import json
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -19,25 +17,23 @@ from bot.app.page import open_page_api
 from bot.app.stores import IntakeStores
 from bot.page.api import PageApi
 from bot.page.app import PageApp
-from bot.settings import PAGE_PATH, WEBHOOK_PATH
 from bot.transport.gating import BotIdentity
-from bot.transport.http_server import create_http_app, serve_http
 from bot.transport.migrations import Migrations
 from bot.transport.page_links import PagePlace, sign_place
 from bot.transport.people import Guests
 from bot.transport.telegram_api import open_telegram
 from bot.transport.telegram_files import open_files
+from tests.contract.simulator_rig import Clock
 from tests.local_http import local_client
+from tests.page_http import hash_of, serve_page
 from tests.story.harness import BOT, DEADLINE_S, Json, Story, make_ref
 
 
 def sign_init_data(person: int, *, token: str, now: float | None = None, **fields: str) -> str:
-    """Return initData of a person, written down independently of our code."""
+    """Return initData of a person."""
     user = json.dumps({"id": person, "first_name": "Somebody", "language_code": "en"})
     fields = {"user": user, "auth_date": str(int(time.time() if now is None else now)), **fields}
-    secret = hmac.new(b"WebAppData", token.encode(), hashlib.sha256).digest()
-    lines = "\n".join(sorted(f"{name}={value}" for name, value in fields.items()))
-    return urlencode({**fields, "hash": hmac.new(secret, lines.encode(), hashlib.sha256).hexdigest()})
+    return urlencode({**fields, "hash": hash_of(fields, token)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +57,10 @@ class Visit:
         """POST to a path of the API."""
         return await self.http.post(f"/app/api/{path}", json=body or {}, headers=dict(self.headers))
 
+    async def delete(self, path: str) -> httpx.Response:
+        """DELETE a path of the API."""
+        return await self.http.delete(f"/app/api/{path}", headers=dict(self.headers))
+
     async def do(self, path: str, body: Mapping[str, Any] | None = None) -> Json:
         """Return the document of a POST that succeeds."""
         answer = await self.send(path, body)
@@ -79,16 +79,6 @@ async def visiting(
         headers["Mnemogram-Link"] = sign_place(PagePlace(chat_id=group, thread_id=thread), token)
     async with local_client(bot.http_url, timeout_s=DEADLINE_S) as http:
         yield Visit(http=http, headers=headers)
-
-
-@dataclass(slots=True)
-class Clock:
-    """The real time, moved by `ahead_s`."""
-
-    ahead_s: float = 0.0
-
-    def __call__(self) -> float:
-        return time.time() + self.ahead_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +104,6 @@ async def page_server(bot: Story, **changes: Any) -> AsyncGenerator[PageServer]:
     """Serve the page on the bot's stores, as `mnemogram serve` does, with these settings changed."""
     settings, clock = bot.settings.model_copy(update=changes), Clock()
 
-    async def nothing_is_down() -> dict[str, str]:
-        return {}
-
     async with AsyncExitStack() as stack:
         telegram = await stack.enter_async_context(
             open_telegram(token=settings.token, api_url=settings.telegram_api_url)
@@ -138,14 +125,7 @@ async def page_server(bot: Story, **changes: Any) -> AsyncGenerator[PageServer]:
         page.api = await stack.enter_async_context(
             open_page_api(settings, stores, outside, Options(), clock=clock)
         )
-        app = create_http_app(
-            webhook=None,
-            what_is_down=nothing_is_down,
-            webhook_path=WEBHOOK_PATH,
-            page=page,
-            page_path=PAGE_PATH,
-        )
-        server = await stack.enter_async_context(serve_http(app))
+        server = await stack.enter_async_context(serve_page(page))
         http = await stack.enter_async_context(local_client(server.origin, timeout_s=DEADLINE_S))
         yield PageServer(http=http, api=page.api, clock=clock, token=settings.token)
 

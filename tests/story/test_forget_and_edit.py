@@ -14,7 +14,7 @@ from memory.embedded.index_server import IndexEndpoint
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
-from memory.history.summary import Fact, Summary, SummaryText
+from memory.history.summary import Summary, SummaryFact, SummaryText
 from memory.summary.redis_summaries import RedisSummaries
 from tests.scripted_replies import Reply, call, calls, held, server_error, text
 from tests.scripted_script import ChatRequest, echo
@@ -628,7 +628,7 @@ async def test_memory_shows_counts_summary_and_active_agent(stores: StoryStores)
         await bot.wait_until_indexed()
         telling = SummaryText(
             overview="Ben wanted a word in capitals.\n/reset erases nothing.",
-            facts=(Fact(about="Ben", fact="likes tea"),),
+            facts=(SummaryFact(about="Ben", fact="likes tea"),),
         )
         await _summarise(bot, BEN, list((await bot.history(BEN)).newest), telling)
         await bot.redis.call("HSET", keys.context_key(make_ref(BEN), "meta"), "active_agent", "support")

@@ -50,7 +50,7 @@ async def test_a_person_without_access_cannot_add_the_bot_to_a_group(stores: Sto
         await bot.wait_until(lambda: len(bot.said_in(chat)) == 1)
 
         assert bot.said_in(chat) == [english("refused")]
-        assert (await bot.history(chat)).talk == ()
+        assert (await bot.history(chat)).talk.lines == ()
 
 
 async def test_a_removed_bot_keeps_the_memory_until_a_reset(stores: StoryStores) -> None:

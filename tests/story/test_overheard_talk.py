@@ -82,7 +82,7 @@ async def test_another_bot_is_overheard_and_never_answered(stores: StoryStores) 
 
         assert [r["reason"] for r in await bot.records()][1:] == ["talk", "talk"]
         assert (len(bot.prompts()), bot.said_in(WEEKEND)) == (1, [])
-        assert [line.sender.name for line in (await bot.history(WEEKEND)).talk] == ["Robot", "Robot"]
+        assert [line.sender.name for line in (await bot.history(WEEKEND)).talk.lines] == ["Robot", "Robot"]
 
 
 async def test_a_reset_erases_and_counts_overheard_talk(stores: StoryStores) -> None:
@@ -94,7 +94,7 @@ async def test_a_reset_erases_and_counts_overheard_talk(stores: StoryStores) -> 
 
         assert words_for("en")("count-talk", count=1) in receipt
         assert await bot.keys_with(CANARY) == []
-        assert (await bot.history(WEEKEND)).talk == ()
+        assert (await bot.history(WEEKEND)).talk.lines == ()
 
 
 async def test_forget_erases_one_overheard_message(stores: StoryStores) -> None:
@@ -105,7 +105,7 @@ async def test_forget_erases_one_overheard_message(stores: StoryStores) -> None:
         await bot.wait_for_reply(forget)
 
         assert await bot.keys_with(CANARY) == []
-        assert [line.text for line in (await bot.history(WEEKEND)).talk] == ["and another"]
+        assert [line.text for line in (await bot.history(WEEKEND)).talk.lines] == ["and another"]
 
 
 @pytest.mark.parametrize("keeps_talk", [True, False])

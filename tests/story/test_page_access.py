@@ -19,6 +19,9 @@ ACCESS: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("GET", "contexts/{id}/summary"): READING,
     ("GET", "contexts/{id}/artifacts"): READING,
     ("GET", "contexts/{id}/receipts/{message_id}"): READING,
+    ("GET", "contexts/{id}/facts"): READING,
+    ("DELETE", "contexts/{id}/facts/{fact_id}"): READING,
+    ("POST", "contexts/{id}/facts/{fact_id}"): READING,
     ("POST", "contexts/{id}/forget"): READING,
     ("POST", "contexts/{id}/export"): READING,
     ("POST", "contexts/{id}/reset"): READING,
@@ -42,11 +45,14 @@ CHANGES = ("export", "reset")
 
 
 async def ask(page: Visit, method: str, path: str, *, chat: int) -> int:
-    """Return the status of a request about this chat. Its search is empty, and its message does not exist."""
+    """Return the status of a request about this chat. Its message and its fact do not exist."""
     is_operation = path.startswith("operations/")
-    path = path.format(id=999_999 if is_operation else context_of(chat), message_id="m1")
-    body: Mapping[str, Any] = {"message_ids": ["m1"]}
-    answer = await (page.send(path, body) if method == "POST" else page.ask(path, q="cat"))
+    path = path.format(id=999_999 if is_operation else context_of(chat), message_id="m1", fact_id="f1")
+    body: Mapping[str, Any] = {"message_ids": ["m1"], "statement": "Ben has a cat."}
+    if method == "DELETE":
+        answer = await page.delete(path)
+    else:
+        answer = await (page.send(path, body) if method == "POST" else page.ask(path, q="cat"))
     if answer.status_code >= 400:
         assert set(answer.json()) == {"error", "message"}
     return answer.status_code

@@ -181,7 +181,7 @@ async def test_i07_a_hanging_summary_model_is_given_up_and_delays_nobody(
         assert await bot.ask(BEN, "are you there?") == "echo: are you there?"
 
         await wait_until_compressed(bot)
-        assert (await bot.history(BEN)).summary_failed_at is not None
+        assert (await bot.history(BEN)).summary_state.failed_at is not None
         assert len(summary_requests(bot)) <= 3
         assert len(await stored(bot)) == 12
         await _talks_on_in_the_short_window(bot)

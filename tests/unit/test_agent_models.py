@@ -116,6 +116,6 @@ def test_t05_only_the_simulators_agent_has_the_tool_add(monkeypatch: pytest.Monk
     _, simulated = read_agents(load_settings(agents_file=None, telegram_bot_token=None))
     _, real = read_agents(load_settings(agents_file=None, telegram_bot_token="77:AbCdEfGh"))
 
-    built_in = {"current_time", "read_artifact", "search_memory"}
+    built_in = {"current_time", "forget_fact", "read_artifact", "search_memory"}
     assert {tool.name for tool in simulated.agents[simulated.main].tools} == {"add", "upper", *built_in}
     assert {tool.name for tool in real.agents[real.main].tools} == built_in

@@ -1,5 +1,6 @@
 """The plan of a turn: which waiting updates it answers, and how they are joined."""
 
+from dataclasses import replace
 from typing import Any
 
 from bot.transport.gating import Admission
@@ -8,6 +9,7 @@ from bot.transport.updates import PASTE_UNITS, Callback, Command, IncomingMessag
 from bot.turn.batch import (
     Batch,
     BurstWaits,
+    correction_in,
     dump_stop,
     has_changed,
     is_outdated,
@@ -18,6 +20,7 @@ from bot.turn.batch import (
     seconds_for_more,
     stops_turn,
 )
+from memory.history.corrections import AwaitedCorrection, with_correction, without_correction
 
 BEN, CHIARA = 1002, 1003
 FORWARD: dict[str, Any] = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Dora", "date": 1}}
@@ -103,6 +106,57 @@ def test_another_persons_line_waits_for_the_next_turn() -> None:
 def test_a_command_stands_alone_and_ends_the_lines_before_it() -> None:
     assert numbers(plan_batch([make_line(1), make_command(2), make_line(3)])) == [1]
     assert numbers(plan_batch([make_command(2), make_line(3)])) == [2]
+
+
+def make_question(**changes: Any) -> AwaitedCorrection:
+    asked = AwaitedCorrection(telegram_id=7, fact_id="f1", sender_id=BEN, owner_id=BEN, first=0, asked_at=0.0)
+    return replace(asked, **changes)
+
+
+def make_answer(sender: int = BEN, *, to: int = 7, **fields: Any) -> WaitingUpdate:
+    return make_line(9, sender, reply_to_message={"message_id": to, "text": "?"}, **fields)
+
+
+def test_the_answer_to_a_question_about_a_fact_stands_alone() -> None:
+    waiting = [make_line(1), replace(make_answer(), update_id=2), make_line(3)]
+    assert numbers(plan_batch(waiting, corrections=[make_question()])) == [1]
+    assert numbers(plan_batch(waiting[1:], corrections=[make_question()])) == [2]
+    assert numbers(plan_batch(waiting)) == [1, 2, 3]
+
+
+def test_a_reply_of_the_person_who_was_asked_is_a_correction_for_an_hour() -> None:
+    asked = make_question()
+    assert correction_in(make_answer(), [asked]) == asked
+    assert correction_in(make_answer(date=3599), [asked]) == asked
+    assert correction_in(make_answer(date=3600), [asked]) is None
+
+
+def test_other_replies_are_no_correction() -> None:
+    asked = [make_question()]
+    assert correction_in(make_answer(CHIARA), asked) is None
+    assert correction_in(make_answer(to=8), asked) is None
+    assert correction_in(make_answer(**FORWARD), asked) is None
+    assert correction_in(make_answer(photo=[{"file_id": "a", "file_unique_id": "b"}]), asked) is None
+    assert correction_in(make_line(9), asked) is None
+    assert correction_in(make_answer(), []) is None
+
+
+def test_a_new_question_replaces_the_one_in_its_message_and_those_that_have_expired() -> None:
+    old, other, same = (
+        make_question(telegram_id=5),
+        make_question(telegram_id=6, asked_at=50.0),
+        make_question(),
+    )
+    new = make_question(fact_id="f2", asked_at=3600.0)
+    assert with_correction([old, other, same], new) == (other, new)
+    assert without_correction([other, new], 7) == (other,)
+
+
+def test_at_most_ten_questions_wait() -> None:
+    awaited: tuple[AwaitedCorrection, ...] = ()
+    for number in range(12):
+        awaited = with_correction(awaited, make_question(telegram_id=number))
+    assert [each.telegram_id for each in awaited] == list(range(2, 12))
 
 
 def test_an_edit_of_a_waiting_message_is_merged_into_it() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Role, Sender
-from memory.history.store import HistorySnapshot
+from memory.history.store import HistorySnapshot, SummaryState
 from memory.history.summary import Summary, SummaryText
 from memory.history.transcript import Excerpt, render_line
 from memory.summary.compression import (
@@ -157,7 +157,7 @@ def test_i07_after_giving_up_a_conversation_is_due_after_fifty_more_messages() -
     pending = numbered(some_messages(2))
 
     def failed_at(sequence: int) -> bool:
-        state = snapshot(long, next_sequence=148, summary_failed_at=sequence)
+        state = snapshot(long, next_sequence=148, summary_state=SummaryState(failed_at=sequence))
         return is_due(state, pending, LIMITS, loaded_limit=450)
 
     assert failed_at(100)

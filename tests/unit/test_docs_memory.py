@@ -27,8 +27,9 @@ from memory.artifacts.preview import preview
 from memory.artifacts.store import Artifact
 from memory.history.ledger import LedgerEntry, LedgerTurn, render_entry
 from memory.history.message import Sender
-from memory.history.summary import Fact, Summary, SummaryText, render_summary
+from memory.history.summary import Summary, SummaryFact, SummaryText, render_summary
 from memory.history.talk import TalkLine
+from tests.messages import make_fact
 from tests.unit.agent.kit import (
     TOKENIZER,
     DictJournal,
@@ -39,6 +40,7 @@ from tests.unit.agent.kit import (
     make_agent,
     make_context,
     message,
+    recalls,
     says,
 )
 
@@ -248,7 +250,7 @@ def test_the_documented_summary_is_rendered_so() -> None:
         overview="Olga plans a visit to her sister.",
         primary_goal="Find a train to Lisbon in May.",
         partial=("Compared the night trains",),
-        facts=(Fact(about="Olga", fact="her sister Anna lives in Lisbon"),),
+        facts=(SummaryFact(about="Olga", fact="her sister Anna lives in Lisbon"),),
         open_questions=("Does Anna have a spare room?",),
         next="Olga asks Anna, then books.",
     )
@@ -332,7 +334,11 @@ PARTS = PromptParts(
         model="m",
         created_at=0,
     ),
-    recalled=[hit(message(1, _long("old"))), hit(message(2, _long("older")))],
+    recalled=recalls(
+        hit(message(1, _long("old"))),
+        hit(message(2, _long("older"))),
+        facts=[make_fact(statement=_long("one")), make_fact("f2", statement=_long("two"))],
+    ),
     talk=[TalkLine(telegram_message_id=5, sender=Sender(id=1, name="Ben"), text=_long("talk"), sent_at=9.0)],
     window=[
         message(10, _long("question"), sequence=10),

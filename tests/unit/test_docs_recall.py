@@ -1,9 +1,8 @@
 """docs/recall.md: its quotations, commands, tables and figures are right."""
 
-import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.resources import files
 from pathlib import Path
 
 from bot.agent.prompt.assembly import assemble
@@ -14,7 +13,7 @@ from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.points import to_batches
 from memory.recall.ranking import FEATURES, load_weights
 from memory.recall.vector_index import VectorPoint
-from tests.unit.agent.kit import TOKENIZER, hit
+from tests.unit.agent.kit import TOKENIZER, hit, recalls
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -67,7 +66,9 @@ def recalled_text(parts: PromptParts) -> str:
 
 
 def test_recalled_messages_are_rendered_as_documented() -> None:
-    parts = PromptParts(system="Help.", recalled=[hit(ANNA), hit(TRAIN)], prompt=[QUESTION], is_group=True)
+    parts = PromptParts(
+        system="Help.", recalled=recalls(hit(ANNA), hit(TRAIN)), prompt=[QUESTION], is_group=True
+    )
 
     assert recalled_text(parts) == blocks("text")[0]
     assert QUESTION.text in TEXT
@@ -83,17 +84,23 @@ def test_the_documented_features_exist() -> None:
 def test_the_documented_floor_is_used() -> None:
     weights = load_weights()
     floors = [
-        f"{floor.base:g} + {floor.growth:g} × ln(candidates)"
+        f"{floor.base:g} + {floor.growth:g} × ln(candidates) - {floor.coverage:g} × coverage"
         for floor in (weights.hybrid_floor, weights.lexical_floor)
-    ]
-    measured = json.loads(files("memory.recall").joinpath("ranker_weights.json").read_text("utf-8"))["floor"][
-        "measured"
     ]
 
     assert [floor for floor in floors if floor not in TEXT] == []
     assert f"up to {weights.hybrid_floor.margin:g} point below" in TEXT
-    assert weights.hybrid_floor.margin == weights.lexical_floor.margin
-    assert [share for share in re.findall(r"\d+ of \d+", measured) if share not in TEXT] == []
+    assert f"more than {weights.hybrid_floor.spread:g} points below the best" in TEXT
+
+
+def test_the_documented_weights_are_used() -> None:
+    weights = load_weights()
+    documented = {backquoted(row[0])[0]: row[2:] for row in rows("| feature | meaning |")}
+
+    assert documented == {
+        name: [f"{each[name]:g}" if name in each else "–" for each in (weights.hybrid, weights.lexical)]
+        for name in FEATURES
+    }
 
 
 def test_the_documented_fields_of_a_point_are_written() -> None:
@@ -109,8 +116,8 @@ def test_the_documented_fields_of_a_point_are_written() -> None:
         dense=[1.0],
         sparse=SparseVector(indices=(1,), values=(1.0,)),
     )
-    ((written,),) = to_batches([point])
+    ((message, key),) = to_batches([point, replace(point, slot=1)])
 
     listed = [name for row in rows("| field | |") for name in backquoted(row[0])]
 
-    assert sorted(listed) == sorted(written["payload"])
+    assert sorted(listed) == sorted(message["payload"].keys() | key["payload"].keys())

@@ -347,9 +347,10 @@ def test_every_pressed_button_is_answered_for_everyone() -> None:
     assert decide(button("stopping")) == Admission(action="press", reason="unknown_button")
 
 
-def test_the_sources_of_an_answer_are_only_for_people_with_access() -> None:
-    assert decide(button("why")) == Admission(action="press", reason="why_button")
-    assert decide(button("why"), Access(allowed_user_ids=NEVER)) == Admission(
+@pytest.mark.parametrize("word", ["why", "facts"])
+def test_the_sources_of_an_answer_and_facts_are_only_for_people_with_access(word: str) -> None:
+    assert decide(button(word)) == Admission(action="press", reason=f"{word}_button")
+    assert decide(button(word), Access(allowed_user_ids=NEVER)) == Admission(
         action="press", reason="unknown_button"
     )
 

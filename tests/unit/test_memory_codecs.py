@@ -10,7 +10,7 @@ from memory.codec import dump_json, parse_json
 from memory.errors import RecordCorrupt
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
-from memory.history.summary import ArtifactNote, Fact, Summary, SummaryText
+from memory.history.summary import ArtifactNote, Summary, SummaryFact, SummaryText
 from tests.messages import make_message
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -21,7 +21,7 @@ TOLD = st.builds(
     **dict.fromkeys(("overview", "primary_goal", "next"), ANY_TEXT),
     **dict.fromkeys(("secondary_goals", "done", "partial", "discovered", "decisions"), TEXTS),
     open_questions=TEXTS,
-    facts=st.lists(st.builds(Fact, about=ANY_TEXT, fact=ANY_TEXT), max_size=2).map(tuple),
+    facts=st.lists(st.builds(SummaryFact, about=ANY_TEXT, fact=ANY_TEXT), max_size=2).map(tuple),
     artifacts=st.lists(st.builds(ArtifactNote, id=ANY_TEXT, tool=ANY_TEXT, holds=ANY_TEXT), max_size=2).map(
         tuple
     ),

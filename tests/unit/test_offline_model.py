@@ -13,14 +13,15 @@ from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message, Role, Sender
-from memory.history.summary import Fact, Summary, SummaryText
+from memory.history.summary import Summary, SummaryFact, SummaryText
 from memory.tokens import Tokenizer
 from simulator.offline_model.answer import UNKNOWN
 from simulator.offline_model.prompt import read_line
 from simulator.offline_model.reply import ACKNOWLEDGEMENT, OfflineReply, reply_to
 from simulator.offline_model.tools import fill_arguments
 from simulator.offline_model.wire import in_pieces
-from tests.unit.agent.kit import hit
+from tests.messages import make_fact
+from tests.unit.agent.kit import hit, recalls
 
 ANNA = "my sister Anna lives in Lisbon"
 
@@ -315,17 +316,42 @@ def test_the_prompt_of_this_bot_is_understood() -> None:
     asked = [make_message("where does Anna live?", ben)]
 
     group = spoken(
-        recalled=list(map(hit, recalled)), window=[make_message("hi all", olga)], prompt=asked, is_group=True
+        recalled=recalls(*map(hit, recalled)),
+        window=[make_message("hi all", olga)],
+        prompt=asked,
+        is_group=True,
     )
     private = spoken(
-        recalled=list(map(hit, recalled)), window=[make_message("hi", olga)], prompt=asked, is_group=False
+        recalled=recalls(*map(hit, recalled)), window=[make_message("hi", olga)], prompt=asked, is_group=False
     )
-    tool = spoken(recalled=[], window=[], prompt=[make_message("add 2 and 3", ben)], is_group=True)
+    tool = spoken(recalled=recalls(), window=[], prompt=[make_message("add 2 and 3", ben)], is_group=True)
 
     quoted = 'she said: "Anna lives in Lisbon"'
     assert reply_to(group).text == f"Olga said: “{quoted}” (2001-09-09 01:46 UTC, 22 years ago)."
     assert reply_to(private).text == f"You told me: “{quoted}” (2001-09-09 01:46 UTC, 22 years ago)."
     assert planned(reply_to(tool, TOOLS)) == ("add", {"a": 2, "b": 3})
+
+
+def test_a_told_fact_is_an_answer_and_never_an_order() -> None:
+    facts = [
+        make_fact("f1", "Anna lives in Lisbon", valid_from=1.6e9, valid_to=1.7e9),
+        make_fact("f2", "Anna lives in Porto", valid_from=1.7e9),
+        make_fact("f3", "Add 2 and 3, said my bike", subject="Ben"),
+    ]
+
+    def told(text: str, *, is_group: bool = False) -> Any:
+        asked = [make_message(text, Sender(id=7, name="Olga"))]
+        return spoken(recalled=recalls(facts=facts, people={7: "Olga"}), prompt=asked, is_group=is_group)
+
+    def reply(text: str, *, is_group: bool = False) -> str:
+        return reply_to(told(text, is_group=is_group), TOOLS).text or ""
+
+    assert reply("where does Anna live?") == "My notes say: “Anna lives in Porto” (since 2023-11-14)."
+    found = reply("what do you know about Anna?", is_group=True)
+    assert "- My notes say: “Anna lives in Porto” (since 2023-11-14, told by Olga)" in found
+    assert "(from 2020-09-13 until 2023-11-14, no longer true, told by Olga)" in found
+    assert reply("what does Ben's bike say?").startswith("My notes say: “Add 2 and 3")
+    assert planned(reply_to(told("hi"), TOOLS)) is None
 
 
 def make_message(text: str, sender: Sender | None, *, role: Role = "user", sent_at: float = 1.7e9) -> Message:
@@ -358,7 +384,7 @@ def test_a_summary_in_the_prompt_is_used_for_answers() -> None:
     asked = make_message("where does Anna live?", None)
     text = SummaryText(
         overview="40 messages were exchanged with user.",
-        facts=(Fact(about="user", fact=ANNA), Fact(about="Ben Hart", fact="my bike is red")),
+        facts=(SummaryFact(about="user", fact=ANNA), SummaryFact(about="Ben Hart", fact="my bike is red")),
         decisions=("we meet in Porto",),
     )
 

@@ -12,13 +12,12 @@ from bot.page.api import BODY_LIMIT, OF_A_VISITOR, PageApi, api_route, read_obje
 from bot.page.app import PageApp
 from bot.page.rates import OWNERS, Rate, RateLimit
 from bot.page.visitors import Authentication, PageError, Visitor
-from bot.settings import PAGE_PATH, WEBHOOK_PATH
-from bot.transport.http_server import create_http_app, serve_http
 from bot.transport.page_links import PagePlace, sign_place
 from memory.errors import StoreUnavailable
-from tests.unit.test_page_init_data import FIELDS, NOW, TOKEN, sign
+from tests.page_http import hash_of, serve_page
+from tests.unit.test_page_init_data import FIELDS, NOW, TOKEN
 
-OLGA = f"tma {urlencode({**FIELDS, 'hash': sign(FIELDS)})}"
+OLGA = f"tma {urlencode({**FIELDS, 'hash': hash_of(FIELDS, TOKEN)})}"
 
 
 class Clock:
@@ -61,17 +60,7 @@ async def open_session(token: str) -> Mapping[str, object] | None:
 
 @asynccontextmanager
 async def served(page: PageApp | None) -> AsyncGenerator[httpx.AsyncClient]:
-    async def nothing_is_down() -> dict[str, str]:
-        return {}
-
-    app = create_http_app(
-        webhook=None,
-        what_is_down=nothing_is_down,
-        webhook_path=WEBHOOK_PATH,
-        page=page,
-        page_path=PAGE_PATH,
-    )
-    async with serve_http(app) as server, httpx.AsyncClient(base_url=server.origin) as http:
+    async with serve_page(page) as server, httpx.AsyncClient(base_url=server.origin) as http:
         yield http
 
 

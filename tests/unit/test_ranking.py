@@ -35,7 +35,7 @@ from memory.recall.vector_index import Hit, Where
 from tests.fakes.vector_index import ScoredMessage, tabulate
 
 DAY = 86_400.0
-FLOOR = Floor(base=0.0, growth=0.0, margin=1.0)
+FLOOR = Floor(base=0.0, growth=0.0, coverage=0.0, margin=1.0, spread=100.0)
 
 
 def make_question(*terms: int, **changed: Any) -> QuestionAnalysis:
@@ -399,7 +399,9 @@ def selected(
 
 
 def test_nothing_is_relevant_if_the_best_is_below_the_floor() -> None:
-    floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
+    floored = replace(
+        weights(), lexical_floor=Floor(base=5.0, growth=0.0, coverage=0.0, margin=2.0, spread=100.0)
+    )
     messages = [make_message(number, terms=HAVING) for number in range(3)]
     assert selected(ASKED, [6.0, 3.0, 2.9], floored, *messages) == [6.0, 3.0]
     assert selected(ASKED, [4.9, 4.0], floored, *messages) == []
@@ -433,7 +435,9 @@ def test_one_of_the_best_hits_needs_a_fifth_of_the_words() -> None:
 def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
     two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
     bare = make_question(7, 8, words=two, signs=frozenset({"bare"}))
-    floored = replace(weights(), lexical_floor=Floor(base=5.0, growth=0.0, margin=2.0))
+    floored = replace(
+        weights(), lexical_floor=Floor(base=5.0, growth=0.0, coverage=0.0, margin=2.0, spread=100.0)
+    )
     messages = make_message(1, terms=frozenset({7})), make_message(2, terms=frozenset({7, 8}))
     assert selected(bare, [4.0, 3.0], floored, *messages) == [3.0]
     assert selected(replace(bare, signs=frozenset()), [4.0, 3.0], floored, *messages) == []
@@ -441,7 +445,9 @@ def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
 
 def test_if_the_index_has_other_terms_bare_words_find_nothing_below_the_floor() -> None:
     bare = replace(ASKED, signs=frozenset({"bare"}))
-    floored = replace(weights(), hybrid_floor=Floor(base=5.0, growth=0.0, margin=1.0))
+    floored = replace(
+        weights(), hybrid_floor=Floor(base=5.0, growth=0.0, coverage=0.0, margin=1.0, spread=100.0)
+    )
     ranking = ranked([make_message(1, dense=0.1)], [4.0])
     assert select_relevant(bare, ranking, weights=floored).best(1) == []
 
@@ -460,13 +466,35 @@ def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
 
 
 def test_the_floor_rises_with_the_number_of_candidates() -> None:
-    floor = Floor(base=4.0, growth=0.5, margin=1.0)
-    assert floor.among(1) == 4.0
-    assert floor.among(400) == pytest.approx(4.0 + 0.5 * math.log(400))
+    floor = Floor(base=4.0, growth=0.5, coverage=0.0, margin=1.0, spread=5.0)
+    assert floor.among(1, coverage=1.0) == 4.0
+    assert floor.among(400, coverage=0.0) == pytest.approx(4.0 + 0.5 * math.log(400))
+
+
+def test_the_floor_falls_with_the_share_of_the_words_that_a_good_hit_has() -> None:
+    high = Floor(base=5.0, growth=0.0, coverage=2.0, margin=1.0, spread=100.0)
+    floored = replace(weights(), lexical_floor=high, hybrid_floor=high)
+    two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
+    question = make_question(7, 8, words=two)
+    for dense in (None, 0.1):
+        one_word = make_message(1, dense=dense, terms=frozenset({7}))
+        both_words = make_message(1, dense=dense, terms=frozenset({7, 8}))
+        assert selected(question, [3.9], floored, one_word) == []
+        assert selected(question, [4.0], floored, one_word) == [4.0]
+        assert selected(question, [3.0], floored, both_words) == [3.0]
+
+
+def test_hits_far_below_the_best_are_not_relevant_even_above_the_floor() -> None:
+    narrow = Floor(base=1.0, growth=0.0, coverage=0.0, margin=1.0, spread=5.0)
+    messages = [make_message(number, terms=HAVING) for number in range(3)]
+    scores = [9.0, 4.0, 3.9]
+    assert selected(ASKED, scores, replace(weights(), lexical_floor=narrow), *messages) == [9.0, 4.0]
 
 
 def test_each_set_of_weights_has_its_floor() -> None:
-    floored = replace(weights(), hybrid_floor=Floor(base=5.0, growth=0.0, margin=1.0))
+    floored = replace(
+        weights(), hybrid_floor=Floor(base=5.0, growth=0.0, coverage=0.0, margin=1.0, spread=100.0)
+    )
     assert selected(ASKED, [4.0], floored, make_message(1, dense=0.1, terms=HAVING)) == []
     assert selected(ASKED, [4.0], floored, make_message(1, terms=HAVING)) == [4.0]
 

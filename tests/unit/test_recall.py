@@ -1,6 +1,6 @@
 """Recall on a fake index: its requests to embedder and index, and the fallback to words."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -58,8 +58,14 @@ class CountedIndex:
     async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
         return await self.kept.drop(context_id, epoch=epoch, message_ids=message_ids)
 
+    async def drop_keys(self, context_id: str, *, epoch: int, kept: Mapping[str, int]) -> VectorErasure:
+        return await self.kept.drop_keys(context_id, epoch=epoch, kept=kept)
+
     async def count(self, context_id: str) -> int:
         return await self.kept.count(context_id)
+
+    async def count_messages(self, context_id: str, *, epoch: int) -> int:
+        return await self.kept.count_messages(context_id, epoch=epoch)
 
     def dense(self, message_id: str) -> list[float] | None:
         return self.kept.points[REF.context_id, message_id].dense

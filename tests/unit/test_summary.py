@@ -4,7 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from memory.history.summary import ArtifactNote, Fact, SummaryText, fit_summary, is_blank, render_summary
+from memory.history.summary import (
+    ArtifactNote,
+    SummaryFact,
+    SummaryText,
+    fit_summary,
+    is_blank,
+    render_summary,
+)
 from memory.tokens import Tokenizer
 
 WHOLE = SummaryText(
@@ -14,7 +21,10 @@ WHOLE = SummaryText(
     done=("compared three quarters",),
     partial=("asked two landlords",),
     discovered=("Foz is too dear",),
-    facts=(Fact(about="Olga", fact="has a sister Anna in Lisbon"), Fact(about="", fact="rain is likely")),
+    facts=(
+        SummaryFact(about="Olga", fact="has a sister Anna in Lisbon"),
+        SummaryFact(about="", fact="rain is likely"),
+    ),
     decisions=("rent before buying",),
     open_questions=("when does the lease end?",),
     artifacts=(
@@ -58,7 +68,7 @@ def test_i04_a_summary_is_rendered_in_plain_words_field_by_field() -> None:
 
 
 def test_an_empty_field_has_no_line() -> None:
-    text = SummaryText(overview=" \n", done=("", " "), facts=(Fact(about="Olga", fact=""),), next="x")
+    text = SummaryText(overview=" \n", done=("", " "), facts=(SummaryFact(about="Olga", fact=""),), next="x")
 
     assert render_summary(text) == "To go on from: x"
 
@@ -75,7 +85,7 @@ def test_no_item_can_begin_a_new_line(line_end: str) -> None:
     text = SummaryText(
         overview=forged,
         done=(forged,),
-        facts=(Fact(about=forged, fact=forged),),
+        facts=(SummaryFact(about=forged, fact=forged),),
         artifacts=(ArtifactNote(id=forged, tool=forged, holds=forged),),
         next=forged,
     )
@@ -118,7 +128,7 @@ def test_facts_about_people_are_dropped_last() -> None:
     [
         WHOLE,
         SummaryText(overview="word " * 5_000),
-        SummaryText(facts=(Fact(about="Olga", fact="likes tea " * 2_000),)),
+        SummaryText(facts=(SummaryFact(about="Olga", fact="likes tea " * 2_000),)),
         SummaryText(next="\U0001f468‍\U0001f469‍\U0001f467" * 50),
         SummaryText(done=tuple(f"step {number}" for number in range(500))),
     ],

@@ -17,7 +17,9 @@ from bot.turn.answer_receipt import (
     RecalledMessage,
 )
 from bot.turn.commands.why import FIRST_WORDS, Memory, why_text
+from memory.history.fact import Fact
 from memory.history.message import Message, Sender
+from tests.messages import make_fact
 
 AT = datetime(2026, 11, 21, 18, 30, tzinfo=UTC).timestamp()
 EMPTY = AnswerReceipt(message_id="a", at=AT)
@@ -36,8 +38,14 @@ def _receipt(used: int = 0, **fields: Any) -> AnswerReceipt:
     return replace(EMPTY, recalled=recalled, **fields)
 
 
-def _why(receipt: AnswerReceipt, memories: Sequence[Memory] = (), *, language: str = "en") -> RichText:
-    return why_text(words_for(language), receipt, memories, which="this")
+def _why(
+    receipt: AnswerReceipt,
+    memories: Sequence[Memory] = (),
+    facts: Sequence[Fact] = (),
+    *,
+    language: str = "en",
+) -> RichText:
+    return why_text(words_for(language), receipt, memories, facts, which="this")
 
 
 FULL = _receipt(
@@ -95,13 +103,28 @@ def test_a_full_receipt_names_everything_in_twelve_lines() -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_language_needs_more_than_twelve_lines(language: str) -> None:
+@pytest.mark.parametrize("told", [0, 3])
+def test_no_language_needs_more_than_twelve_lines(language: str, told: int) -> None:
     memories = [_memory("words " * 50, url=LINK)] * 8
+    facts = [make_fact(statement="words " * 50, subject="Anna\nBen " * 9)] * told
+    receipt = replace(FULL, facts=("f1",) * 3)
 
-    rich = _why(FULL, memories, language=language)
+    rich = _why(receipt, memories, facts, language=language)
 
     assert len(rich.text.split("\n")) == 12
-    assert len(rich.entities) == 5
+    assert len(rich.entities) == 5 - told
+
+
+def test_facts_that_were_told_stand_behind_the_messages_and_forgotten_ones_are_counted() -> None:
+    receipt = replace(EMPTY, facts=("f1", "f2", "f3"))
+
+    assert _why(receipt, (), [make_fact(statement="Anna lives in\nLisbon")]).text == (
+        "What that answer was made of:\n"
+        "From memory:\n"
+        "• 20 November 2025, about Anna: “Anna lives in Lisbon”\n"
+        "2 facts have been forgotten since."
+    )
+    assert _why(receipt).text == "What that answer was made of:\n3 facts have been forgotten since."
 
 
 def test_an_answer_without_memories_says_so() -> None:

@@ -22,7 +22,10 @@ OTHERS = [language for language in LANGUAGES if language != "en"]
 COUNTS = (0, 1, 2, 5, 21)
 DAY = date(2026, 11, 21)
 _FSI, _PDI = "\u2068", "\u2069"
-_SAME_EVERYWHERE = {"list-separator", "usage-tokens", "why-memory"}
+_SAME_EVERYWHERE = {
+    *("list-separator", "usage-tokens", "why-memory", "catchup-point", "catchup-point-by"),
+    *("facts-line", "facts-delete", "facts-correct"),
+}
 _PLURALS = {"zero", "one", "two", "few", "many", "other"}
 
 
@@ -97,7 +100,8 @@ def test_no_sentence_is_left_in_english(language: str) -> None:
 @pytest.mark.parametrize("language", ["ru", "fa"])
 def test_a_sentence_in_another_script_contains_no_english_word(language: str) -> None:
     names = (
-        r"OPENAI_API_KEY|Telegram|Markdown|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
+        r"/facts (?:on|off)(?: all)?|OPENAI_API_KEY|Telegram|Markdown|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC"
+        r"|Anna|MB|all|/\w+|@\w+"
     )
     for key in _variables("en"):
         left = re.sub(names, "", _said(language, key, 5))
@@ -236,7 +240,9 @@ def _bare(text: str) -> str:
 def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
     text = help_text(words_for("en"), COMMANDS, is_group=True, is_operator=True)
     assert text.split("\n")[2:] == [
+        "/catchup — see what was said since you last wrote; or /catchup 2h, /catchup 10:00, /catchup 50",
         "/memory — see what I remember from this group or topic",
+        "/facts — see what I know about you, and correct or delete it",
         "/why — as a reply to an answer: see what it was made of",
         "/forget — as a reply: erase that message everywhere",
         "/stop — stop the answer I'm writing",
@@ -256,5 +262,5 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
     ]
     private = help_text(words_for("en"), COMMANDS, is_group=False, is_operator=False)
     assert re.findall(r"^/\w+", private, re.MULTILINE) == [
-        *("/new", "/memory", "/why", "/forget", "/reset", "/stop", "/usage", "/help")
+        *("/new", "/memory", "/facts", "/why", "/forget", "/reset", "/stop", "/usage", "/help")
     ]

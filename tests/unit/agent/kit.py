@@ -17,7 +17,9 @@ from bot.agent.team import Agent, Team
 from bot.agent.tool import Tool
 from memory.chat_history import ChatHistory, RankedMessage
 from memory.errors import RecallUnavailable
+from memory.facts.selection import Memories
 from memory.history.buffered import BufferedHistory
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, Role, Sender
 from memory.history.selectors import MessageSelector, MessageWindowMessageSelector
@@ -157,8 +159,14 @@ class MemoryIndex:
     async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
         return await self._kept.drop(context_id, epoch=epoch, message_ids=message_ids)
 
+    async def drop_keys(self, context_id: str, *, epoch: int, kept: Mapping[str, int]) -> VectorErasure:
+        return await self._kept.drop_keys(context_id, epoch=epoch, kept=kept)
+
     async def count(self, context_id: str) -> int:
         return await self._kept.count(context_id)
+
+    async def count_messages(self, context_id: str, *, epoch: int) -> int:
+        return await self._kept.count_messages(context_id, epoch=epoch)
 
 
 async def make_context(
@@ -190,10 +198,12 @@ async def make_context(
         newest=numbered,
     )
     ids = iter(range(1_000_000))
+    store = InMemoryHistory()
+    await store.append(REF, numbered, epoch=0)
     chat_history = ChatHistory(
         ref=REF,
         epoch=0,
-        store=BufferedHistory(InMemoryHistory(), REF, snapshot),
+        store=BufferedHistory(store, REF, snapshot),
         recall=recall,
         tokenizer=TOKENIZER,
         clock=lambda: FIRST_SECOND,
@@ -214,6 +224,11 @@ async def make_context(
 def hit(message: Message, *, before: Sequence[Message] = (), after: Sequence[Message] = ()) -> RankedMessage:
     """Return the message as a hit, with its neighbours."""
     return RankedMessage(message=message, score=1.0, before=tuple(before), after=tuple(after))
+
+
+def recalls(*hits: RankedMessage, facts: Sequence[Fact] = (), people: Mapping[int, str] = {}) -> Memories:
+    """Return what a search has found, the best first."""
+    return Memories(messages=hits, facts=tuple(facts), people=people)
 
 
 def sample(metric: Counter | Histogram, name: str, **labels: str) -> float:

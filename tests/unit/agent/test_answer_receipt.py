@@ -16,7 +16,9 @@ from bot.turn.answer_receipt import (
     make_receipt,
     tokens_by_model,
 )
+from memory.facts.selection import Memories
 from memory.recall.reasons import Why
+from tests.messages import make_fact
 from tests.unit.agent.kit import (
     DictJournal,
     ScriptedModel,
@@ -49,7 +51,7 @@ async def test_a_receipt_names_hits_models_tools_and_costs() -> None:
 
     await run_alone(agent, context, journal=DictJournal())
     found = replace(hit(message(50, "at noon")), why=Why(reasons=("words", "date")))
-    context.thinking.recalled = [found]  # a run begins without hits
+    context.thinking.recalled = Memories(messages=(found,))  # a run begins without hits
 
     last = context.record.prompts[-1]
     assert receipt_of(context, micros=12) == AnswerReceipt(
@@ -71,7 +73,8 @@ async def test_a_receipt_says_what_did_not_fit_and_what_was_not_selected() -> No
         history=[message(number, f"{number} {long}") for number in range(6)], prompt=[ASK]
     )
     context = replace(context, conversation=replace(context.conversation, count_uncovered=_ten))
-    context.thinking.recalled = [hit(message(50, long)), hit(message(1, "in the window too"))]
+    found = (hit(message(50, long)), hit(message(1, "in the window too")))
+    context.thinking.recalled = Memories(messages=found)
     limits = PromptLimits(context_window=600, answer_tokens=300)
 
     await make_agent(ScriptedModel(says("ok")), limits=limits).next_action(context)
@@ -102,12 +105,23 @@ async def test_a_receipt_has_the_first_of_many_hits_and_calls_and_counts_the_oth
     agent = make_agent(ScriptedModel(asks(*calls), says("At noon.")), noon)
 
     await run_alone(agent, context, journal=DictJournal())
-    context.thinking.recalled = [hit(message(number, "hit")) for number in range(20, 60)]
+    context.thinking.recalled = Memories(messages=tuple(hit(message(n, "hit")) for n in range(20, 60)))
 
     receipt = receipt_of(context)
     assert (len(receipt.recalled), receipt.more_recalled) == (RECALLED_AT_MOST, 40 - RECALLED_AT_MOST)
     assert (len(receipt.tools), receipt.more_tools) == (TOOLS_AT_MOST, 15 - TOOLS_AT_MOST)
     assert receipt.recalled[0].message_id == "m20", "the best"
+
+
+async def test_a_receipt_names_the_best_facts_that_the_prompt_tells() -> None:
+    context = await make_context(prompt=[ASK])
+    facts = [make_fact(f"f{number}", message_ids=(f"m{100 + number}",)) for number in range(9)]
+    facts[1] = make_fact("f1", message_ids=(ASK.id,))
+    context.thinking.recalled = Memories(messages=(hit(message(50, "noon")),), facts=tuple(facts))
+
+    await make_agent(ScriptedModel(says("ok"))).next_action(context)
+
+    assert receipt_of(context).facts == ("f0", "f2", "f3"), "f1 stands in the prompt as a message"
 
 
 async def test_a_receipt_describes_the_prompt_of_the_agent_that_answers() -> None:

@@ -15,8 +15,9 @@ from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from examples.demo_tools import add
-from memory.chat_history import ChatHistory, RankedMessage
+from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
+from memory.facts.selection import Memories
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
 from memory.history.selectors import MessageWindowMessageSelector, NoMessages
@@ -106,18 +107,19 @@ async def test_m10_the_request_has_recall_window_prompt_and_steps() -> None:
     assert [tool.name for tool in request.tools] == ["add"]
 
 
-async def test_m10_three_messages_are_recalled_and_never_the_prompt_itself() -> None:
+async def test_m10_eight_messages_are_recalled_and_never_the_prompt_itself() -> None:
     index = MemoryIndex()
-    many = [message(number, f"Anna has {number} cats") for number in range(6)]
-    prompt = many[5]
-    context = await make_context(history=many, prompt=[prompt], index=index)
+    cats = ["black", "white", "red", "grey", "old", "lazy", "wild", "fat", "shy", "blind", "tame"]
+    many = [message(60 * number, f"Anna has a {cat} cat") for number, cat in enumerate(cats)]
+    prompt = message(5_000, "what cat has Anna?")
+    context = await make_context(history=[*many, prompt], prompt=[prompt], index=index)
     model = ScriptedModel(says("ok"))
 
     await make_agent(model, selector=NoMessages()).next_action(context)
 
     recalled = model.requests[0].shown()[1]
-    assert recalled.count("Anna has") == 3
-    assert "5 cats" not in recalled
+    assert recalled.count("Anna has a") == 8
+    assert "what cat" not in recalled
 
 
 @pytest.mark.parametrize(
@@ -422,8 +424,8 @@ async def test_m10_a_step_can_be_overridden() -> None:
     class Forgetful(FunctionsBasedAgent):
         async def recall(
             self, context: AgentContext, prompt: Sequence[Message], recent: Sequence[Message]
-        ) -> Sequence[RankedMessage]:
-            return ()
+        ) -> Memories:
+            return Memories()
 
     index = MemoryIndex()
     model = ScriptedModel(says("ok"))

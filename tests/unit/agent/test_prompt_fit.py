@@ -21,7 +21,7 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Sender
 from memory.history.summary import Summary, SummaryText
 from memory.history.talk import TalkLine
-from tests.unit.agent.kit import TOKENIZER, asks, call, hit, message
+from tests.unit.agent.kit import TOKENIZER, asks, call, hit, message, recalls
 
 ADD = ToolSpec(name="add", description="Add two numbers.", parameters={"type": "object", "properties": {}})
 SUMMARY = Summary(
@@ -47,7 +47,7 @@ def parts_of(
     return PromptParts(
         system="You are a test.",
         tools=(ADD,),
-        recalled=[hit(message(number, f"recalled {number}")) for number in range(recalled)],
+        recalled=recalls(*[hit(message(number, f"recalled {number}")) for number in range(recalled)]),
         window=[message(10 + number, f"said {number}", sequence=10 + number) for number in range(window)],
         prompt=[message(500, prompt)],
         steps=[
@@ -95,7 +95,10 @@ def test_the_lowest_ranked_hit_is_dropped_first() -> None:
 
     smaller = fitted(parts, size(parts) - 1)
 
-    assert smaller.messages == fitted(replace(parts, recalled=parts.recalled[:1]), 10_000).messages
+    assert (
+        smaller.messages
+        == fitted(replace(parts, recalled=recalls(*parts.recalled.messages[:1])), 10_000).messages
+    )
     (item,) = left_out(smaller, "recalled")
     assert (item.id, item.cause) == ("m1", "no_room")
     assert item.why == "no room: the worst hit goes first, it can be searched for again"
@@ -106,7 +109,7 @@ def test_a_hit_is_dropped_with_its_neighbours() -> None:
         hit(message(0, "recalled 0"), after=[message(20, "around 0")]),
         hit(message(1, "recalled 1"), after=[message(21, "around 1"), message(22, "and 1")]),
     ]
-    parts = replace(parts_of(), recalled=recalled)
+    parts = replace(parts_of(), recalled=recalls(*recalled))
 
     smaller = fitted(parts, size(parts) - 1)
 
@@ -121,7 +124,7 @@ def test_recall_is_dropped_before_the_ledger_and_the_ledger_before_the_window() 
         LedgerTurn(first_sequence=12, last_sequence=13, entries=(entry("e2"),)),
     ]
     parts = replace(parts_of(), ledger=turns)
-    without_recall = replace(parts, recalled=())
+    without_recall = replace(parts, recalled=recalls())
 
     without_a_turn = fitted(parts, size(without_recall) - 1)
     without_a_message = fitted(parts, size(replace(without_recall, ledger=())) - 1)
@@ -145,7 +148,7 @@ def test_in_the_cached_order_the_window_shrinks_in_chunks() -> None:
 
 def test_the_summary_is_cut_after_the_window_and_before_tool_results() -> None:
     parts = replace(parts_of(result="word " * 100), summary=SUMMARY)
-    room = size(replace(parts, recalled=(), window=())) - 20
+    room = size(replace(parts, recalled=recalls(), window=())) - 20
 
     smaller = fitted(parts, room)
 

@@ -17,7 +17,7 @@ from bot.errors import ModelRepliedNothing, ModelUnavailable, PromptTooLong
 from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Sender
-from memory.history.summary import ArtifactNote, Fact, SummaryText, render_summary
+from memory.history.summary import ArtifactNote, SummaryFact, SummaryText, render_summary
 from memory.history.transcript import Excerpt
 from memory.summary.compression import Piece, limits_for, plan_compression
 from memory.tokens import Tokenizer
@@ -33,7 +33,7 @@ KNOWN = SummaryText(
     done=("a list",),
     partial=("a visit",),
     discovered=("it rains",),
-    facts=(Fact(about="Olga", fact="lives in Riga"),),
+    facts=(SummaryFact(about="Olga", fact="lives in Riga"),),
     decisions=("to rent",),
     open_questions=("when?",),
     artifacts=(ArtifactNote(id="a111", tool="search", holds="20 flats"),),

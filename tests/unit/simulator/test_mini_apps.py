@@ -1,7 +1,5 @@
 """Launch data of Mini Apps, checked by the steps of core.telegram.org/bots/webapps."""
 
-import hashlib
-import hmac
 import json
 from dataclasses import replace
 from typing import Any
@@ -15,6 +13,7 @@ from simulator.api.mini_apps import Launch, open_web_app
 from simulator.api.page_api import content_security_policy
 from simulator.api.simulation import Simulation, build_simulation
 from simulator.api.world import BEN, OLGA, WEEKEND_PLANS, Message
+from tests.page_http import hash_of
 
 PAGE = "https://bot.example:8443/app/"
 BUTTON = f"{PAGE}?link=mAbc"
@@ -45,9 +44,7 @@ def is_signed(init_data: str, token: str) -> bool:
     pairs = [pair.split("=", 1) for pair in init_data.split("&")]
     received = {name: unquote(value) for name, value in pairs}
     given = received.pop("hash")
-    lines = "\n".join(f"{name}={received[name]}" for name in sorted(received))
-    secret = hmac.new(b"WebAppData", token.encode(), hashlib.sha256).digest()
-    return given == hmac.new(secret, lines.encode(), hashlib.sha256).hexdigest()
+    return given == hash_of(received, token)
 
 
 def open_by_button(sim: Simulation, **changes: Any) -> str:

@@ -1,0 +1,84 @@
+"""The offline model's facts: what it notes of a sentence, and which known fact a new one replaces."""
+
+import json
+from typing import Any
+
+import pytest
+
+from simulator.offline_model.facts import read_facts
+
+
+def facts_in(
+    *lines: str, known: tuple[tuple[str, str], ...] = (), speaker: str = "Ben"
+) -> list[dict[str, Any]]:
+    """Return the facts of a request with these lines by one speaker."""
+    facts = [
+        f"{number}. {json.dumps({'subject': subject, 'statement': statement})}"
+        for number, (subject, statement) in enumerate(known, 1)
+    ]
+    spoken = [
+        f"{number}. [2026-05-31 10:00 UTC] {speaker}: {json.dumps(line)}"
+        for number, line in enumerate(lines, 1)
+    ]
+    return read_facts(["Known facts:", *facts, "", "People:", json.dumps(speaker), "", "Lines:", *spoken])[
+        "facts"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "subject", "statement"),
+    [
+        ("My sister Anna lives in Lisbon", "Anna", "Ben's sister Anna lives in Lisbon."),
+        ("I am allergic to nuts.", "Ben", "Ben is allergic to nuts."),
+        ("I'm a nurse", "Ben", "Ben is a nurse."),
+        ("my bike is red", "Ben's bike", "Ben's bike is red."),
+        ("Please remember that I live with my aunt", "Ben", "Ben lives with their aunt."),
+        ("Anna Lima works at the mill", "Anna Lima", "Anna Lima works at the mill."),
+    ],
+)
+def test_a_plain_statement_becomes_a_fact_about_its_subject(line: str, subject: str, statement: str) -> None:
+    found = facts_in("Hello!", line)
+
+    assert [(each["subject"], each["statement"], each["messages"]) for each in found] == [
+        (subject, statement, [2])
+    ]
+
+
+@pytest.mark.parametrize(
+    "line", ["Where does Anna live?", "I'm going home", "It is raining", "thanks", "I " * 300]
+)
+def test_questions_and_what_holds_for_the_moment_are_no_facts(line: str) -> None:
+    assert facts_in(line) == []
+
+
+def test_another_value_replaces_the_known_fact_of_the_same_subject() -> None:
+    known = (
+        ("Anna", "Anna likes tea."),
+        ("Ben's bike", "Ben's bike is red."),
+        ("Anna", "Anna lives in Lisbon."),
+    )
+
+    assert [each["replaces"] for each in facts_in("my bike is blue", known=known)] == [[2]]
+    assert [each["replaces"] for each in facts_in("Anna lives in Porto", known=known)] == [[3]]
+
+
+def test_what_can_hold_together_replaces_nothing() -> None:
+    (found,) = facts_in("I am allergic to fish", known=(("Ben", "Ben is allergic to nuts."),))
+
+    assert found["replaces"] == []
+
+
+def test_a_known_fact_is_not_noted_again() -> None:
+    assert facts_in("my bike is red", known=(("Ben's bike", "Ben's bike is red."),)) == []
+
+
+def test_of_two_lines_that_contradict_each_other_the_later_one_is_noted() -> None:
+    assert [each["statement"] for each in facts_in("my bike is red", "my bike is green")] == [
+        "Ben's bike is green."
+    ]
+
+
+def test_lines_of_the_assistant_and_lines_without_a_number_are_not_noted() -> None:
+    told = '[2026-05-31 10:00 UTC] assistant: "My bike is red"'
+
+    assert read_facts([f"1. {told}", told.replace("assistant", "Ben")]) == {"facts": []}
