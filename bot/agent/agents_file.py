@@ -6,13 +6,13 @@ import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.agent.context import Place, Role
-from bot.agent.prompt.parts import PromptOrder
+from bot.agent.options import DEFAULT_OPTIONS, Options
 from bot.agent.team import (
     TeamLimits,
     delegate_tool,
@@ -39,8 +39,6 @@ If you do not know, say so; never invent a memory."""
 _MAIN_DESCRIPTION = "The main agent, with whom every conversation begins."
 _NO_NAME = "tools cannot be named for it: 1 to 52 of A-Z a-z 0-9 _ -"
 _SHOWN = 60
-LEAST_COMPRESSION_TOKENS = 500
-"""A lower limit would ask a model for a summary after every turn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,45 +62,6 @@ class AgentSpec:
         """Return the agent for delegated tasks. It cannot transfer the chat, because it does not have it."""
         tools = tuple(tool for tool in self.tools if not is_transfer(tool.name))
         return replace(self, tools=tools, transfers_to=())
-
-
-class Options(BaseModel):
-    """The table `[options]`: behaviour of the bot that few operators change."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    # "cached" puts what repeats first, so that providers bill it as cached; "described" recalls before the window.
-    prompt_order: PromptOrder = "cached"
-    # Messages before and after each recalled message that the prompt also shows.
-    recall_neighbours: int = Field(default=0, ge=0, le=3)
-    # The share of the chat model's window at which a conversation is compressed.
-    compression_trigger: float = Field(default=0.5, ge=0.05, le=0.9)
-    # The same in tokens, if that is less; it bounds the cost of each turn. 0: only the share.
-    compression_tokens: int = Field(default=16_000, ge=0)
-    # Show past turns' tool calls and results to the model.
-    ledger_in_prompt: bool = True
-    # A tool result with more characters becomes an artifact. It is stored for `artifact_ttl_s` seconds.
-    artifact_chars: int = Field(default=8_000, ge=1_000, le=100_000)
-    artifact_ttl_s: int = Field(default=7 * 24 * 3600, ge=60)
-    # "document" sends an answer of more than 4 messages, or with long code, as its beginning and a file.
-    long_answers: Literal["parts", "document"] = "parts"
-    # Erase a group's memory when the bot is removed from it.
-    erase_on_leave: bool = False
-    # The price of a million tokens of prompts and of answers, for /usage and the limits of money.
-    input_price: float = Field(default=0, ge=0, allow_inf_nan=False)
-    output_price: float = Field(default=0, ge=0, allow_inf_nan=False)
-
-    @field_validator("compression_tokens")
-    @classmethod
-    def _is_not_every_turn(cls, value: int) -> int:
-        if 0 < value < LEAST_COMPRESSION_TOKENS:
-            raise ValueError(
-                f"must be 0 or at least {LEAST_COMPRESSION_TOKENS}, because each compression asks a model"
-            )
-        return value
-
-
-DEFAULT_OPTIONS = Options()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

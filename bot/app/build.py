@@ -4,11 +4,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from bot.agent.agents_file import AgentSpec, Options, TeamSpec
+from bot.agent.agents_file import AgentSpec, TeamSpec
 from bot.agent.catch_up import CatchUpWriter
 from bot.agent.fact_model import ModelFactReader
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.model import ChatModel
+from bot.agent.options import Options
 from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import ModelSummarizer
 from bot.agent.team import Team

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import structlog
 
-from bot.agent.agents_file import Options
+from bot.agent.options import Options
 from bot.app.agents import counter_for
 from bot.app.build import Outside, build_access
 from bot.app.operations import build_operations

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from bot.agent.agents_file import Options, TeamSpec
+from bot.agent.agents_file import TeamSpec
+from bot.agent.options import Options
 from bot.agent.team import Team
 from bot.app.agents import counter_for, model_of
 from bot.app.build import (

@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from bot.agent.agents_file import Options
+from bot.agent.options import Options
 from bot.app.build import Outside
 from bot.app.models import Models
 from bot.app.page import open_page_api

@@ -12,10 +12,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
-from bot.agent.agents_file import Options, TeamSpec, load_agents
+from bot.agent.agents_file import TeamSpec, load_agents
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.loop import run_agent
 from bot.agent.model import ModelReply
+from bot.agent.options import Options
 from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.parts import AssembledPrompt, PartName, PromptBudget, PromptOrder, PromptParts
 from bot.agent.team import Team, TeamLimits
