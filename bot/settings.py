@@ -122,7 +122,7 @@ class Settings(BaseSettings):
     )
     facts: bool | None = Field(
         None,
-        description="Whether facts about people are extracted after the reply. Unset: if there is a summary model. "
+        description="Extract facts about people after the reply. Unset: if there is a summary model. "
         "In groups an administrator turns them on with /facts on.",
     )
     facts_tokens_per_day: int = Field(
@@ -351,7 +351,7 @@ class Settings(BaseSettings):
 
     @property
     def extracts_facts(self) -> bool:
-        """Whether facts are extracted: a summary model is needed for that."""
+        """True if facts are extracted, which needs a summary model."""
         return self.facts is not False and bool(self.summary_model)
 
     @property

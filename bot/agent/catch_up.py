@@ -81,7 +81,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CatchUp:
-    """What was said: first what was asked of the reader, then decisions, then the rest."""
+    """Points about the talk: first those asked of the reader, then decisions, then the rest."""
 
     points: tuple[Point, ...]
     """Empty if nothing mattered."""

@@ -181,7 +181,7 @@ def build_fact_queue(settings: Settings, stores: Stores, *, clock: Callable[[], 
 def build_extractor(
     settings: Settings, stores: Stores, models: Models, *, partition: int, clock: Callable[[], float]
 ) -> FactExtractor | None:
-    """What reads messages for facts after their replies, None if facts are off or without a summary model."""
+    """Return the extractor of facts, which works after replies; None if facts are off or no summary model is set."""
     queue = build_fact_queue(settings, stores, clock=clock)
     if queue is None or models.summary is None:
         return None
@@ -197,7 +197,7 @@ def build_extractor(
 def build_conversations(
     settings: Settings, stores: Stores, options: Options, *, clock: Callable[[], float]
 ) -> Conversations:
-    """What opens the contexts that agents work in."""
+    """Return the factory of the contexts that agents work in."""
     return Conversations(
         redis=stores.redis,
         recall=stores.recall,

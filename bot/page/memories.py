@@ -97,8 +97,8 @@ class MemoryPages:
     async def list_messages(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
         """Return a page of messages, newest first.
 
-        It has the newest, those `before` a sequence, those `after` one, or those `around` the id of a message: none if
-        that message does not exist.
+        It has the newest, or those `before` or `after` a sequence, or those `around` the id of a message. The page is
+        empty if that message does not exist.
         """
         before = whole_number(request, "before", most=_LARGEST_SEQUENCE)
         after = whole_number(request, "after", most=_LARGEST_SEQUENCE)

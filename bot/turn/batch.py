@@ -49,9 +49,9 @@ def plan_batch(
 ) -> Batch:
     """Return the first update and the same person's messages right behind it: three lines get one answer.
 
-    A command is a batch of its own, and so is an answer to one of `corrections`, and an edit, except edits of these
-    messages: they are folded in. A /stop separates the messages before it from those after it. A resumed turn answers
-    exactly what it had `joined`.
+    A command is a batch of its own, and so is an answer to one of `corrections`. An edit of these messages is
+    folded in; any other edit is a batch of its own. A /stop separates the messages before it from those after it. A
+    resumed turn answers exactly what it had `joined`.
     """
     resumed = [update for update in waiting if update.update_id in joined] if joined else []
     if resumed:

@@ -70,7 +70,7 @@ class TurnNote:
 
 
 FactsDefault = Literal["", "on", "off"]
-"""Whether facts are extracted in this kind of chat if nobody has chosen; "" if this bot extracts none at all."""
+"""The choice about facts in this kind of chat until somebody chooses; "" if this bot extracts none at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,8 +50,8 @@ class HeardLines:
     ) -> list[HeardLine]:
         """Return the newest lines, at most `limit`, oldest first.
 
-        Earlier conversations count too. Nothing from before `since` (Unix seconds) is needed, nor from before the last
-        message of this person, so that a long history is not read for them. Some of it may be there all the same.
+        Earlier conversations count too. Reading stops at `since` (Unix seconds) or at the last message of this person,
+        so that a long history is not read. Some older lines may be there all the same.
         """
         talk = [_of_talk(score, line) for score, line in await self._talk.newest(ref, limit=limit)]
         since = max([since, *(line.sent_at for line in talk if person is not None and line.is_by(person))])

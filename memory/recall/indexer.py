@@ -221,9 +221,9 @@ class Indexer:
     async def _index(self, batch: _Batch, spaces: Sequence[Space]) -> tuple[Collection[MessageRef], int]:
         """Write the messages of `_Batch.index`. Return those that are findable now, and a count of erased vectors.
 
-        A message that is deleted, edited or reset while its vector is made must not leave that vector, nor a fact that
-        is erased its key. So the history is read again until it is the same before and after the write. All obsolete
-        vectors are dropped: an indexer may have crashed between its write and its second read.
+        A message that is deleted, edited or reset while its vector is made must not leave that vector. Nor may an
+        erased fact leave its key. So the history is read again until it is the same before and after the write. All
+        obsolete vectors are dropped: an indexer may have crashed between its write and its second read.
         """
         findable: set[MessageRef] = set()
         erased = 0

@@ -196,7 +196,7 @@ def select_relevant(question: QuestionAnalysis, ranking: Ranking, *, weights: Ra
 
 
 class BestEvidence(NamedTuple):
-    """What the floor considers besides the score of the best message."""
+    """Evidence that the floor considers besides the score of the best message."""
 
     coverage: float
     """Share of the question's words that one of the best messages has."""

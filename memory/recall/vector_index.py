@@ -18,12 +18,12 @@ KEYS_PER_MESSAGE = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorPoint:
-    """A message as the index stores it, without its text, which is in Redis only, or one of its keys.
+    """A message as the index stores it, or one of its keys. The text is in Redis only.
 
-    `slot` is 0 for the message itself, and from 1 to KEYS_PER_MESSAGE for a key: it has the terms and the vector of a
-    fact, and everything else of the message. `sequence` identifies the message's neighbours. `session` is the sequence
-    of the session's first message. `dense` is None if the embedder cannot read the text. All numbers are finite:
-    embedders make unit vectors.
+    `slot` is 0 for the message itself, and from 1 to KEYS_PER_MESSAGE for a key. A key has the terms and the vector
+    of a fact, and everything else of the message. `sequence` identifies the message's neighbours. `session` is the
+    sequence of the session's first message. `dense` is None if the embedder cannot read the text. All numbers are
+    finite: embedders make unit vectors.
     """
 
     context_id: str

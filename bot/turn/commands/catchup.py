@@ -51,13 +51,13 @@ class Wish:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """What somebody has missed."""
+    """The talk that somebody has missed."""
 
     wish: Wish
     lines: tuple[HeardLine, ...]
     """Oldest first; empty if nobody has written."""
     since: float | None
-    """When it begins, in Unix seconds; None if nothing was heard at all."""
+    """Its beginning in Unix seconds; None if nothing was heard at all."""
     is_own_known: bool
     """True if the asker's last message is still known."""
     is_cut: bool
