@@ -175,9 +175,9 @@ def _learn_floor(examples: Sequence[FloorExample | None], *, silenced: float) ->
     )
 
 
-def _floor_example(asked: RankedQuestion, weights: RankerWeights, *, is_hybrid: bool) -> FloorExample | None:
+def _floor_example(asked: RankedQuestion, weights: RankerWeights) -> FloorExample | None:
     """Return None for a question that finds nothing whatever the floor is."""
-    found = asked.hybrid if is_hybrid else asked.lexical
+    found = asked.hybrid
     if found.messages is None or not len(found.messages):
         return None
     ranking = rank(found.question, found.messages, listed=found.listed, weights=weights)

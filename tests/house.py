@@ -175,7 +175,7 @@ def long_lines(found: list[Module]) -> list[str]:
 
 def documents() -> list[Path]:
     """Return the documents that people read, without the list of changes."""
-    found = {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("*/README.md")}
+    found = {*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *ROOT.glob("[!.]*/README.md")}
     return sorted(path for path in found if path.name != "CHANGELOG.md")
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent import agents_file
+from bot.agent import options
 from bot.app import service, upkeep
 from memory import keys
 from memory.history.message import Message
@@ -30,7 +30,7 @@ EXCHANGES = (
 
 def compress_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a single compressor that starts at once, after little talk, and retries without a pause."""
-    monkeypatch.setattr(agents_file, "LEAST_COMPRESSION_TOKENS", 1)
+    monkeypatch.setattr(options, "LEAST_COMPRESSION_TOKENS", 1)
     monkeypatch.setattr(upkeep, "COMPRESSION_POLL_S", POLL_S)
     monkeypatch.setattr(service, "COMPRESSIONS_AT_ONCE", 1)
     monkeypatch.setattr(compressor, "RETRY_PAUSES_S", (0.0, 0.0))

@@ -69,12 +69,15 @@ def in_float32(folder: Path, ids: list[list[int]]) -> Array:
 
 
 def test_vectors_are_near_those_of_sentence_transformers(minilm: Path) -> None:
-    """Only int8 makes a difference: without it, both differ by less than 1e-6."""
+    """Only int8 makes a difference: without it, both differ by less than 1e-6.
+
+    Processors without VNNI add pairs of products in 16 bits, which saturates: 0.052 on an EPYC with AVX2 only.
+    """
     ids = _reference_ids()
     encoder = BertEncoder(minilm)
     for vectors, off in (
         (in_float32(minilm, ids), 0.015),
-        (np.array([encoder.embed([text])[0] for text in ids]), 0.03),
+        (np.array([encoder.embed([text])[0] for text in ids]), 0.06),
     ):
         assert np.abs(vectors[:, :8] - np.array(REFERENCE["first_components"])).max() < off
         assert np.abs(vectors @ vectors.T - np.array(REFERENCE["dot_products"])).max() < off
