@@ -138,6 +138,8 @@ def _first_visible(source: _Source, position: int) -> int:
 def _after_blanks(source: _Source, position: int) -> int:
     """Return the beginning of the next part: after the blanks, but before the indentation of a code block."""
     inside = source.block_around(position)
+    if inside is not None and not source.text[position : inside.end].strip(" \n"):
+        return _after_blanks(source, inside.end)  # nothing is left of the code, and what follows is no code
     blanks = (_BLANKS_IN_CODE if inside else _BLANKS).match(source.text, position)
     begin = blanks.end() if blanks else position
     following = bisect_left(source.blocks, position, key=lambda block: block.start)

@@ -1,9 +1,9 @@
 """Splitting: no part is too long, no visible text is lost, and formatting keeps its range."""
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.transport.rich_text import RichText, Span, from_spans, is_blank, to_spans, utf16_length
+from bot.transport.rich_text import Entity, RichText, Span, from_spans, is_blank, to_spans, utf16_length
 from bot.transport.splitting import split
 
 ALPHABET = [
@@ -73,6 +73,7 @@ def test_any_text_can_be_encoded_after_the_cut(text: str, limit: int) -> None:
 
 
 @given(rich_texts())
+@example(RichText(text="aaaaaaaaaaaaaa\n    bc", entities=(Entity(type="pre", offset=0, length=15),)))
 @settings(deadline=None)
 def test_splitting_a_part_again_changes_nothing(rich: RichText) -> None:
     for part in split(rich, 20):
