@@ -18,6 +18,7 @@ from rig.table import print_table
 
 from bot.agent.fact_model import ModelFactReader
 from bot.agent.openai_model import open_openai_model
+from bot.agent.structured import StructuredModel
 from bot.observe.logs import configure_logs
 from memory.embedded.valkey import open_valkey
 from memory.facts.extractor import FactExtractor
@@ -113,7 +114,8 @@ async def measure(store: FactStore, chat: Chat) -> Cost:
         scripted_openai(finder) as endpoint,
         open_openai_model(model="scripted", api_key=None, base_url=endpoint.base_url) as model,
     ):
-        reader = ModelFactReader(model, tokenizer=counter, context_window=WINDOW, timeout_s=30)
+        structured = StructuredModel(model, tokenizer=counter, context_window=WINDOW, timeout_s=30)
+        reader = ModelFactReader(structured)
         extractor = FactExtractor(queue=store.queue, reader=reader, partition=0)
         for turn in range(MESSAGES // chat.messages):
             begin = store.clock.now + chat.pauses_s[turn % len(chat.pauses_s)]

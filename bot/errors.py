@@ -7,7 +7,8 @@ BotError
 │   ├── ModelUnavailable        no connection, 429, 5xx or a cut stream, after our retries
 │   ├── ModelQuotaExhausted     429 that no retry can change
 │   ├── ModelRefused            4xx: the endpoint does not accept this request
-│   │   └── ModelBarred         the endpoint accepts no request: wrong key or unknown model
+│   │   ├── ModelBarred         the endpoint accepts no request: wrong key
+│   │   └── ModelMissing        the endpoint does not have the model, in `model`
 │   ├── PromptTooLong           the endpoint's context length is smaller than we assumed
 │   ├── ModelRepliedNothing     no text and no tool call, twice
 │   └── DeadlinePassed          the turn took longer than TURN_DEADLINE_S
@@ -68,6 +69,13 @@ class ModelRefused(TellUser):
 
 class ModelBarred(ModelRefused):
     """The model endpoint refuses every request."""
+
+
+class ModelMissing(ModelRefused):
+    """The model endpoint does not have the model."""
+
+    model = ""
+    """The name of the model, if it is known."""
 
 
 class PromptTooLong(TellUser):

@@ -4,15 +4,18 @@ import hashlib
 import hmac
 import os
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import unquote, urlsplit
 
+from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.errors import SettingsInvalid
+from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_models
 
 WEBHOOK_PATH = "/telegram/webhook"
 PAGE_PATH = "/app/"
@@ -24,6 +27,7 @@ SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simu
 """The token of the local Bot API: what we use when TELEGRAM_BOT_TOKEN is not set."""
 
 Ids = Annotated[frozenset[int], NoDecode]
+Choices = Annotated[tuple[ModelChoice, ...], NoDecode]
 _TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
 _REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
 _MAY_BE_EMPTY = ("openai_embedding_model", "openai_summary_model", "openai_transcription_model")
@@ -84,6 +88,11 @@ class Settings(BaseSettings):
     )
     openai_base_url: str | None = Field(None, description="Any OpenAI-compatible endpoint, with its /v1.")
     openai_model: str = Field("gpt-5.4-mini", min_length=1, description="The chat model.")
+    models: Choices = Field(
+        (),
+        description="The models that people may choose with /model, comma-separated: "
+        "name[:input_price:output_price[:window]]. Prices are for a million tokens. OPENAI_MODEL is the default.",
+    )
     openai_summary_model: str = Field(
         "gpt-5.4-nano",
         description="The model that writes summaries; with OPENAI_BASE_URL and unset: the chat model. "
@@ -102,7 +111,9 @@ class Settings(BaseSettings):
         description="The embedding model. Empty, or with the offline model: the embedded MiniLM.",
     )
     model_context_window: int | None = Field(
-        None, ge=1024, description="Tokens that the chat model takes. Unset: from the table of known models."
+        None,
+        ge=LEAST_WINDOW,
+        description="Tokens that the chat model takes. Unset: from the table of known models.",
     )
     agents_file: Path | None = Field(
         None, description="TOML: the agents' prompts, models, tools and limits. Unset: the built-in agent."
@@ -223,6 +234,11 @@ class Settings(BaseSettings):
     def _split_ids(cls, value: object) -> object:
         return re.split(r"[,\s]+", value.strip(" ,\t")) if isinstance(value, str) else value
 
+    @field_validator("models", mode="before")
+    @classmethod
+    def _parse_models(cls, value: object) -> object:
+        return parse_models(value) if isinstance(value, str) else value
+
     @field_validator("log_level", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
@@ -245,13 +261,12 @@ class Settings(BaseSettings):
     @field_validator("telegram_api_url", "qdrant_url", "openai_base_url", "otel_exporter_otlp_endpoint")
     @classmethod
     def _http_url(cls, value: str | None) -> str | None:
-        if value is not None and (
-            urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname
-        ):
+        if not value:
+            return value
+        if urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname:
             raise ValueError("must be an http:// or https:// address")
-        if value is not None:
-            _check_ports(value)
-        return value.rstrip("/") if value else value
+        _check_ports(value)
+        return value.rstrip("/")
 
     @field_validator("webhook_url")
     @classmethod
@@ -312,8 +327,8 @@ class Settings(BaseSettings):
             value = getattr(self, name)
             if isinstance(value, SecretStr):
                 value = value.get_secret_value()
-            elif isinstance(value, frozenset):
-                value = ",".join(map(str, cast("frozenset[int]", value)))
+            elif isinstance(value, frozenset | tuple):
+                value = ",".join(map(str, cast("Collection[object]", value)))
             given[name.upper()] = "" if value is None else str(value)
         return given
 
@@ -342,6 +357,11 @@ class Settings(BaseSettings):
     def is_embedding_embedded(self) -> bool:
         """Whether the embedded MiniLM makes the vectors."""
         return self.is_offline or not self.openai_embedding_model
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The models that people may choose, the default first."""
+        return tuple(dict.fromkeys([self.openai_model, *(choice.name for choice in self.models)]))
 
     @property
     def summary_model(self) -> str:
@@ -414,6 +434,11 @@ def load_settings(**given: Any) -> Settings:
         raise SettingsInvalid([_problem(e) for e in error.errors(include_url=False)]) from None
     except (OSError, UnicodeDecodeError) as error:
         raise SettingsInvalid([f".env: cannot be read ({type(error).__name__})"]) from None
+
+
+def read_environment() -> dict[str, str]:
+    """Return the variables of the environment and of `.env`, for values that AGENTS_FILE names."""
+    return {**{name: value or "" for name, value in dotenv_values(".env").items()}, **os.environ}
 
 
 def _problem(error: ErrorDetails) -> str:

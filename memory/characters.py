@@ -5,6 +5,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 _JOINER = "\u200d"
+# Characters that join with the next one: a joiner, viramas of Indic conjuncts, signs before a number.
+_JOINERS = frozenset(
+    f"{_JOINER}\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2"
+)
+_EXTENDERS = frozenset(f"{_JOINER}\u200c\u0e33\u0eb3\uff9e\uff9f")
 _LONGEST_CHARACTER = 32
 """Code points that are searched for a safe cut. Longer piles of accents are cut anyway."""
 
@@ -18,13 +23,13 @@ def well_formed(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def one_line(text: str, at_most: int) -> str:
-    """Return the text on one line of up to `at_most` characters, without invisible and direction characters.
+def one_line(text: str, at_most: int | None = None) -> str:
+    """Return the text on one line, cut to `at_most` characters, without invisible and direction characters.
 
     Joiners stay: emoji and Persian words need them.
     """
     line = " ".join("".join(map(_visible, well_formed(text))).split())
-    return line if len(line) <= at_most else line[: seam_before(line, at_most)].rstrip()
+    return line if at_most is None or len(line) <= at_most else line[: seam_before(line, at_most)].rstrip()
 
 
 def _visible(character: str) -> str:
@@ -61,29 +66,35 @@ def seam_after(text: str, position: int) -> int:
 def is_seam(text: str, place: int) -> bool:
     """Return True if a cut at `place` divides no character that a reader sees as one.
 
-    Follows the main rules of Unicode's text segmentation (UAX #29): marks, joiners, skin tones, tags and
-    flags. A run of flags counts as one character.
+    A run of flags counts as one character.
     """
     if place <= 0 or place >= len(text):
         return True
     before, after = text[place - 1], text[place]
-    if before == "\r" and after == "\n":
-        return False
-    if before == _JOINER or _is_extender(after):
-        return False
-    return not (_is_flag_letter(before) and _is_flag_letter(after))
+    return not (are_joined(before, after) or (is_flag_letter(before) and is_flag_letter(after)))
 
 
-def _is_extender(character: str) -> bool:
+def are_joined(left: str, right: str) -> bool:
+    """Return True if two characters are drawn as one: grapheme clusters of UAX #29 without flags, and a little more."""
     return (
-        character == _JOINER
-        or "\U0001f3fb" <= character <= "\U0001f3ff"
-        or "\U000e0020" <= character <= "\U000e007f"
-        or unicodedata.category(character) in ("Mn", "Mc", "Me")
+        left in _JOINERS
+        or right in _EXTENDERS
+        or unicodedata.category(right) in {"Mn", "Mc", "Me"}  # combining marks and variation selectors
+        or "\U0001f3fb" <= right <= "\U0001f3ff"  # skin tones
+        or "\U000e0020" <= right <= "\U000e007f"  # tags of regional flags
+        or (_is_hangul(left) and "\u1100" <= right <= "\u11ff")
+        or ("\u1100" <= left <= "\u115f" and _is_hangul(right))
+        or left + right == "\r\n"
     )
 
 
-def _is_flag_letter(character: str) -> bool:
+def _is_hangul(character: str) -> bool:
+    """Return True for letters and syllables of Hangul."""
+    return "\u1100" <= character <= "\u11ff" or "\uac00" <= character <= "\ud7a3"
+
+
+def is_flag_letter(character: str) -> bool:
+    """Return True for a regional indicator: two of them are a flag."""
     return "\U0001f1e6" <= character <= "\U0001f1ff"
 
 

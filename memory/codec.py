@@ -5,7 +5,7 @@ A field that equals its default is left out, so that small records stay small.
 
 import json
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
@@ -43,6 +43,15 @@ def parse_json(kind: type[T], text: str | bytes) -> T:
         first = error.errors(include_input=False, include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
         raise RecordCorrupt(f"A stored {kind} cannot be read: {place} {first['type']}") from None
+
+
+def parse_object(text: str | bytes) -> dict[str, Any] | None:
+    """Return a JSON object that somebody else wrote; None for anything else, also if it is nested too deeply."""
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast("dict[str, Any]", document) if isinstance(document, dict) else None
 
 
 @cache

@@ -96,6 +96,7 @@ ContextName = Literal[
     "cited",
     "unread",
     "choices",
+    "reminders",
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "stop"]
 PartitionName = Literal[
@@ -105,6 +106,8 @@ PartitionName = Literal[
     "erasures",
     "compress",
     "extract",
+    "due",
+    "own_updates",
     "active",
     "ready",
     "control",
@@ -124,6 +127,7 @@ GlobalName = Literal[
     "sweeping",
     "rewritten",
     "migrations",
+    "zones",
     "commands",
     "{usage}:day",
     "{usage}:minute",
@@ -155,7 +159,7 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " at the last one). facts_from: older messages were not read for facts yet. facts_version (of changes of"
         " facts), facts_saved (id of the last save), fact_failures. `facts_since:<sender id>`: messages of this person"
         " before that sequence are not read. corrections: the questions about facts that wait for"
-        " an answer (AwaitedCorrection as JSON)."
+        " an answer (AwaitedCorrection as JSON). model: the one that people have chosen."
     ),
     "epoch": KeyKind(
         "STRING counter of resets, which outlives them. Writers that began before a reset find another epoch.",
@@ -222,6 +226,7 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         "HASH of choices about facts, which outlives resets: `facts` → on or off, and `off:<sender id>` → 1.",
         outlives_resets=True,
     ),
+    "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""
 
@@ -256,6 +261,7 @@ class RecordCounts:
     answer_receipts: int = 0
     """Those that have not expired."""
     facts: int = 0
+    reminders: int = 0
 
     @property
     def total(self) -> int:
@@ -301,6 +307,10 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         "ZSET of context ids with messages to read for facts. The score is a whole number of Unix seconds while the"
         " context waits (0: now), and has a fraction while it is claimed: the end of the lease."
     ),
+    "due": KeyKind(
+        "ZSET of all reminders, each as context id, space, reminder id; scored by the next date (Unix seconds)."
+    ),
+    "own_updates": KeyKind("STRING counter of the updates that reminders have made. Their ids are negative."),
     "active": KeyKind("HASH context id → id of its entry in `ready`."),
     "ready": KeyKind("STREAM of contexts with something to do; one consumer group."),
     "control": KeyKind("STREAM of signals for running turns. Every worker reads it."),
@@ -355,6 +365,9 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "STRING: number of erasures (all partitions) that the embedded store's file does not contain any more."
     ),
     "migrations": KeyKind("HASH supergroup id → id of its former group, which keeps the memory."),
+    "zones": KeyKind(
+        "HASH person id → name of the time zone that this person has chosen, until `/timezone off`."
+    ),
     "commands": KeyKind(
         "HASH scope and language of a command menu → digest of its registered commands; COMMANDS_TTL_S.",
         "BOT_ID",

@@ -11,7 +11,7 @@ def example() -> str:
     """Return a description and a commented-out assignment with the default for each setting."""
     lines = [_HEAD]
     for name, field in Settings.model_fields.items():
-        value = "" if field.default is None or isinstance(field.default, frozenset) else str(field.default)
+        value = "" if field.default in (None, frozenset(), ()) else str(field.default)
         lines += [
             "",
             f"# {field.description}",

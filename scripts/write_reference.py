@@ -38,7 +38,7 @@ def reference() -> str:
 
 def _settings() -> Iterator[tuple[str, ...]]:
     for name, field in Settings.model_fields.items():
-        unset = field.default is None or isinstance(field.default, frozenset)
+        unset = field.default in (None, frozenset(), ())
         value = "" if unset else str(field.default)
         yield (
             f"`{name.upper()}`",

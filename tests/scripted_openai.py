@@ -22,7 +22,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.transport.http_server import HttpServer, serve_http
+from bot.transport.http_server import CYCLE, serve_http
 from simulator.offline_model.wire import (
     DONE,
     WireCompletion,
@@ -133,14 +133,12 @@ async def scripted_openai(
     scripted = ScriptedOpenAI(base_url="", embeddings=embeddings or Embeddings())
     endpoint = _Endpoint(scripted, behaviour_of(script), log)
     async with serve_http(endpoint.app(), port=port) as server:
-        endpoint.server = server
         scripted.base_url = f"{server.origin}/v1"
         yield scripted
 
 
 class _Endpoint:
     def __init__(self, scripted: ScriptedOpenAI, behave: Behaviour, log: Path | None) -> None:
-        self.server: HttpServer | None = None
         self._scripted = scripted
         self._behave = behave
         self._log = log
@@ -258,8 +256,8 @@ class _Endpoint:
             yield event(
                 error_body("The server had an error while processing your request.", kind="server_error")
             )
-        if reply.ending == "close" and self.server and request.client:
-            self.server.close_connection((request.client.host, request.client.port))
+        if reply.ending == "close":
+            request.scope["extensions"][CYCLE].transport.close()
         if reply.ending in ("close", "hang"):
             await asyncio.Event().wait()  # cancelled when the connection is gone
 

@@ -99,7 +99,7 @@ class Servers:
 
     async def _call(self, request: Request) -> Response:
         token, method = request.path_params["token"], request.path_params["method"].lower()
-        parameters = await _parameters(request)
+        parameters = await call_parameters(request)
         account = self._accounts[token]
         result: Any = True
         if method == "getupdates":
@@ -143,7 +143,7 @@ async def _converse(account: Account, chat: int, order: dict[str, Any], *, first
     return delays
 
 
-async def _parameters(request: Request) -> dict[str, str]:
+async def call_parameters(request: Request) -> dict[str, str]:
     body = await request.body()
     parameters = dict(request.query_params)
     if body.startswith(b"{"):

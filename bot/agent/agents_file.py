@@ -4,14 +4,16 @@ import importlib
 import sys
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.agent.context import Place, Role
+from bot.agent.context import Role
+from bot.agent.mcp_servers import McpReference, McpServer, McpTable, ScopeTable, read_servers
+from bot.agent.mcp_toolset import McpToolset
 from bot.agent.options import DEFAULT_OPTIONS, Options
 from bot.agent.team import (
     TeamLimits,
@@ -21,7 +23,7 @@ from bot.agent.team import (
     parse_handover,
     transfer_tool,
 )
-from bot.agent.tool import Scope, Tool
+from bot.agent.tool import Tool
 from bot.agent.tool_output import READ_ARTIFACT
 from bot.errors import SettingsInvalid
 from memory.history.selectors import MessageSelector
@@ -49,8 +51,11 @@ class AgentSpec:
     prompt: str
     # None for the model of OPENAI_MODEL.
     model: str | None
+    # True if a model that people choose replaces it: the main agent, and agents without a model of their own.
+    may_change_model: bool = False
     # Includes the tools for delegations and transfers.
     tools: tuple[Tool, ...]
+    mcp: McpToolset | None = None
     # Other agents read it in the tools for handovers.
     description: str = ""
     delegates_to: tuple[str, ...] = ()
@@ -72,16 +77,28 @@ class TeamSpec:
     agents: Mapping[str, AgentSpec]
     limits: TeamLimits
     options: Options = DEFAULT_OPTIONS
+    servers: Mapping[str, McpServer] = field(default_factory=dict[str, McpServer])
+    # The names of the tables `[tools.NAME]` that limit tools of MCP servers.
+    limited_mcp_tools: frozenset[str] = frozenset()
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The values of all secrets of MCP servers."""
+        return tuple(secret for server in self.servers.values() for secret in server.secrets)
 
 
 def load_agents(
-    path: Path | None, *, built_in_tools: Mapping[str, str], optional_tools: Mapping[str, str] | None = None
+    path: Path | None,
+    *,
+    built_in_tools: Mapping[str, str],
+    optional_tools: Mapping[str, str] | None = None,
+    environ: Mapping[str, str] | None = None,
 ) -> TeamSpec:
     """Return the agents of the file; without a file the built-in agent with every built-in tool.
 
     `built_in_tools` maps names to `module:function`. An agent has `optional_tools` only if it lists them.
-    Modules are found on sys.path, to which the folder of the file is appended. Raises SettingsInvalid with one
-    line for each problem, naming the key and the value.
+    Modules are found on sys.path, to which the folder of the file is appended. `environ` has the variables that
+    tables of MCP servers name. Raises SettingsInvalid with one line for each problem, naming the key and the value.
     """
     if path is None:
         document = _File.model_validate({"agent": {}})
@@ -91,11 +108,18 @@ def load_agents(
         if folder not in sys.path:
             sys.path.append(folder)
     loading = _Loading(document, built_in_tools, optional_tools or {})
-    agents = loading.load()
+    agents, servers = loading.load(), loading.load_servers(environ or {})
     if loading.problems:
         raise SettingsInvalid(loading.problems)
     limits = TeamLimits(**document.limits.model_dump())
-    return TeamSpec(main=document.agent.name, agents=agents, limits=limits, options=document.options)
+    return TeamSpec(
+        main=document.agent.name,
+        agents=agents,
+        limits=limits,
+        options=document.options,
+        servers=servers,
+        limited_mcp_tools=frozenset(name for name in document.tools if _server_of(name) in servers),
+    )
 
 
 class _Table(BaseModel):
@@ -118,19 +142,10 @@ class _MainAgent(_AnyAgent):
     description: str = Field(_MAIN_DESCRIPTION, min_length=1)
 
 
-class _ToolLimits(_Table):
+class _ToolLimits(ScopeTable):
     max_calls: int | None = Field(None, ge=1)
     timeout_s: float = Field(30.0, gt=0)
     is_final: bool = False
-    who: Role = "anyone"
-    where: list[Place] | None = Field(None, min_length=1)
-    chats: list[int] | None = Field(None, min_length=1)
-
-    @property
-    def scope(self) -> Scope:
-        """The scope to which the file restricts the tool."""
-        where = Scope().where if self.where is None else frozenset(self.where)
-        return Scope(who=self.who, where=where, chats=None if self.chats is None else frozenset(self.chats))
 
 
 _LIMITS = {"max_calls", "timeout_s", "is_final"}
@@ -147,6 +162,7 @@ class _File(_Table):
     agent: _MainAgent
     agents: dict[str, _AnyAgent] = {}
     tools: dict[str, _ToolLimits] = {}
+    mcp: McpTable = McpTable()
     limits: _RunLimits = _RunLimits()
     options: Options = DEFAULT_OPTIONS
 
@@ -177,6 +193,7 @@ class _Loading:
         self._built_in = built_in_tools
         self._all_tools = {**built_in_tools, **optional_tools}
         self._descriptions = {document.agent.name: document.agent.description}
+        self._used_servers = set[str]()
 
     def load(self) -> dict[str, AgentSpec]:
         """Return the agents by their names, the main agent first."""
@@ -188,6 +205,17 @@ class _Loading:
         self._check_limits({tool.name for agent in agents.values() for tool in agent.tools})
         return agents
 
+    def load_servers(self, environ: Mapping[str, str]) -> dict[str, McpServer]:
+        """Return the MCP servers by their names. Values of their tables may be secrets, so no problem shows them."""
+        servers, problems = read_servers(self._document.mcp.servers, environ)
+        self.problems += (f"AGENTS_FILE: {key}: {why}" for key, why in problems)
+        for name in servers:
+            if parse_handover(f"{name}__"):
+                self._add_problem(f"mcp.servers.{name}", name, "names of tools for handing over begin so")
+            elif name not in self._used_servers and not self.problems:
+                self._add_problem(f"mcp.servers.{name}", name, "no agent lists its tools")
+        return servers
+
     def _check_names(self) -> None:
         taken = {self._document.agent.name.casefold()}
         for name in self._document.agents:
@@ -198,6 +226,7 @@ class _Loading:
             taken.add(name.casefold())
 
     def _load_agent(self, key: str, name: str, table: _AnyAgent) -> AgentSpec:
+        mcp = self._load_toolset(key, table.tools or ())
         tools = self._load_tools(key, list(self._built_in) if table.tools is None else table.tools)
         self._add_handovers(
             tools, delegate_tool, f"{key}.delegates_to", agent=name, others=table.delegates_to
@@ -206,23 +235,56 @@ class _Loading:
             tools, transfer_tool, f"{key}.transfers_to", agent=name, others=table.transfers_to
         )
         # The result of any tool may become an artifact.
-        if tools and READ_ARTIFACT in self._built_in and READ_ARTIFACT not in tools:
+        if (tools or mcp) and READ_ARTIFACT in self._built_in and READ_ARTIFACT not in tools:
             reader = _load_tool(READ_ARTIFACT, self._built_in)
-            tools[reader.name] = _limited(reader, self._document.tools.get(reader.name))
+            tools[reader.name] = self._limit(reader)
         return AgentSpec(
             name=name,
             prompt=table.prompt,
             model=table.model,
             tools=tuple(tools.values()),
+            mcp=mcp,
             description=table.description,
             delegates_to=tuple(table.delegates_to),
             transfers_to=tuple(table.transfers_to),
             selector=self._load_selector(f"{key}.selector", table.selector),
         )
 
+    def _load_toolset(self, key: str, references: Sequence[str]) -> McpToolset | None:
+        """Return the tools of MCP servers in the list; None without any."""
+        loaded: list[McpReference] = []
+        roles = set[Role]()
+        for number, text in enumerate(references):
+            try:
+                reference = McpReference.parse(text)
+            except ValueError as error:
+                self._add_problem(f"{key}.tools[{number}]", text, str(error))
+                continue
+            if reference is None:
+                continue
+            name, servers = reference.server, self._document.mcp.servers
+            if name in servers:
+                limits = (each for tool, each in self._document.tools.items() if _server_of(tool) == name)
+                roles.update(each.who for each in (servers[name], *limits))
+            else:
+                why = f"there is no [mcp.servers.{name}] (servers: {', '.join(servers) or 'none'})"
+                self._add_problem(f"{key}.tools[{number}]", text, why)
+            self._used_servers.add(name)
+            loaded.append(reference)
+        return (
+            McpToolset(references=tuple(loaded), limit=self._limit, roles=frozenset(roles))
+            if loaded
+            else None
+        )
+
+    def _limit(self, tool: Tool) -> Tool:
+        return _limited(tool, self._document.tools.get(tool.name))
+
     def _load_tools(self, key: str, references: Sequence[str]) -> dict[str, Tool]:
         tools: dict[str, Tool] = {}
         for number, reference in enumerate(references):
+            if reference.startswith("mcp:"):
+                continue
             place = f"{key}.tools[{number}]"
             try:
                 tool = _load_tool(reference, self._all_tools)
@@ -235,7 +297,7 @@ class _Loading:
                 self._add_problem(
                     place, reference, f"{tool.name} is a name for handing over to another agent"
                 )
-            tools[tool.name] = limited = _limited(tool, self._document.tools.get(tool.name))
+            tools[tool.name] = limited = self._limit(tool)
             if limited.scope.is_empty:
                 why = "its own scope and that of this file have nothing in common"
                 self._add_problem(place, tool.name, why)
@@ -289,9 +351,14 @@ class _Loading:
         return "" if is_agent_name(other) else _NO_NAME
 
     def _check_limits(self, names: Collection[str]) -> None:
-        """Report limits of tools that no agent has, unless another problem may be the cause."""
+        """Report limits of tools that no agent has, unless another problem may be the cause.
+
+        Tools of MCP servers are unknown here, so only their servers are checked.
+        """
         if not self.problems:
             for name, limits in self._document.tools.items():
+                if _server_of(name) in self._used_servers:
+                    continue
                 if name not in names or parse_handover(name):
                     values = limits.model_dump(exclude_unset=True)
                     self._add_problem(f"tools.{name}", values, "no agent lists a tool of this name")
@@ -331,6 +398,11 @@ def _load_function(reference: str) -> Any:
     return function
 
 
+def _server_of(tool_name: str) -> str:
+    server, separator, _ = tool_name.partition("__")
+    return server if separator else ""
+
+
 def _limited(tool: Tool, limits: _ToolLimits | None) -> Tool:
     """Return the tool within these limits. The file never widens the scope in the code."""
     if limits is None:
@@ -348,6 +420,8 @@ def _fault_problem(fault: ErrorDetails) -> str:
     key = "".join(parts).removeprefix(".")
     if fault["type"] == "missing":  # the input of pydantic is then the whole table
         return f"AGENTS_FILE: {key} is missing"
+    if fault["loc"][0] == "mcp" and not isinstance(fault["input"], int | float):  # it may be a secret
+        return f"AGENTS_FILE: {key}: {fault['msg']}"
     return _problem(key, fault["input"], fault["msg"])
 
 

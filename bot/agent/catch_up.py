@@ -95,10 +95,9 @@ class CatchUpWriter:
     What the model writes is checked: a point without an existing message is left out.
     """
 
-    def __init__(self, model: StructuredModel, *, context_window: int) -> None:
+    def __init__(self, model: StructuredModel) -> None:
         self._model = model
-        self._answer_tokens = min(_ANSWER_TOKENS, context_window // _ANSWER_SHARE)
-        self._window = context_window
+        self._answer_tokens = min(_ANSWER_TOKENS, model.context_window // _ANSWER_SHARE)
 
     async def write(self, lines: Sequence[HeardLine], *, reader: str, usages: list[Usage]) -> CatchUp:
         """Return what was said in these lines, oldest first, to a reader of this name.
@@ -155,7 +154,7 @@ class CatchUpWriter:
             self._model.count_request(_request(instructions, reader, ()), CATCH_UP_SCHEMA)
             for instructions in (_TALK_PROMPT, _JOIN_PROMPT)
         )
-        return self._window - self._answer_tokens - empty
+        return self._model.context_window - self._answer_tokens - empty
 
 
 def read_points(answer: Mapping[str, Any], numbers: Collection[int]) -> list[Point]:

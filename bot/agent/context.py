@@ -20,6 +20,7 @@ from memory.history.summary import Summary
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_id
 from memory.redis.client import RedisClient
+from memory.reminders.context_reminders import ContextReminders
 
 Role = Literal["anyone", "administrators", "operators"]
 """A person's role in a chat. Each role includes the permissions of the roles before it."""
@@ -61,7 +62,7 @@ class Caller:
     owns_memory: Callable[[], Awaitable[bool]] | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class StepNote:
     """One step of a run for `mnemogram trace`: times and tokens, never a word of the conversation."""
 
@@ -70,7 +71,7 @@ class StepNote:
     name: str
     # "ok", "error", "replayed" (finished before a crash), or the class of the error that ended the step.
     outcome: str
-    seconds: float
+    seconds: float = 0.0
     # The usage of a model call that gave a reply.
     usage: Usage = field(default_factory=Usage)
     # The number of delegations around the step.
@@ -96,6 +97,10 @@ class Conversation:
     count_uncovered: Callable[[], Awaitable[int]] | None = None
     # The facts that are kept of it; None if there is no store of facts.
     facts: ContextFacts | None = None
+    # The reminders that are set in it; None if nobody can set any.
+    reminders: ContextReminders | None = None
+    # The model that people have chosen; "" for the default.
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,31 +202,16 @@ class AgentContext:
             await self.on_status(status)
 
 
-@dataclass(slots=True, kw_only=True)
-class StepOutcome:
-    """The outcome of a step that is still running; see `StepNote`."""
-
-    outcome: str = "ok"
-    usage: Usage = field(default_factory=Usage)
-
-
 @contextmanager
-def note_step(context: AgentContext, kind: StepKind, name: str) -> Generator[StepOutcome]:
+def note_step(context: AgentContext, kind: StepKind, name: str) -> Generator[StepNote]:
     """Append a note when the step ends. After an error or a cancellation its class is the outcome."""
-    step, began = StepOutcome(), time.perf_counter()
+    step = StepNote(kind=kind, name=name, outcome="ok", depth=context.delegation.depth)
+    began = time.perf_counter()
     try:
         yield step
     except BaseException as error:
         step.outcome = type(error).__name__
         raise
     finally:
-        context.record.notes.append(
-            StepNote(
-                kind=kind,
-                name=name,
-                outcome=step.outcome,
-                seconds=round(time.perf_counter() - began, 3),
-                usage=step.usage,
-                depth=context.delegation.depth,
-            )
-        )
+        step.seconds = round(time.perf_counter() - began, 3)
+        context.record.notes.append(step)

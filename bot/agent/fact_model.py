@@ -5,14 +5,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from bot.agent.model import JsonModel, JsonSchema, PromptMessage, Usage
+from bot.agent.model import JsonSchema, PromptMessage, Usage
 from bot.agent.structured import INTEGERS, NUMBER, TEXT, StructuredModel, list_of, object_of, read_number
 from memory.characters import one_line
 from memory.facts.extractor import ReadingTally
 from memory.facts.queue import FactWork, NewFact
 from memory.history.fact import LONGEST_STATEMENT, LONGEST_SUBJECT, Fact
 from memory.history.message import Message, render_message
-from memory.history.selectors import TokenCounter
 from memory.history.transcript import Excerpt, quote, quote_json, render_line, render_name, render_speaker
 from memory.recall.filters import find_same_name
 from memory.recall.lexicon.languages import normal
@@ -78,19 +77,15 @@ _SPEAKER = frozenset(["i", "user", "the user"])
 
 
 class ModelFactReader:
-    """Reads facts by structured output. Every request fits `context_window`, with room for the answer.
+    """Reads facts by structured output. Every request fits its window, with room for the answer.
 
     All failures are SummaryFailed, as those of StructuredModel. Logs and messages of errors quote nothing.
     """
 
-    def __init__(
-        self, model: JsonModel, *, tokenizer: TokenCounter, context_window: int, timeout_s: float
-    ) -> None:
-        self._model = StructuredModel(
-            model, tokenizer=tokenizer, context_window=context_window, timeout_s=timeout_s
-        )
-        self._tokenizer = tokenizer
-        self._window = context_window
+    def __init__(self, model: StructuredModel) -> None:
+        self._model = model
+        self._tokenizer = model.tokenizer
+        self._window = model.context_window
 
     async def read(self, work: FactWork, tally: ReadingTally) -> list[NewFact]:
         """Return the facts of the messages of `work`; `tally` gets the call, its tokens and the dropped facts.

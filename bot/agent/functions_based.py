@@ -1,6 +1,6 @@
 """The agent that decides by a model's function calls, from recall, the recent window and its completed steps."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypedDict, Unpack
@@ -8,7 +8,9 @@ from typing import TypedDict, Unpack
 import structlog
 
 from bot.agent.actions import Action, parse_reply
-from bot.agent.context import AgentContext, Caller
+from bot.agent.context import AgentContext, Caller, Role
+from bot.agent.mcp_servers import McpTools
+from bot.agent.mcp_toolset import McpToolset, fit_tools
 from bot.agent.model import ChatModel, MeteredCall, ModelReply, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
@@ -30,6 +32,10 @@ LAST_ANSWER_NOTE = (
 _SEARCHED_MESSAGES = 3
 """Messages to answer that are searched for, newest first, until one search finds something."""
 
+_MOST_TOOLS = 128
+"""Tools that OpenAI accepts in a request."""
+_MCP_SHARE = 2
+"""The share of the free room that the tools of MCP servers may take: a half."""
 _CALLERS = 1_024
 """Callers of an agent whose tools it knows."""
 
@@ -64,6 +70,9 @@ class PromptOptions(TypedDict, total=False):
     shows_ledger: bool
     # Chooses the window while no summary can be written (row I7); `message_selector` by default.
     fallback_selector: MessageSelector
+    # The tools of MCP servers, and the servers.
+    mcp: McpToolset | None
+    servers: McpTools | None
 
 
 class FunctionsBasedAgent:
@@ -90,6 +99,8 @@ class FunctionsBasedAgent:
         self.name = options.get("name", "")
         self.order: PromptOrder = options.get("order", "cached")
         self.shows_ledger = options.get("shows_ledger", True)
+        self.mcp, self.servers = options.get("mcp"), options.get("servers")
+        self._left_out: frozenset[str] = frozenset()
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         if len(self.tools) != len(tools):
             raise ValueError("two tools have the same name")
@@ -101,10 +112,37 @@ class FunctionsBasedAgent:
         """The window of its model in tokens."""
         return self.limits.context_window
 
+    @property
+    def roles(self) -> Collection[Role]:
+        """The roles in the scopes of its tools."""
+        own: set[Role] = {tool.scope.who for tool in self.tools.values()}
+        return own | self.mcp.roles if self.mcp else own
+
+    async def all_tools(self) -> Mapping[str, Tool]:
+        """Return its tools by their names: its own, and those of its MCP servers that fit its prompts."""
+        if self.mcp is None or self.servers is None:
+            return self.tools
+        listed = await self.mcp.load(self.servers)
+        added = {name: tool for name, tool in listed.items() if name not in self.tools}
+        own = [tool.spec for tool in self.tools.values()]
+        taken = measure(PromptParts(system=self.prompt, tools=own, is_group=True), meter=self.tokenizer)
+        room = (self.limits.prompt_tokens - taken.tokens) // _MCP_SHARE
+        fitting = fit_tools(
+            added,
+            room=room,
+            at_most=_MOST_TOOLS - len(self.tools),
+            size=lambda tool: self.tokenizer.count(tool.spec.described),
+        )
+        left_out = frozenset(added.keys() - fitting.keys())
+        if left_out - self._left_out:
+            log.warning("mcp_tools_too_large", agent=self.name, tools=sorted(left_out), room=room)
+        self._left_out = left_out
+        return {**self.tools, **fitting}
+
     async def next_action(self, context: AgentContext) -> Action:
         """Return the next action of this run. Raises the TellUser errors of the model."""
         reply = await self.chat(context, await self.gather(context))
-        return self.parse_output(context, reply)
+        return await self.parse_output(context, reply)
 
     async def last_answer(self, context: AgentContext) -> Action:
         """Return the answer when no action is left: the same prompt, without tools."""
@@ -148,7 +186,7 @@ class FunctionsBasedAgent:
         record = context.record.ledger
         return PromptParts(
             system=self.prompt,
-            tools=self._offered(context.caller),
+            tools=await self._offer(context.caller),
             summary=conversation.summary,
             recalled=recalled,
             talk=() if here else conversation.talk,
@@ -239,12 +277,18 @@ class FunctionsBasedAgent:
             budget = replace(budget, room=prompt.record.tokens // 2)
             log.warning("prompt_too_long", assumed_window=budget.window, retried_with=budget.room)
 
-    def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
+    async def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
         """Return the action of a reply. A reply of text alone is one already."""
         if reply.text.strip() and not reply.tool_calls:
             return reply
-        tools = permitted(self.tools, context.caller)
+        tools = permitted(await self.all_tools(), context.caller)
         return parse_reply(reply, tools, earlier=context.thinking.completed_steps)
+
+    async def _offer(self, caller: Caller) -> tuple[ToolSpec, ...]:
+        """Return the tools of this caller for a request. Without MCP servers they are computed once a caller."""
+        if self.mcp is None:
+            return self._offered(caller)
+        return tuple(tool.spec for tool in permitted(await self.all_tools(), caller).values())
 
     def _list_offered(self, caller: Caller) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in permitted(self.tools, caller).values())

@@ -3,7 +3,7 @@
 import structlog
 
 from bot.agent.actions import Action
-from bot.agent.context import AgentContext, Journal, RunRecord, StepNote, Thinking, note_step
+from bot.agent.context import AgentContext, Journal, RunRecord, Thinking, note_step
 from bot.agent.digest import STEPS_AT_LEAST, StepDigests
 from bot.agent.model import ModelReply
 from bot.agent.team import Agent, Team
@@ -79,7 +79,11 @@ class _Run:
             await self._digests.restore(context, journal)
         line = await journal.finished(step)
         if line is not None:
-            return self._replay(parse_json(ModelReply, line), context)
+            replayed = parse_json(ModelReply, line)
+            with note_step(context, "model", context.agent_name or self._team.main) as note:
+                note.outcome, note.usage = "replayed", replayed.usage
+            context.record.usages.append(replayed.usage)
+            return replayed
         if can_digest:
             await self._digests.relieve(agent, context, journal)
         with note_step(context, "model", context.agent_name or self._team.main) as note:
@@ -88,20 +92,6 @@ class _Run:
         context.record.usages.append(action.usage)
         if action.tool_calls or context.delegation.depth:
             await journal.record(step, dump_json(ModelReply, action))
-        return action
-
-    def _replay(self, action: Action, context: AgentContext) -> Action:
-        context.record.usages.append(action.usage)
-        context.record.notes.append(
-            StepNote(
-                kind="model",
-                name=context.agent_name or self._team.main,
-                outcome="replayed",
-                seconds=0.0,
-                usage=action.usage,
-                depth=context.delegation.depth,
-            )
-        )
         return action
 
     async def _last_answer(self, agent: Agent, context: AgentContext) -> Action:

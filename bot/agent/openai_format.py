@@ -10,6 +10,7 @@ from typing import Any, cast
 from bot.agent.model import Image, JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
 from bot.errors import (
     ModelBarred,
+    ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
     ModelUnavailable,
@@ -262,8 +263,10 @@ def failure_of(status: int | None, *, code: str, text: str) -> TellUser:
         status = next((int(word) for word in code.split() if word.isdecimal() and len(word) == 3), None)
     if status == 402 or any(word in code for word in _QUOTA_CODES):
         return ModelQuotaExhausted()
-    if status == 401 or _is_model_missing(status, code, text):
-        return ModelBarred(f"The model endpoint refuses the key or the model (HTTP {status or 'none'})")
+    if status == 401:
+        return ModelBarred("The model endpoint refuses the key (HTTP 401)")
+    if _is_model_missing(status, code, text):
+        return ModelMissing(f"The model endpoint does not have the model (HTTP {status or 'none'})")
     if status == 413 or _is_prompt_too_long(status, code, text):
         return PromptTooLong()
     if status is None:

@@ -24,6 +24,7 @@ from bot.agent.openai_format import (
 )
 from bot.errors import (
     ModelBarred,
+    ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
     ModelRepliedNothing,
@@ -82,9 +83,18 @@ class Breaker:
     """
 
     def __init__(
-        self, *, first_s: float = 5.0, longest_s: float = 60.0, clock: Callable[[], float] = time.monotonic
+        self,
+        *,
+        first_s: float = 5.0,
+        longest_s: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+        may_be_missing: bool = False,
     ) -> None:
-        """The first pause is `first_s` seconds. Each failed probe doubles it, up to `longest_s`."""
+        """The first pause is `first_s` seconds. Each failed probe doubles it, up to `longest_s`.
+
+        `may_be_missing`: a model that the endpoint does not have opens nothing, because another answers instead.
+        """
+        self._opening = (ModelBarred, ModelQuotaExhausted, *(() if may_be_missing else (ModelMissing,)))
         self._first_s, self._longest_s = first_s, longest_s
         self._clock = clock
         self._failure: type[TellUser] | None = None
@@ -108,7 +118,7 @@ class Breaker:
             return
         try:
             yield
-        except (ModelBarred, ModelQuotaExhausted) as failure:
+        except self._opening as failure:
             if not self.is_open:  # requests at the same time open it once
                 self._open(failure)
             raise
@@ -118,7 +128,7 @@ class Breaker:
         MODEL_BREAKER.labels("probed").inc()
         try:
             yield
-        except (ModelBarred, ModelQuotaExhausted) as failure:
+        except self._opening as failure:
             self._open(failure)
             raise
         except ModelUnavailable:
@@ -184,7 +194,7 @@ class OpenAIModel:
     ) -> ModelReply:
         """Return one reply; see `ChatModel.chat`.
 
-        Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred), PromptTooLong or
+        Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred, ModelMissing), PromptTooLong or
         ModelRepliedNothing.
         """
         sees = self._sees
@@ -290,7 +300,10 @@ class OpenAIModel:
         except TimeoutError as error:
             raise ModelUnavailable(f"The model was silent for {idle_s:g} seconds") from error
         except (OpenAIError, httpx2.RequestError, ValueError, RecursionError) as error:
-            raise _translate(error) from error
+            failure = _translate(error)
+            if isinstance(failure, ModelMissing):
+                failure.model = self._model
+            raise failure from error
 
 
 @asynccontextmanager

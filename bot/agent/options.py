@@ -35,9 +35,6 @@ class Options(BaseModel):
     # Reminders that wait, of one person in a chat, and of a chat.
     reminders_per_person: int = Field(default=50, ge=0, le=1_000)
     reminders_per_chat: int = Field(default=200, ge=0, le=1_000)
-    # The price of a million tokens of prompts and of answers, for /usage and the limits of money.
-    input_price: float = Field(default=0, ge=0, allow_inf_nan=False)
-    output_price: float = Field(default=0, ge=0, allow_inf_nan=False)
 
     @field_validator("compression_tokens")
     @classmethod

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, cast
 
 from bot.agent.model import JsonModel, JsonSchema, MeteredCall, PromptMessage, Usage
@@ -41,6 +42,7 @@ TEXTS = list_of(TEXT)
 INTEGERS = list_of(INTEGER)
 
 
+@dataclass(frozen=True, slots=True)
 class StructuredModel:
     """A JsonModel whose requests fit its window and whose answers have the requested form.
 
@@ -48,18 +50,10 @@ class StructuredModel:
     An answer is wrong if it is cut or not of the requested form. Messages of errors quote nothing.
     """
 
-    def __init__(
-        self, model: JsonModel, *, tokenizer: TokenCounter, context_window: int, timeout_s: float
-    ) -> None:
-        self._model = model
-        self._tokenizer = tokenizer
-        self._window = context_window
-        self._timeout_s = timeout_s
-
-    @property
-    def name(self) -> str:
-        """The name of the model."""
-        return self._model.name
+    model: JsonModel
+    tokenizer: TokenCounter
+    context_window: int
+    timeout_s: float
 
     async def ask(
         self,
@@ -74,18 +68,16 @@ class StructuredModel:
         Raises SummaryFailed, with `is_too_long` if the request leaves no room for `answer_tokens`.
         """
         tokens = self.count_request(messages, schema)
-        if tokens > self._window - answer_tokens:
+        if tokens > self.context_window - answer_tokens:
             raise SummaryFailed(
                 "There is more to read than the summary model takes at once.", is_too_long=True
             )
-        call = MeteredCall(model=self._model.name, prompt_tokens=tokens, meter=self._tokenizer, usages=usages)
+        call = MeteredCall(model=self.model.name, prompt_tokens=tokens, meter=self.tokenizer, usages=usages)
         try:
-            async with asyncio.timeout(self._timeout_s):
-                reply = await call.run(self._model.chat_json(messages, schema))
+            async with asyncio.timeout(self.timeout_s):
+                reply = await call.run(self.model.chat_json(messages, schema))
         except TimeoutError as error:
-            raise SummaryFailed(
-                f"The summary model gave no answer in {self._timeout_s:g} seconds."
-            ) from error
+            raise SummaryFailed(f"The summary model gave no answer in {self.timeout_s:g} seconds.") from error
         except TellUser as error:
             raise SummaryFailed(str(error), is_too_long=isinstance(error, PromptTooLong)) from error
         usages.append(reply.usage)
@@ -100,8 +92,8 @@ class StructuredModel:
 
     def count_request(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> int:
         """Return the tokens of a request."""
-        texts = sum(_MESSAGE_OVERHEAD + self._tokenizer.count(message.text) for message in messages)
-        return _REPLY_OVERHEAD + texts + self._tokenizer.count(json.dumps(dict(schema.schema)))
+        texts = sum(_MESSAGE_OVERHEAD + self.tokenizer.count(message.text) for message in messages)
+        return _REPLY_OVERHEAD + texts + self.tokenizer.count(json.dumps(dict(schema.schema)))
 
 
 def parse_answer(text: str, schema: JsonSchema) -> Mapping[str, Any]:

@@ -6,12 +6,11 @@ from typing import Any
 
 from bot.agent.actions import CompletedStep
 from bot.agent.digest import DIGEST_PROMPT, digest_lines, step_artifacts, step_lines, stored_results
-from bot.agent.model import JsonModel, JsonSchema, PromptMessage, Usage
+from bot.agent.model import JsonSchema, PromptMessage, Usage
 from bot.agent.structured import TEXT, TEXTS, StructuredModel, list_of, object_of
 from memory.characters import well_formed
 from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerEntry
-from memory.history.selectors import TokenCounter
 from memory.history.summary import (
     ArtifactNote,
     SummaryFact,
@@ -82,33 +81,21 @@ DIGEST_SCHEMA = JsonSchema(
 
 
 class ModelSummarizer:
-    """Writes summaries by structured output. Every request fits `context_window`, with room for the answer.
+    """Writes summaries by structured output. Every request fits its window, with room for the answer.
 
-    All failures are SummaryFailed: errors of the model, no answer within `timeout_s` seconds, and a wrong answer.
-    An answer is wrong if it is cut, empty, or not of the requested form. Messages of errors quote nothing.
+    All failures are SummaryFailed: those of StructuredModel, and an empty answer. Messages of errors quote nothing.
     """
 
-    def __init__(
-        self,
-        model: JsonModel,
-        *,
-        tokenizer: TokenCounter,
-        context_window: int,
-        summary_tokens: int,
-        timeout_s: float,
-    ) -> None:
+    def __init__(self, model: StructuredModel, *, summary_tokens: int) -> None:
         """`summary_tokens` is the highest size of a summary or a digest in a prompt."""
-        self._model = StructuredModel(
-            model, tokenizer=tokenizer, context_window=context_window, timeout_s=timeout_s
-        )
-        self._tokenizer = tokenizer
-        self._window = context_window
+        self._model = model
+        self._tokenizer = model.tokenizer
         self._summary_tokens = summary_tokens
 
     @property
     def model(self) -> str:
         """The name of the summary model."""
-        return self._model.name
+        return self._model.model.name
 
     def count(self, text: str) -> int:
         """Return the tokens of a text."""
@@ -180,7 +167,7 @@ class ModelSummarizer:
     def _room_for_steps(self, task: str) -> int:
         empty = self._request(DIGEST_PROMPT, digest_lines(task, "", ()))
         quoted_digest = _ANSWER_SHARE * self._summary_tokens  # with the escapes of its quotation
-        room = self._window - self._model.count_request(empty, DIGEST_SCHEMA) - quoted_digest
+        room = self._model.context_window - self._model.count_request(empty, DIGEST_SCHEMA) - quoted_digest
         return max(_LEAST_ROOM, room - _ANSWER_SHARE * self._summary_tokens)
 
     def _line_tokens(self, line: str) -> int:

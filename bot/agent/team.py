@@ -1,13 +1,13 @@
 """The agents of a bot by their names, and the tools with which they hand over work: delegate and transfer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, Protocol
 
 from pydantic import Field, StringConstraints
 
 from bot.agent.actions import Action, CompletedStep
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, Role
 from bot.agent.model import TOOL_NAME, Usage
 from bot.agent.prompt.parts import PromptSize
 from bot.agent.tool import Tool
@@ -23,13 +23,17 @@ class Agent(Protocol):
     """Decides the actions of a run."""
 
     @property
-    def tools(self) -> Mapping[str, Tool]:
-        """The tools by their names."""
+    def roles(self) -> Collection[Role]:
+        """The roles in the scopes of its tools."""
         ...
 
     @property
     def context_window(self) -> int:
         """The window of its model in tokens, the answer included."""
+        ...
+
+    async def all_tools(self) -> Mapping[str, Tool]:
+        """Return its present tools by their names. Those of MCP servers may change at any time."""
         ...
 
     async def next_action(self, context: AgentContext) -> Action:

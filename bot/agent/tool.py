@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, cast, get_type_hints
+from typing import Any, Protocol, cast, get_type_hints
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -57,6 +57,14 @@ class Scope:
         return not self.where or (self.chats is not None and not self.chats)
 
 
+class ArgumentReader(Protocol):
+    """Reads the arguments of a call for its function."""
+
+    def check(self, sent: Mapping[str, object]) -> dict[str, Any]:
+        """Return the keyword arguments of a call. Raises ToolFailed in words that help the model."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolArguments:
     """The named parameters of one function. `model` has a field for each, by position, aliased to its name."""
@@ -81,7 +89,7 @@ class Tool:
 
     spec: ToolSpec
     function: Callable[..., object]
-    arguments: ToolArguments
+    arguments: ArgumentReader
     # True if the first parameter receives the AgentContext.
     takes_context: bool
     # True if the output is the reply of the whole run.
@@ -89,6 +97,8 @@ class Tool:
     # The highest number of calls in one run.
     max_calls: int | None = None
     timeout_s: float = 30.0
+    # True if a call may run again when a crash has hidden its outcome.
+    is_repeatable: bool = True
     # Outside of it the tool is neither offered nor run.
     scope: Scope = field(default_factory=Scope)
 

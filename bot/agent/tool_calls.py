@@ -12,14 +12,13 @@ from bot.agent.context import (
     AgentContext,
     Delegation,
     Journal,
-    StepNote,
     Thinking,
     note_step,
 )
 from bot.agent.model import ToolCall, parse_object
 from bot.agent.team import Agent, Team, is_transfer, parse_handover
 from bot.agent.tool import Tool, permitted
-from bot.agent.tool_output import Quoting, cut_middle, keep_if_large
+from bot.agent.tool_output import Illustrated, Quoting, cut_middle, keep_if_large
 from bot.errors import TellUser, ToolFailed
 from bot.observe.metrics import DELEGATIONS, TOOL_CALLS
 from bot.observe.tracing import trace_tool_result, traced
@@ -30,6 +29,10 @@ AT_ONCE = 8
 """Calls of one action that run at the same time."""
 LONGEST_REPLY = 100_000
 """Characters of a final tool's output, which is sent to the chat. A longer output loses its middle."""
+
+OUTCOME_UNKNOWN = (
+    "The outcome of this call is unknown, because the service stopped while it ran. Do not assume either."
+)
 
 Answer = Callable[[AgentContext, Journal], Awaitable[str]]
 """Returns the answer of a delegated agent to its task. Raises the TellUser errors of the model."""
@@ -108,7 +111,7 @@ class CallRunner:
         planned = plan_calls(
             action.tool_calls,
             # Checked here too: an agent of somebody else may return any call of its model.
-            permitted(agent.tools, context.caller),
+            permitted(await agent.all_tools(), context.caller),
             earlier=context.thinking.completed_steps,
             transfer_limit=0 if context.delegation.path else self._team.limits.transfers,
         )
@@ -149,27 +152,22 @@ class CallRunner:
         if line is not None:
             if planned.kind == "delegation":
                 await self._restore(planned, context, journal)
-            context.record.notes.append(
-                StepNote(
-                    kind=planned.kind,
-                    name=planned.safe_name,
-                    outcome="replayed",
-                    seconds=0.0,
-                    depth=context.delegation.depth,
-                )
-            )
+            with note_step(context, planned.kind, planned.safe_name) as note:
+                note.outcome = "replayed"
             finished[planned.step] = parse_json(ToolResult, line)
             return
         with note_step(context, planned.kind, planned.safe_name) as note:
             result = await self._run_call(planned, context, journal)
             note.outcome = "error" if result.is_error else "ok"
         finished[planned.step] = result
-        await journal.record(planned.step, dump_json(ToolResult, result))
+        await journal.record(planned.step, dump_json(ToolResult, result.without_images()))
         TOOL_CALLS.labels("error" if result.is_error else "ok").inc()
         trace_tool_result(planned.safe_name, planned.call.arguments, result.output, is_error=result.is_error)
 
     async def _run_call(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> ToolResult:
         call, tool, is_error = planned.call, planned.tool, False
+        if await journal.finished(_begun_step(planned)) is not None:
+            return ToolResult(call_id=call.id, name=call.name, output=OUTCOME_UNKNOWN, is_error=True)
         if planned.refusal is not None or tool is None:
             return ToolResult(call_id=call.id, name=call.name, output=planned.refusal or "", is_error=True)
         try:
@@ -190,6 +188,7 @@ class CallRunner:
             is_error=is_error,
             artifact_id=artifact_id,
             quotes=output.ids if isinstance(output, Quoting) else "",
+            images=output.images if isinstance(output, Illustrated) else (),
         )
 
     async def _output(self, planned: PlannedCall, tool: Tool, context: AgentContext, journal: Journal) -> str:
@@ -198,6 +197,8 @@ class CallRunner:
         await context.show_status(f"Running tool {planned.call.name}")
         if planned.kind == "transfer":
             return f"{self._agent_of(planned)} has this chat now and answers from here on."
+        if not tool.is_repeatable:
+            await journal.record(_begun_step(planned), "")
         return await tool.call(planned.call.arguments, context)
 
     async def _delegate(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> str:
@@ -311,6 +312,10 @@ class _StepsWithin:
 
 def _ledger_step(planned: PlannedCall) -> str:
     return f"{planned.step}/ledger"
+
+
+def _begun_step(planned: PlannedCall) -> str:
+    return f"{planned.step}/begun"
 
 
 def _refusal(name: str, tool: Tool | None, used: int) -> str | None:

@@ -7,6 +7,7 @@ import structlog
 from pydantic_core import PydanticSerializationError, to_json
 
 from bot.agent.daemon_thread import call_in_daemon_thread
+from bot.agent.model import Image
 from bot.errors import ToolFailed
 from bot.observe.metrics import ARTIFACTS
 from memory.artifacts.preview import preview
@@ -60,6 +61,19 @@ class Quoting(str):
         return quoting
 
 
+class Illustrated(str):
+    """An output with pictures, for models that see."""
+
+    images: tuple[Image, ...] = ()
+
+    @classmethod
+    def of(cls, text: str, images: Iterable[Image]) -> "Illustrated":
+        """Return the text with these pictures."""
+        illustrated = cls(text)
+        illustrated.images = tuple(images)
+        return illustrated
+
+
 def render_output(value: object) -> str:
     """Return a text, or bytes that are UTF-8 text, unchanged; a description of other bytes; else JSON.
 
@@ -88,16 +102,24 @@ async def keep_if_large(
         return cut_middle(output, at_most=LONGEST_UNKEPT), ""
     if len(output) <= artifacts.keep_beyond:
         return output, ""
-    try:
-        artifact = await artifacts.keep(output, tool=tool, key=key)
-    except (ArtifactTooLarge, StoreFull) as error:
-        ARTIFACTS.labels("not_kept").inc()
-        log.warning("artifact_not_kept", tool=tool, characters=len(output), error=type(error).__name__)
+    artifact = await keep_artifact(output, artifacts, tool=tool, key=key)
+    if artifact is None:
         return cut_middle(output, at_most=LONGEST_UNKEPT), ""
-    ARTIFACTS.labels("kept").inc()
     at_most = min(artifacts.keep_beyond // 3, _LONGEST_PREVIEW)
     beginning = await call_in_daemon_thread(lambda: preview(output, at_most=at_most), name=f"preview-{tool}")
     return render_reference(artifact, beginning), artifact.id
+
+
+async def keep_artifact(text: str, artifacts: ContextArtifacts, *, tool: str, key: str) -> Artifact | None:
+    """Store a text as an artifact, in place of an earlier one with this key. None if the store refuses it."""
+    try:
+        artifact = await artifacts.keep(text, tool=tool, key=key)
+    except (ArtifactTooLarge, StoreFull) as error:
+        ARTIFACTS.labels("not_kept").inc()
+        log.warning("artifact_not_kept", tool=tool, characters=len(text), error=type(error).__name__)
+        return None
+    ARTIFACTS.labels("kept").inc()
+    return artifact
 
 
 def render_reference(artifact: Artifact, preview: str) -> str:

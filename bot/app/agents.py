@@ -11,7 +11,7 @@ from bot.agent.options import Options
 from bot.agent.prompt.assembly import measure
 from bot.agent.prompt.parts import PromptParts
 from bot.errors import SettingsInvalid
-from bot.settings import Settings
+from bot.settings import Settings, read_environment
 from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
 from memory.history.selectors import TokenCounter
 from memory.tokens import CachingTokenCounter, tokenizer_for
@@ -34,21 +34,45 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
     path = settings.agents_file
     if path is None and settings.is_simulated and DEMO_AGENTS.exists():
         path = DEMO_AGENTS
-    spec = load_agents(path, built_in_tools=BUILT_IN_TOOLS, optional_tools=OPTIONAL_TOOLS)
+    spec = load_agents(
+        path,
+        built_in_tools=BUILT_IN_TOOLS,
+        optional_tools=OPTIONAL_TOOLS,
+        environ=read_environment(),
+    )
     agents = {
-        name: replace(agent, model=agent.model or settings.openai_model)
+        name: replace(
+            agent,
+            model=agent.model or settings.openai_model,
+            may_change_model=name == spec.main or agent.model is None,
+        )
         for name, agent in spec.agents.items()
     }
-    _check_prices(settings, spec.options)
-    chat_model = agents[spec.main].model
-    return settings.model_copy(update={"openai_model": chat_model}), replace(spec, agents=agents)
+    settings = settings.model_copy(update={"openai_model": agents[spec.main].model})
+    spec = replace(spec, agents=agents)
+    _check_prices(settings, spec)
+    return settings, spec
 
 
-def _check_prices(settings: Settings, options: Options) -> None:
+def with_model(spec: TeamSpec, model: str) -> TeamSpec:
+    """Return the agents with a chosen model; "" changes nothing. Sub-agents keep a model of their own."""
+    if not model:
+        return spec
+    agents = {
+        name: replace(agent, model=model) if agent.may_change_model else agent
+        for name, agent in spec.agents.items()
+    }
+    return replace(spec, agents=agents)
+
+
+def _check_prices(settings: Settings, spec: TeamSpec) -> None:
+    """Raise SettingsInvalid if there is a limit of money, and a model that may answer has no price."""
+    priced = {choice.name for choice in settings.models if choice.input_price is not None}
     for name in ("user_money_per_day", "chat_money_per_day"):
-        if getattr(settings, name) and not (options.input_price or options.output_price):
+        if getattr(settings, name) and (missing := sorted(model_names(settings, spec) - priced)):
+            example = f"MODELS={missing[0]}:0.25:2"
             raise SettingsInvalid(
-                [f"{name.upper()}: needs input_price or output_price under [options] in AGENTS_FILE"]
+                [f"{name.upper()}: needs prices of {', '.join(missing)}, such as {example}"]
             )
 
 
@@ -58,22 +82,24 @@ def model_of(settings: Settings, agent: AgentSpec) -> str:
 
 
 def model_names(settings: Settings, spec: TeamSpec) -> set[str]:
-    """Return the chat models of all agents."""
-    return {model_of(settings, agent) for agent in spec.agents.values()}
+    """Return the chat models of all agents, and those that people may choose."""
+    return {*settings.model_names, *(model_of(settings, agent) for agent in spec.agents.values())}
 
 
 def window_of(settings: Settings, model: str) -> int:
-    """Return the window of a model in tokens.
+    """Return the window of a model in tokens: that of MODELS, or that of the table of known models.
 
-    MODEL_CONTEXT_WINDOW is for the chat model of the main agent. The table has the windows of other models.
+    MODEL_CONTEXT_WINDOW is for the chat model of the main agent.
     """
-    override = settings.model_context_window if model == settings.openai_model else None
+    override = next((choice.window for choice in settings.models if choice.name == model), None)
+    if override is None and model == settings.openai_model:
+        override = settings.model_context_window
     return context_window(model, override)
 
 
 def conversation_window(settings: Settings, spec: TeamSpec) -> int:
     """Return the smallest window of all agents: each must have room for the messages without a summary."""
-    return min(window_of(settings, model) for model in model_names(settings, spec))
+    return min(window_of(settings, model_of(settings, agent)) for agent in spec.agents.values())
 
 
 def limits_of(settings: Settings, agent: AgentSpec, options: Options) -> PromptLimits:
@@ -94,20 +120,25 @@ def counter_for(model: str) -> TokenCounter:
 
 
 def find_room_problems(settings: Settings, spec: TeamSpec) -> list[str]:
-    """Return one line for each agent whose prompt and tools leave no room for a conversation."""
-    problems = (_room_problem(settings, agent, spec.options) for agent in spec.agents.values())
+    """Return one line for each agent and model whose prompt and tools leave no room for a conversation."""
+    teams = [spec, *(with_model(spec, each) for each in settings.model_names[1:])]
+    agents = {(name, agent.model): agent for team in teams for name, agent in team.agents.items()}
+    problems = (_room_problem(settings, agent, spec.options) for agent in agents.values())
     return [problem for problem in problems if problem]
 
 
 def _room_problem(settings: Settings, agent: AgentSpec, options: Options) -> str | None:
     parts = PromptParts(system=agent.prompt, tools=[tool.spec for tool in agent.tools], is_group=True)
-    tokens = measure(parts, meter=counter_for(model_of(settings, agent))).tokens
+    model = model_of(settings, agent)
+    tokens = measure(parts, meter=counter_for(model)).tokens
     limits = limits_of(settings, agent, options)
     if tokens + _LEAST_CONVERSATION <= limits.prompt_tokens:
         return None
-    named = "AGENTS_FILE" if settings.agents_file else "MODEL_CONTEXT_WINDOW"
+    is_choice = model in settings.model_names[1:]
+    setting = "MODELS" if is_choice else "MODEL_CONTEXT_WINDOW"
+    named = "AGENTS_FILE" if settings.agents_file and not is_choice else setting
     return (
         f"{named}: the prompt and the tools of {agent.name} take {tokens:,} tokens; with at least "
-        f"{_LEAST_CONVERSATION} for the conversation they must fit the {limits.prompt_tokens:,} that the model's "
-        f"window of {limits.context_window:,} (MODEL_CONTEXT_WINDOW) has for prompts"
+        f"{_LEAST_CONVERSATION} for the conversation they must fit the {limits.prompt_tokens:,} that {model}'s "
+        f"window of {limits.context_window:,} ({setting}) has for prompts"
     )

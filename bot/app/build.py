@@ -1,14 +1,16 @@
 """Builds the parts that the service, the console and the turns share, from settings and open stores."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib.metadata import version
 
 from bot.agent.agents_file import AgentSpec, TeamSpec
 from bot.agent.catch_up import CatchUpWriter
 from bot.agent.fact_model import ModelFactReader
 from bot.agent.functions_based import FunctionsBasedAgent
-from bot.agent.model import ChatModel
+from bot.agent.mcp_servers import McpTools
+from bot.agent.model import ChatModel, JsonModel
 from bot.agent.options import Options
 from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import ModelSummarizer
@@ -20,16 +22,19 @@ from bot.app.agents import (
     limits_of,
     model_of,
     window_of,
+    with_model,
 )
 from bot.app.models import Models, NoModel
 from bot.app.stores import Stores
 from bot.errors import SettingsInvalid
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.reminders import FiringRules, ReminderClock
 from bot.media.reader import Files
 from bot.settings import Settings
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.page_links import PageLinks
+from bot.transport.reminder_updates import ReminderUpdates
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.answer import Conversations
 from bot.turn.erasure import ChatContexts
@@ -37,7 +42,9 @@ from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
 from memory.facts.redis_facts import RedisFacts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
+from memory.keys import partition_key
 from memory.redis.client import RedisClient
+from memory.reminders.redis_reminders import RedisReminders
 from memory.summary.compression import CompressionLimits, limits_for
 from memory.summary.compressor import Compressor
 from memory.summary.redis_summaries import RedisSummaries
@@ -59,6 +66,8 @@ class Outside:
     files: Files
     bot: BotIdentity
     models: Models
+    servers: McpTools | None = None
+    """The MCP servers; None in a process that does not work."""
     page_url: str | None = None
     """The address of the memory page, as people reach it; None if there is none."""
 
@@ -85,65 +94,77 @@ def build_access(settings: Settings) -> Access:
     )
 
 
-def build_team(settings: Settings, spec: TeamSpec, models: Models | None) -> Team:
-    """The agents of AGENTS_FILE, or the built-in one. Without `models` they can only show their prompts.
+def build_teams(
+    settings: Settings, spec: TeamSpec, models: Models | None, servers: McpTools | None = None
+) -> Callable[[str], Team]:
+    """Return a function from a chosen model, "" for the default, to its team. Each is built once, when it is needed.
 
-    Raises SettingsInvalid where an agent's prompt and tools leave no room in its model's window.
+    Without `models` the agents can only show their prompts. Without `servers` they have no tools of MCP servers.
+    Raises SettingsInvalid if an agent's prompt and tools leave no room in its model's window.
     """
     if problems := find_room_problems(settings, spec):
         raise SettingsInvalid(problems)
-    agents = {
-        name: _build_agent(settings, agent, spec.options, models) for name, agent in spec.agents.items()
-    }
-    return Team(
-        agents=agents,
-        main=spec.main,
-        delegates={
-            name: _build_agent(settings, agent.within_delegation(), spec.options, models)
-            for name, agent in spec.agents.items()
-        },
-        limits=spec.limits,
-        digester=build_summarizer(settings, spec, models),
-    )
+
+    @cache
+    def team_with(model: str) -> Team:
+        build = partial(_build_agent, settings, options=spec.options, models=models, servers=servers)
+        agents = with_model(spec, model).agents
+        return Team(
+            agents={name: build(agent) for name, agent in agents.items()},
+            main=spec.main,
+            delegates={name: build(agent.within_delegation()) for name, agent in agents.items()},
+            limits=spec.limits,
+            digester=build_summarizer(settings, spec, models),
+        )
+
+    return team_with
 
 
 def build_summarizer(settings: Settings, spec: TeamSpec, models: Models | None) -> ModelSummarizer | None:
     """The writer of summaries, None without a summary model."""
-    limits = compression_limits(settings, spec)
+    limits = compression_limits(settings, spec).get("")
     if models is None or models.summary is None or limits is None:
         return None
-    return ModelSummarizer(
-        models.summary,
-        tokenizer=counter_for(settings.summary_model),
-        context_window=window_of(settings, settings.summary_model),
-        summary_tokens=limits.summary_tokens,
-        timeout_s=SUMMARY_TIMEOUT_S,
-    )
+    model = _structured(settings, models.summary, settings.summary_model)
+    return ModelSummarizer(model, summary_tokens=limits.summary_tokens)
 
 
 def build_catch_up_writer(settings: Settings, spec: TeamSpec, models: Models) -> CatchUpWriter:
     """The writer of /catchup: the summary model, else the chat model of the main agent."""
     name = settings.summary_model or model_of(settings, spec.agents[spec.main])
-    window = window_of(settings, name)
-    model = StructuredModel(
-        models.summary or models.chat[name],
+    return CatchUpWriter(_structured(settings, models.summary or models.chat[name], name))
+
+
+def _structured(settings: Settings, model: JsonModel, name: str) -> StructuredModel:
+    return StructuredModel(
+        model,
         tokenizer=counter_for(name),
-        context_window=window,
+        context_window=window_of(settings, name),
         timeout_s=SUMMARY_TIMEOUT_S,
     )
-    return CatchUpWriter(model, context_window=window)
 
 
-def compression_limits(settings: Settings, spec: TeamSpec) -> CompressionLimits | None:
-    """When a conversation is compressed, and what stays verbatim; None without a summary model."""
+def compression_limits(settings: Settings, spec: TeamSpec) -> Mapping[str, CompressionLimits]:
+    """Return the limits at which a conversation is compressed, by chosen model; {} without a summary model.
+
+    "" is the default. Each summary fits the smallest window of all, because people may change the model.
+    """
     if not settings.summary_model:
-        return None
-    return limits_for(
-        conversation_window(settings, spec),
-        window_of(settings, settings.summary_model),
-        trigger=spec.options.compression_trigger,
-        cap_tokens=spec.options.compression_tokens,
-    )
+        return {}
+    limits = {
+        model: limits_for(
+            conversation_window(settings, with_model(spec, model)),
+            window_of(settings, settings.summary_model),
+            trigger=spec.options.compression_trigger,
+            cap_tokens=spec.options.compression_tokens,
+        )
+        for model in ("", *settings.model_names[1:])
+    }
+    smallest = min(limits.values(), key=lambda each: each.trigger_tokens)
+    return {
+        model: replace(smallest, trigger_tokens=each.trigger_tokens, keep_tokens=each.keep_tokens)
+        for model, each in limits.items()
+    }
 
 
 def build_compressor(
@@ -157,14 +178,13 @@ def build_compressor(
 ) -> Compressor | None:
     """What compresses conversations after their replies, None without a summary model."""
     summarizer = build_summarizer(settings, spec, models)
-    limits = compression_limits(settings, spec)
-    if summarizer is None or limits is None:
+    if summarizer is None:
         return None
     return Compressor(
         history=stores.history,
         summaries=RedisSummaries(stores.redis, clock=clock),
         summarizer=summarizer,
-        limits=limits,
+        limits=compression_limits(settings, spec),
         partition=partition,
         clock=clock,
         lease_s=settings.lease_s,
@@ -185,13 +205,25 @@ def build_extractor(
     queue = build_fact_queue(settings, stores, clock=clock)
     if queue is None or models.summary is None:
         return None
-    reader = ModelFactReader(
-        models.summary,
-        tokenizer=counter_for(settings.summary_model),
-        context_window=window_of(settings, settings.summary_model),
-        timeout_s=SUMMARY_TIMEOUT_S,
-    )
+    reader = ModelFactReader(_structured(settings, models.summary, settings.summary_model))
     return FactExtractor(queue=queue, reader=reader, partition=partition, lease_s=settings.lease_s)
+
+
+def build_reminder_clock(
+    settings: Settings, stores: Stores, *, partition: int, clock: Callable[[], float]
+) -> ReminderClock:
+    """Return the clock that fires the reminders of one partition."""
+    return ReminderClock(
+        stores.redis,
+        FiringRules(
+            partition=partition,
+            partitions=stores.partitions,
+            box=settings.box_limit,
+            update_prefix=partition_key(partition, "update", ""),
+        ),
+        payload_of=ReminderUpdates(migrations=stores.migrations, clock=clock).payload_of,
+        clock=clock,
+    )
 
 
 def build_conversations(
@@ -202,10 +234,12 @@ def build_conversations(
         redis=stores.redis,
         recall=stores.recall,
         facts=RedisFacts(stores.redis, clock=clock),
+        reminders=RedisReminders(stores.redis, clock=clock),
         tokenizer=counter_for(settings.openai_model),
         clock=clock,
         artifact_ttl_s=options.artifact_ttl_s,
         artifact_chars=options.artifact_chars,
+        models=settings.model_names,
         is_summarizing=bool(settings.summary_model),
         shows_talk=settings.group_context,
     )
@@ -229,7 +263,7 @@ def build_inbox(settings: Settings, redis: RedisClient, *, clock: Callable[[], f
 
 
 def _build_agent(
-    settings: Settings, spec: AgentSpec, options: Options, models: Models | None
+    settings: Settings, spec: AgentSpec, *, options: Options, models: Models | None, servers: McpTools | None
 ) -> FunctionsBasedAgent:
     name = model_of(settings, spec)
     limits, counter = limits_of(settings, spec, options), counter_for(name)
@@ -240,6 +274,8 @@ def _build_agent(
         model=model,
         prompt=spec.prompt,
         tools=spec.tools,
+        mcp=spec.mcp,
+        servers=servers,
         message_selector=selector,
         fallback_selector=fallback,
         tokenizer=counter,

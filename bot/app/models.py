@@ -46,15 +46,15 @@ class NoModel:
 
 @asynccontextmanager
 async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerator[Models]:
-    """Open the models of these settings. Connections, and the offline model without an endpoint, end with the block."""
-    from bot.agent.openai_model import open_openai_model
+    """Open these models, or the offline model without an endpoint. All end with the block."""
+    from bot.agent.openai_model import Breaker, open_openai_model
 
     async with AsyncExitStack() as stack:
         base_url, offline_name = settings.openai_base_url, ""
         if settings.is_offline:
             from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
 
-            offline_name = OFFLINE_MODEL
+            offline_name = "" if settings.models else OFFLINE_MODEL
             base_url = await stack.enter_async_context(serve_offline_model())
             log.warning("offline_model", hint="set OPENAI_API_KEY or OPENAI_BASE_URL for a real model")
         key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
@@ -62,6 +62,7 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
             name: await stack.enter_async_context(
                 open_openai_model(
                     model=offline_name or name,
+                    breaker=Breaker(may_be_missing=name in settings.model_names[1:]),
                     api_key=key,
                     base_url=base_url,
                     sees=sees_pictures(settings, name),

@@ -23,6 +23,7 @@ from bot.page.erasures import MemoryChanges
 from bot.page.facts import FactPages
 from bot.page.memories import MemoryPages
 from bot.page.rates import Rate, RateLimit
+from bot.page.reminders import ReminderPages
 from bot.page.visitors import Authentication
 from bot.settings import Settings
 from bot.transport.people import Administrators
@@ -35,6 +36,7 @@ from memory.facts.redis_facts import RedisFacts
 from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.recall.embedders.embedder import EmbeddingError
 from memory.recall.recall import Recall
+from memory.reminders.redis_reminders import RedisReminders
 from memory.stores import MemoryStores, open_memory_stores, qdrant_place
 
 log = structlog.get_logger()
@@ -85,6 +87,7 @@ async def open_page_api(
         dashboard = Dashboard(stores.redis, clock=clock)
         operations = build_operations(settings, stores, stack, simulator_port=simulator_port)
         changes = _build_changes(pages, outside, clock=clock)
+        reminders = _build_reminders(pages, changes)
         facts = FactPages(
             access=access,
             history=pages.history,
@@ -94,7 +97,7 @@ async def open_page_api(
             changes=changes.erasures,
         )
         yield PageApi(
-            [*pages.routes(), *changes.routes(), *facts.routes(), *operations.routes()],
+            [*pages.routes(), *changes.routes(), *facts.routes(), *reminders.routes(), *operations.routes()],
             authentication=Authentication(
                 token=settings.token,
                 operator_ids=access.access.operator_ids,
@@ -158,6 +161,15 @@ def _build_changes(pages: MemoryPages, outside: Outside, *, clock: Callable[[], 
         erasures=RateLimit(ERASURES, clock=time.monotonic),
         exports=RateLimit(EXPORTS, clock=time.monotonic),
         clock=clock,
+    )
+
+
+def _build_reminders(pages: MemoryPages, changes: MemoryChanges) -> ReminderPages:
+    return ReminderPages(
+        access=pages.access,
+        history=pages.history,
+        reminders=RedisReminders(pages.redis, clock=pages.clock),
+        changes=changes.erasures,
     )
 
 

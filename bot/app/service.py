@@ -22,7 +22,8 @@ from bot.app.build import (
     build_fact_queue,
     build_inbox,
     build_page_links,
-    build_team,
+    build_reminder_clock,
+    build_teams,
 )
 from bot.app.lifecycle import (
     background,
@@ -42,6 +43,7 @@ from bot.app.turns import build_turns, build_worker
 from bot.app.upkeep import (
     compress_forever,
     extract_forever,
+    fire_forever,
     index_forever,
     leave,
     mend_forever,
@@ -53,6 +55,7 @@ from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
+from bot.mcp.servers import McpServers
 from bot.observe.logs import configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.page.app import PageApp
@@ -97,10 +100,11 @@ async def run_service(
     and MemoryFailure errors if the start cannot succeed. The start waits for a store, a Telegram or a model that does
     not answer yet; the webhook answers 503 meanwhile.
     """
-    configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     settings, spec = read_agents(settings)
+    secrets = (*settings.secrets, *spec.secrets)
+    configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=secrets)
     if work:  # the check loads token ranks, which take 45 MB
-        build_team(settings, spec, None)  # a mistake in the agents ends the start first
+        build_teams(settings, spec, None)("")  # a mistake in the agents ends the start first
     service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
         life = service.live(stopping, serve=serve, work=work, health_port=health_port)
@@ -173,7 +177,10 @@ class _Service:
         if work:
             names = model_names(settings, self._spec)
             models = await stack.enter_async_context(open_models(settings, names))
-        self._outside = Outside(telegram=telegram, files=files, bot=bot, models=models, page_url=page_url)
+        servers = await stack.enter_async_context(McpServers.open(self._spec.servers)) if work else None
+        self._outside = Outside(
+            telegram=telegram, files=files, bot=bot, models=models, servers=servers, page_url=page_url
+        )
         self._waits_for = ""
         return True
 
@@ -314,26 +321,34 @@ class _Service:
         for partition, indexer in enumerate(self._indexers):
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))
-            compressor = build_compressor(
-                settings, self._spec, stores, outside.models, partition=partition, clock=time.time
-            )
-            if compressor is not None:
-                tasks += [
-                    spawn(compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
-                    for number in range(COMPRESSIONS_AT_ONCE)
-                ]
-            extractor = build_extractor(
-                settings, stores, outside.models, partition=partition, clock=time.time
-            )
-            if extractor is not None:
-                tasks += [
-                    spawn(extract_forever(extractor, stopping), f"extractor-{partition}-{number}")
-                    for number in range(EXTRACTIONS_AT_ONCE)
-                ]
+            tasks += self._spawn_later_work(stores, outside, partition, stopping=stopping)
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
         facts = build_fact_queue(settings, stores, clock=time.time)
         tasks.append(spawn(update_gauges_forever(inbox, summaries, facts, stores), "gauges"))
         return build_worker(settings, inbox, turns, slots=slots, consumer=consumer)
+
+    def _spawn_later_work(
+        self, stores: Stores, outside: Outside, partition: int, *, stopping: asyncio.Event
+    ) -> list[asyncio.Task[None]]:
+        """Start what waits for its time in one partition: reminders, compressions, extractions of facts."""
+        settings = self._settings
+        reminders = build_reminder_clock(settings, stores, partition=partition, clock=time.time)
+        tasks = [spawn(fire_forever(reminders, stopping), f"reminders-{partition}")]
+        compressor = build_compressor(
+            settings, self._spec, stores, outside.models, partition=partition, clock=time.time
+        )
+        if compressor is not None:
+            tasks += [
+                spawn(compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
+                for number in range(COMPRESSIONS_AT_ONCE)
+            ]
+        extractor = build_extractor(settings, stores, outside.models, partition=partition, clock=time.time)
+        if extractor is not None:
+            tasks += [
+                spawn(extract_forever(extractor, stopping), f"extractor-{partition}-{number}")
+                for number in range(EXTRACTIONS_AT_ONCE)
+            ]
+        return tasks
 
     async def _take_updates(self, telegram: TelegramApi, ingest: Ingest, *, polls: bool) -> None:
         """Let Telegram push updates, or poll. Without a worker only pushed updates are taken. Never returns."""

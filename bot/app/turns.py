@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.agent.agents_file import TeamSpec
-from bot.agent.options import Options
 from bot.agent.team import Team
-from bot.app.agents import counter_for, model_of
+from bot.app.agents import counter_for, model_of, with_model
 from bot.app.build import (
     Outside,
     build_access,
@@ -15,7 +14,7 @@ from bot.app.build import (
     build_chat_contexts,
     build_conversations,
     build_page_links,
-    build_team,
+    build_teams,
     compression_limits,
     loaded_messages,
 )
@@ -28,7 +27,15 @@ from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
 from bot.settings import Settings
-from bot.transport.gating import FACTS_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON
+from bot.transport.gating import (
+    FACTS_BUTTON,
+    HELP_BUTTON,
+    MODEL_BUTTON,
+    REMINDERS_BUTTON,
+    RESET_BUTTON,
+    TIMEZONE_BUTTON,
+    WHY_BUTTON,
+)
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
@@ -41,7 +48,9 @@ from bot.turn.commands.facts import FactsCommand
 from bot.turn.commands.forget import ForgetCommand
 from bot.turn.commands.help import HelpCommand
 from bot.turn.commands.memory import MemoryCommand
+from bot.turn.commands.model import ModelCommand
 from bot.turn.commands.new import NewCommand
+from bot.turn.commands.reminders import RemindersCommand, TimezoneCommand
 from bot.turn.commands.reset import ResetCommand
 from bot.turn.commands.start import StartCommand
 from bot.turn.commands.stats import StatsCommand
@@ -52,25 +61,33 @@ from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability, send_part
 from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.forgetting import Forgetting
-from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits
+from bot.turn.limits import LimitGuard, OwnerLimits, UsageLimits
 from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Previews
+from bot.turn.reminders import ReminderTurns
 from bot.turn.store import TurnStore
 from bot.turn.turn import Turns
 from memory.facts.redis_facts import RedisFacts
 from memory.history.heard import HeardLines
 from memory.history.redis_history import RedisTalk
+from memory.reminders.redis_reminders import RedisReminders
 
 BURST_WAITS = BurstWaits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Shared:
-    """Parts that several others take."""
+class _Parts:
+    """Everything that the turns are made of: what was given, and parts that several others take."""
 
+    settings: Settings
+    stores: Stores
+    outside: Outside
+    spec: TeamSpec
+    inbox: RedisInbox
+    clock: Callable[[], float]
     store: TurnStore
-    team: Team
+    team_with: Callable[[str], Team]
     guard: LimitGuard
     permissions: Permissions
     buttons: Buttons
@@ -91,41 +108,230 @@ def build_turns(
     clock: Callable[[], float],
 ) -> Turns:
     """Return the turns with all their parts."""
-    shared = _build_shared(settings, stores, outside, spec=spec, slots=slots, clock=clock)
+    access, team_with = build_access(settings), build_teams(settings, spec, outside.models, outside.servers)
+    store = TurnStore(stores.redis, clock=clock)
+    administrators = Administrators(outside.telegram.is_administrator, clock=clock)
+    delivery = Delivery(
+        store=store,
+        send=partial(send_part, outside.telegram),
+        rates=SendRates(stores.redis, OF_THE_SIMULATOR if settings.is_simulated else OF_TELEGRAM),
+        marks=Reachability(stores.redis, clock=clock),
+        learn_migration=stores.migrations.learn,
+        slots=slots,
+    )
+    parts = _Parts(
+        settings=settings,
+        stores=stores,
+        outside=outside,
+        spec=spec,
+        inbox=inbox,
+        clock=clock,
+        store=store,
+        team_with=team_with,
+        guard=LimitGuard(stores.redis, build_limits(settings), exempt=access.operator_ids, clock=clock),
+        permissions=Permissions(access=access, administrators=administrators, team=team_with("")),
+        buttons=Buttons(telegram=outside.telegram),
+        eraser=Eraser(store, stores.history, stores.recall),
+        chat_contexts=build_chat_contexts(stores, bot_id=outside.bot.id, clock=clock),
+        committer=Committer(store=store, delivery=delivery),
+        page_links=build_page_links(settings, outside),
+    )
+    return _assemble(parts)
+
+
+def _assemble(parts: _Parts) -> Turns:
+    settings, stores, outside = parts.settings, parts.stores, parts.outside
     return Turns(
         bot=outside.bot,
-        store=shared.store,
+        store=parts.store,
         history=stores.history,
-        signals=Signals(inbox),
-        guard=shared.guard,
+        signals=Signals(parts.inbox),
+        guard=parts.guard,
         answerer=Answerer(
             bot=outside.bot,
-            team=shared.team,
-            conversations=build_conversations(settings, stores, spec.options, clock=clock),
-            reader=build_reader(settings, spec, outside),
-            previews=_build_previews(outside, shared, is_streaming=settings.streaming),
+            team_with=parts.team_with,
+            conversations=build_conversations(settings, stores, parts.spec.options, clock=parts.clock),
+            reader=build_reader(settings, parts.spec, outside),
+            previews=_build_previews(parts, is_streaming=settings.streaming),
             interruptions=Interruptions(
-                store=shared.store, permissions=shared.permissions, buttons=shared.buttons
+                store=parts.store, permissions=parts.permissions, buttons=parts.buttons
             ),
-            permissions=shared.permissions,
-            guard=shared.guard,
-            committer=shared.committer,
-            limits=_answer_limits(settings, spec),
+            permissions=parts.permissions,
+            guard=parts.guard,
+            committer=parts.committer,
+            limits=_answer_limits(settings, parts.spec),
         ),
-        commands=_build_commands(
-            settings,
-            stores,
-            shared,
-            catch_up=_build_catch_up(settings, stores, outside, spec=spec, shared=shared, clock=clock),
-            inbox=inbox,
-            clock=clock,
+        commands=_build_commands(parts),
+        memberships=_build_memberships(parts),
+        reminders=ReminderTurns(
+            access=parts.permissions.access,
+            guests=stores.guests,
+            member_status=outside.telegram.member_status,
+            reminders=RedisReminders(stores.redis, clock=parts.clock),
+            committer=parts.committer,
+            tokenizer=counter_for(settings.openai_model),
         ),
-        memberships=_build_memberships(settings, spec.options, stores, outside, shared=shared),
         edits=Edits(bot=outside.bot, history=stores.history, tokenizer=counter_for(settings.openai_model)),
-        committer=shared.committer,
-        buttons=shared.buttons,
+        committer=parts.committer,
+        buttons=parts.buttons,
         burst_waits=BURST_WAITS,
-        clock=clock,
+        clock=parts.clock,
+    )
+
+
+def _build_previews(parts: _Parts, *, is_streaming: bool) -> Previews:
+    delivery = parts.committer.delivery
+    marks = delivery.marks
+    return Previews(parts.outside.telegram, delivery.rates, marks.seems_marked, is_streaming=is_streaming)
+
+
+def _build_memberships(parts: _Parts) -> Memberships:
+    return Memberships(
+        bot=parts.outside.bot,
+        telegram=parts.outside.telegram,
+        reachability=parts.committer.delivery.marks,
+        migrations=parts.stores.migrations,
+        eraser=parts.eraser,
+        chat_contexts=parts.chat_contexts,
+        keeps_talk=parts.settings.group_context,
+        talk_lines=parts.settings.group_context_messages,
+        erases_on_leave=parts.spec.options.erase_on_leave,
+    )
+
+
+def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
+    return AnswerLimits(
+        max_actions=settings.max_actions,
+        deadline_s=settings.turn_deadline_s,
+        window_messages=loaded_messages(settings),
+        long_answers=spec.options.long_answers,
+        shows_sources=settings.show_sources,
+        compression=compression_limits(settings, spec),
+        extracts_facts=settings.extracts_facts,
+    )
+
+
+def _build_commands(parts: _Parts) -> Commands:
+    stores, permissions, buttons, links = parts.stores, parts.permissions, parts.buttons, parts.page_links
+    history, recall = stores.history, stores.recall
+    forgetting = Forgetting(
+        redis=stores.redis, store=parts.store, history=history, talk=RedisTalk(stores.redis)
+    )
+    help_command = HelpCommand(permissions=permissions, buttons=buttons)
+    is_offline = parts.settings.is_offline
+    start = StartCommand(guests=stores.guests, help=help_command, page_links=links, is_offline=is_offline)
+    forget = ForgetCommand(permissions=permissions, forgetting=forgetting, history=history, recall=recall)
+    reset, why, facts, model = (
+        _build_reset(parts),
+        _build_why(parts),
+        _build_facts(parts),
+        _build_model(parts),
+    )
+    rows = RedisReminders(stores.redis, clock=parts.clock)
+    reminders = RemindersCommand(permissions=permissions, reminders=rows, buttons=buttons)
+    timezone = TimezoneCommand(reminders=rows, buttons=buttons)
+    return Commands(
+        {
+            "start": start.run,
+            "help": help_command.run,
+            "new": NewCommand(permissions=permissions).run,
+            "catchup": _build_catch_up(parts, forgetting).run,
+            "memory": MemoryCommand(history=history, recall=recall, page_links=links).run,
+            "facts": facts.run,
+            "reminders": reminders.run,
+            "timezone": timezone.run,
+            "why": why.run,
+            "forget": forget.run,
+            "reset": reset.run,
+            "stop": say_nothing_to_stop,
+            "model": model.run,
+            "usage": UsageCommand(guard=parts.guard).run,
+            "stats": _build_stats(parts).run,
+        },
+        buttons={
+            HELP_BUTTON: help_command.press,
+            RESET_BUTTON: reset.press,
+            WHY_BUTTON: why.press,
+            FACTS_BUTTON: facts.press,
+            REMINDERS_BUTTON: reminders.press,
+            TIMEZONE_BUTTON: timezone.press,
+            MODEL_BUTTON: model.press,
+        },
+        correct=facts.correct,
+    )
+
+
+def _build_catch_up(parts: _Parts, forgetting: Forgetting) -> CatchUpCommand:
+    settings, stores, outside = parts.settings, parts.stores, parts.outside
+    return CatchUpCommand(
+        heard=HeardLines(stores.redis, RedisTalk(stores.redis), stores.history),
+        forgetting=forgetting,
+        store=parts.store,
+        guard=parts.guard,
+        writer=build_catch_up_writer(settings, parts.spec, outside.models),
+        previews=_build_previews(parts, is_streaming=False),
+        limits=CatchUpLimits(
+            lines=settings.group_context_messages,
+            deadline_s=settings.turn_deadline_s,
+            keeps_talk=settings.group_context,
+            hears_all=outside.bot.can_read_all_group_messages,
+        ),
+        clock=parts.clock,
+    )
+
+
+def _build_model(parts: _Parts) -> ModelCommand:
+    return ModelCommand(
+        models=parts.settings.model_names,
+        permissions=parts.permissions,
+        buttons=parts.buttons,
+        compression=compression_limits(parts.settings, parts.spec),
+        loaded_limit=loaded_messages(parts.settings),
+    )
+
+
+def _build_reset(parts: _Parts) -> ResetCommand:
+    return ResetCommand(
+        permissions=parts.permissions,
+        eraser=parts.eraser,
+        chat_contexts=parts.chat_contexts,
+        history=parts.stores.history,
+        store=parts.store,
+        buttons=parts.buttons,
+        clock=parts.clock,
+    )
+
+
+def _build_facts(parts: _Parts) -> FactsCommand:
+    return FactsCommand(
+        permissions=parts.permissions,
+        facts=RedisFacts(parts.stores.redis, clock=parts.clock),
+        recall=parts.stores.recall,
+        buttons=parts.buttons,
+        page_links=parts.page_links,
+        is_extracting=parts.settings.extracts_facts,
+        clock=parts.clock,
+    )
+
+
+def _build_stats(parts: _Parts) -> StatsCommand:
+    return StatsCommand(
+        guard=parts.guard,
+        permissions=parts.permissions,
+        redis=parts.stores.redis,
+        inbox=parts.inbox,
+        partitions=parts.stores.partitions,
+    )
+
+
+def _build_why(parts: _Parts) -> WhyCommand:
+    return WhyCommand(
+        redis=parts.stores.redis,
+        store=parts.store,
+        history=parts.stores.history,
+        facts=RedisFacts(parts.stores.redis, clock=parts.clock),
+        buttons=parts.buttons,
+        page_links=parts.page_links,
     )
 
 
@@ -146,13 +352,17 @@ def build_worker(
 
 def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> MessageReader:
     """Return the reader of messages with files. Pictures are for the agent that has the chat, if its model sees."""
-    models = {name: model_of(settings, agent) for name, agent in spec.agents.items()}
-    eyes = {name: model if sees_pictures(settings, model) else "" for name, model in models.items()}
+
+    def eyes_of(agent: str, chosen: str) -> str:
+        agents = with_model(spec, chosen).agents
+        model = model_of(settings, agents.get(agent, agents[spec.main]))
+        return model if sees_pictures(settings, model) else ""
+
     media = MediaReader(outside.files, transcriber=outside.models.transcriber)
-    return MessageReader(media, bot=outside.bot, eyes={**eyes, "": eyes[spec.main]})
+    return MessageReader(media, bot=outside.bot, eyes_of=eyes_of)
 
 
-def build_limits(settings: Settings, options: Options) -> UsageLimits:
+def build_limits(settings: Settings) -> UsageLimits:
     """What each person and each chat may have."""
     return UsageLimits(
         user=OwnerLimits(
@@ -165,212 +375,5 @@ def build_limits(settings: Settings, options: Options) -> UsageLimits:
             tokens_per_day=settings.chat_tokens_per_day,
             money_per_day=settings.chat_money_per_day,
         ),
-        prices=Prices(
-            per_million_input=options.input_price,
-            per_million_output=options.output_price,
-        ),
-    )
-
-
-def _build_shared(
-    settings: Settings,
-    stores: Stores,
-    outside: Outside,
-    *,
-    spec: TeamSpec,
-    slots: Slots,
-    clock: Callable[[], float],
-) -> _Shared:
-    access, team = build_access(settings), build_team(settings, spec, outside.models)
-    store = TurnStore(stores.redis, clock=clock)
-    administrators = Administrators(outside.telegram.is_administrator, clock=clock)
-    delivery = Delivery(
-        store=store,
-        send=partial(send_part, outside.telegram),
-        rates=SendRates(stores.redis, OF_THE_SIMULATOR if settings.is_simulated else OF_TELEGRAM),
-        marks=Reachability(stores.redis, clock=clock),
-        learn_migration=stores.migrations.learn,
-        slots=slots,
-    )
-    return _Shared(
-        store=store,
-        team=team,
-        guard=LimitGuard(
-            stores.redis, build_limits(settings, spec.options), exempt=access.operator_ids, clock=clock
-        ),
-        permissions=Permissions(access=access, administrators=administrators, team=team),
-        buttons=Buttons(telegram=outside.telegram),
-        eraser=Eraser(store, stores.history, stores.recall),
-        chat_contexts=build_chat_contexts(stores, bot_id=outside.bot.id, clock=clock),
-        committer=Committer(store=store, delivery=delivery),
-        page_links=build_page_links(settings, outside),
-    )
-
-
-def _build_previews(outside: Outside, shared: _Shared, *, is_streaming: bool) -> Previews:
-    delivery = shared.committer.delivery
-    return Previews(outside.telegram, delivery.rates, delivery.marks.seems_marked, is_streaming=is_streaming)
-
-
-def _build_commands(
-    settings: Settings,
-    stores: Stores,
-    shared: _Shared,
-    *,
-    catch_up: CatchUpCommand,
-    inbox: RedisInbox,
-    clock: Callable[[], float],
-) -> Commands:
-    permissions, guard = shared.permissions, shared.guard
-    help_command = HelpCommand(permissions=permissions, buttons=shared.buttons)
-    start = StartCommand(
-        guests=stores.guests, help=help_command, page_links=shared.page_links, is_offline=settings.is_offline
-    )
-    reset = _build_reset(stores, shared, clock=clock)
-    stats = StatsCommand(
-        guard=guard,
-        permissions=permissions,
-        redis=stores.redis,
-        inbox=inbox,
-        partitions=stores.partitions,
-    )
-    why = _build_why(stores, shared, clock=clock)
-    facts = _build_facts(settings, stores, shared, clock=clock)
-    return Commands(
-        {
-            "start": start.run,
-            "help": help_command.run,
-            "new": NewCommand(permissions=permissions).run,
-            "catchup": catch_up.run,
-            "memory": _build_memory(stores, shared).run,
-            "facts": facts.run,
-            "why": why.run,
-            "forget": _build_forget(stores, shared).run,
-            "reset": reset.run,
-            "stop": say_nothing_to_stop,
-            "usage": UsageCommand(guard=guard).run,
-            "stats": stats.run,
-        },
-        buttons={
-            HELP_BUTTON: help_command.press,
-            RESET_BUTTON: reset.press,
-            WHY_BUTTON: why.press,
-            FACTS_BUTTON: facts.press,
-        },
-        correct=facts.correct,
-    )
-
-
-def _build_catch_up(
-    settings: Settings,
-    stores: Stores,
-    outside: Outside,
-    *,
-    spec: TeamSpec,
-    shared: _Shared,
-    clock: Callable[[], float],
-) -> CatchUpCommand:
-    return CatchUpCommand(
-        heard=HeardLines(stores.redis, RedisTalk(stores.redis), stores.history),
-        forgetting=_build_forgetting(stores, shared),
-        store=shared.store,
-        guard=shared.guard,
-        writer=build_catch_up_writer(settings, spec, outside.models),
-        previews=_build_previews(outside, shared, is_streaming=False),
-        limits=CatchUpLimits(
-            lines=settings.group_context_messages,
-            deadline_s=settings.turn_deadline_s,
-            keeps_talk=settings.group_context,
-            hears_all=outside.bot.can_read_all_group_messages,
-        ),
-        clock=clock,
-    )
-
-
-def _build_reset(stores: Stores, shared: _Shared, *, clock: Callable[[], float]) -> ResetCommand:
-    return ResetCommand(
-        permissions=shared.permissions,
-        eraser=shared.eraser,
-        chat_contexts=shared.chat_contexts,
-        history=stores.history,
-        store=shared.store,
-        buttons=shared.buttons,
-        clock=clock,
-    )
-
-
-def _build_forget(stores: Stores, shared: _Shared) -> ForgetCommand:
-    return ForgetCommand(
-        permissions=shared.permissions,
-        forgetting=_build_forgetting(stores, shared),
-        history=stores.history,
-        recall=stores.recall,
-    )
-
-
-def _build_forgetting(stores: Stores, shared: _Shared) -> Forgetting:
-    return Forgetting(
-        redis=stores.redis, store=shared.store, history=stores.history, talk=RedisTalk(stores.redis)
-    )
-
-
-def _build_memory(stores: Stores, shared: _Shared) -> MemoryCommand:
-    return MemoryCommand(history=stores.history, recall=stores.recall, page_links=shared.page_links)
-
-
-def _build_facts(
-    settings: Settings, stores: Stores, shared: _Shared, *, clock: Callable[[], float]
-) -> FactsCommand:
-    return FactsCommand(
-        permissions=shared.permissions,
-        facts=RedisFacts(stores.redis, clock=clock),
-        recall=stores.recall,
-        buttons=shared.buttons,
-        page_links=shared.page_links,
-        is_extracting=settings.extracts_facts,
-        clock=clock,
-    )
-
-
-def _build_why(stores: Stores, shared: _Shared, *, clock: Callable[[], float]) -> WhyCommand:
-    return WhyCommand(
-        redis=stores.redis,
-        store=shared.store,
-        history=stores.history,
-        facts=RedisFacts(stores.redis, clock=clock),
-        buttons=shared.buttons,
-        page_links=shared.page_links,
-    )
-
-
-def _build_memberships(
-    settings: Settings,
-    options: Options,
-    stores: Stores,
-    outside: Outside,
-    *,
-    shared: _Shared,
-) -> Memberships:
-    return Memberships(
-        bot=outside.bot,
-        telegram=outside.telegram,
-        reachability=shared.committer.delivery.marks,
-        migrations=stores.migrations,
-        eraser=shared.eraser,
-        chat_contexts=shared.chat_contexts,
-        keeps_talk=settings.group_context,
-        talk_lines=settings.group_context_messages,
-        erases_on_leave=options.erase_on_leave,
-    )
-
-
-def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
-    return AnswerLimits(
-        max_actions=settings.max_actions,
-        deadline_s=settings.turn_deadline_s,
-        window_messages=loaded_messages(settings),
-        long_answers=spec.options.long_answers,
-        shows_sources=settings.show_sources,
-        compression=compression_limits(settings, spec),
-        extracts_facts=settings.extracts_facts,
+        prices={each.name: each for each in settings.models if each.input_price or each.output_price},
     )

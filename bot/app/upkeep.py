@@ -11,6 +11,7 @@ import structlog
 
 from bot.app.stores import Stores
 from bot.inbox.redis_inbox import RedisInbox
+from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
@@ -159,6 +160,15 @@ async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event) -> 
         return 0 if result.is_busy else EXTRACTION_POLL_S
 
     await repeat(extract, partial(_log_failure, "extraction_waits", pause_s=EXTRACTION_POLL_S))
+
+
+async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:
+    """Fire due reminders; none after `stopping`."""
+
+    async def fire() -> float:
+        return POLL_S if stopping.is_set() else await reminders.step()
+
+    await repeat(fire, partial(_log_failure, "reminders_not_fired", pause_s=POLL_S))
 
 
 def _count_extraction(result: ExtractionResult) -> None:

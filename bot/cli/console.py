@@ -13,6 +13,7 @@ from bot.cli import (
     facts,
     history,
     invite,
+    mcp,
     queue,
     reindex,
     reset,
@@ -42,7 +43,7 @@ def build_console() -> typer.Typer:
     for command in (service.run, service.serve, service.work, service.simulate):
         app.command(rich_help_panel=SERVICE)(command)
     app.command(rich_help_panel=CHATS)(chats.chats)
-    for command in (history.history, history.search, facts.facts, reset.reset, transfer.export):
+    for command in (history.history, history.search, facts.facts, mcp.mcp, reset.reset, transfer.export):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
     for command in (doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):

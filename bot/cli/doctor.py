@@ -27,6 +27,7 @@ class Check:
     name: str
     run: "Callable[[Settings], Awaitable[list[Finding]]]"
     fix: str
+    limit_s: float = CHECK_S
 
 
 def doctor(simulator_port: SimulatorPort = SIMULATOR_PORT, as_json: AsJson = False) -> None:
@@ -55,15 +56,15 @@ async def _examine(settings: "Settings", simulator_port: int, *, as_json: bool) 
     return 0 if is_well(findings) else FAILED
 
 
-async def run_bounded(check: Check, settings: "Settings", *, limit_s: float = CHECK_S) -> list[Finding]:
+async def run_bounded(check: Check, settings: "Settings") -> list[Finding]:
     """Return the findings of a check. An error or a timeout becomes a finding."""
     import asyncio
 
     try:
-        async with asyncio.timeout(limit_s):
+        async with asyncio.timeout(check.limit_s):
             return await check.run(settings)
     except TimeoutError:
-        return [fail(check.name, f"no answer within {limit_s:g} s", check.fix)]
+        return [fail(check.name, f"no answer within {check.limit_s:g} s", check.fix)]
     except Exception as error:  # noqa: BLE001 — one check must not stop the others
         lines, _ = describe(error)
         return [fail(check.name, line, check.fix) for line in lines]
@@ -98,10 +99,16 @@ def _checks(simulator_port: int) -> Iterator[Check]:
             "Correct OPENAI_EMBEDDING_MODEL and its endpoint (empty: embedded).",
         ),
         ("model", endpoints.check_model, "Check OPENAI_BASE_URL and the network. Every answer needs them."),
+        (
+            "mcp",
+            endpoints.check_servers,
+            "Check [mcp.servers] in AGENTS_FILE. Other tools work without them.",
+        ),
         ("media", endpoints.check_media, "Correct OPENAI_VISION and OPENAI_TRANSCRIPTION_MODEL."),
         ("telegram", check_bot, "Check TELEGRAM_API_URL and the way there (https, port 443)."),
         ("page", check_page, "Make the Bot API reachable first; see `telegram`."),
         ("webhook", check_webhook, "Make the Bot API reachable first; see `telegram`."),
         ("ports", check_ports, "Set HTTP_HOST and HTTP_PORT to an address where we may listen."),
     ):
-        yield Check(name=name, run=run, fix=fix)
+        # Programs of servers may install themselves first.
+        yield Check(name=name, run=run, fix=fix, limit_s=20.0 if name == "mcp" else CHECK_S)

@@ -273,13 +273,13 @@ async def _preview(
     from bot.agent.context import Caller
     from bot.agent.functions_based import FunctionsBasedAgent
     from bot.app.agents import read_agents
-    from bot.app.build import build_conversations, build_team, loaded_messages
+    from bot.app.build import build_conversations, build_teams, loaded_messages
     from memory.facts.selection import Memories
     from memory.history.buffered import BufferedHistory
     from memory.history.message import Message, Sender
 
     settings, spec = read_agents(settings)
-    team = build_team(settings, spec, None)
+    team_with = build_teams(settings, spec, None)
     conversations = build_conversations(settings, stores, spec.options, clock=time.time)
     snapshot = await stores.history.load(chat.ref, limit=loaded_messages(settings))
     buffered = BufferedHistory(stores.history, chat.ref, snapshot)
@@ -297,6 +297,7 @@ async def _preview(
     context.user_messages = (message,)
     if text is None:
         context.thinking.recalled = Memories()
+    team = team_with(context.conversation.model)
     agent = team.agent_named(context.agent_name)
     if not isinstance(agent, FunctionsBasedAgent):
         raise CommandFailed(f"The agent of this chat ({team.name_of(context)}) has no prompt to show.")

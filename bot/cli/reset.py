@@ -53,6 +53,7 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
     erased = (
         count(receipt.erased.messages, "message"),
         count(receipt.erased.facts, "fact"),
+        count(receipt.erased.reminders, "reminder"),
         count(receipt.vectors_erased, "search entry"),
         count(receipt.erased.summaries, "summary"),
         count(receipt.erased.ledger_turns, "tool record"),
@@ -62,7 +63,7 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
     )
     left = (
         f"{count(receipt.messages_left, 'message')}, {vectors_left} search entries, "
-        f"{receipt.others_left:,} facts, summaries, tool records, artifacts and overheard messages"
+        f"{receipt.others_left:,} facts, reminders, summaries, tool records, artifacts and overheard messages"
     )
     print_facts([("erased", ", ".join(erased)), ("left on reading back", left)])
     if receipt.is_proven:

@@ -9,7 +9,7 @@ import typer
 
 from bot.cli.failures import WRONG_USE, print_error
 from bot.cli.session import finish, load
-from bot.cli.webhook import SIMULATOR_HOST, SIMULATOR_PORT, SimulatorPort, has_own_bot_api, simulates
+from bot.cli.webhook import SIMULATOR_HOST, SIMULATOR_PORT, SimulatorPort, simulates
 from bot.errors import SettingsInvalid
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ def run(
 ) -> None:
     """Run everything in one process. Without a token, also start the simulator and its chat page."""
     settings = load()
-    is_simulation = simulates(settings)
-    listeners = [_http(settings), *([_simulator(simulator_port)] if is_simulation else [])]
-    port = simulator_port if is_simulation else None
-    _start(settings, listeners, serve=True, work=True, simulator_port=port)
+    if not simulates(settings):
+        _start(settings, [_http(settings)], serve=True, work=True)
+    page = Listener(setting="--simulator-port", host=SIMULATOR_HOST, port=simulator_port)
+    _start(settings, [_http(settings), page], serve=True, work=True, simulator_port=simulator_port)
 
 
 def serve() -> None:
@@ -140,7 +140,7 @@ def _start(
 
 def _require_token(settings: "Settings", command: str) -> None:
     """Require a token, unless the Bot API server is the operator's own: the simulator's token works there."""
-    if settings.is_simulated and not has_own_bot_api(settings):
+    if simulates(settings):
         needs = f"`mnemogram {command}` needs a bot's token from @BotFather"
         hint = "`mnemogram run` starts the simulator without one"
         _end_if_wrong([f"TELEGRAM_BOT_TOKEN: is not set, and {needs} ({hint})"])
@@ -148,10 +148,6 @@ def _require_token(settings: "Settings", command: str) -> None:
 
 def _http(settings: "Settings") -> Listener:
     return Listener(setting="HTTP_PORT", host=settings.http_host, port=settings.http_port)
-
-
-def _simulator(port: int) -> Listener:
-    return Listener(setting="--simulator-port", host=SIMULATOR_HOST, port=port)
 
 
 def _end_if_wrong(problems: list[str]) -> None:

@@ -32,7 +32,10 @@ _STATES = {
 
 def trace(
     update_ids: Annotated[
-        list[int], typer.Argument(metavar="UPDATE_ID", help="The updates' numbers at Telegram.")
+        list[int],
+        typer.Argument(
+            metavar="UPDATE_ID", help="The updates' numbers at Telegram. Those of reminders are negative."
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -50,11 +53,10 @@ async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_j
     async with open_stores(settings) as stores:
         inspection = open_inspection(stores)
         for update_id in update_ids:
-            trace = await load_trace(inspection, update_id)
-            if trace is None:
-                missing.append(update_id)
+            if found := await load_trace(inspection, update_id):
+                traced.append(found)
             else:
-                traced.append(trace)
+                missing.append(update_id)
         chats = await chats_by_ref(settings, stores)
     is_one = len(update_ids) == 1
     if traced and as_json:
@@ -107,7 +109,7 @@ def _turn_facts(turn: "TurnTrace | None") -> list[tuple[str, str | None]]:
     if turn is None:
         return []
     tokens = f"{turn.usage.prompt_tokens:,} + {turn.usage.completion_tokens:,} tokens"
-    money = "" if turn.micros is None else f", {turn.micros / _MICROS:.6f} at the prices of the settings"
+    money = "" if turn.micros is None else f", {turn.micros / _MICROS:.6f} at the prices of MODELS"
     return [
         ("cost", tokens + money),
         ("recalled", None if turn.recalled is None else _memories(turn.recalled, turn.facts)),

@@ -46,14 +46,10 @@ def delete(simulator_port: SimulatorPort = SIMULATOR_PORT) -> None:
     finish(settings, _delete(open_bot_api(settings, simulator_port=simulator_port)))
 
 
-def has_own_bot_api(settings: "Settings") -> bool:
-    """Return True if TELEGRAM_API_URL names another Bot API server than Telegram's."""
-    return settings.telegram_api_url != type(settings).model_fields["telegram_api_url"].default
-
-
 def simulates(settings: "Settings") -> bool:
-    """Return True if `run` with these settings starts the simulator."""
-    return settings.is_simulated and not has_own_bot_api(settings)
+    """Return True if `run` starts the simulator: there is no token, and TELEGRAM_API_URL is Telegram's own server."""
+    is_telegram = settings.telegram_api_url == type(settings).model_fields["telegram_api_url"].default
+    return settings.is_simulated and is_telegram
 
 
 def bot_api_url(settings: "Settings", *, simulator_port: int) -> str:

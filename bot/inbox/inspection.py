@@ -151,19 +151,12 @@ class InboxInspection:
             for context_id in waiting
         ]
         firsts = await self._redis.calls([("ZRANGE", box, 0, 0) for box in boxes]) if boxes else []
-        dead = cast(
-            "list[str]", await self._redis.call("ZRANGE", keys.partition_key(partition, "dead"), 0, -1)
-        )
-        ids = [int(number) for number in [*(first[0] for first in firsts if first), *dead]]
+        dead = await dead_updates(self._redis, partition)
+        ids = [*(int(first[0]) for first in firsts if first), *dead]
         found: dict[ContextRef, str] = {}
-        for start in range(0, len(ids), _BATCH):
-            reading = [
-                ("HMGET", keys.partition_key(partition, "update", number), "context", "payload")
-                for number in ids[start : start + _BATCH]
-            ]
-            for context_id, payload in await self._redis.calls(reading):
-                if context_id and payload:
-                    found[ContextRef(context_id=context_id, partition=partition)] = payload
+        for _, (context_id, payload) in await read_updates(self._redis, partition, ids, "context", "payload"):
+            if context_id and payload:
+                found[ContextRef(context_id=context_id, partition=partition)] = payload
         return list(found.items())
 
     async def retry(self, update_id: int) -> bool:
@@ -189,28 +182,20 @@ class InboxInspection:
         ]
 
     async def _dead_letters_in(self, partition: int) -> list[DeadLetter]:
-        reply = await self._redis.call("ZRANGE", keys.partition_key(partition, "dead"), 0, -1)
-        ids = [int(number) for number in cast("list[str]", reply)]
-        letters: list[DeadLetter] = []
-        for start in range(0, len(ids), _BATCH):
-            batch = ids[start : start + _BATCH]
-            fields = ("context", "reason", "attempts", "finished_at")
-            reads = [("HMGET", keys.partition_key(partition, "update", number), *fields) for number in batch]
-            rows = await self._redis.calls(reads)
-            letters += [
-                self._dead_letter(partition, number, row) for number, row in zip(batch, rows, strict=True)
-            ]
-        return letters
-
-    def _dead_letter(self, partition: int, update_id: int, row: Sequence[Any]) -> DeadLetter:
-        context, reason, attempts, finished_at = row
-        return DeadLetter(
-            update_id=update_id,
-            ref=ContextRef(context_id=context or "", partition=partition),
-            reason=reason or "",
-            attempts=int(attempts or 0),
-            age_s=self._age(finished_at),
-        )
+        ids = await dead_updates(self._redis, partition)
+        fields = ("context", "reason", "attempts", "finished_at")
+        return [
+            DeadLetter(
+                update_id=number,
+                ref=ContextRef(context_id=context or "", partition=partition),
+                reason=reason or "",
+                attempts=int(attempts or 0),
+                age_s=self._age(finished_at),
+            )
+            for number, (context, reason, attempts, finished_at) in await read_updates(
+                self._redis, partition, ids, *fields
+            )
+        ]
 
     async def _record(self, update_id: int, ref: ContextRef, fields: Mapping[str, str]) -> UpdateRecord:
         rank, journal = await self._redis.calls(
@@ -257,6 +242,22 @@ class InboxInspection:
 
     def _age(self, since: str | None) -> float | None:
         return max(0.0, self._clock() - float(since)) if since else None
+
+
+async def dead_updates(redis: RedisClient, partition: int) -> list[int]:
+    """Return the ids of the dead letters of a partition, oldest first."""
+    return [int(each) for each in await redis.call("ZRANGE", keys.partition_key(partition, "dead"), 0, -1)]
+
+
+async def read_updates(
+    redis: RedisClient, partition: int, ids: Sequence[int], *fields: str
+) -> list[tuple[int, Sequence[Any]]]:
+    """Return these fields of the records of updates, each with its id; at most 500 records in a round trip."""
+    rows: list[Sequence[Any]] = []
+    for start in range(0, len(ids), _BATCH):
+        records = [keys.partition_key(partition, "update", each) for each in ids[start : start + _BATCH]]
+        rows += await redis.calls([("HMGET", record, *fields) for record in records])
+    return list(zip(ids, rows, strict=True))
 
 
 def _seconds(value: str | None) -> float | None:

@@ -1,7 +1,6 @@
 """The inbox on Redis: accept updates; claim, keep and settle contexts. Each step is one Lua script."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -20,30 +19,9 @@ TALK_LINES = 1_000
 _SIGNAL = TypeAdapter(Signal)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AcceptLimits:
-    """Limits of `accept`: updates in a box, lines of talk of a context, and times to live in seconds."""
-
-    box: int
-    talk: int
-    record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
-    stop_ttl: int = keys.STOP_TTL_S
-    talk_ttl: int = keys.TALK_TTL_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepLimits:
-    """Limits of `sweep`: silence of a worker in milliseconds, contexts at once, and the rule of dead letters."""
-
-    idle_ms: int
-    count: int
-    attempts: int = ATTEMPTS_AT_MOST
-    isolated_from: int = ISOLATED_FROM
-
-
 @lua_script(_SCRIPTS)
 def accept(
-    ref: ContextRef, *, update: Key, arrival: Arrival, now: float, limits: AcceptLimits
+    ref: ContextRef, *, update: Key, arrival: Arrival, now: float, limits: Mapping[str, int]
 ) -> ScriptCall: ...
 
 
@@ -55,7 +33,7 @@ def sweep(
     consumer: str,
     worker: str,
     now: float,
-    limits: SweepLimits,
+    limits: Mapping[str, int],
     prefixes: Mapping[str, str],
 ) -> ScriptCall: ...
 
@@ -92,7 +70,13 @@ class RedisInbox:
         """`version` is of the program. Workers are listed as alive with it, or not at all without one."""
         self._redis = redis
         self._partitions = partitions
-        self._limits = AcceptLimits(box=box_limit, talk=talk_limit)
+        self._limits = {
+            "box": box_limit,
+            "talk": talk_limit,
+            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
+            "stop_ttl": keys.STOP_TTL_S,
+            "talk_ttl": keys.TALK_TTL_S,
+        }
         self._clock = clock
         self._version = version
         self._doors = [GroupCommit(redis.run_all_durably) for _ in range(partitions)]
@@ -152,7 +136,12 @@ class RedisInbox:
             consumer=consumer,
             worker="" if partition else self._worker(consumer),
             now=self._clock(),
-            limits=SweepLimits(idle_ms=idle_ms, count=count),
+            limits={
+                "idle_ms": idle_ms,
+                "count": count,
+                "attempts": ATTEMPTS_AT_MOST,
+                "isolated_from": ISOLATED_FROM,
+            },
             prefixes=keys.key_prefixes(partition),
         )
         claims: list[Claim] = []

@@ -122,7 +122,8 @@ class Worker:
         if stopping.is_set():
             return
         claims = await self._inbox.claim(partition, consumer=self._consumer, count=1, wait_ms=CLAIM_WAIT_MS)
-        self._start(claims)
+        for claim in claims:
+            self._start(claim)
         await asyncio.sleep(0)  # the new task asks for its slot before the next claim does
 
     async def _sweep_forever(self, partition: int, stopping: asyncio.Event) -> None:
@@ -140,15 +141,14 @@ class Worker:
         )
         for claim in claims:
             log.warning("context_taken_over", context=claim.ref.context_id, delivery=claim.fence.delivery)
-            self._start([claim])
+            self._start(claim)
             await asyncio.sleep(PACE_S if claim.deaths else 0)
         return len(claims)
 
-    def _start(self, claims: Sequence[Claim]) -> None:
-        for claim in claims:
-            task = asyncio.create_task(self._work_when_stored(claim), name=f"turn-{claim.ref.context_id}")
-            self._held[task] = _Hold(claim, kept_at=asyncio.get_running_loop().time())
-            task.add_done_callback(self._end_hold)
+    def _start(self, claim: Claim) -> None:
+        task = asyncio.create_task(self._work_when_stored(claim), name=f"turn-{claim.ref.context_id}")
+        self._held[task] = _Hold(claim, kept_at=asyncio.get_running_loop().time())
+        task.add_done_callback(self._end_hold)
 
     def _end_hold(self, task: asyncio.Task[None]) -> None:
         """Report how the work ended. A failure in one context must not end the work on others."""

@@ -2,8 +2,10 @@
 
 import codecs
 import re
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from struct import unpack_from
 
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of a frame header: all SOFn. C4, C8 and CC are tables or reserved (ITU-T T.81, table B.1)."""
@@ -52,7 +54,7 @@ def picture_of(data: bytes) -> Picture | None:
     _, mime_type, size_of = match
     try:
         width, height = size_of(data)
-    except (IndexError, ValueError):
+    except (IndexError, ValueError, struct.error):
         return None
     return Picture(mime_type=mime_type, width=width, height=height) if width > 0 and height > 0 else None
 
@@ -60,11 +62,11 @@ def picture_of(data: bytes) -> Picture | None:
 def _png_size(data: bytes) -> tuple[int, int]:
     if data[12:16] != b"IHDR":
         raise ValueError
-    return _big(data, 16, 4), _big(data, 20, 4)
+    return unpack_from(">II", data, 16)
 
 
 def _gif_size(data: bytes) -> tuple[int, int]:
-    return _little(data, 6, 2), _little(data, 8, 2)
+    return unpack_from("<HH", data, 6)
 
 
 def _jpeg_size(data: bytes) -> tuple[int, int]:
@@ -78,9 +80,10 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
         elif marker in _JPEG_ALONE:
             at += 2
         elif marker in _JPEG_SIZES:
-            return _big(data, at + 7, 2), _big(data, at + 5, 2)
+            height, width = unpack_from(">HH", data, at + 5)
+            return width, height
         else:
-            at += 2 + max(_big(data, at + 2, 2), 2)
+            at += 2 + max(unpack_from(">H", data, at + 2)[0], 2)
 
 
 def _webp_size(data: bytes) -> tuple[int, int]:
@@ -89,27 +92,15 @@ def _webp_size(data: bytes) -> tuple[int, int]:
         raise ValueError
     kind = data[12:16]
     if kind == b"VP8X":
-        return _little(data, 24, 3) + 1, _little(data, 27, 3) + 1
+        width, width_high, height, height_high = unpack_from("<HBHB", data, 24)
+        return (width_high << 16 | width) + 1, (height_high << 16 | height) + 1
     if kind == b"VP8L" and data[20] == 0x2F:
-        bits = _little(data, 21, 4)
+        (bits,) = unpack_from("<I", data, 21)
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     if kind == b"VP8 " and data[23:26] == b"\x9d\x01\x2a":
-        return _little(data, 26, 2) & 0x3FFF, _little(data, 28, 2) & 0x3FFF
+        width, height = unpack_from("<HH", data, 26)
+        return width & 0x3FFF, height & 0x3FFF
     raise ValueError
-
-
-def _big(data: bytes, at: int, size: int) -> int:
-    return int.from_bytes(_bytes_at(data, at, size), "big")
-
-
-def _little(data: bytes, at: int, size: int) -> int:
-    return int.from_bytes(_bytes_at(data, at, size), "little")
-
-
-def _bytes_at(data: bytes, at: int, size: int) -> bytes:
-    if at + size > len(data):
-        raise IndexError
-    return data[at : at + size]
 
 
 def container_of(data: bytes) -> str | None:

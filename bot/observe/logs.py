@@ -52,6 +52,9 @@ def configure_logs(
     # httpx writes each request's URL at INFO, and the bot token is in that URL's path.
     for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "telegram", "openai", "uvicorn"):
         logging.getLogger(noisy).setLevel(max(number, logging.WARNING))
+    # The SDK of MCP writes what servers send into its errors.
+    for silent in ("mcp", "client"):
+        logging.getLogger(silent).setLevel(logging.CRITICAL)
     set_on_retry_hooks([_log_retry])
 
 

@@ -71,6 +71,17 @@ REINDEX_MESSAGES = Gauge(
 REINDEX_MESSAGES_DONE = Gauge(
     "mnemogram_reindex_messages_done", "Messages that the present reindexing has finished; 0 without one."
 )
+REMINDERS = Counter(
+    "mnemogram_reminders_total",
+    "Reminders, by outcome: fired (they wait in the inbox), postponed (too much waits in their chat), sent (texts), run"
+    " (tasks of the agent), missed (over a day late), cancelled (their person has no access any more).",
+    ["outcome"],
+)
+REMINDER_LATENESS = Histogram(
+    "mnemogram_reminder_lateness_seconds",
+    "Time from the date of a reminder to its turn.",
+    buckets=(0.5, 1, 2.5, 5, 10, 30, 60, 300, 3600, 86400),
+)
 COMPRESSIONS = Counter(
     "mnemogram_compressions_total",
     "Compressions of conversations, by outcome: compressed, not_due, later (failed, will be retried), given_up (failed"

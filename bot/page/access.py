@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from bot.errors import SendUnknown, TelegramFailure, TelegramUnavailable
+from bot.errors import TelegramFailure
 from bot.page.visitors import PageError, Visitor
 from bot.transport.gating import Access
-from bot.transport.ingest import telegram_ref
+from bot.transport.ingest import has_access, telegram_ref
 from bot.transport.migrations import Migrations
 from bot.transport.page_links import GroupAccess, PagePlace
 from bot.transport.people import Guests
@@ -128,10 +128,8 @@ class ChatAccess:
 
     async def _admits(self, visitor: Visitor, anchor_id: int) -> bool:
         """Return True if the settings let this person use the bot in this chat."""
-        ids = {anchor_id, *([visitor.place.chat_id] if anchor_id < 0 and visitor.place else [])}
-        if any(self.access.permits(chat_id, visitor.user_id) for chat_id in ids):
-            return True
-        return visitor.user_id is not None and await self.guests.includes(visitor.user_id)
+        ids = (anchor_id, *([visitor.place.chat_id] if anchor_id < 0 and visitor.place else []))
+        return await has_access(self.access, self.guests, visitor.user_id, *ids)
 
     async def _rights(self, visitor: Visitor, anchor_id: int) -> Rights:
         """Return the rights of a visitor in one of `_chats_of`. Raises PageError if they may not see its memory."""
@@ -214,13 +212,10 @@ class ChatAccess:
 
 
 async def _ask(has_role: HasRole, chat_id: int, user_id: int) -> bool:
-    """Return Telegram's answer. A chat that it does not tell about is one that this person may not see."""
+    """Return Telegram's answer. Raises PageError without one."""
     try:
         return await has_role(chat_id, user_id)
-    except (TelegramUnavailable, SendUnknown):
+    except TelegramFailure:
         raise PageError(
             "unavailable", "Telegram does not say who may see this memory. Please try again."
         ) from None
-    except TelegramFailure as failure:
-        log.info("role_unknown", chat=chat_id, failure=type(failure).__name__)
-        return False

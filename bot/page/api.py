@@ -4,7 +4,6 @@ import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 import structlog
@@ -17,6 +16,7 @@ from bot.errors import TelegramFailure
 from bot.page.rates import Rate, RateLimit
 from bot.page.visitors import LINK_HEADER, STATUSES, Authentication, PageError, Visitor
 from bot.settings import PAGE_PATH
+from memory.codec import parse_object
 from memory.errors import MemoryFailure
 
 log = structlog.get_logger()
@@ -40,18 +40,19 @@ OpenSession: TypeAlias = Callable[[str], Awaitable[Mapping[str, Any] | None]]
 Method: TypeAlias = Literal["GET", "POST", "DELETE"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiRoute:
-    """One kind of request. `path` comes after API_PATH and may have parameters, such as `contexts/{id}`."""
+def api_route(path: str, handler: Handler, method: Method = "GET") -> Route:
+    """Return the route of a handler. It returns the JSON object of the response, or raises PageError.
 
-    path: str
-    handler: Handler
-    method: Method = "GET"
+    `path` comes after API_PATH and may have parameters, such as `contexts/{id}`.
+    """
 
+    async def answer(request: Request) -> Response:
+        try:
+            return json_response(await handler(cast(Visitor, request.state.visitor), request))
+        except (PageError, MemoryFailure, TelegramFailure) as error:
+            return error_response(error)
 
-def api_route(path: str, handler: Handler, method: Method = "GET") -> ApiRoute:
-    """Return the route of a handler. It returns the JSON object of the response, or raises PageError."""
-    return ApiRoute(path=path, handler=handler, method=method)
+    return Route(API_PATH + path, answer, methods=[method])
 
 
 class PageApi:
@@ -59,7 +60,7 @@ class PageApi:
 
     def __init__(
         self,
-        routes: Sequence[ApiRoute],
+        routes: Sequence[Route],
         *,
         authentication: Authentication,
         open_session: OpenSession,
@@ -71,9 +72,6 @@ class PageApi:
         self._open_session = open_session
         self._visitors = RateLimit(OF_A_VISITOR, clock=clock)
         self._strangers = RateLimit(OF_STRANGERS, clock=clock)
-        self._paths = [
-            Route(API_PATH + route.path, _endpoint(route), methods=[route.method]) for route in routes
-        ]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with JSON: the handler's object, or `{"error", "message"}` with its status."""
@@ -82,24 +80,20 @@ class PageApi:
             if request.method == "POST" and scope["path"] == SESSION_PATH:
                 answer: ASGIApp = json_response(await self._exchange(request))
             else:
-                request.state.visitor = await self._admit(request)
+                request.state.visitor = visitor = await self._identify(request)
+                admit(self._visitors, visitor.key)
                 answer = self._route_of(scope).handle
         except (PageError, MemoryFailure) as error:
             answer = error_response(error)
         await answer(scope, receive, send)
 
-    async def _admit(self, request: Request) -> Visitor:
-        visitor = await self._identify(request)
-        admit(self._visitors, visitor.key)
-        return visitor
-
     def _route_of(self, scope: Scope) -> Route:
         """Return the route of this path and method, with its parameters in the scope."""
-        for path in self._paths:
-            match, parameters = path.matches(scope)
+        for route in self.routes:
+            match, parameters = route.matches(scope)
             if match is Match.FULL:
                 scope.update(parameters)
-                return path
+                return route
         raise PageError("not_found", "There is nothing at this address.")
 
     async def _identify(self, request: Request) -> Visitor:
@@ -133,16 +127,6 @@ def admit(limit: RateLimit, owner: str) -> None:
         )
 
 
-def _endpoint(route: ApiRoute) -> Callable[[Request], Awaitable[Response]]:
-    async def answer(request: Request) -> Response:
-        try:
-            return json_response(await route.handler(cast(Visitor, request.state.visitor), request))
-        except (PageError, MemoryFailure, TelegramFailure) as error:
-            return error_response(error)
-
-    return answer
-
-
 def _as_page_error(error: PageError | MemoryFailure | TelegramFailure) -> PageError:
     if isinstance(error, PageError):
         return error
@@ -171,13 +155,12 @@ async def read_object(request: Request) -> Mapping[str, Any]:
     """Return the JSON object of the body; {} for an empty body. Raises PageError for all else."""
     try:
         async with asyncio.timeout(BODY_WITHIN_S):
-            body = await _read(request)
-        document: Any = json.loads(body or b"{}")
-    except (ValueError, RecursionError, TimeoutError, ClientDisconnect):
-        raise PageError("bad_request", "The request is not JSON.") from None
-    if not isinstance(document, dict):
+            document = parse_object(await _read(request) or b"{}")
+    except (TimeoutError, ClientDisconnect):
+        document = None
+    if document is None:
         raise PageError("bad_request", "The request is not a JSON object.")
-    return cast("Mapping[str, Any]", document)
+    return document
 
 
 async def _read(request: Request) -> bytes:
@@ -187,15 +170,6 @@ async def _read(request: Request) -> bytes:
         if len(body) > BODY_LIMIT:
             raise PageError("bad_request", "The request is too large.")
     return bytes(body)
-
-
-def is_utf8(text: str) -> bool:
-    """Return False for half of a surrogate pair, which JSON can name and no store takes."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def whole_number(request: Request, name: str, *, most: int, default: int | None = None) -> int | None:

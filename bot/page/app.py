@@ -3,9 +3,8 @@
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from importlib import resources
-from importlib.resources.abc import Traversable
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
@@ -27,8 +26,6 @@ _TYPES: Mapping[str, str] = MappingProxyType(
         ".html": "text/html; charset=utf-8",
         ".css": "text/css; charset=utf-8",
         ".js": "text/javascript; charset=utf-8",
-        ".svg": "image/svg+xml",
-        ".png": "image/png",
     }
 )
 """Types of the files that are served; others are not."""
@@ -40,7 +37,6 @@ class PageApp:
     def __init__(self) -> None:
         self.api: PageApi | None = None
         self._headers: Mapping[str, str] | None = None
-        self._files = _StaticFiles()
 
     def publish(self, *, frame_ancestors: Sequence[str] = ()) -> None:
         """Serve the page. `frame_ancestors` may show it in a frame, besides Telegram's web clients."""
@@ -59,8 +55,7 @@ class PageApp:
             await send(message)
 
         if not scope["path"].startswith(API_PATH):
-            response = self._files.answer(Request(scope))
-            return await response(scope, receive, send_with_headers)
+            return await _file_response(Request(scope))(scope, receive, send_with_headers)
         if self.api is None:
             starting = PageError("unavailable", "The bot is starting. Please try again in a moment.")
             return await error_response(starting)(scope, receive, send_with_headers)
@@ -74,37 +69,27 @@ class _StaticFile:
     etag: str
 
 
-class _StaticFiles:
-    """The files of the folder `static`, read into memory at the first request. Other paths do not exist."""
-
-    @cached_property
-    def _by_path(self) -> Mapping[str, _StaticFile]:
-        files: dict[str, _StaticFile] = {}
-        _read_folder(resources.files("bot.page").joinpath("static"), STATIC_PATH, files)
-        if page := files.get(STATIC_PATH + _PAGE_FILE):
-            files[PAGE_PATH] = page
-        return files
-
-    def answer(self, request: Request) -> Response:
-        """Return the file, 304 if the client has it already, or an error as JSON."""
-        file = self._by_path.get(request.scope["path"])
-        if file is None or request.method not in ("GET", "HEAD"):
-            return error_response(PageError("not_found", "There is nothing at this address."))
-        headers = {"ETag": file.etag, "Cache-Control": "no-cache"}
-        if request.headers.get("if-none-match") == file.etag:
-            return Response(status_code=304, headers=headers)
-        return Response(file.content, headers=headers, media_type=file.media_type)
+def _file_response(request: Request) -> Response:
+    """Return the file, 304 if the client has it already, or an error as JSON."""
+    file = _read_files().get(request.scope["path"])
+    if file is None or request.method not in ("GET", "HEAD"):
+        return error_response(PageError("not_found", "There is nothing at this address."))
+    headers = {"ETag": file.etag, "Cache-Control": "no-cache"}
+    if request.headers.get("if-none-match") == file.etag:
+        return Response(status_code=304, headers=headers)
+    return Response(file.content, headers=headers, media_type=file.media_type)
 
 
-def _read_folder(folder: Traversable, path: str, files: dict[str, _StaticFile]) -> None:
-    for entry in folder.iterdir():
-        media_type = _TYPES.get(PurePosixPath(entry.name).suffix)
-        if entry.is_dir():
-            _read_folder(entry, f"{path}{entry.name}/", files)
-        elif media_type is not None:
+@cache
+def _read_files() -> Mapping[str, _StaticFile]:
+    """Return the files of the folder `static` by path, read at the first request. Other paths do not exist."""
+    files: dict[str, _StaticFile] = {}
+    for entry in resources.files("bot.page").joinpath("static").iterdir():
+        if media_type := _TYPES.get(PurePosixPath(entry.name).suffix):
             content = entry.read_bytes()
             etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-            files[path + entry.name] = _StaticFile(content=content, media_type=media_type, etag=etag)
+            files[STATIC_PATH + entry.name] = _StaticFile(content=content, media_type=media_type, etag=etag)
+    return files | {PAGE_PATH: files[STATIC_PATH + _PAGE_FILE]}
 
 
 def _headers(frame_ancestors: Sequence[str]) -> Mapping[str, str]:

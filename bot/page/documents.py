@@ -1,6 +1,7 @@
 """The JSON documents of the API: contexts, messages and receipts. Texts are raw; the page shows them as text."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 from bot.page.access import PageContext
@@ -77,14 +78,7 @@ def receipt_document(
         "message_id": receipt.message_id,
         "at": receipt.at,
         "agent": receipt.agent,
-        "models": [
-            {
-                "model": each.model,
-                "prompt_tokens": each.prompt_tokens,
-                "completion_tokens": each.completion_tokens,
-            }
-            for each in receipt.models
-        ],
+        "models": list(map(asdict, receipt.models)),
         "cost": None if receipt.micros is None else receipt.micros / 1_000_000,
         "prompt_tokens": receipt.prompt_tokens,
         "room": receipt.room,
@@ -102,10 +96,8 @@ def receipt_document(
         ],
         "window": {"messages": receipt.window_messages, "left_out": receipt.window_left_out},
         "summary": bool(receipt.summary_id),
-        "tools": [
-            {"name": each.name, "outcome": each.outcome, "seconds": each.seconds} for each in receipt.tools
-        ],
-        "left_out": [{"part": each.part, "count": each.count, "why": each.why} for each in receipt.left_out],
+        "tools": list(map(asdict, receipt.tools)),
+        "left_out": list(map(asdict, receipt.left_out)),
     }
 
 

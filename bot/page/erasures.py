@@ -9,19 +9,22 @@ from typing import Any, cast
 
 import structlog
 from starlette.requests import Request
+from starlette.routing import Route
 
 from bot.errors import ChatUnreachable, TelegramRefused
 from bot.page.access import ChatAccess, PageContext
-from bot.page.api import ApiRoute, admit, api_route, is_utf8, read_object
+from bot.page.api import admit, api_route, read_object
 from bot.page.documents import erasure_document, is_written_by
 from bot.page.memories import OpenRecall
 from bot.page.rates import RateLimit
+from bot.page.traces import iso
 from bot.page.visitors import PageError, Visitor
 from bot.transport.telegram_api import TelegramApi
 from bot.transport.texts import forgotten_text, receipt_text
 from bot.transport.words import words_for
 from bot.turn.erasure import Eraser
 from bot.turn.forgetting import Forgetting
+from memory.characters import well_formed
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten, RecallUnavailable
 from memory.history.contexts import find_context
@@ -56,7 +59,7 @@ class MemoryChanges:
     clock: Callable[[], float]
     exporting: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(EXPORTS_AT_ONCE))
 
-    def routes(self) -> list[ApiRoute]:
+    def routes(self) -> list[Route]:
         """Return the routes."""
         return [
             api_route("contexts/{id}/forget", self.forget, "POST"),
@@ -80,7 +83,7 @@ class MemoryChanges:
             is_written_by(message, visitor) for message in found.values()
         ):
             raise PageError("forbidden", "You may forget your own messages only.")
-        recall = await self._recall()
+        recall = await open_or_none(self.open_recall)
         done = None
         if found:
             done = await self.forgetting.erase(
@@ -109,7 +112,7 @@ class MemoryChanges:
         if not context.rights.may_reset:
             raise PageError("forbidden", "Only an administrator may erase this memory.")
         admit(self.erasures, visitor.key)
-        recall = await self._recall()
+        recall = await open_or_none(self.open_recall)
         receipt = honest(await self.open_eraser(recall).reset(context.ref), recall)
         log.info("page_reset", context=context.ref.context_id, is_proven=receipt.is_proven)
         of = "chat" if context.thread_id is None else "topic"
@@ -126,13 +129,6 @@ class MemoryChanges:
         admit(self.exports, visitor.key)
         async with self.exporting:
             return await self._send_export(visitor.user_id, context)
-
-    async def _recall(self) -> Recall | None:
-        """Return the index; None if it is away: the indexer does the queued work later."""
-        try:
-            return await self.open_recall()
-        except RecallUnavailable:
-            return None
 
     async def _is_moved(self, context: PageContext) -> bool:
         """Return True for a group that has become a supergroup."""
@@ -158,7 +154,7 @@ class MemoryChanges:
         header = Header(
             format=2,
             version=self.version,
-            exported_at=_iso(self.clock()),
+            exported_at=iso(self.clock()) or "",
             chat=str(chat_id) if thread is None else f"{chat_id}/{thread}",
             title=context.title,
             context=ref.context_id,
@@ -179,6 +175,14 @@ class MemoryChanges:
         return file.getvalue()
 
 
+async def open_or_none(open_recall: OpenRecall) -> Recall | None:
+    """Return the index; None if it is away: the indexer does the queued work later."""
+    try:
+        return await open_recall()
+    except RecallUnavailable:
+        return None
+
+
 def honest(receipt: ErasureReceipt, recall: Recall | None) -> ErasureReceipt:
     """Return the receipt; without the index nobody knows what it has left."""
     return receipt if recall is not None else replace(receipt, vectors_left=None)
@@ -188,11 +192,11 @@ def _message_ids(body: Mapping[str, Any]) -> list[str]:
     """Return the different ids of a request. Raises PageError."""
     given: Any = body.get("message_ids")
     items = cast("list[object]", given) if isinstance(given, list) else []
-    ids = [each for each in items if isinstance(each, str) and 0 < len(each) <= _LONGEST_ID and is_utf8(each)]
+    ids = [
+        each
+        for each in items
+        if isinstance(each, str) and 0 < len(each) <= _LONGEST_ID and well_formed(each) == each
+    ]
     if not ids or len(ids) != len(items) or len(ids) > MESSAGES_AT_ONCE:
         raise PageError("bad_request", f"message_ids must be 1 to {MESSAGES_AT_ONCE} ids.")
     return list(dict.fromkeys(ids))
-
-
-def _iso(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

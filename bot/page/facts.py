@@ -2,28 +2,29 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 from starlette.requests import Request
+from starlette.routing import Route
 
 from bot.page.access import ChatAccess, PageContext
-from bot.page.api import ApiRoute, admit, api_route, is_utf8, read_object, whole_number
+from bot.page.api import admit, api_route, read_object, whole_number
 from bot.page.documents import Document, erasure_document
-from bot.page.erasures import honest
+from bot.page.erasures import honest, open_or_none
 from bot.page.memories import OpenRecall
 from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
 from bot.transport.texts import forgotten_text
 from bot.transport.words import words_for
-from memory.characters import one_line
-from memory.errors import Forgotten, RecallUnavailable
+from memory.characters import one_line, well_formed
+from memory.errors import Forgotten
 from memory.facts.erasure import erase_facts
 from memory.facts.redis_facts import RedisFacts, are_extracted
 from memory.history.fact import LONGEST_STATEMENT, Fact
 from memory.history.redis_history import RedisHistory
-from memory.recall.recall import Recall
 
 log = structlog.get_logger()
 
@@ -47,7 +48,7 @@ class FactPages:
     """True if this bot extracts facts at all."""
     changes: RateLimit
 
-    def routes(self) -> list[ApiRoute]:
+    def routes(self) -> list[Route]:
         """Return the routes."""
         return [
             api_route("contexts/{id}/facts", self.list_facts),
@@ -84,14 +85,12 @@ class FactPages:
         admit(self.changes, visitor.key)
         ref, epoch = context.ref, (await self.history.load(context.ref, limit=0)).epoch
         fact = await self._find(visitor, context, request.path_params["fact_id"])
-        if fact is None:
-            return {"receipt": None}
-        recall = await self._recall()
-        try:
-            done = await erase_facts(ref, [fact.id], epoch=epoch, facts=self.facts, recall=recall)
-        except Forgotten:
-            return {"receipt": None}
-        if not done.erased.facts:
+        recall, done = None, None
+        if fact is not None:
+            recall = await open_or_none(self.open_recall)
+            with suppress(Forgotten):
+                done = await erase_facts(ref, [fact.id], epoch=epoch, facts=self.facts, recall=recall)
+        if done is None or not done.erased.facts:
             return {"receipt": None}
         receipt = honest(done, recall)
         log.info("page_deleted_fact", context=ref.context_id, is_proven=receipt.is_proven)
@@ -105,12 +104,10 @@ class FactPages:
         admit(self.changes, visitor.key)
         snapshot = await self.history.load(context.ref, limit=0)
         fact = await self._find(visitor, context, request.path_params["fact_id"])
-        if fact is None:
-            return {"fact": None}
-        try:
-            corrected = await self.facts.correct(context.ref, fact.id, statement, epoch=snapshot.epoch)
-        except Forgotten:
-            return {"fact": None}
+        corrected = None
+        if fact is not None:
+            with suppress(Forgotten):
+                corrected = await self.facts.correct(context.ref, fact.id, statement, epoch=snapshot.epoch)
         if corrected is None:
             return {"fact": None}
         log.info("page_corrected_fact", context=context.ref.context_id)
@@ -122,13 +119,6 @@ class FactPages:
         if fact is not None and not may_change(fact, visitor, context):
             raise PageError("forbidden", "You may change facts only if they are about you or told by you.")
         return fact
-
-    async def _recall(self) -> Recall | None:
-        """Return the index; None if it is away: the indexer does the queued work later."""
-        try:
-            return await self.open_recall()
-        except RecallUnavailable:
-            return None
 
 
 def may_change(fact: Fact, visitor: Visitor, context: PageContext) -> bool:
@@ -161,7 +151,7 @@ def _describe(fact: Fact, visitor: Visitor, context: PageContext, people: Mappin
 def _statement(body: Mapping[str, Any]) -> str:
     """Return the statement of a request, on one line. Raises PageError."""
     given: object = body.get("statement")
-    statement = one_line(given, len(given)) if isinstance(given, str) and is_utf8(given) else ""
+    statement = one_line(given) if isinstance(given, str) and well_formed(given) == given else ""
     if not 0 < len(statement) <= LONGEST_STATEMENT:
         raise PageError("bad_request", f"A statement has 1 to {LONGEST_STATEMENT} characters.")
     return statement

@@ -5,12 +5,14 @@ Source: https://core.telegram.org/bots/webapps#validating-data-received-via-the-
 
 import hashlib
 import hmac
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl
+
+from bot.transport.contents import int_in, str_in
+from memory.codec import parse_object
 
 VALID_S = 3600.0
 """Lifetime of initData. A page that is open for longer must be opened again."""
@@ -77,31 +79,18 @@ def _parse(text: str) -> dict[str, str]:
 
 def _read(fields: Mapping[str, str], *, now: float) -> InitData | Refusal:
     """Return the facts of signed fields."""
-    signed_at, user = fields.get("auth_date", ""), _parse_user(fields.get("user", ""))
+    signed_at, user = fields.get("auth_date", ""), parse_object(fields.get("user", ""))
     if user is None or not _SECONDS.fullmatch(signed_at) or int(signed_at) > now + CLOCK_SKEW_S:
         return "unauthorized"
     if now - int(signed_at) > VALID_S:
         return "expired"
-    user_id = user.get("id")
-    if not isinstance(user_id, int) or isinstance(user_id, bool) or not 0 < user_id <= _LARGEST_USER_ID:
+    user_id = int_in(user, "id") or 0
+    if not 0 < user_id <= _LARGEST_USER_ID:
         return "unauthorized"
-    names = [_text(user, "first_name"), _text(user, "last_name")]
+    names = [str_in(user, "first_name"), str_in(user, "last_name")]
     return InitData(
         user_id=user_id,
         name=" ".join(filter(None, names)),
-        language_code=_text(user, "language_code"),
+        language_code=str_in(user, "language_code"),
         start_param=fields.get("start_param", ""),
     )
-
-
-def _parse_user(text: str) -> Mapping[str, Any] | None:
-    try:
-        user: Any = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return cast("Mapping[str, Any]", user) if isinstance(user, dict) else None
-
-
-def _text(user: Mapping[str, Any], name: str) -> str:
-    value = user.get(name)
-    return value if isinstance(value, str) else ""

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from starlette.requests import Request
+from starlette.routing import Route
 
 from bot.page.access import ChatAccess, PageContext
-from bot.page.api import ApiRoute, admit, api_route, whole_number
+from bot.page.api import admit, api_route, whole_number
 from bot.page.documents import context_document, message_document, receipt_document, why_document
 from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
@@ -56,7 +57,7 @@ class MemoryPages:
     searches: RateLimit
     clock: Callable[[], float]
 
-    def routes(self) -> list[ApiRoute]:
+    def routes(self) -> list[Route]:
         """Return the routes."""
         return [
             api_route("contexts", self.list_contexts),

@@ -10,12 +10,13 @@ from urllib.parse import urlsplit
 import structlog
 from pydantic import SecretStr
 from starlette.requests import Request
+from starlette.routing import Route
 
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
 from bot.observe.logs import MASK
 from bot.observe.series import FINE_HOURS, HOURS_AT_MOST, CounterReader
-from bot.page.api import ApiRoute, Handler, Method, api_route, whole_number
+from bot.page.api import Handler, Method, api_route, whole_number
 from bot.page.chats import ChatList, chat_document
 from bot.page.traces import load_trace, trace_document
 from bot.page.visitors import PageError, Visitor
@@ -58,7 +59,7 @@ class Operations:
     partitions: int
     version: str
 
-    def routes(self) -> list[ApiRoute]:
+    def routes(self) -> list[Route]:
         """Return the routes under `operations/`."""
         recent = _Recent(self._load_now, for_s=_NOW_S)
         chats, checks = _Recent(self.chats.by_use, for_s=_CHATS_S), _Recent(self.examine, for_s=_CHECKS_S)
@@ -153,19 +154,17 @@ class Operations:
     async def _show_dead_letters(self, _: Visitor, __: Request) -> Document:
         letters = (await self.inspection.dead_letters())[:DEAD_LETTERS_AT_MOST]
         chats = await self.chats.find([letter.ref for letter in letters])
-        rows: list[Document] = []
-        for letter in letters:
-            chat = chat_document(letter.ref, chats.get(letter.ref))
-            rows.append(
-                {
-                    "update_id": letter.update_id,
-                    "chat": chat["chat"],
-                    "title": chat["title"],
-                    "reason": letter.reason,
-                    "attempts": letter.attempts,
-                    "age_s": letter.age_s,
-                }
-            )
+        rows = [
+            {
+                "update_id": letter.update_id,
+                "chat": chat and chat.name,
+                "title": chat and chat.title,
+                "reason": letter.reason,
+                "attempts": letter.attempts,
+                "age_s": letter.age_s,
+            }
+            for letter, chat in ((each, chats.get(each.ref)) for each in letters)
+        ]
         return {"dead_letters": rows}
 
     async def _retry(self, visitor: Visitor, request: Request) -> Document:
@@ -227,6 +226,8 @@ def _without_secrets(value: object, secrets: Sequence[str]) -> str:
         return ""
     if isinstance(value, SecretStr):
         return "set"
+    if isinstance(value, tuple):
+        return ",".join(map(str, cast("tuple[object, ...]", value)))
     if isinstance(value, frozenset):
         return ",".join(map(str, sorted(cast("frozenset[int]", value))))
     text = str(value).lower() if isinstance(value, bool) else str(value)
@@ -241,7 +242,7 @@ def _without_secrets(value: object, secrets: Sequence[str]) -> str:
     return text
 
 
-def _for_operators(path: str, handler: Handler, method: Method = "GET") -> ApiRoute:
+def _for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:
     """Return the route of a handler that nobody but operators reaches."""
 
     async def check(visitor: Visitor, request: Request) -> Document:

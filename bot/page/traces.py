@@ -49,19 +49,19 @@ def trace_document(trace: Trace, chat: Mapping[str, object]) -> dict[str, object
         "state": record.state,
         "reason": record.reason,
         **chat,
-        "received_at": _iso(record.times.received),
+        "received_at": iso(record.times.received),
         **dict(zip(("door", "action", "why"), gate_of(record), strict=True)),
         "redelivered": record.redelivered,
         "attempts": record.attempts,
-        "begun_at": _iso(record.times.begun),
+        "begun_at": iso(record.times.begun),
         "worker": record.worker or None,
         "steps_so_far": list(record.steps),
         "answered_with": record.turn_of,
-        "committed_at": _iso(record.times.committed),
+        "committed_at": iso(record.times.committed),
         "turn": _turn_document(trace.turn),
         "sends": [_part_document(part) for part in trace.parts],
         "sent_message_ids": list(record.sent),
-        "finished_at": _iso(record.times.finished),
+        "finished_at": iso(record.times.finished),
         "ahead": record.ahead,
         "is_dead_letter": record.is_dead_letter,
     }
@@ -99,7 +99,7 @@ def _part_document(part: SentPart) -> dict[str, object]:
         "part": part.number,
         "kind": part.kind,
         "outcome": part.outcome,
-        "at": _iso(part.at),
+        "at": iso(part.at),
         "message_id": part.telegram_id,
         "repeats": part.repeats,
         "refusals": part.refusals,
@@ -107,7 +107,8 @@ def _part_document(part: SentPart) -> dict[str, object]:
     }
 
 
-def _iso(seconds: float | None) -> str | None:
+def iso(seconds: float | None) -> str | None:
+    """Return a time for machines: ISO 8601 in UTC, with milliseconds."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

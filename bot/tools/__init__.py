@@ -1,10 +1,13 @@
 """The built-in tools by the names that an agents file may use."""
 
 BUILT_IN_TOOLS = {
+    "cancel_reminder": "bot.tools.reminders:cancel_reminder",
     "current_time": "bot.tools.current_time:current_time",
     "forget_fact": "bot.tools.facts:forget_fact",
+    "list_reminders": "bot.tools.reminders:list_reminders",
     "read_artifact": "bot.tools.read_artifact:read_artifact",
     "search_memory": "bot.tools.search_memory:search_memory",
+    "set_reminder": "bot.tools.reminders:set_reminder",
 }
 """Name → `module:function`, so that a name imports nothing. An agent without a list of tools has all of these."""
 OPTIONAL_TOOLS = {"read_web_page": "bot.tools.read_web_page:read_web_page"}

@@ -1,33 +1,30 @@
 """The tool `current_time`: date, weekday and time of day in a time zone."""
 
-import zoneinfo
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
+from bot.agent.context import AgentContext
 from bot.errors import ToolFailed
+from memory.reminders.recurrence import BadTime, find_zone
 
 
-def current_time(
+async def current_time(
+    context: AgentContext,
     timezone: Annotated[
-        str, Field(description="IANA time zone, such as Europe/Lisbon; UTC without one")
-    ] = "UTC",
+        str,
+        Field(description="City or IANA time zone. Empty for that of the person, or UTC if it is unknown"),
+    ] = "",
 ) -> str:
     """Tell the current date, weekday and time of day."""
-    now = datetime.now(_zone(timezone.strip() or "UTC"))
-    return f"{now:%A} {now.isoformat(sep=' ', timespec='seconds')} ({timezone.strip() or 'UTC'})"
-
-
-def _zone(name: str) -> tzinfo:
-    """Return the zone. Raises ToolFailed for an unknown zone; without time zone data only UTC is known."""
-    if name.upper() in ("UTC", "Z"):
-        return UTC
+    reminders, person = context.conversation.reminders, context.caller.person_id
+    name = timezone.strip()
+    if not name and reminders is not None and person is not None:
+        name = await reminders.reminders.zone_of(person) or ""
     try:
-        return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as error:
-        if not zoneinfo.available_timezones():
-            raise ToolFailed("This machine has no time zone data: only UTC is available.") from error
-        raise ToolFailed(
-            f"{name[:64]!r} is not an IANA time zone. Use a name such as Europe/Lisbon, or UTC."
-        ) from error
+        zone = find_zone(name or "UTC")
+    except BadTime as error:
+        raise ToolFailed(str(error)) from error
+    now = datetime.now(zone)
+    return f"{now:%A} {now.isoformat(sep=' ', timespec='seconds')} ({zone.key})"

@@ -8,14 +8,12 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from bot.transport.gating import FACTS_BUTTON
+from bot.transport.paging import PAGE_SIZE, page_buttons, page_line
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
-from bot.transport.texts import one_line
 from bot.transport.words import Words
+from memory.characters import one_line
 from memory.history.fact import Fact
-
-FACTS_SHOWN = 5
-"""Facts of one page. Each has two buttons, and its statement has up to 300 characters."""
 
 Verb = Literal["page", "delete", "correct"]
 _VERBS: dict[str, Verb] = {"p": "page", "d": "delete", "c": "correct"}
@@ -55,12 +53,6 @@ def token_of(fact: Fact) -> str:
     return hashlib.sha256(f"{fact.id}\n{fact.statement}".encode(errors="replace")).hexdigest()[:16]
 
 
-def page_start(first: int, total: int) -> int:
-    """Return the place of the first fact of the page with this place. Beyond the end it is the last page."""
-    last = max(0, total - 1)
-    return min(first, last) // FACTS_SHOWN * FACTS_SHOWN
-
-
 def facts_text(
     words: Words, facts: Sequence[Fact], *, first: int, title: str, notice: str, notes: Sequence[str]
 ) -> RichText:
@@ -69,36 +61,34 @@ def facts_text(
     Without facts there is no title.
     """
     lines = [title] if facts else []
-    for number, fact in enumerate(facts[first : first + FACTS_SHOWN], first + 1):
+    for number, fact in enumerate(facts[first : first + PAGE_SIZE], first + 1):
         lines.append(_line(words, fact, number))
-    if len(facts) > FACTS_SHOWN:
-        last = min(first + FACTS_SHOWN, len(facts))
-        lines.append(words("facts-page", first=first + 1, last=last, total=len(facts)))
-    paragraphs = [notice, "\n".join(lines), "\n".join(notes)]
+    lines.append(page_line(words, first=first, total=len(facts)))
+    paragraphs = [notice, "\n".join(filter(None, lines)), "\n".join(notes)]
     return RichText(text="\n\n".join(filter(None, paragraphs)))
 
 
 def facts_buttons(words: Words, facts: Sequence[Fact], *, first: int, owner: int) -> list[Button]:
     """Return the buttons of a page: a row that deletes, a row that corrects, a row that turns the page."""
-    shown = list(enumerate(facts[first : first + FACTS_SHOWN], first + 1))
-
-    def button(key: str, row: int, press: FactPress, number: int = 0) -> Button:
-        text = words(key, number=number) if number else words(key)
-        return Button(text=text, data=press.dump(), row=row)
-
+    shown = list(enumerate(facts[first : first + PAGE_SIZE], first + 1))
     page = FactPress(verb="page", owner=owner)
     buttons: list[Button] = []
     for key, verb, row in (
-        ("facts-delete", "delete", _DELETE_ROW),
+        ("list-delete", "delete", _DELETE_ROW),
         ("facts-correct", "correct", _CORRECT_ROW),
     ):
         press = replace(page, verb=verb, first=first)
-        buttons += [button(key, row, replace(press, token=token_of(fact)), each) for each, fact in shown]
-    if first > 0:
-        buttons.append(button("facts-back", _PAGES_ROW, replace(page, first=first - FACTS_SHOWN)))
-    if first + FACTS_SHOWN < len(facts):
-        buttons.append(button("facts-more", _PAGES_ROW, replace(page, first=first + FACTS_SHOWN)))
-    return buttons
+        buttons += [
+            Button(text=words(key, number=number), data=replace(press, token=token_of(fact)).dump(), row=row)
+            for number, fact in shown
+        ]
+    return buttons + page_buttons(
+        words,
+        first=first,
+        total=len(facts),
+        row=_PAGES_ROW,
+        data=lambda first: replace(page, first=first).dump(),
+    )
 
 
 def link_row(links: Sequence[Button]) -> list[Button]:

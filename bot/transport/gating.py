@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from bot.transport.rich_text import utf16_slice
+from bot.transport.rich_text import Entity, utf16_slice
 from bot.transport.updates import (
     CAPTIONED_KINDS,
     MEDIA_KINDS,
@@ -14,7 +14,6 @@ from bot.transport.updates import (
     Command,
     IncomingMessage,
     Membership,
-    MessageEntity,
     ParsedUpdate,
     parse_command,
 )
@@ -30,11 +29,14 @@ Action: TypeAlias = Literal[
     "hear",
     "membership",
     "migration",
+    "remind",
 ]
 
 STOP = "stop"
 UNREADABLE = "unreadable"
 STOP_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON, FACTS_BUTTON = "stop", "help", "reset", "why", "facts"
+REMINDERS_BUTTON, TIMEZONE_BUTTON = "reminders", "timezone"
+MODEL_BUTTON = "model"
 """First words of the data of our buttons, before any colon."""
 UNKNOWN_BUTTON = "unknown_button"
 """Reason of a press that does nothing for this person."""
@@ -93,8 +95,10 @@ class Admission:
 
     - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED,
       PAGE_LINK), or how the message continues one to the bot ("paste", "bundle")
-    - press: "stop_button", "help_button", "reset_button", "why_button", "facts_button", UNKNOWN_BUTTON
+    - press: "stop_button", "help_button", "reset_button", "why_button", "facts_button", "reminders_button",
+      "timezone_button", "model_button", UNKNOWN_BUTTON
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
+    - remind: "due"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"
     - hear, ignore: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
       "other_bots_command"; only ignore: "not_allowed", "unknown_kind", "unused_kind", "no_message", "same_membership"
@@ -148,10 +152,10 @@ def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
 
 
 def _admit_press(callback: Callback, is_permitted: bool) -> Admission:
-    """Admit any press. Only presses that show other messages, or facts, need access."""
+    """Admit any press. Only presses that show or change what is stored about people, or the model, need access."""
     word = callback.data.split(":")[0]
-    is_shown = word in {WHY_BUTTON, FACTS_BUTTON} and is_permitted
-    is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON} or is_shown
+    of_records = {WHY_BUTTON, FACTS_BUTTON, MODEL_BUTTON, REMINDERS_BUTTON, TIMEZONE_BUTTON}
+    is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON} or (word in of_records and is_permitted)
     return Admission(action="press", reason=f"{word}_button" if is_ours else UNKNOWN_BUTTON)
 
 
@@ -261,7 +265,7 @@ def _how_addressed(
     return "mention" if named else None
 
 
-def _mentions(text: str, entity: MessageEntity, bot: BotIdentity) -> bool:
+def _mentions(text: str, entity: Entity, bot: BotIdentity) -> bool:
     if entity.type == "text_mention":
         return entity.user_id == bot.id
     if entity.type != "mention":

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 import structlog
 import uvicorn
@@ -26,7 +26,9 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from bot.errors import PortInUse
 from bot.inbox.records import Accepted
 from bot.observe import metrics
+from bot.transport.contents import int_in
 from bot.transport.ingest import Ingest
+from memory.codec import parse_object
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 
 log = structlog.get_logger()
@@ -60,7 +62,7 @@ _NO_BODY = (b"content-length", b"0")
 """A body would need a write of its own, a third of the cost of such an answer."""
 _WRONG_SECRET: Message = {"type": "http.response.start", "status": 401, "headers": [_NO_BODY]}
 _LAST_WRONG_SECRET: Message = {**_WRONG_SECRET, "headers": [_NO_BODY, (b"connection", b"close")]}
-_CYCLE = "uvicorn.cycle"
+CYCLE = "uvicorn.cycle"
 """Extension in the scope: request and response as our server has them."""
 _END: Message = {"type": "http.response.body", "body": b""}
 
@@ -128,7 +130,7 @@ class Webhook:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         if not hmac.compare_digest(headers.get(_SECRET_NAME, b""), self._secret):
             return await _refuse_stranger(receive, send)
-        cycle = cast(RequestResponseCycle, scope["extensions"][_CYCLE])
+        cycle = cast(RequestResponseCycle, scope["extensions"][CYCLE])
         body = _body_at_once(cycle)
         if body is None:
             body = await _read_in_time(Request(scope, receive))
@@ -224,16 +226,9 @@ async def _read(request: Request) -> bytes | None:
 
 
 def _parse(body: bytes) -> Mapping[str, Any] | None:
-    try:
-        update: Any = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(update, dict):
-        return None
-    fields = cast("Mapping[str, Any]", update)
-    number = fields.get("update_id")
-    is_id = isinstance(number, int) and not isinstance(number, bool) and abs(number) < _UPDATE_ID_LIMIT
-    return fields if is_id else None
+    update = parse_object(body) or {}
+    number = int_in(update, "update_id")
+    return None if number is None or abs(number) >= _UPDATE_ID_LIMIT else update
 
 
 def _refused(status: int, why: str, *, is_read: bool = True) -> Response:
@@ -279,27 +274,12 @@ def _retry_later(why: str) -> Response:
     return JSONResponse({"ok": False, "error": why}, 503, headers={"Retry-After": str(RETRY_AFTER_S)})
 
 
-class _Connection(Protocol):
-    """A connection as uvicorn knows it."""
-
-    @property
-    def client(self) -> tuple[str, int] | None: ...
-    @property
-    def transport(self) -> asyncio.Transport: ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpServer:
     """A listening server; `origin` is `http://HOST:PORT` with the actual port."""
 
     origin: str
     _server: uvicorn.Server
-
-    def close_connection(self, client: tuple[str, int]) -> None:
-        """Close the connection from `client`, if it still exists, after the data that is already sent."""
-        for connection in self._connections():
-            if connection.client == client:
-                connection.transport.close()
 
     async def end(self, *, drain_s: float) -> None:
         """Stop listening, give running responses `drain_s` seconds, then drop every connection."""
@@ -308,8 +288,8 @@ class HttpServer:
         answering = list(self._server.server_state.tasks)
         if answering and drain_s:
             await asyncio.wait(answering, timeout=drain_s)
-        for connection in self._connections():
-            connection.transport.abort()
+        for connection in self._server.server_state.connections:
+            cast("Any", connection).transport.abort()
         answering = list(self._server.server_state.tasks)
         if answering:
             _, stuck = await asyncio.wait(answering, timeout=_PATIENCE_S)
@@ -317,9 +297,6 @@ class HttpServer:
                 task.cancel()
         for listening in self._server.servers:
             await listening.wait_closed()
-
-    def _connections(self) -> list[_Connection]:
-        return [cast(_Connection, connection) for connection in self._server.server_state.connections]
 
 
 @asynccontextmanager
@@ -376,7 +353,7 @@ class _BoundedHead(HttpToolsProtocol):
         self._deadline = self.loop.call_later(self._head_s, self._drop, "slow_head")
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        cycle.scope["extensions"] = {_CYCLE: cast("Any", cycle)}
+        cycle.scope["extensions"] = {CYCLE: cast("Any", cycle)}
         super()._start_asgi_task(cycle, app)
 
     def data_received(self, data: bytes) -> None:

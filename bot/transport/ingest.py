@@ -28,6 +28,7 @@ from memory.history import contexts
 from memory.history.message import Sender, render_text
 from memory.history.talk import TalkLine, cut, score_of
 from memory.keys import ContextRef, context_id, partition_of
+from memory.reminders.reminder import Reminder
 
 NAMESPACE = "telegram"
 """Namespace of Telegram's contexts in the hash of a context id."""
@@ -68,6 +69,9 @@ class WaitingUpdate:
     """An update as it waits in the inbox: the decision at the door and the message."""
 
     update_id: int
+    """Telegram's number, or a negative one of ours."""
+    follows: int = 0
+    """For a reminder the newest /stop before it; 0 without one."""
     admission: Admission
     message: IncomingMessage
     """The message; for a press the one under the button, for a membership change one of kind MEMBERSHIP."""
@@ -75,6 +79,15 @@ class WaitingUpdate:
     """Chat id of the memory. It differs from the message's after a group became a supergroup."""
     callback: Callback | None = None
     membership: Membership | None = None
+    reminder: Reminder | None = None
+    """The reminder that is due; its message is made of it."""
+    was_due_at: float = 0
+    """Its date in Unix seconds."""
+
+    @property
+    def order_id(self) -> int:
+        """Return the id to compare with that of a /stop: a stop with a higher one came later."""
+        return self.follows if self.update_id < 0 else self.update_id
 
 
 class Ingest:
@@ -95,7 +108,6 @@ class Ingest:
         self._bot = bot
         self._commands = commands
         self._access = access
-        self._is_open = not access.is_closed
         self._rules = rules
         self._anchors = anchors
         self._guests = guests
@@ -133,7 +145,9 @@ class Ingest:
         return outcome
 
     async def _admit(self, update: ParsedUpdate, message: IncomingMessage, anchor_id: int) -> Admission:
-        is_permitted = self._is_open or await self._is_permitted(asker_of(update), message.chat_id, anchor_id)
+        is_permitted = await has_access(
+            self._access, self._guests, asker_of(update), message.chat_id, anchor_id
+        )
         admission = admit(update, bot=self._bot, is_permitted=is_permitted, commands=self._commands)
         if admission.reason == INVITED:
             return self._without_code(admission, message)
@@ -150,13 +164,6 @@ class Ingest:
             await self._anchors.learn(event.migrate_from_chat_id, message.chat_id)
         # Only messages of a supergroup surely come after the message that announces the migration.
         return await self._anchors.resolve(message.chat_id, is_first_seen=update.kind != "message")
-
-    async def _is_permitted(self, asker: int | None, chat_id: int, anchor_id: int) -> bool:
-        if self._access.permits(chat_id, asker) or self._access.permits(anchor_id, asker):
-            return True
-        if self._guests is None or asker is None or asker <= 0:
-            return False
-        return await self._guests.includes(asker)
 
     def _without_code(self, admission: Admission, message: IncomingMessage) -> Admission:
         """Replace an invitation's code by its digest, and look the person up again with the next message.
@@ -230,6 +237,13 @@ class Ingest:
             talk_score=score_of(message.message_id, is_moved=is_moved),
             registered=contexts.dump_entry(keys, title=title, created_at=float(message.date)),
         )
+
+
+async def has_access(access: Access, guests: Guests | None, person: int | None, *chat_ids: int) -> bool:
+    """Return True if this person may use the bot in a chat with these ids. Raises the store's errors."""
+    if any(access.permits(chat_id, person) for chat_id in chat_ids):
+        return True
+    return guests is not None and person is not None and person > 0 and await guests.includes(person)
 
 
 @lru_cache(maxsize=_CONTEXTS_REMEMBERED)

@@ -88,25 +88,8 @@ OF_THE_SIMULATOR = Budgets(
 """The simulator has no limits by default, so that people and tests need not wait."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Ask:
-    """Argument of `reserve.lua`, with times in ms."""
-
-    bucket: Literal[1, 2]
-    share: int
-    burst: int
-    careful: int
-    interval: int
-    late: int
-    busiest: int
-    slots: int
-    seats: int
-    longest: int
-    now: int | None
-
-
 @lua_script("bot.transport.scripts")
-def reserve(rates_seats: Key, rates_bucket: Key, rates_hold: Key, ask: _Ask) -> ScriptCall: ...
+def reserve(rates_seats: Key, rates_bucket: Key, rates_hold: Key, ask: Mapping[str, int]) -> ScriptCall: ...
 
 
 @lua_script("bot.transport.scripts")
@@ -141,19 +124,20 @@ class SendRates:
     def reservation(self, chat_id: int, importance: Importance) -> ScriptCall:
         """Return the script of `reserve`, to run in another round trip. `wait_in` reads its reply."""
         budget = self._budgets.group if chat_id < 0 else self._budgets.private
-        ask = _Ask(
-            bucket=2 if importance in ("draft", "typing") else 1,
-            share=budget.shares[importance],
-            burst=budget.burst,
-            careful=budget.careful,
-            interval=int(budget.interval_s * 1000),
-            late=int(budget.late_s * 1000),
-            busiest=self._budgets.busiest[importance],
-            slots=self._budgets.slots,
-            seats=self._budgets.seats,
-            longest=-1 if importance == "final" else int(LONGEST_SHORT_WAIT_S * 1000),
-            now=self._now(),
-        )
+        now = self._now()
+        ask = {
+            "bucket": 2 if importance in ("draft", "typing") else 1,
+            "share": budget.shares[importance],
+            "burst": budget.burst,
+            "careful": budget.careful,
+            "interval": int(budget.interval_s * 1000),
+            "late": int(budget.late_s * 1000),
+            "busiest": self._budgets.busiest[importance],
+            "slots": self._budgets.slots,
+            "seats": self._budgets.seats,
+            "longest": -1 if importance == "final" else int(LONGEST_SHORT_WAIT_S * 1000),
+            **({} if now is None else {"now": now}),
+        }
         budget_keys = (
             global_key("{rates}:seats"),
             global_key("{rates}:bucket", chat_id),
@@ -167,10 +151,7 @@ class SendRates:
         if reply is None:
             return left
         if reply > 0:
-            self._late_places[chat_id] = self._clock() + reply / 1000
-            self._late_places.move_to_end(chat_id)
-            while len(self._late_places) > HOLDS_KEPT:
-                self._late_places.popitem(last=False)
+            _remember(self._late_places, chat_id, self._clock() + reply / 1000)
         return None if reply < 0 else max(left, reply / 1000)
 
     def seems_free(self, chat_id: int) -> bool:
@@ -183,10 +164,7 @@ class SendRates:
 
         For CAREFUL_S after that, its bursts are smaller.
         """
-        self._own_holds[chat_id] = self._clock() + retry_after
-        self._own_holds.move_to_end(chat_id)
-        while len(self._own_holds) > HOLDS_KEPT:
-            self._own_holds.popitem(last=False)
+        _remember(self._own_holds, chat_id, self._clock() + retry_after)
         await self._run(self._hold_call(chat_id, math.ceil(retry_after * 1000)))
 
     async def held(self, chat_id: int) -> float:
@@ -214,3 +192,10 @@ class SendRates:
         except (MemoryFailure, TimeoutError) as error:
             log.warning("rates_unknown", error=type(error).__name__)
             return None
+
+
+def _remember(times: OrderedDict[int, float], chat_id: int, at: float) -> None:
+    times[chat_id] = at
+    times.move_to_end(chat_id)
+    if len(times) > HOLDS_KEPT:
+        times.popitem(last=False)

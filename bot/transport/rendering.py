@@ -4,9 +4,8 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import accumulate
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import structlog
 from telegramify_markdown.config import RenderConfig
@@ -72,22 +71,7 @@ Rows: TypeAlias = list[list[str]]
 _SPELLED_OUT = re.compile(r"(?:mailto:|(?!tg:)[a-z][a-z0-9+.-]*://)\S", re.IGNORECASE)
 
 
-class ConvertedEntity(Protocol):
-    """An entity of the Markdown library."""
-
-    @property
-    def type(self) -> str: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def length(self) -> int: ...
-    @property
-    def url(self) -> str | None: ...
-    @property
-    def language(self) -> str | None: ...
-
-
-Converter: TypeAlias = Callable[[str], tuple[str, Sequence[ConvertedEntity]]]
+Converter: TypeAlias = Callable[[str], tuple[str, Sequence[Entity]]]
 
 
 class _Edit(NamedTuple):
@@ -125,20 +109,15 @@ def render_with(convert: Converter, markdown: str) -> RichText:
         return _finished(source, [])
     try:
         text, spans = _parsed(source, convert)
-    except Exception as error:  # noqa: BLE001 - the answer matters more than its formatting, whatever was raised
-        return _as_written(source, error)
     except BaseException as error:
-        # A panic of the library's Rust parser is a BaseException with no importable class.
-        if type(error).__name__ != "PanicException":
+        # The answer matters more than its formatting, whatever was raised. A panic of the library's Rust parser is a
+        # BaseException with no importable class.
+        name = type(error).__name__
+        if not isinstance(error, Exception) and name != "PanicException":
             raise
-        return _as_written(source, error)
+        log.warning("markdown_not_rendered", error=name)  # the error's text may contain text of the message
+        return _finished(source, [])
     return _finished(text, spans)
-
-
-def _as_written(source: str, error: BaseException) -> RichText:
-    # The text of the error may contain text of the message.
-    log.warning("markdown_not_rendered", error=type(error).__name__)
-    return _finished(source, [])
 
 
 def _cleaned(text: str) -> str:
@@ -159,10 +138,9 @@ def _is_convertible(source: str) -> bool:
 def _parsed(source: str, convert: Converter) -> tuple[str, list[Span]]:
     text, entities = convert(hide(source))
     visible = text.translate(_SHOWN)
-    rich = RichText(text=visible, entities=tuple(_entity(entity) for entity in entities))
-    spans = to_spans(rich)
+    spans = to_spans(RichText(text=visible, entities=tuple(entities)))
     tables = [
-        _Edit(span.start, span.end, *_laid_out(visible[span.start : span.end]))
+        _Edit(span.start, span.end, *lay_out(visible[span.start : span.end]))
         for span in spans
         if span.type == _TABLE
     ]
@@ -172,7 +150,7 @@ def _parsed(source: str, convert: Converter) -> tuple[str, list[Span]]:
     return _edited(visible, [span for span in spans if span.type != _TABLE], edits)
 
 
-def convert_by_library(markdown: str) -> tuple[str, Sequence[ConvertedEntity]]:
+def convert_by_library(markdown: str) -> tuple[str, Sequence[Entity]]:
     """Convert by the library, with a type of our own for tables, which the library renders as code blocks."""
     config = RenderConfig.isolated()
     config.cite_expandable = False
@@ -183,26 +161,16 @@ def convert_by_library(markdown: str) -> tuple[str, Sequence[ConvertedEntity]]:
     symbols.image = "🖼 "
     text, entities, segments = convert_with_segments(markdown, latex_escape=False, config=config)
     code = {segment.utf16_start for segment in segments}
-    converted = [_entity(entity) for entity in entities]
     return text, [
-        replace(entity, type=_TABLE) if entity.type == "pre" and entity.offset not in code else entity
-        for entity in converted
+        Entity(
+            type=_TABLE if entity.type == "pre" and entity.offset not in code else entity.type,
+            offset=entity.offset,
+            length=entity.length,
+            url=entity.url and entity.url.translate(_SHOWN).strip(),
+            language=entity.language and entity.language.translate(_SHOWN).split(" ")[0],
+        )
+        for entity in entities
     ]
-
-
-def _entity(entity: ConvertedEntity) -> Entity:
-    return Entity(
-        type=entity.type,
-        offset=entity.offset,
-        length=entity.length,
-        url=entity.url and entity.url.translate(_SHOWN).strip(),
-        language=entity.language and entity.language.translate(_SHOWN).split(" ")[0],
-    )
-
-
-def _laid_out(table: str) -> tuple[str, tuple[Span, ...]]:
-    text, spans = lay_out(table)
-    return text, tuple(spans)
 
 
 def _lines_of_their_own(text: str, spans: Sequence[Span]) -> list[_Edit]:
@@ -282,19 +250,19 @@ def _folded(text: str, span: Span) -> Span:
     return span._replace(type="expandable_blockquote") if span.type == "blockquote" and is_long else span
 
 
-def lay_out(block: str) -> tuple[str, list[Span]]:
+def lay_out(block: str) -> tuple[str, tuple[Span, ...]]:
     """Lay out a table of the library: aligned by display width, or as one record after another.
 
     Return the text and its formatting. A block that is not a table becomes a code block.
     """
     rows = _rows(block)
     if rows is None:
-        return block, [Span(0, len(block), "pre")]
+        return block, (Span(0, len(block), "pre"),)
     if len(rows) > 1 and LABEL_END in block:
         return _records(rows)
     aligned = _aligned(rows)
     if max(map(display_width, aligned.split("\n"))) <= TABLE_WIDTH or len(rows) < 2:
-        return aligned, [Span(0, len(aligned), "pre")]
+        return aligned, (Span(0, len(aligned), "pre"),)
     return _records(rows)
 
 
@@ -363,7 +331,7 @@ def _padded(text: str, width: int, is_number: bool) -> str:
     return blanks + text if is_number else text + blanks
 
 
-def _records(rows: Rows) -> tuple[str, list[Span]]:
+def _records(rows: Rows) -> tuple[str, tuple[Span, ...]]:
     """Return one paragraph per row: the first cell in bold, then each cell after its column's name. Links work here."""
     head, *body = [[cell.replace(LINE_BREAK, " ") for cell in row] for row in rows]
     names = [_CELL_LINK.sub(r"\g<label>", name) for name in head]
@@ -379,7 +347,7 @@ def _records(rows: Rows) -> tuple[str, list[Span]]:
                 line_break = "" if len(text) == begin else "\n"
                 text, links = _with_links(f"{text}{line_break}• {name}{': ' if name else ''}", cell)
                 spans += links
-    return text, spans
+    return text, tuple(spans)
 
 
 def _with_links(text: str, cell: str) -> tuple[str, list[Span]]:

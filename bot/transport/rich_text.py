@@ -47,10 +47,13 @@ class Entity:
     length: int
     url: str | None = None
     language: str | None = None
+    user_id: int | None = None
+    """The person of a text_mention."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the Bot API's JSON object, without absent options."""
-        optional = {"url": self.url, "language": self.language}
+        user = self.user_id and {"id": self.user_id, "is_bot": False, "first_name": ""}
+        optional = {"url": self.url, "language": self.language, "user": user}
         required: dict[str, Any] = {"type": self.type, "offset": self.offset, "length": self.length}
         return required | {name: value for name, value in optional.items() if value is not None}
 

@@ -1,7 +1,6 @@
 """Splitting of a long rich text into messages: at the best places, with the formatting continued."""
 
 import re
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from bot.transport.rich_text import (
     span_order,
     to_spans,
 )
+from memory.characters import are_joined, is_flag_letter
 
 MESSAGE_LIMIT = 4096
 ENTITY_LIMIT = 100  # Telegram ignores more
@@ -31,12 +31,6 @@ _SENTENCE_END = re.compile(
 )
 _LINE = re.compile("[^\n]+")
 _LONGEST_GRAPHEME = 64
-_ZWJ = "\u200d"
-# Characters that join with the next one: a joiner, viramas of Indic conjuncts, signs before a number.
-_JOINERS = frozenset(
-    f"{_ZWJ}\u094d\u09cd\u0acd\u0b4d\u0c4d\u0d4d\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2"
-)
-_EXTENDING = frozenset("\u200c\u0e33\u0eb3\uff9e\uff9f")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,40 +208,17 @@ def _last_between_graphemes(source: _Source, low: int, high: int) -> int:
         high = divided.start
     text = source.text
     for place in range(high, max(low, high - _LONGEST_GRAPHEME), -1):
-        if not _joins(text[place - 1], text[place]) and not _halves_a_flag(text, low, place):
+        if not are_joined(text[place - 1], text[place]) and not _halves_a_flag(text, low, place):
             return place
     return high
-
-
-def _joins(left: str, right: str) -> bool:
-    """Return True if two characters are drawn as one: grapheme clusters of UAX 29, and a little more."""
-    return (
-        left in _JOINERS
-        or right == _ZWJ
-        or right in _EXTENDING
-        or unicodedata.category(right) in {"Mn", "Mc", "Me"}  # combining marks and variation selectors
-        or "\U0001f3fb" <= right <= "\U0001f3ff"  # skin tones
-        or "\U000e0020" <= right <= "\U000e007f"  # tags of regional flags
-        or (_is_hangul(left) and "\u1100" <= right <= "\u11ff")
-        or ("\u1100" <= left <= "\u115f" and _is_hangul(right))
-    )
-
-
-def _is_hangul(character: str) -> bool:
-    """Return True for letters and syllables of Hangul."""
-    return "\u1100" <= character <= "\u11ff" or "\uac00" <= character <= "\ud7a3"
 
 
 def _halves_a_flag(text: str, low: int, place: int) -> bool:
     """Return True if a cut here divides a pair of regional indicators."""
     start = place
-    while start > low and _is_regional(text[start - 1]):
+    while start > low and is_flag_letter(text[start - 1]):
         start -= 1
-    return _is_regional(text[place]) and (place - start) % 2 == 1
-
-
-def _is_regional(character: str) -> bool:
-    return "\U0001f1e6" <= character <= "\U0001f1ff"
+    return is_flag_letter(text[place]) and (place - start) % 2 == 1
 
 
 def _part(text: str, begin: int, end: int, spans: Sequence[Span]) -> RichText:

@@ -50,7 +50,7 @@ CommandScope = Literal["default", "all_private_chats", "all_group_chats", "all_c
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Button:
-    """An inline button. It has exactly one of `data`, `url` and `web_app`. Raises ValueError for others."""
+    """An inline button. It has exactly one of `data`, `url` and `web_app`."""
 
     text: str
     data: str = ""
@@ -61,10 +61,6 @@ class Button:
     """The https address of the Mini App that a press opens; in private chats only."""
     row: int = 0
     """Number of its row. Consecutive buttons with the same number stand in one row, at most eight of them."""
-
-    def __post_init__(self) -> None:
-        if sum(map(bool, (self.data, self.url, self.web_app))) != 1:
-            raise ValueError("a button has exactly one of data, url and web_app")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

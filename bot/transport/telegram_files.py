@@ -14,7 +14,6 @@ from bot.errors import FileGone, FileTooLarge, TelegramUnavailable
 from memory.http_calls import open_session
 
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=20)
-_ATTEMPTS = 2
 
 
 class TelegramFiles:
@@ -33,12 +32,10 @@ class TelegramFiles:
         Raises FileTooLarge if the file exceeds `at_most` bytes or the Bot API's own limit, FileGone if it does not
         exist (any more), and TelegramUnavailable.
         """
-        for _ in range(_ATTEMPTS - 1):
-            try:
-                return await self._fetch(file_id, at_most)
-            except (FileGone, TelegramUnavailable):
-                pass
-        return await self._fetch(file_id, at_most)
+        try:
+            return await self._fetch(file_id, at_most)
+        except (FileGone, TelegramUnavailable):
+            return await self._fetch(file_id, at_most)
 
     async def _fetch(self, file_id: str, at_most: int) -> bytes:
         # Quoted, because a path that is a whole URL would send us to another server, perhaps inside our network.

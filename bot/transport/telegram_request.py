@@ -3,11 +3,10 @@
 No text of an error carries the token or a URL, because the URL contains the token.
 """
 
-import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, cast
+from typing import cast
 
 import aiohttp
 from telegram import error as tg
@@ -24,6 +23,7 @@ from bot.errors import (
     ThreadGone,
     TokenRefused,
 )
+from memory.codec import parse_object
 from memory.http_calls import tracked
 
 _REFUSED = {400, 409}
@@ -120,21 +120,13 @@ def _check_origin(status: int, content: bytes) -> None:
     call on.
     """
     is_success = 200 <= status < 300
-    answer = _parsed(content)
+    answer = parse_object(content) or {}
     if "result" in answer if is_success else answer.get("ok") is False:
         return
     if is_success or status >= 500:
         raise SendUnknown("not a response of the Bot API")
     message = f"HTTP {status} from a gateway"
     raise TelegramRefused(message) if status in _REFUSED else TelegramUnavailable(message)
-
-
-def _parsed(content: bytes) -> dict[str, Any]:
-    try:
-        answer: Any = json.loads(content)
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", answer) if isinstance(answer, dict) else {}
 
 
 def _translated(error: tg.TelegramError) -> TelegramFailure:

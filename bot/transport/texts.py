@@ -1,13 +1,12 @@
 """Texts of the bot that consist of several sentences of the catalogue (pure)."""
 
-import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Literal
 
 from bot.errors import (
     DeadlinePassed,
     ModelBarred,
+    ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
     ModelRepliedNothing,
@@ -16,22 +15,18 @@ from bot.errors import (
     TellUser,
 )
 from bot.transport.command_menus import Audience
-from bot.transport.gating import HELP_BUTTON, WHY_BUTTON
-from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.erasure import ErasureReceipt
 from memory.history.store import HistorySnapshot
 from memory.history.summary import render_summary
 from memory.keys import RecordCounts
 
-_UNSHOWN = re.compile("[\\s\x00-\x1f\x7f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]+")
-"""Blanks, and characters that would break a line or turn its direction."""
-
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",
     ModelQuotaExhausted: "failure-model-quota",
     ModelRefused: "failure-model-refused",
     ModelBarred: "failure-model-refused",
+    ModelMissing: "failure-model-refused",
     PromptTooLong: "failure-prompt-too-long",
     ModelRepliedNothing: "failure-model-silent",
     DeadlinePassed: "failure-deadline",
@@ -43,39 +38,8 @@ def failure_text(words: Words, failure: TellUser) -> str:
     return words(_FAILURES.get(type(failure), "failure-other"))
 
 
-def one_line(text: str) -> str:
-    """Return a text of somebody else as one line that cannot change how the text around it reads."""
-    return _UNSHOWN.sub(" ", text).strip()
-
-
 RESET_NOT_YOURS, RESET_EXPIRED, RESET_NOTHING = "reset-not-yours", "reset-expired", "reset-nothing"
 """Keys of the answers to a press of the /reset button, and of the receipt for an empty chat."""
-
-
-def start_text(words: Words, *, is_group: bool, is_offline: bool) -> str:
-    """Return the three lines of /start; a button with `start_button` belongs under them."""
-    greeting = words("start-group" if is_group else "start-private")
-    return f"{greeting}\n{words('start-offline' if is_offline else 'start-erasing')}"
-
-
-def start_button(words: Words) -> Button:
-    """Return the button that asks for the help text."""
-    return Button(text=words("start-button"), data=HELP_BUTTON)
-
-
-def sources_button() -> Button:
-    """Return the button under an answer that used memories: a press tells which."""
-    return Button(text="🧠", data=WHY_BUTTON)
-
-
-def reset_question(words: Words, *, scope: Literal["chat", "topic", "all"]) -> str:
-    """Return the question that /reset asks before it erases anything."""
-    return words("reset-asks", scope=scope)
-
-
-def reset_button(words: Words, *, data: str) -> Button:
-    """Return the button that confirms a /reset; the data begins with RESET_BUTTON."""
-    return Button(text=words("reset-button"), data=data)
 
 
 def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool, is_operator: bool) -> str:
@@ -102,11 +66,6 @@ def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool,
     return "\n\n".join(paragraphs)
 
 
-def stopped_mark(words: Words) -> str:
-    """Return the Markdown that ends a stopped answer."""
-    return f"\n\n_({words('stopped-mark')})_"
-
-
 def memory_text(
     words: Words, snapshot: HistorySnapshot, counts: RecordCounts, *, searchable: int | None
 ) -> str:
@@ -120,6 +79,7 @@ def memory_text(
     things = _counts(
         words,
         ("count-facts", counts.facts),
+        ("count-reminders", counts.reminders),
         ("count-summaries", counts.summaries),
         ("count-tool-notes", counts.ledger_turns),
         ("count-results", counts.artifacts),
@@ -197,6 +157,7 @@ def _erased(words: Words, receipt: ErasureReceipt) -> str:
         words,
         ("count-messages", erased.messages),
         ("count-facts", erased.facts),
+        ("count-reminders", erased.reminders),
         ("count-vectors", receipt.vectors_erased),
         ("count-summaries", erased.summaries),
         ("count-tool-notes", erased.ledger_turns),

@@ -20,7 +20,7 @@ from bot.transport.contents import (
     objects_in,
     str_in,
 )
-from bot.transport.rich_text import utf16_length, utf16_slice
+from bot.transport.rich_text import Entity, utf16_length, utf16_slice
 from memory.history.message import Continuation, Quote
 
 UNKNOWN = "unknown"
@@ -62,18 +62,6 @@ last 300 units before the limit of 4,096.
 """
 APART_S = 2
 """Maximum seconds between two parts of one message. Telegram's clock has whole seconds."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessageEntity:
-    """A marked range of a received text, in UTF-16 code units. The range may not fit the text."""
-
-    type: str
-    offset: int
-    length: int
-    url: str | None = None
-    language: str | None = None
-    user_id: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +115,8 @@ class IncomingMessage:
     """TEXT, CAPTION, one of MEDIA_KINDS, SERVICE, MEMBERSHIP, or UNKNOWN for unknown content."""
     text: str = ""
     """Text or caption."""
-    entities: tuple[MessageEntity, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    """Marked ranges of the text. They may not fit it."""
     reply_to: ReplyTo | None = None
     edit_date: int | None = None
     forwarded_from: str = ""
@@ -341,9 +330,9 @@ def _content_kind(content: Set[str]) -> str:
     return SERVICE if content else UNKNOWN
 
 
-def _entities(raw: Json, key: str) -> tuple[MessageEntity, ...]:
+def _entities(raw: Json, key: str) -> tuple[Entity, ...]:
     return tuple(
-        MessageEntity(
+        Entity(
             type=str_in(entity, "type"),
             offset=offset,
             length=length,

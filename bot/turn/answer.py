@@ -1,21 +1,23 @@
 """Answers a question with the agent: read its files, run the agent, show the text as it grows, stop if asked to."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
 import structlog
 
-from bot.agent.context import AgentContext, Conversation
+from bot.agent.context import AgentContext, Conversation, Journal
 from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
 from bot.agent.team import Team
-from bot.errors import DeadlinePassed, TellUser, TurnRestarted, TurnStopped
-from bot.transport import texts
-from bot.transport.gating import BotIdentity
+from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
+from bot.model_choices import chosen_model
+from bot.transport.gating import WHY_BUTTON, BotIdentity
 from bot.transport.ingest import WaitingUpdate
-from bot.transport.updates import context_keys
-from bot.turn.answer_receipt import AnswerReceipt, make_receipt, tokens_by_model
+from bot.transport.telegram_api import Button
+from bot.transport.texts import failure_text
+from bot.transport.updates import IncomingMessage, context_keys
+from bot.turn.answer_receipt import AnswerReceipt, make_receipt
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
@@ -26,7 +28,7 @@ from bot.turn.outbox import LongAnswers, Part, plan_reply
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
-from bot.turn.store import Commit, FactsDefault, LaterWork, TurnNote
+from bot.turn.store import Commit, FactsDefault, LaterWork, MetaField, TurnNote
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.codec import dump_json
@@ -41,6 +43,8 @@ from memory.keys import ContextRef
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
+from memory.reminders.context_reminders import ContextReminders
+from memory.reminders.redis_reminders import RedisReminders
 from memory.summary.compression import CompressionLimits, is_due
 
 log = structlog.get_logger()
@@ -58,8 +62,8 @@ class AnswerLimits:
     long_answers: LongAnswers = "parts"
     shows_sources: bool = False
     """True if answers that used memories have a button that tells which."""
-    compression: CompressionLimits | None = None
-    """None if no model writes summaries."""
+    compression: Mapping[str, CompressionLimits] = field(default_factory=dict[str, CompressionLimits])
+    """By chosen model, "" for the default; empty if no model writes summaries."""
     extracts_facts: bool = False
 
     def facts_in(self, chat_type: str) -> FactsDefault:
@@ -76,10 +80,13 @@ class Conversations:
     redis: RedisClient
     recall: Recall
     facts: RedisFacts
+    reminders: RedisReminders
     tokenizer: TokenCounter
     clock: Callable[[], float]
     artifact_ttl_s: int
     artifact_chars: int
+    models: Sequence[str]
+    """The models that people may choose, the default first."""
     is_summarizing: bool
     """True if a model writes summaries."""
     shows_talk: bool = True
@@ -93,8 +100,12 @@ class Conversations:
         is_group: bool,
         request_id: str = "",
         metadata: Mapping[str, object] | None = None,
+        message: IncomingMessage | None = None,
     ) -> AgentContext:
-        """Return the context before the question's messages. `request_id` makes this turn's tool calls unique."""
+        """Return the context before the question's messages. `request_id` makes this turn's tool calls unique.
+
+        `message` is the first one of the question. Reminders of this turn are sent to its place.
+        """
         snapshot = history.snapshot
 
         async def count_uncovered() -> int:
@@ -114,6 +125,8 @@ class Conversations:
                 facts=ContextFacts(
                     facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
                 ),
+                reminders=message and self._reminders(ref, history, message),
+                model=chosen_model(snapshot.model, self.models),
             ),
             chat_history=ChatHistory(
                 ref=ref,
@@ -127,14 +140,30 @@ class Conversations:
             request_id=request_id,
             metadata=metadata or {},
             agent_name=snapshot.active_agent,
-            artifacts=ContextArtifacts(
-                self.redis,
-                ref,
-                epoch=lambda: history.epoch,
-                clock=self.clock,
-                ttl_s=self.artifact_ttl_s,
-                keep_beyond=self.artifact_chars,
-            ),
+            artifacts=self._artifacts(ref, history),
+        )
+
+    def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
+        return ContextArtifacts(
+            self.redis,
+            ref,
+            epoch=lambda: history.epoch,
+            clock=self.clock,
+            ttl_s=self.artifact_ttl_s,
+            keep_beyond=self.artifact_chars,
+        )
+
+    def _reminders(
+        self, ref: ContextRef, history: BufferedHistory, message: IncomingMessage
+    ) -> ContextReminders:
+        return ContextReminders(
+            reminders=self.reminders,
+            ref=ref,
+            epoch=lambda: history.epoch,
+            chat_id=message.chat_id,
+            thread_id=message.thread_id,
+            chat_type=message.chat_type,
+            language_code=message.language_code,
         )
 
 
@@ -143,7 +172,8 @@ class Answerer:
     """Answers questions; each answer ends with one commit."""
 
     bot: BotIdentity
-    team: Team
+    team_with: Callable[[str], Team]
+    """Returns the team with a chosen model, "" for the default."""
     conversations: Conversations
     reader: MessageReader
     previews: Previews
@@ -166,6 +196,7 @@ class Answerer:
             is_group=first.chat_type != "private",
             request_id=str(question.first.update_id),
             metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
+            message=first,
         )
         preview = Preview(question.words, edits=tuple(question.shown_as))
         reads: dict[int, ReadMessage] = {}
@@ -173,7 +204,7 @@ class Answerer:
             text, reason = await self._answer(question, context, preview, reads)
         except (TurnRestarted, Forgotten):
             await self.guard.book(
-                sum(context.record.usages, Usage()),
+                context.record.usages,
                 update_id=max(question.batch.update_ids),
                 user_id=question.user_id,
                 chat_id=to.chat_id,
@@ -203,9 +234,12 @@ class Answerer:
                 await self._append(question, context, reads)
             known = failure if isinstance(failure, TellUser) else DeadlinePassed()
             log.warning("turn_failed", failure=type(known).__name__, reason=str(known))
-            return texts.failure_text(question.words, known), type(known).__name__
+            return failure_text(question.words, known), type(known).__name__
         if not reason:
             await context.chat_history.append_assistant_message(text, id=question.reply_id)
+            if missing := self._missing_model(question, context):
+                default = self.conversations.models[0]
+                text += f"\n\n{question.words('model-missing', model=f'`{missing}`', other=f'`{default}`')}"
         return text, reason
 
     async def _run(
@@ -246,8 +280,25 @@ class Answerer:
         if problem:
             return problem, "unreadable_media"
         context.caller = await self.permissions.caller_of(question)
-        limit = self.limits.max_actions
-        return await run_agent(self.team, context, journal=journal, max_actions=limit), ""
+        model = context.conversation.model
+        try:
+            return await self._run_agent(context, journal), ""
+        except ModelMissing as missing:
+            if not model or missing.model != model:
+                raise
+            log.warning("chosen_model_missing", model=model)
+        context.conversation = replace(context.conversation, model="")
+        context.agent_name = question.snapshot.active_agent
+        return await self._run_agent(context, journal), ""
+
+    async def _run_agent(self, context: AgentContext, journal: Journal) -> str:
+        team = self.team_with(context.conversation.model)
+        return await run_agent(team, context, journal=journal, max_actions=self.limits.max_actions)
+
+    def _missing_model(self, question: Question, context: AgentContext) -> str:
+        """Return the chosen model if the default answered instead, else ""."""
+        chosen = question.snapshot.model
+        return "" if chosen in (context.conversation.model, self.conversations.models[0]) else chosen
 
     async def _append(
         self, question: Question, context: AgentContext, reads: Mapping[int, ReadMessage]
@@ -273,7 +324,7 @@ class Answerer:
         if not text.strip():
             return question.words("stopped")
         await context.chat_history.append_assistant_message(text, id=question.reply_id, is_stopped=True)
-        return text + texts.stopped_mark(question.words)
+        return text + f"\n\n_({question.words('stopped-mark')})_"
 
     def _commit(
         self,
@@ -287,14 +338,14 @@ class Answerer:
     ) -> Commit:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
-        usage = sum(context.record.usages, Usage())
-        micros = self.guard.cost_of(usage)
+        micros = self.guard.cost_of(context.record.usages)
         answer_id = _kept_answer(question)
-        compresses = limits.compression is not None and is_due(
-            before, history.pending, limits.compression, loaded_limit=limits.window_messages
+        compression = limits.compression.get(context.conversation.model)
+        compresses = compression is not None and is_due(
+            before, history.pending, compression, loaded_limit=limits.window_messages
         )
-        trace = trace_of(context, usage=usage, micros=micros, files=len(reads), compresses=compresses)
-        agent, now = self.team.name_of(context), self.conversations.clock()
+        trace = trace_of(context, micros=micros, files=len(reads), compresses=compresses)
+        agent, now = self.team_with("").name_of(context), self.conversations.clock()
         receipt = None
         if answer_id:
             receipt = make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
@@ -305,6 +356,11 @@ class Answerer:
         for read in reads.values():
             ledger += read.ledger
         is_known = before.created_at is not None and history.epoch == before.epoch
+        meta: dict[MetaField, str] = {}
+        if context.agent_name != before.active_agent:
+            meta["active_agent"] = context.agent_name
+        if not reason and self._missing_model(question, context):
+            meta["model"] = ""
         return Commit(
             update_ids=ended,
             epoch=history.epoch,
@@ -314,17 +370,17 @@ class Answerer:
             registered="" if is_known else self._registration(question.first),
             ledger=[*ledger, *context.record.ledger],
             receipt=receipt,
-            meta={} if context.agent_name == before.active_agent else {"active_agent": context.agent_name},
+            meta=meta,
             later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),
             deletes=question.again.ids if question.again else (),
-            booking=self._booking(question, usage),
+            booking=self._booking(question, context.record.usages),
             note=self._note(context, trace),
         )
 
-    def _booking(self, question: Question, usage: Usage) -> tuple[ScriptCall, ...]:
+    def _booking(self, question: Question, usages: Sequence[Usage]) -> tuple[ScriptCall, ...]:
         """Return the booking of this run. Another revision means another run: the turn has begun again."""
         return self.guard.booking(
-            usage,
+            usages,
             update_id=max(question.batch.update_ids),
             user_id=question.user_id,
             chat_id=question.to.chat_id,
@@ -332,7 +388,7 @@ class Answerer:
         )
 
     def _note(self, context: AgentContext, trace: TurnTrace) -> TurnNote:
-        counted = counted_in(trace, tokens_by_model(context.record.usages), self.guard)
+        counted = counted_in(trace, context.record.usages, self.guard)
         return TurnNote(trace=dump_json(TurnTrace, trace), counted=counted)
 
     def _parts(
@@ -342,7 +398,7 @@ class Answerer:
             self.limits.shows_sources and receipt is not None and bool(receipt.memories or receipt.facts)
         )
         return plan_reply(
-            text,
+            f"{question.notice}\n\n{text}" if question.notice and text else text,
             replace(
                 question.to,
                 epoch=question.history.epoch,
@@ -352,7 +408,7 @@ class Answerer:
             long_answers=self.limits.long_answers,
             edits=preview.edits,
             deletes=preview.deletes,
-            buttons=[texts.sources_button()] if shows_sources else (),
+            buttons=[Button(text="🧠", data=WHY_BUTTON)] if shows_sources else (),
         )
 
     def _registration(self, first: WaitingUpdate) -> str:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.agent.context import AgentContext, StepNote
 from bot.agent.model import Usage
@@ -21,16 +21,6 @@ TOOLS_AT_MOST = 10
 MODELS_AT_MOST = 3
 """Entries of the lists of a receipt, which takes 4 kB of JSON at most, and 0.5 kB usually."""
 _CALLS = frozenset(("tool", "delegation", "transfer"))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelTokens:
-    """Tokens of all calls of one model in a turn."""
-
-    model: str
-    """Its name at the endpoint."""
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +65,7 @@ class AnswerReceipt:
     """The time of the answer in Unix seconds."""
     agent: str = ""
     """The agent that has answered."""
-    models: tuple[ModelTokens, ...] = ()
+    models: tuple[Usage, ...] = ()
     """All model calls of the turn, delegations and digests included, in the order of their first call."""
     micros: int | None = None
     """The cost in millionths; None if no price is known."""
@@ -141,15 +131,12 @@ def make_receipt(
     )
 
 
-def tokens_by_model(usages: Iterable[Usage]) -> tuple[ModelTokens, ...]:
+def tokens_by_model(usages: Iterable[Usage]) -> tuple[Usage, ...]:
     """Return the tokens of each model, in the order of the first calls."""
     sums: dict[str, Usage] = {}
     for usage in usages:
-        sums[usage.model] = sums.get(usage.model, Usage()) + usage
-    return tuple(
-        ModelTokens(model=model, prompt_tokens=usage.prompt_tokens, completion_tokens=usage.completion_tokens)
-        for model, usage in sums.items()
-    )
+        sums[usage.model] = replace(sums.get(usage.model, Usage()) + usage, model=usage.model)
+    return tuple(sums.values())
 
 
 async def load_receipts(

@@ -104,7 +104,7 @@ def has_changed(edit: WaitingUpdate, known: Sequence[WaitingUpdate]) -> bool:
 
 def is_stopped(batch: Batch, waiting: Sequence[WaitingUpdate], stopped_before: int | None) -> bool:
     """Return True if a /stop came after this batch, or if the person who asked pressed its Stop button."""
-    return batch.updates[-1].update_id < (stopped_before or 0) or bool(own_presses(batch, waiting))
+    return batch.updates[-1].order_id < (stopped_before or 0) or bool(own_presses(batch, waiting))
 
 
 def own_presses(batch: Batch, waiting: Sequence[WaitingUpdate]) -> list[WaitingUpdate]:

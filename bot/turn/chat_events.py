@@ -267,13 +267,15 @@ class Interruptions:
         if signal.kind == "reset":
             return Forgotten() if signal.epoch > question.history.epoch else None
         if signal.kind == "stop":
-            return TurnStopped() if signal.update_id > question.newest.update_id else None
+            return TurnStopped() if signal.update_id > question.newest.order_id else None
         if signal.kind == "press":
             press = await self._read(question, signal)
             return TurnStopped() if press and await self._stops(question, press) else None
         if signal.kind == "edit":
             return TurnRestarted() if await self._is_edited(question, signal) else None
-        if signal.sender_id != question.first.message.sender_id or question.again is not None:
+        first = question.first
+        is_joinable = first.reminder is None and question.again is None
+        if signal.sender_id != first.message.sender_id or not is_joinable:
             return None
         if signal.kind == "message":
             return TurnStopped() if has_written() else TurnRestarted()
@@ -287,17 +289,13 @@ class Interruptions:
         is_own = callback.sender_id == question.first.message.sender_id
         if not stops_turn(callback.data, question.first.update_id):
             await self.buttons.answer_stale_stop(press)
-        elif is_own or await self._may_stop(press, callback.sender_id):
+        elif is_own or await self.permissions.may_change(press.message, callback.sender_id):
             question.stop_presses.append(press)
             return True
         else:
             await self.buttons.answer(press, "stop-not-yours", is_alert=True)
         question.settled_presses.append(press.update_id)
         return False
-
-    async def _may_stop(self, press: WaitingUpdate, presser_id: int) -> bool:
-        """Return True for administrators of the group. In a private chat it is always the person who asked."""
-        return await self.permissions.refusal_for(replace(press.message, sender_id=presser_id)) is None
 
     async def _is_edited(self, question: Question, signal: Signal) -> bool:
         """Return True if the edit changes a message that is being answered."""

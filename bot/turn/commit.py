@@ -15,13 +15,12 @@ from bot.transport.rich_text import RichText
 from bot.transport.splitting import split
 from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
-from bot.turn.answer_receipt import ModelTokens
+from bot.turn.answer_receipt import tokens_by_model
 from bot.turn.delivery import FIRST_PAUSE_S, Delivery, until_stored
 from bot.turn.limits import LimitGuard
 from bot.turn.outbox import blank_part, plan_changes, plan_parts, plan_reply
-from bot.turn.store import Commit, MetaField, TurnNote, TurnStore
+from bot.turn.store import Commit, LaterWork, MetaField, TurnNote, TurnStore
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
-from memory.history.corrections import AwaitedCorrection, dump_corrections
 from memory.redis.lua import ScriptCall
 
 STEPS_AT_MOST = 60
@@ -43,10 +42,12 @@ class Reply:
     """The messages that the reply replaces."""
     deletes: Sequence[int] = ()
     starts_conversation: bool = False
-    corrections: Sequence[AwaitedCorrection] | None = None
-    """The questions about facts that wait for an answer from now on; None for no change."""
+    meta: Mapping[MetaField, str] = field(default_factory=dict[MetaField, str])
+    """See `Commit.meta`."""
     revision: int | None = None
     """The history's revision that the reply was made from: if messages were forgotten since, the command runs again."""
+    compresses: bool = False
+    """True if the conversation should be compressed."""
     booking: Sequence[ScriptCall] = ()
     """Books the usage of models, whatever becomes of the reply."""
     counted: Mapping[str, int] = field(default_factory=dict[str, int])
@@ -68,18 +69,19 @@ class Committer:
         A commit whose reply was lost is repeated here: only this worker knows that its first send has not begun.
         After a crash the next worker delivers the committed parts.
         """
-        parts = commit.parts
-        reservation = self.delivery.reservation(parts)
-        begins = reservation is not None and self.delivery.begins_with_commit(parts)
+        parts, rates = commit.parts, self.delivery.rates
+        reservation, wait = self.delivery.reservation(parts), None
+        # If the first send will probably follow at once, the commit counts it.
+        begins = reservation is not None and rates.seems_free(parts[0].chat_id)
         with metrics.TURN_SECONDS.labels("commit").time():
             try:
                 try:
                     reply = await self.store.commit(
                         claim, commit, reservation=reservation, begins_send=begins, revision=revision
                     )
-                    wait = None if reservation is None else self.delivery.wait_in(reply, parts)
-                except (StoreUnavailable, StoreFull):
-                    wait = None  # a full store would reserve a place with each try
+                    if reservation is not None:
+                        wait = rates.wait_in(reply, parts[0].chat_id) or 0.0
+                except (StoreUnavailable, StoreFull):  # a full store would reserve a place with each try
                     await asyncio.sleep(FIRST_PAUSE_S)
                     await until_stored(
                         self.store.commit, claim, commit, begins_send=begins, revision=revision
@@ -126,15 +128,12 @@ class Committer:
             reason=reason,
             parts=parts,
             starts_conversation=reply.starts_conversation,
-            meta=_corrections(reply),
+            meta=reply.meta,
+            later=LaterWork(compresses=reply.compresses),
             booking=reply.booking,
             note=TurnNote(counted=reply.counted),
         )
         await self.commit(claim, commit, revision=reply.revision)
-
-
-def _corrections(reply: Reply) -> dict[MetaField, str]:
-    return {} if reply.corrections is None else {"corrections": dump_corrections(reply.corrections)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,26 +155,22 @@ class TurnTrace:
     compresses: bool = False
 
 
-def counted_in(turn: TurnTrace, models: Sequence[ModelTokens], guard: LimitGuard) -> dict[str, int]:
+def counted_in(turn: TurnTrace, usages: Sequence[Usage], guard: LimitGuard) -> dict[str, int]:
     """Return what a turn adds to the counters of all processes: itself, and tokens and cost of each model."""
-    amounts = {"turns": 1, "recalled": 1 if turn.recalled else 0}
-    return {name: amount for name, amount in amounts.items() if amount} | spent_on(models, guard)
+    return {"turns": 1} | ({"recalled": 1} if turn.recalled else {}) | spent_on(usages, guard)
 
 
-def spent_on(models: Sequence[ModelTokens], guard: LimitGuard) -> dict[str, int]:
+def spent_on(usages: Sequence[Usage], guard: LimitGuard) -> dict[str, int]:
     """Return what is added to the counters of all processes for the tokens and the cost of each model."""
     amounts: dict[str, int] = {}
-    for each in models:
-        usage = Usage(prompt_tokens=each.prompt_tokens, completion_tokens=each.completion_tokens)
+    for each in tokens_by_model(usages):
         amounts[f"prompt:{each.model}"] = each.prompt_tokens
         amounts[f"completion:{each.model}"] = each.completion_tokens
-        amounts[f"micros:{each.model}"] = guard.cost_of(usage) or 0
+        amounts[f"micros:{each.model}"] = guard.cost_of([each]) or 0
     return {name: amount for name, amount in amounts.items() if amount}
 
 
-def trace_of(
-    context: AgentContext, *, usage: Usage, micros: int | None, files: int, compresses: bool
-) -> TurnTrace:
+def trace_of(context: AgentContext, *, micros: int | None, files: int, compresses: bool) -> TurnTrace:
     """Return the trace of the run in this context."""
     notes, recalled = context.record.notes, context.thinking.recalled
     return TurnTrace(
@@ -184,7 +179,7 @@ def trace_of(
         recalled=None if recalled is None else len(recalled.messages),
         facts=0 if recalled is None else len(recalled.facts),
         files=files,
-        usage=usage,
+        usage=sum(context.record.usages, Usage()),
         micros=micros,
         compresses=compresses,
     )

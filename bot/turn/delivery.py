@@ -169,14 +169,6 @@ class Delivery:
             return None
         return self.rates.reservation(parts[0].chat_id, "final")
 
-    def wait_in(self, reply: int | None, parts: Sequence[Part]) -> float:
-        """Return the seconds until the place of the first send, for the reply to its reservation."""
-        return self.rates.wait_in(reply, parts[0].chat_id) or 0.0
-
-    def begins_with_commit(self, parts: Sequence[Part]) -> bool:
-        """Return True if the commit should count the first send: it will probably follow at once."""
-        return self.rates.seems_free(parts[0].chat_id)
-
     async def deliver(
         self,
         claim: Claim,

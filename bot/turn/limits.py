@@ -1,13 +1,14 @@
 """Limits on what one person and one chat may use: counted and checked in Redis before a model is called."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, cast
 from uuid import uuid4
 
 from bot.agent.model import Usage
+from bot.model_choices import ModelChoice
 from bot.observe import metrics
 from bot.transport.words import Words
 from memory import keys
@@ -23,23 +24,6 @@ MICROS = 1_000_000
 """Money is counted in millionths of the prices' unit. Prices are for a million tokens."""
 _MINUTE_S, _HOUR_S = 60, 3600
 _IN_MINUTES_UNTIL_S = 90 * _MINUTE_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """Prices of a million tokens; zeros if they are not known."""
-
-    per_million_input: float = 0
-    per_million_output: float = 0
-
-    @property
-    def are_known(self) -> bool:
-        """Return True if texts should mention money."""
-        return bool(self.per_million_input or self.per_million_output)
-
-    def micros_of(self, prompt_tokens: int, completion_tokens: int) -> int:
-        """Return the cost in MICROS, rounded up."""
-        return math.ceil(prompt_tokens * self.per_million_input + completion_tokens * self.per_million_output)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +46,18 @@ class UsageLimits:
 
     user: OwnerLimits = OwnerLimits()
     chat: OwnerLimits = OwnerLimits()
-    prices: Prices = Prices()
+    prices: Mapping[str, ModelChoice] = field(default_factory=dict[str, ModelChoice])
+    """The models with known prices, by name."""
 
     @property
     def are_none(self) -> bool:
         """Return True if there is no limit."""
         return self.user.are_none and self.chat.are_none
+
+    @property
+    def has_prices(self) -> bool:
+        """Return True if texts should mention money."""
+        return bool(self.prices)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +95,6 @@ class LimitGuard:
     ) -> None:
         self.limits = limits
         self._are_none = limits.are_none
-        self._has_prices = limits.prices.are_known
         self._redis = redis
         self._exempt = exempt
         self._clock = clock
@@ -146,20 +135,25 @@ class LimitGuard:
         text = refusal_text(words, self.limits, limit=limit, wait_s=wait_s)
         return f"limit_{limit}", text if says_so else ""
 
-    def cost_of(self, usage: Usage) -> int | None:
-        """Return the cost in MICROS; None if no price is set."""
-        if not self._has_prices:
-            return None
-        return self.limits.prices.micros_of(usage.prompt_tokens, usage.completion_tokens)
+    def cost_of(self, usages: Iterable[Usage]) -> int | None:
+        """Return the cost in MICROS, rounded up; None if no price of these models is known."""
+        prices = self.limits.prices
+        costs = [
+            prices[each.model].cost_of(each.prompt_tokens, each.completion_tokens)
+            for each in usages
+            if each.model in prices
+        ]
+        return math.ceil(sum(costs)) if costs else None
 
     def booking(
-        self, usage: Usage, *, update_id: int, user_id: int, chat_id: int, run: str = ""
+        self, usages: Sequence[Usage], *, update_id: int, user_id: int, chat_id: int, run: str = ""
     ) -> tuple[ScriptCall, ...]:
-        """Return the call that books a turn's usage, once for its newest update; () if there is no usage.
+        """Return the call that books a turn's usages, once for its newest update; () if there are none.
 
         It goes with the turn's commit in one round trip, and counts whatever becomes of the commit. Each `run` is
         booked once: a turn begins again if somebody forgets a message meanwhile.
         """
+        usage = sum(usages, Usage())
         if not usage.prompt_tokens and not usage.completion_tokens:
             return ()
         day = _day(self._clock())
@@ -171,15 +165,15 @@ class LimitGuard:
             usage={
                 "prompt": str(usage.prompt_tokens),
                 "completion": str(usage.completion_tokens),
-                "micros": str(self.cost_of(usage) or 0),
+                "micros": str(self.cost_of(usages) or 0),
                 "ttl": str(keys.USAGE_TTL_S),
             },
         )
         return (book,)
 
-    async def book(self, usage: Usage, *, update_id: int, user_id: int, chat_id: int) -> None:
-        """Book the usage of a run that ends without a commit: its steps are forgotten, so no later run books them."""
-        booking = self.booking(usage, update_id=update_id, user_id=user_id, chat_id=chat_id, run=uuid4().hex)
+    async def book(self, usages: Sequence[Usage], *, update_id: int, user_id: int, chat_id: int) -> None:
+        """Book the usages of a run that ends without a commit: its steps are forgotten, so no later run books them."""
+        booking = self.booking(usages, update_id=update_id, user_id=user_id, chat_id=chat_id, run=uuid4().hex)
         if booking:
             await self._redis.run_all(booking)
 
@@ -233,7 +227,7 @@ def wait_text(words: Words, seconds: float) -> str:
 def usage_text(words: Words, limits: UsageLimits, *, user: Used, chat: Used, resets_in_s: float) -> str:
     """Return the text of /usage for one person in one chat."""
     used = [
-        used_text(words, whose, each, limits.prices)
+        used_text(words, whose, each, limits)
         for whose, each in (("you", user), ("chat", chat))
         if each.tokens
     ]
@@ -248,10 +242,10 @@ def usage_text(words: Words, limits: UsageLimits, *, user: Used, chat: Used, res
     return "\n".join(lines)
 
 
-def used_text(words: Words, whose: str, used: Used, prices: Prices) -> str:
+def used_text(words: Words, whose: str, used: Used, limits: UsageLimits) -> str:
     """Return one line about usage, with money if prices are set. `whose` is "you", "chat" or "all"."""
     tokens = words("usage-tokens", count=used.tokens)
-    if prices.are_known:
+    if limits.has_prices:
         return words(f"usage-{whose}-money", tokens=tokens, money=used.money)
     return words(f"usage-{whose}", tokens=tokens)
 

@@ -1,24 +1,21 @@
 """Reads the files of a turn's messages: pictures, voices, documents."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
 
 from bot.agent.context import AgentContext, Journal
 from bot.agent.model import Image
-from bot.agent.tool_output import READ_ARTIFACT
+from bot.agent.tool_output import READ_ARTIFACT, keep_artifact
 from bot.errors import MediaUnreadable
 from bot.media.reader import READ_KINDS, SHOWN_WHOLE, Media, MediaReader, document_note, extend_note
-from bot.observe.metrics import ARTIFACTS
 from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import Attachment
 from bot.transport.words import Words
-from memory.artifacts.store import ArtifactTooLarge, ContextArtifacts
 from memory.codec import dump_json, parse_json
-from memory.errors import StoreFull
 from memory.history.ledger import LedgerEntry
 from memory.history.transcript import quote
 
@@ -84,11 +81,14 @@ class ReadMessage:
 class MessageReader:
     """Reads the messages of a turn that have files."""
 
-    def __init__(self, media: MediaReader, *, bot: BotIdentity, eyes: Mapping[str, str]) -> None:
-        """`eyes` has the model of each agent, "" if it cannot see pictures. The agent "" is the main one."""
+    def __init__(self, media: MediaReader, *, bot: BotIdentity, eyes_of: Callable[[str, str], str]) -> None:
+        """`eyes_of` returns the model of an agent ("": the main one) with a chosen model ("": the default).
+
+        It returns "" for a model that cannot see pictures.
+        """
         self._media = media
         self._bot = bot
-        self._eyes = eyes
+        self._eyes_of = eyes_of
 
     async def read(
         self,
@@ -104,7 +104,7 @@ class MessageReader:
         fetched again. The caller sets the deadline. Raises Fenced, Forgotten, TurnStopped and the store's errors.
         """
         journaled = [await journal.finished(_step(update)) for update in updates]
-        eyes, room = self._eyes.get(context.agent_name, self._eyes[""]), _Room()
+        eyes, room = self._eyes_of(context.agent_name, context.conversation.model), _Room()
         async with asyncio.TaskGroup() as group:
             fetching = [
                 None if line else group.create_task(self._fetch(update, eyes, room), name="read-media")
@@ -171,25 +171,13 @@ async def _keep_document(
     update: WaitingUpdate, read: ReadMessage, media: Media, context: AgentContext
 ) -> ReadMessage:
     """Put the document into the note. A long one becomes an artifact; a second try replaces the first one's."""
-    text, artifact_id = media.document or "", ""
-    entries: tuple[LedgerEntry, ...] = ()
+    text, artifact = media.document or "", None
     if len(text) > SHOWN_WHOLE and context.artifacts is not None:
-        artifact_id = await _keep(context.artifacts, text, key=_step(update))
-    if artifact_id:
-        entries = (_entry(update, text, artifact_id),)
+        artifact = await keep_artifact(text, context.artifacts, tool=_TOOL, key=_step(update))
+    artifact_id = artifact.id if artifact else ""
     note = document_note(text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut)
+    entries = (_entry(update, text, artifact_id),) if artifact_id else ()
     return replace(read, note=extend_note(read.note, note), ledger=entries)
-
-
-async def _keep(artifacts: ContextArtifacts, text: str, *, key: str) -> str:
-    try:
-        artifact = await artifacts.keep(text, tool=_TOOL, key=key)
-    except (ArtifactTooLarge, StoreFull) as error:
-        ARTIFACTS.labels("not_kept").inc()
-        log.warning("document_not_kept", characters=len(text), error=type(error).__name__)
-        return ""
-    ARTIFACTS.labels("kept").inc()
-    return artifact.id
 
 
 def _entry(update: WaitingUpdate, text: str, artifact_id: str) -> LedgerEntry:

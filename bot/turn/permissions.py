@@ -46,6 +46,10 @@ class Permissions:
             return "cannot-check"
         return None if may else "administrators-only"
 
+    async def may_change(self, message: IncomingMessage, person: int, *, owner: int | None = None) -> bool:
+        """Return True for the owner of a record, and for those who may change the memory of the message's chat."""
+        return person == owner or await self.refusal_for(replace(message, sender_id=person)) is None
+
     async def caller_of(self, question: Question) -> Caller:
         """Return the permissions of the person who asks. Never raises.
 
@@ -68,11 +72,8 @@ class Permissions:
             place=_PLACES.get(message.chat_type),
             chat_id=message.chat_id,
             person_id=asker,
-            owns_memory=None if asker is None else partial(self._owns_memory, message, asker),
+            owns_memory=None if asker is None else partial(self.may_change, message, asker),
         )
-
-    async def _owns_memory(self, message: IncomingMessage, asker: int) -> bool:
-        return await self.refusal_for(replace(message, sender_id=asker)) is None
 
     async def _is_administrator(self, chat_id: int, asker: int) -> bool:
         try:
@@ -82,8 +83,7 @@ class Permissions:
             return False
 
     def _has_tools_for_administrators(self) -> bool:
-        agents = self.team.agents.values()
-        return any(tool.scope.who == "administrators" for agent in agents for tool in agent.tools.values())
+        return any("administrators" in agent.roles for agent in self.team.agents.values())
 
 
 def _asker_of(question: Question) -> int | None:

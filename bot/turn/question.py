@@ -70,8 +70,14 @@ class TurnJournal:
         if len(pending) > self.own_messages:
             fields[_APPENDED] = dump_json(list[Message], list(pending))
         self.steps |= fields
-        newest = self.batch.updates[-1].update_id  # a stop after this update ends the turn
-        await self.store.record(self.claim, epoch=self.history.epoch, newest_update=newest, fields=fields)
+        newest = self.batch.updates[-1]  # a stop after this update ends the turn
+        await self.store.record(
+            self.claim,
+            epoch=self.history.epoch,
+            newest_update=newest.update_id,
+            order_id=newest.order_id,
+            fields=fields,
+        )
 
     async def record_for_good(self, step: str, value: str) -> None:
         """Record a step of an erasure, which a /stop does not end."""
@@ -133,6 +139,8 @@ class Question:
     """The turn whose question was edited: it is answered again, as if it had not been."""
     shown_as: Sequence[int] = ()
     """The Telegram messages that show the answer of `again`."""
+    notice: str = ""
+    """A sentence that stands before the answer in the chat, and not in the history."""
     settled_presses: list[int] = field(default_factory=list[int])
     """Update ids of presses of buttons that were answered already and end with the turn."""
 
@@ -207,7 +215,7 @@ class Question:
             sent_at=float(message.date),
             tokens=0,
             sender=Sender(id=message.sender_id or 0, name=message.sender_name),
-            telegram_message_id=message.message_id,
+            telegram_message_id=message.message_id or None,
             edited_at=None if message.edit_date is None else float(message.edit_date),
             note=read.note if read else message.note,
             forwarded_from=message.forwarded_from,

@@ -7,6 +7,7 @@ from typing import Literal
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnRestarted, TurnStopped
+from bot.inbox.inspection import dead_updates, read_updates
 from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
 from bot.turn.answer_receipt import AnswerReceipt
 from bot.turn.outbox import Part, SentPart, dump_part, parse_part
@@ -18,7 +19,6 @@ from memory.history.corrections import AwaitedCorrection, parse_corrections
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
 from memory.history.redis_history import (
-    MessageBatch,
     load_snapshot,
     message_batch,
     parse_snapshot,
@@ -34,7 +34,7 @@ UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
 RECEIPTS_KEPT = 1_000
 """Receipts of answers kept for each context, the newest ones."""
-MetaField = Literal["active_agent", "corrections"]
+MetaField = Literal["active_agent", "corrections", "model"]
 """The agent that has the chat from now on, and the questions about facts that wait for an answer."""
 NO_MESSAGE = 0
 """Stands for the Telegram message id of a part that deleted a message."""
@@ -110,70 +110,6 @@ class Commit:
     note: TurnNote = TurnNote()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitChanges:
-    """A Commit as commit.lua reads it: parts, calls and message rows are JSON that it stores as it is."""
-
-    context_id: str
-    update_ids: tuple[str, ...]
-    deletes: tuple[str, ...]
-    state: TerminalState
-    reason: str
-    parts: tuple[str, ...]
-    messages: MessageBatch
-    ledger: str
-    receipt: tuple[str, ...]
-    """The id of the answer and its receipt; () without one."""
-    registered: str
-    trace: str
-    starts_conversation: bool
-    later: LaterWork
-    meta: Mapping[MetaField, str]
-    begins_send: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CommitSettings:
-    """Prefixes of keys, and how much a commit keeps for how many seconds."""
-
-    revision: str
-    """The history's revision that the turn has read; "" for a turn that depends on no message."""
-    update_prefix: str
-    prefixes: Mapping[str, str]
-    record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
-    receipts_kept: int = RECEIPTS_KEPT
-    receipt_ttl: int = keys.ANSWER_RECEIPT_TTL_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SendOutcome:
-    """The outcome of sending a part, as sent.lua reads it."""
-
-    telegram_id: str
-    """"-" for a part that no message shows, "" if nobody knows whether it arrived."""
-    message_id: str
-    context_id: str
-    undeliverable: str
-    note: SentPart | None
-    update_prefix: str
-    record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResetOrder:
-    """The details of a reset, as reset.lua reads them."""
-
-    vectors: int
-    others: str
-    update_prefix: str
-    prefixes: Mapping[str, str]
-    update_id: str | None = None
-    """The update that asks for it, with the fence of its turn; None for a reset from outside the chat."""
-    fence: Fence | None = None
-    record_ttl: int = keys.TERMINAL_UPDATE_TTL_S
-    erased_ttl: int = keys.ERASED_TTL_S
-
-
 @lua_script(_SCRIPTS)
 def take(
     ref: ContextRef,
@@ -188,7 +124,7 @@ def take(
 
 @lua_script(_SCRIPTS)
 def record(
-    ref: ContextRef, *, fence: Fence, expected_epoch: int, newest: int, fields: Sequence[str]
+    ref: ContextRef, *, fence: Fence, expected_epoch: int, newest: int, order_id: int, fields: Sequence[str]
 ) -> ScriptCall: ...
 
 
@@ -203,8 +139,8 @@ def commit(
     fence: Fence,
     expected_epoch: int,
     now: float,
-    changes: CommitChanges,
-    settings: CommitSettings,
+    changes: Mapping[str, object],
+    settings: Mapping[str, object],
     counted: Sequence[str | int],
 ) -> ScriptCall: ...
 
@@ -221,7 +157,13 @@ def replace_part(
 
 @lua_script(_SCRIPTS)
 def sent(
-    ref: ContextRef, *, fence: Fence, part: str, expected_epoch: int, now: float, outcome: SendOutcome
+    ref: ContextRef,
+    *,
+    fence: Fence,
+    part: str,
+    expected_epoch: int,
+    now: float,
+    outcome: Mapping[str, object],
 ) -> ScriptCall: ...
 
 
@@ -238,7 +180,7 @@ def reset(
     erased: Key,
     context_id: str,
     now: float,
-    order_of_reset: ResetOrder,
+    order_of_reset: Mapping[str, object],
     erased_keys: Mapping[str, str],
 ) -> ScriptCall: ...
 
@@ -289,19 +231,29 @@ class TurnStore:
             sends_begun=int(sends_begun),
             stopped_before=int(stopped_before) if stopped_before else None,
             buried=dict(zip(map(int, buried[::2]), buried[1::2], strict=True)),
-            corrections=parse_corrections(loaded[-1]),
+            corrections=parse_corrections(loaded[17]),
         )
         return todo, snapshot
 
     async def record(
-        self, claim: Claim, *, epoch: int, newest_update: int, fields: Mapping[str, str]
+        self,
+        claim: Claim,
+        *,
+        epoch: int,
+        newest_update: int,
+        order_id: int | None = None,
+        fields: Mapping[str, str],
     ) -> None:
-        """Write finished steps into the journal. Raises Forgotten (nothing written) and TurnStopped (written)."""
+        """Write finished steps into the journal. Raises Forgotten (nothing written) and TurnStopped (written).
+
+        `order_id` is the newest update's, by default its id.
+        """
         call = record(
             claim.ref,
             fence=claim.fence,
             expected_epoch=epoch,
             newest=newest_update,
+            order_id=newest_update if order_id is None else order_id,
             fields=[word for field in fields.items() for word in field],
         )
         outcome = await self._redis.run(call)
@@ -349,35 +301,21 @@ class TurnStore:
         Return the reply to the `reservation` (see bot/transport/rates.py), None if it failed: then the commit is
         stored all the same. With `begins_send` the first send counts as begun.
         """
-        ref, epoch = claim.ref, turn.epoch
-        settings = CommitSettings(
-            revision="" if revision is None else str(revision),
-            update_prefix=keys.partition_key(ref.partition, "update", ""),
-            prefixes=keys.listed_prefixes(ref),
-        )
+        ref = claim.ref
         call = commit(
             ref,
             fence=claim.fence,
-            expected_epoch=epoch,
+            expected_epoch=turn.epoch,
             now=self._clock(),
-            changes=CommitChanges(
-                context_id=ref.context_id,
-                update_ids=tuple(map(str, turn.update_ids)),
-                deletes=tuple(turn.deletes),
-                state=turn.state,
-                reason=turn.reason,
-                parts=tuple(map(dump_part, turn.parts)),
-                messages=message_batch(turn.messages),
-                ledger=dump_json(list[LedgerEntry], list(turn.ledger)) if turn.ledger else "",
-                receipt=_dump_receipt(turn.receipt),
-                registered=turn.registered,
-                trace=turn.note.trace,
-                starts_conversation=turn.starts_conversation,
-                later=turn.later,
-                meta=turn.meta,
-                begins_send=begins_send,
-            ),
-            settings=settings,
+            changes={**_changes(turn), "context_id": ref.context_id, "begins_send": begins_send},
+            settings={
+                "revision": "" if revision is None else str(revision),
+                "update_prefix": keys.partition_key(ref.partition, "update", ""),
+                "prefixes": keys.listed_prefixes(ref),
+                "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
+                "receipts_kept": RECEIPTS_KEPT,
+                "receipt_ttl": keys.ANSWER_RECEIPT_TTL_S,
+            },
             counted=[each for amount in turn.note.counted.items() for each in amount],
         )
         # The booking comes first: a commit that is stored was booked, and a repeated commit is booked once.
@@ -436,14 +374,16 @@ class TurnStore:
         arrived. `undeliverable` gives up the whole outbox with that reason. `note` tells operators how it was
         sent. False: it was erased meanwhile; nothing happens, and the parts after it must not be sent.
         """
-        outcome = SendOutcome(
-            telegram_id="-" if telegram_id == NO_MESSAGE else str(telegram_id or ""),
-            message_id=part.message_id,
-            context_id=claim.ref.context_id,
-            undeliverable=undeliverable,
-            note=note,
-            update_prefix=keys.partition_key(claim.ref.partition, "update", ""),
-        )
+        outcome: dict[str, object] = {
+            "telegram_id": "-" if telegram_id == NO_MESSAGE else str(telegram_id or ""),
+            "message_id": part.message_id,
+            "context_id": claim.ref.context_id,
+            "undeliverable": undeliverable,
+            "update_prefix": keys.partition_key(claim.ref.partition, "update", ""),
+            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
+        }
+        if note is not None:
+            outcome["note"] = note
         call = sent(
             claim.ref,
             fence=claim.fence,
@@ -460,18 +400,10 @@ class TurnStore:
 
     async def dead_letters(self, ref: ContextRef) -> dict[int, str]:
         """Return the payloads of the context's dead letters by update id, oldest first."""
-        numbers = [
-            int(each)
-            for each in await self._redis.call("ZRANGE", keys.partition_key(ref.partition, "dead"), 0, -1)
-        ]
-        if not numbers:
-            return {}
-        records = [keys.partition_key(ref.partition, "update", number) for number in numbers]
-        rows = await self._redis.calls([("HMGET", record, "context", "payload") for record in records])
+        numbers = await dead_updates(self._redis, ref.partition)
+        rows = await read_updates(self._redis, ref.partition, numbers, "context", "payload")
         return {
-            number: payload
-            for number, (context, payload) in zip(numbers, rows, strict=True)
-            if context == ref.context_id and payload
+            number: payload for number, (context, payload) in rows if context == ref.context_id and payload
         }
 
     async def forget_dead(self, ref: ContextRef, update_ids: Sequence[int]) -> None:
@@ -504,14 +436,16 @@ class TurnStore:
         and returns the counts of the first.
         """
         token = self._new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
-        order = ResetOrder(
-            vectors=vectors,
-            others=others,
-            update_prefix=keys.partition_key(ref.partition, "update", ""),
-            prefixes=keys.listed_prefixes(ref),
-            update_id=str(answering[1]) if answering else None,
-            fence=answering[0].fence if answering else None,
-        )
+        order: dict[str, object] = {
+            "vectors": vectors,
+            "others": others,
+            "update_prefix": keys.partition_key(ref.partition, "update", ""),
+            "prefixes": keys.listed_prefixes(ref),
+            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
+            "erased_ttl": keys.ERASED_TTL_S,
+        }
+        if answering is not None:
+            order |= {"update_id": str(answering[1]), "fence": answering[0].fence}
         erased = keys.partition_key(ref.partition, "erased", token)
         call = reset(
             ref,
@@ -526,8 +460,24 @@ class TurnStore:
         return parse_json(Erasure, reply)
 
 
-def _dump_receipt(receipt: AnswerReceipt | None) -> tuple[str, ...]:
-    return (receipt.message_id, dump_json(AnswerReceipt, receipt)) if receipt else ()
+def _changes(turn: Commit) -> dict[str, object]:
+    """Return a Commit as commit.lua reads it: parts, calls and message rows are JSON that it stores as it is."""
+    receipt = turn.receipt
+    return {
+        "update_ids": list(map(str, turn.update_ids)),
+        "deletes": list(turn.deletes),
+        "state": turn.state,
+        "reason": turn.reason,
+        "parts": list(map(dump_part, turn.parts)),
+        "messages": message_batch(turn.messages),
+        "ledger": dump_json(list[LedgerEntry], list(turn.ledger)) if turn.ledger else "",
+        "receipt": [receipt.message_id, dump_json(AnswerReceipt, receipt)] if receipt else [],
+        "registered": turn.registered,
+        "trace": turn.note.trace,
+        "starts_conversation": turn.starts_conversation,
+        "later": turn.later,
+        "meta": turn.meta,
+    }
 
 
 def _check(outcome: str | int) -> None:

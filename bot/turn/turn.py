@@ -34,6 +34,7 @@ from bot.turn.commit import Committer, Reply
 from bot.turn.limits import LimitGuard
 from bot.turn.outbox import plan_reply
 from bot.turn.question import Question, TurnJournal, joined_updates, preview_in
+from bot.turn.reminders import ReminderTurns
 from bot.turn.store import Commit, Todo, TurnStore
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.buffered import BufferedHistory
@@ -57,6 +58,7 @@ class Turns:
     answerer: Answerer
     commands: Commands
     memberships: Memberships
+    reminders: ReminderTurns
     edits: Edits
     committer: Committer
     buttons: Buttons
@@ -181,6 +183,9 @@ class Turns:
                 await self._edit(question)
             case "press":
                 await self._press(question)
+            case "remind" if first.reminder is not None:
+                if await self.reminders.remind(question, first.reminder):
+                    await self._answer(question)
             case "membership" | "migration":
                 epoch = question.snapshot.epoch
                 reply = await self.memberships.follow(first, question.claim, question.journal, epoch=epoch)

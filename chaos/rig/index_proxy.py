@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.transport.http_server import HttpServer, serve_http
+from bot.transport.http_server import CYCLE, serve_http
 from tests.local_http import local_client
 
 FaultKind = Literal["down", "slow", "500"]
@@ -108,13 +108,12 @@ async def proxied_index(index_url: str) -> AsyncGenerator[IndexProxy]:
         async with serve_http(
             Starlette(routes=[Route("/{path:path}", way.forward, methods=_METHODS)])
         ) as served:
-            way.served, proxy.url = served, served.origin
+            proxy.url = served.origin
             yield proxy
 
 
 class _Way:
     def __init__(self, proxy: IndexProxy, server: httpx.AsyncClient) -> None:
-        self.served: HttpServer | None = None
         self._proxy = proxy
         self._server = server
 
@@ -145,9 +144,7 @@ class _Way:
         return Response(answer.content, answer.status_code, media_type=answer.headers.get("content-type"))
 
     def _hang_up(self, request: Request) -> Response:
-        assert self.served is not None
-        assert request.client is not None
-        self.served.close_connection((request.client.host, request.client.port))
+        request.scope["extensions"][CYCLE].transport.close()
         return Response(status_code=500)  # nobody reads it
 
 

@@ -25,6 +25,7 @@ from chaos.rows import (
     r19_secrets,
     r20_soak,
     r21_facts,
+    r22_reminders,
 )
 
 ROWS: Sequence[Row] = (
@@ -49,4 +50,5 @@ ROWS: Sequence[Row] = (
     r19_secrets.ROW,
     r20_soak.ROW,
     r21_facts.ROW,
+    r22_reminders.ROW,
 )

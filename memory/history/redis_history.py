@@ -387,7 +387,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
     summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
-    talk, talk_count = reply[15:17]
+    talk, talk_count, _, model = reply[15:19]
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
         for sequence, line in zip(order[1::2], lines, strict=True)
@@ -410,6 +410,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
         ),
         people=parse_people(people),
         talk=RecentTalk(lines=_parse_talk(talk), count=int(talk_count)) if talk_count else NO_TALK,
+        model=model,
     )
 
 

@@ -57,6 +57,8 @@ class HistorySnapshot:
     """Sender id → the name shown last, of up to PEOPLE_LIMIT senders."""
     talk: RecentTalk = NO_TALK
     """Recent talk that was not addressed to the bot."""
+    model: str = ""
+    """The model that people have chosen for this context, also one that is gone; "" for the default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

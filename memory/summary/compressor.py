@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -84,11 +84,12 @@ class Compressor:
         history: RedisHistory,
         summaries: RedisSummaries,
         summarizer: Summarizer,
-        limits: CompressionLimits,
+        limits: Mapping[str, CompressionLimits],
         partition: int,
         clock: Callable[[], float],
         lease_s: float = LEASE_S,
     ) -> None:
+        """`limits` has those of each model that people may choose, "" for the default. Pieces are the same in all."""
         self._history = history
         self._summaries = summaries
         self._summarizer = summarizer
@@ -107,7 +108,7 @@ class Compressor:
         claim = await self._summaries.claim(self._partition, lease_s=self._lease_s)
         if claim is None:
             return CompressionResult(outcome="idle")
-        work = _Work(claim=claim, limits=self._limits)
+        work = _Work(claim=claim, limits=self._limits[""])
         try:
             outcome = await self._compress(work)
         except Forgotten:
@@ -132,8 +133,10 @@ class Compressor:
         while True:
             found = await self._load(work.claim.ref)
             work.seen = found.snapshot
+            chosen = self._limits.get(found.snapshot.model, work.limits)
+            limits = replace(chosen, piece_tokens=work.limits.piece_tokens)
             # In a thread: planning thousands of messages takes 0.2 s.
-            plan = await asyncio.to_thread(_plan, found, work.limits)
+            plan = await asyncio.to_thread(_plan, found, limits)
             if plan is None:
                 return "compressed" if work.summaries else "not_due"
             try:

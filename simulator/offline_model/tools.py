@@ -21,6 +21,11 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
+_LATER = r"(?P<when>in (?:an?|\d{1,6}) (?:minute|hour|day|week)s?|at \d{1,2}:\d\d)"
+_REMIND = (
+    re.compile(rf"\bremind me {_LATER},? (?:to|of|about|that)\s+(?P<text>.+)", re.IGNORECASE),
+    re.compile(rf"\bremind me (?:to|of|about|that)\s+(?P<text>.+?),? {_LATER}\W*$", re.IGNORECASE),
+)
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
 _FOUND_LISTED = 5
 
@@ -107,6 +112,12 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
     texts = [each for each, kinds in _properties(schema).items() if "string" in kinds]
     if time and name in _CLOCKS:
         return {texts[0]: _zone(time["place"])} if texts and time["place"] else {}
+    remind = next((found for pattern in _REMIND if (found := pattern.search(line))), None)
+    if remind and name == "set_reminder":
+        return {
+            "when": re.sub("^at ", "", remind["when"], flags=re.IGNORECASE),
+            "text": remind["text"].strip(),
+        }
     if "memory" in name and search and texts:
         return {texts[0]: search["text"].strip(" “”\"'«»?!.")}
     return None

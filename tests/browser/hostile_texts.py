@@ -2,9 +2,10 @@
 
 from dataclasses import replace
 
+from bot.agent.model import Usage
 from bot.settings import SIMULATOR_TOKEN
 from bot.transport.ingest import context_keys
-from bot.turn.answer_receipt import AnswerReceipt, CalledTool, ModelTokens, RecalledMessage
+from bot.turn.answer_receipt import AnswerReceipt, CalledTool, RecalledMessage
 from memory.artifacts.store import ContextArtifacts
 from memory.codec import dump_json
 from memory.history.contexts import get_or_create
@@ -129,7 +130,7 @@ async def _answer(
             message_id=answer.id,
             at=answer.sent_at,
             agent=names[0],
-            models=tuple(ModelTokens(model=name) for name in names[:3]),
+            models=tuple(Usage(model=name) for name in names[:3]),
             prompt_tokens=100,
             room=1000,
             recalled=tuple(

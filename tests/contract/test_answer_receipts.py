@@ -4,6 +4,7 @@ from typing import get_args
 
 import pytest
 
+from bot.agent.model import Usage
 from bot.agent.prompt.parts import LeftOutCause, PartName
 from bot.errors import Fenced
 from bot.turn.answer_receipt import (
@@ -14,7 +15,6 @@ from bot.turn.answer_receipt import (
     AnswerReceipt,
     CalledTool,
     LeftOutOfPart,
-    ModelTokens,
     RecalledMessage,
     have_receipts,
     load_receipts,
@@ -165,7 +165,7 @@ def test_the_largest_receipt_takes_4_kb() -> None:
         message_id="f" * 36,
         at=NOW + 0.123456,
         agent="a" * 46,
-        models=(ModelTokens(model="m" * 64, prompt_tokens=10**9, completion_tokens=10**9),) * MODELS_AT_MOST,
+        models=(Usage(model="m" * 64, prompt_tokens=10**9, completion_tokens=10**9),) * MODELS_AT_MOST,
         micros=10**12,
         prompt_tokens=10**9,
         room=10**9,

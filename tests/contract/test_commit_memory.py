@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from bot.agent.model import Usage
 from bot.errors import Fenced
-from bot.turn.answer_receipt import ModelTokens
 from bot.turn.store import LaterWork, TurnStore
 from memory import keys
 from memory.codec import parse_json
@@ -194,7 +194,7 @@ async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) 
     await box.commit(
         claim, 1, messages=some_messages(4), ledger=(make_entry("a1", output="quokka"),),
         meta={"active_agent": "quokka"},
-        receipt=make_receipt("m3", models=(ModelTokens(model="quokka"),)), later=LaterWork(compresses=True),
+        receipt=make_receipt("m3", models=(Usage(model="quokka"),)), later=LaterWork(compresses=True),
     )  # fmt: skip
     await memory.add_summary(REF, make_summary("s1", upto=1, overview="quokka"), ["m0", "m1"])
     await memory.summaries.queue(REF)

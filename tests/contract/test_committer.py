@@ -159,7 +159,7 @@ async def test_while_the_store_is_full_only_the_first_try_of_a_commit_reserves_a
     box, claim = await _claimed(redis)
     seats, tries = keys.global_key("{rates}:seats"), list[float]()
     guard = LimitGuard(redis, UsageLimits(), exempt=frozenset(), clock=lambda: NOW)
-    booking = guard.booking(Usage(prompt_tokens=10), update_id=1, user_id=1, chat_id=1)
+    booking = guard.booking([Usage(prompt_tokens=10)], update_id=1, user_id=1, chat_id=1)
     set_on_retry_hooks([lambda details: tries.append(details.wait_for)])
     await redis.call("CONFIG", "SET", "maxmemory", "1")
     try:

@@ -92,7 +92,7 @@ class Rig:
             history=RedisHistory(client),
             summaries=summaries or RedisSummaries(client, clock=lambda: self.now),
             summarizer=summarizer or self.summarizer,
-            limits=LIMITS,
+            limits={"": LIMITS},
             partition=0,
             clock=lambda: self.now,
             lease_s=lease_s,

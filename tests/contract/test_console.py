@@ -158,11 +158,12 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     assert (ran.status, ran.err) == (0, "")
     printed = " ".join(ran.out.split())
     assert (
-        "4 messages, 0 facts, 4 search entries, 0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, "
+        "4 messages, 0 facts, 0 reminders, 4 search entries, "
+        "0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, "
         "2 waiting updates" in printed
     )
     assert (
-        "0 messages, 0 search entries, 0 facts, summaries, tool records, artifacts and overheard messages"
+        "0 messages, 0 search entries, 0 facts, reminders, summaries, tool records, artifacts and overheard messages"
         in printed
     )
     assert "nothing is left" in ran.out
@@ -190,6 +191,7 @@ def test_the_json_receipt_of_a_reset_has_every_count(console: ConsoleRig) -> Non
         "sessions_erased": 1,
         "answer_receipts_erased": 0,
         "facts_erased": 0,
+        "reminders_erased": 0,
         "others_left": 0,
         "is_proven": True,
     }
@@ -315,6 +317,14 @@ def test_trace_shows_the_life_of_an_update(console: ConsoleRig) -> None:
         "received": "2026-01-02 03:04 UTC",
         "in its line": "after 1 other",
     }
+
+
+def test_the_negative_number_of_a_reminder_is_no_option(console: ConsoleRig) -> None:
+    on_stores(bury(1001, -5))
+
+    assert "set aside: `mnemogram queue retry -5`" in console("trace", "-5").out
+    assert console("queue", "retry", "-5").status == 0
+    assert "first" in console("trace", "-5").out
 
 
 @pytest.mark.parametrize("arguments", [("trace", "99"), ("queue", "retry", "99"), ("queue", "drop", "-99")])

@@ -10,8 +10,9 @@ import pytest
 
 from bot.agent.model import Usage
 from bot.errors import Fenced
+from bot.model_choices import ModelChoice, parse_models
 from bot.transport.words import words_for
-from bot.turn.limits import LimitGuard, OwnerLimits, Prices, UsageLimits, Used
+from bot.turn.limits import LimitGuard, OwnerLimits, UsageLimits, Used
 from memory.errors import Forgotten
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
@@ -47,8 +48,16 @@ def make_charge(*update_ids: int, user: int = ANNA, chat: int = ANNA) -> Charge:
     return Charge(update_ids, user, chat)
 
 
+def priced(text: str) -> dict[str, ModelChoice]:
+    return {choice.name: choice for choice in parse_models(text)}
+
+
 async def book(redis: RedisClient, guard: LimitGuard, of: Charge, usage: Usage) -> None:
-    await redis.run_all(guard.booking(usage, update_id=max(of.update_ids), user_id=of.user, chat_id=of.chat))
+    await redis.run_all(
+        guard.booking(
+            [replace(usage, model="m")], update_id=max(of.update_ids), user_id=of.user, chat_id=of.chat
+        )
+    )
 
 
 async def check(guard: LimitGuard, of: Charge) -> tuple[str, str] | None:
@@ -121,11 +130,11 @@ async def test_a_refused_message_does_not_count(redis: RedisClient) -> None:
         (UsageLimits(user=OwnerLimits(tokens_per_day=1000)), "limit_user_tokens"),
         (UsageLimits(chat=OwnerLimits(tokens_per_day=1000)), "limit_chat_tokens"),
         (
-            UsageLimits(user=OwnerLimits(money_per_day=0.002), prices=Prices(per_million_input=2)),
+            UsageLimits(user=OwnerLimits(money_per_day=0.002), prices=priced("m:2:0")),
             "limit_user_money",
         ),
         (
-            UsageLimits(chat=OwnerLimits(money_per_day=0.002), prices=Prices(per_million_output=20)),
+            UsageLimits(chat=OwnerLimits(money_per_day=0.002), prices=priced("m:0:20")),
             "limit_chat_money",
         ),
     ],
@@ -150,7 +159,7 @@ async def test_usage_over_the_daily_limit_is_refused_until_midnight(
 
 
 async def test_a_resumed_turn_is_recorded_once(redis: RedisClient) -> None:
-    guard = make_guard(redis, Clock(), UsageLimits(prices=Prices(per_million_input=1, per_million_output=10)))
+    guard = make_guard(redis, Clock(), UsageLimits(prices=priced("m:1:10")))
     for _ in range(3):
         await book(
             redis, guard, make_charge(1, 2, chat=GROUP), Usage(prompt_tokens=1000, completion_tokens=100)
@@ -170,7 +179,7 @@ async def test_a_turns_usage_is_recorded_once_with_any_outcome_of_its_commit(red
     box = await open_inbox(redis)
     await box.accept(1)
     claim = await box.claim_one()
-    booking = guard.booking(Usage(prompt_tokens=10), update_id=1, user_id=ANNA, chat_id=ANNA)
+    booking = guard.booking([Usage(prompt_tokens=10)], update_id=1, user_id=ANNA, chat_id=ANNA)
     before = redis.round_trips
 
     with pytest.raises(Forgotten):
@@ -192,9 +201,9 @@ async def test_failed_runs_are_recorded_separately_from_the_turn(
     guard = make_guard(redis, Clock(), UsageLimits())
     for _ in range(2):
         await guard.book(
-            Usage(prompt_tokens=100, completion_tokens=1), update_id=1, user_id=ANNA, chat_id=ANNA
+            [Usage(prompt_tokens=100, completion_tokens=1)], update_id=1, user_id=ANNA, chat_id=ANNA
         )
-    await guard.book(Usage(), update_id=1, user_id=ANNA, chat_id=ANNA)
+    await guard.book([], update_id=1, user_id=ANNA, chat_id=ANNA)
     await book(redis, guard, make_charge(1), Usage(prompt_tokens=10))
     assert (await guard.used_today(user_id=ANNA, chat_id=ANNA))["user"].tokens == 212
     assert min([int(await redis.call("TTL", key)) for key in await all_keys(redis)]) > 0
@@ -207,7 +216,7 @@ async def test_operators_are_exempt_and_missing_limits_cost_no_round_trip(redis:
     for update in range(3):
         assert await check(limited, make_charge(update, user=99)) is None
         assert await check(unlimited, make_charge(update)) is None
-    assert unlimited.booking(Usage(), update_id=4, user_id=ANNA, chat_id=ANNA) == ()
+    assert unlimited.booking([], update_id=4, user_id=ANNA, chat_id=ANNA) == ()
     assert redis.round_trips == before
 
 

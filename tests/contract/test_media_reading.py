@@ -52,7 +52,7 @@ class World:
             largest=20_000_000,
             document_chars=10_000,
         )
-        return MessageReader(media, bot=BOT, eyes={"": eyes})
+        return MessageReader(media, bot=BOT, eyes_of=lambda agent, chosen: eyes)
 
 
 def update(number: int, **content: Any) -> WaitingUpdate:

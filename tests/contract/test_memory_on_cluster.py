@@ -203,7 +203,7 @@ async def test_a_turn_commits_all_its_records_and_a_reset_erases_them(
     await turns.record(claim, epoch=0, newest_update=1, fields={"model:1": "{}"})
 
     guard = LimitGuard(redis, UsageLimits(), exempt=frozenset(), clock=lambda: NOW)
-    booking = guard.booking(Usage(prompt_tokens=10), update_id=1, user_id=1, chat_id=1)
+    booking = guard.booking([Usage(prompt_tokens=10)], update_id=1, user_id=1, chat_id=1)
     await turns.commit(claim, replace(make_commit(1), booking=booking))
     assert (await guard.used_today(user_id=1, chat_id=1))["chat"].tokens == 10, (
         "its slot may be another node's"

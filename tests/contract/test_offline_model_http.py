@@ -17,6 +17,7 @@ from bot.agent.actions import CompletedStep, ToolResult
 from bot.agent.fact_model import ModelFactReader
 from bot.agent.model import ModelReply, ToolCall
 from bot.agent.openai_model import open_openai_model
+from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import ModelSummarizer
 from memory.facts.extractor import ReadingTally
 from memory.facts.queue import FactPageRead, FactWork
@@ -271,9 +272,8 @@ async def test_i04_a_summary_by_rules_has_the_facts_of_people(base_url: str) -> 
         for n, each in enumerate(told)
     )
     async with open_openai_model(model="any", api_key=None, base_url=base_url) as model:
-        summarizer = ModelSummarizer(
-            model, tokenizer=TOKENIZER, context_window=8_192, summary_tokens=400, timeout_s=5
-        )
+        structured = StructuredModel(model, tokenizer=TOKENIZER, context_window=8_192, timeout_s=5)
+        summarizer = ModelSummarizer(structured, summary_tokens=400)
         first = await summarizer.summarize(None, Piece(lines=excerpts, covers=()))
         again = await summarizer.summarize(first, Piece(lines=excerpts[1:2], covers=()))
 
@@ -296,9 +296,8 @@ async def test_i03_a_digest_by_rules_has_the_results_of_tools(base_url: str) -> 
         results=(ToolResult(call_id="c", name="add", output="5", artifact_id="a111"),),
     )
     async with open_openai_model(model="any", api_key=None, base_url=base_url) as model:
-        summarizer = ModelSummarizer(
-            model, tokenizer=TOKENIZER, context_window=8_192, summary_tokens=400, timeout_s=5
-        )
+        structured = StructuredModel(model, tokenizer=TOKENIZER, context_window=8_192, timeout_s=5)
+        summarizer = ModelSummarizer(structured, summary_tokens=400)
         first = await summarizer.digest(task="t", digest="", steps=[step], usages=[])
         again = await summarizer.digest(task="t", digest=first, steps=[], usages=[])
 
@@ -337,7 +336,8 @@ async def test_facts_by_rules_are_those_that_the_reader_accepts(base_url: str) -
         page=FactPageRead(),
     )
     async with open_openai_model(model="any", api_key=None, base_url=base_url) as model:
-        reader = ModelFactReader(model, tokenizer=TOKENIZER, context_window=8_192, timeout_s=5)
+        structured = StructuredModel(model, tokenizer=TOKENIZER, context_window=8_192, timeout_s=5)
+        reader = ModelFactReader(structured)
         facts = await reader.read(work, ReadingTally())
 
     assert [(fact.subject, fact.subject_id, fact.statement, fact.message_ids) for fact in facts] == [

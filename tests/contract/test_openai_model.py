@@ -14,6 +14,7 @@ from bot.agent.openai_model import Breaker, OpenAIModel, Patience, open_openai_m
 from bot.errors import (
     BotError,
     ModelBarred,
+    ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
     ModelRepliedNothing,
@@ -230,7 +231,7 @@ async def test_an_empty_reply_is_tried_again_once() -> None:
         (quota_exceeded(), ModelQuotaExhausted),
         (context_too_long(), PromptTooLong),
         (unauthorized(), ModelBarred),
-        (Reply(failure=Failure(status=404, message="no such model", code="model_not_found")), ModelBarred),
+        (Reply(failure=Failure(status=404, message="no such model", code="model_not_found")), ModelMissing),
         (rate_limited(retry_after_s=3_600), ModelUnavailable),
     ],
 )

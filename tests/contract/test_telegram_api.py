@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
@@ -220,12 +219,6 @@ async def test_buttons_with_different_row_numbers_stand_in_different_rows() -> N
 
     keyboard = [[each["callback_data"] for each in row] for row in shown["reply_markup"]["inline_keyboard"]]
     assert keyboard == [["0-1", "0-2"], ["2-1", "2-2"]]
-
-
-@pytest.mark.parametrize("targets", [{}, {"data": "help", "url": "https://t.me/mem_bot"}])
-def test_a_button_has_exactly_one_target(targets: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="exactly one"):
-        Button(text="Open", **targets)
 
 
 async def test_get_me_tells_whether_botfather_knows_the_memory_page() -> None:

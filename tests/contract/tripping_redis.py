@@ -22,6 +22,9 @@ class TrippingRedis:
     async def run_all(self, *arguments: Any) -> Any:
         return await self._trip(self._redis.run_all, *arguments)
 
+    async def run_durably(self, *arguments: Any) -> Any:
+        return await self._trip(self._redis.run_durably, *arguments)
+
     async def call(self, *arguments: Any) -> Any:
         return await self._trip(self._redis.call, *arguments)
 

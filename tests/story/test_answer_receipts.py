@@ -48,7 +48,7 @@ async def ask_about_the_locker(bot: Story) -> tuple[Message, AnswerReceipt]:
 
 
 async def test_a_receipt_names_what_an_answer_was_made_of(stores: StoryStores) -> None:
-    async with running_bot(stores, adds_first, input_price=1.0, output_price=2.0, recall_k=1) as bot:
+    async with running_bot(stores, adds_first, models="gpt-5.4-mini:1:2", recall_k=1) as bot:
         answer, receipt = await ask_about_the_locker(bot)
         (told,) = (await RedisHistory(bot.redis).get(REF, [receipt.recalled[0].message_id])).values()
 

@@ -87,15 +87,15 @@ async def test_a_long_list_is_turned_page_by_page_in_the_same_message(stores: St
         await plant(bot, *(f"Ben Hart knows song {number}" for number in range(12, 0, -1)))
         first = await _list(bot, BEN)
 
-        second = await _press(bot, BEN, first, english("facts-more"))
-        last = await _press(bot, BEN, first, english("facts-more"))
-        again = await _press(bot, BEN, first, english("facts-back"))
+        second = await _press(bot, BEN, first, english("list-more"))
+        last = await _press(bot, BEN, first, english("list-more"))
+        again = await _press(bot, BEN, first, english("list-back"))
 
     assert "5. Ben Hart knows song 5\nThese are 1 to 5 of 12." in first["text"]
     assert "6. Ben Hart knows song 6" in second["text"]
-    assert _rows(second)[2] == [english("facts-back"), english("facts-more")]
+    assert _rows(second)[2] == [english("list-back"), english("list-more")]
     assert "12. Ben Hart knows song 12\nThese are 11 to 12 of 12." in last["text"]
-    assert _rows(last)[2] == [english("facts-back")]
+    assert _rows(last)[2] == [english("list-back")]
     assert again["text"] == second["text"]
 
 
@@ -415,7 +415,7 @@ async def test_the_list_is_in_the_readers_language(stores: StoryStores, language
         await bot.wait_until(lambda: LIVES in bot.shown_in(BEN)[-1]["text"])
         shown = bot.shown_in(BEN)[-1]
     assert shown["text"].split("\n")[0] == words("facts-title", place="private")
-    assert _rows(shown)[0] == [words("facts-delete", number=1)]
+    assert _rows(shown)[0] == [words("list-delete", number=1)]
 
 
 async def test_a_press_whose_erasure_was_interrupted_ends_with_the_present_list(stores: StoryStores) -> None:

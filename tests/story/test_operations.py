@@ -75,7 +75,7 @@ async def test_nobody_but_operators_reaches_any_of_it(stores: StoryStores) -> No
 
 async def test_now_and_series_tell_what_happened(stores: StoryStores) -> None:
     turns = 5
-    async with running_bot(stores, input_price=1.0, output_price=2.0) as bot:
+    async with running_bot(stores, models="gpt-5.4-mini:1:2") as bot:
         for number in range(turns):
             await bot.ask(BEN, f"line {number}")
         await bot.ask(BEN, "/help")

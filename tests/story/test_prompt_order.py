@@ -141,7 +141,7 @@ async def test_a_system_prompt_larger_than_the_window_ends_the_start_with_both_s
     (told,) = str(refused.value).splitlines()
     assert told.startswith(problem)
     assert told.endswith(
-        " tokens; with at least 256 for the conversation they must fit the 3,072 that the model's window of "
+        " tokens; with at least 256 for the conversation they must fit the 3,072 that scripted-unknown's window of "
         "4,096 (MODEL_CONTEXT_WINDOW) has for prompts"
     )
 

@@ -38,7 +38,7 @@ async def test_a_record_shows_the_whole_life_of_its_update(
         calls(call("add", {"a": 2, "b": 3}), call(f"{CANARY}_tool", {})),
         text("It is 5."),
     ]
-    async with running_bot(stores, script, input_price=1.0, output_price=2.0) as bot:
+    async with running_bot(stores, script, models="gpt-5.4-mini:1:2") as bot:
         await bot.say(BEN, f"hello {CANARY}")
         await bot.wait_for_prompts(1)
         await bot.say(BEN, "add 2")

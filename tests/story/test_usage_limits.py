@@ -63,7 +63,7 @@ async def test_a_chat_over_its_daily_tokens_is_refused_and_operators_are_not(sto
 
 async def test_usage_shows_the_usage_and_limits_of_a_person_and_a_chat(stores: StoryStores) -> None:
     async with running_bot(
-        stores, input_price=1_000_000, chat_tokens_per_day=100_000, user_messages_per_minute=9
+        stores, models="gpt-5.4-mini:1000000:0", chat_tokens_per_day=100_000, user_messages_per_minute=9
     ) as bot:
         await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
         await bot.ask(BEN, "hello")

@@ -141,7 +141,7 @@ async def test_why_names_the_tools_of_an_answer(stores: StoryStores) -> None:
 
 
 async def test_a_cost_is_named_where_prices_are_known(stores: StoryStores) -> None:
-    async with running_bot(stores, input_price=1.0, output_price=2.0) as bot:
+    async with running_bot(stores, models="gpt-5.4-mini:1:2") as bot:
         await bot.ask(BEN, "hello")
         why = await _why(bot, BEN)
 

@@ -7,9 +7,10 @@ import pytest
 
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.app.agents import conversation_window, model_names, read_agents
-from bot.app.build import build_team, compression_limits
+from bot.app.build import build_teams, compression_limits
 from bot.errors import SettingsInvalid
 from bot.settings import load_settings
+from bot.tools import BUILT_IN_TOOLS
 from tests.unit.agent.kit import make_context, message
 
 FILE = """
@@ -56,7 +57,7 @@ def test_i02_an_agent_without_a_model_uses_openai_model_and_the_main_agents_wind
     given = load_settings(openai_model="my-local-model", model_context_window=32_000, agents_file=path)
 
     settings, spec = read_agents(given)
-    team = build_team(settings, spec, None)
+    team = build_teams(settings, spec, None)("")
 
     agents = {name: agent for name, agent in team.agents.items() if isinstance(agent, FunctionsBasedAgent)}
     assert {name: agent.limits.context_window for name, agent in agents.items()} == windows
@@ -71,20 +72,19 @@ def test_i02_compression_uses_the_smallest_window_of_the_agents_that_can_have_th
     given = load_settings(openai_model="my-local-model", agents_file=path)
 
     settings, spec = read_agents(given)
-    limits = compression_limits(settings, spec)
+    limits = compression_limits(settings, spec)[""]
 
     assert conversation_window(settings, spec) == 8_192
-    assert limits is not None
     assert limits.trigger_tokens == 4_096
     without = settings.model_copy(update={"openai_summary_model": ""})
-    assert compression_limits(without, spec) is None
+    assert compression_limits(without, spec) == {}
 
 
 def test_a_window_too_small_for_the_built_in_agent_is_reported_as_a_problem_of_the_window() -> None:
     settings, spec = read_agents(load_settings(model_context_window=1024, agents_file=None))
 
     with pytest.raises(SettingsInvalid) as refused:
-        build_team(settings, spec, None)
+        build_teams(settings, spec, None)("")
 
     (told,) = refused.value.problems
     assert told.startswith("MODEL_CONTEXT_WINDOW: the prompt and the tools of Mnemogram take ")
@@ -102,7 +102,7 @@ async def test_the_selector_of_the_agents_file_is_used_with_and_without_summarie
     path.write_text('[agent]\nselector = "newest_selector:build"\n')
     settings, spec = read_agents(load_settings(agents_file=path))
 
-    agent = build_team(settings, spec, None).agents[spec.main]
+    agent = build_teams(settings, spec, None)("").agents[spec.main]
 
     assert isinstance(agent, FunctionsBasedAgent)
     history = [message(1, "one"), message(2, "two")]
@@ -116,6 +116,6 @@ def test_t05_only_the_simulators_agent_has_the_tool_add(monkeypatch: pytest.Monk
     _, simulated = read_agents(load_settings(agents_file=None, telegram_bot_token=None))
     _, real = read_agents(load_settings(agents_file=None, telegram_bot_token="77:AbCdEfGh"))
 
-    built_in = {"current_time", "forget_fact", "read_artifact", "search_memory"}
+    built_in = set(BUILT_IN_TOOLS)
     assert {tool.name for tool in simulated.agents[simulated.main].tools} == {"add", "upper", *built_in}
     assert {tool.name for tool in real.agents[real.main].tools} == built_in

@@ -5,14 +5,13 @@ from datetime import UTC, datetime
 import pytest
 
 from bot.transport.fact_lists import (
-    FACTS_SHOWN,
     FactPress,
     facts_buttons,
     facts_text,
-    page_start,
     parse_press,
     token_of,
 )
+from bot.transport.paging import PAGE_SIZE, page_start
 from bot.transport.rich_text import utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT
 from bot.transport.words import LANGUAGES, words_for
@@ -121,7 +120,7 @@ def test_the_longest_page_fits_into_one_message(language: str) -> None:
     words = words_for(language)
     longest = [
         make_fact(number, "ш" * LONGEST_STATEMENT, subject="щ" * LONGEST_SUBJECT, valid_to=1e9)
-        for number in range(FACTS_SHOWN + 1)
+        for number in range(PAGE_SIZE + 1)
     ]
     notes = [words("facts-buttons"), words("facts-unread", count=100)]
     title, notice = (

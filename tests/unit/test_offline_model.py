@@ -46,6 +46,7 @@ TOOLS = [
     tool("weather", city=TEXT, days={"type": "integer"}),
     tool("total", values={"type": "array", "items": NUMBER}),
     tool("read_artifact", artifact_id=TEXT),
+    tool("set_reminder", required=["when", "text"], when=TEXT, text=TEXT),
 ]
 
 
@@ -94,6 +95,12 @@ def planned(reply: OfflineReply) -> tuple[str, dict[str, Any]] | None:
         ("@mnemogram_bot add 2 and 3 please", "add", {"a": 2, "b": 3}),
         ("upper hello", "upper", {"text": "hello"}),
         ("please use upper with “straße”", "upper", {"text": "straße"}),
+        (
+            "Remind me in 20 minutes to water the plants.",
+            "set_reminder",
+            {"when": "in 20 minutes", "text": "water the plants."},
+        ),
+        ("remind me to call Anna at 18:30", "set_reminder", {"when": "18:30", "text": "call Anna"}),
         ("what time is it?", "current_time", {}),
         ("what time is it in Lisbon?", "current_time", {"timezone": "Europe/Lisbon"}),
         ("What's the time in new york now?", "current_time", {"timezone": "America/New_York"}),

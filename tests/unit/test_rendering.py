@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.transport.rendering import ConvertedEntity, display_width, render, render_messages, render_with
+from bot.transport.rendering import display_width, render, render_messages, render_with
 from bot.transport.rich_text import Entity, RichText, Span, is_sendable_url, valid_spans
 
 
@@ -318,7 +318,7 @@ ParserPanic.__name__ = "PanicException"
     ],
 )
 def test_plain_words_are_not_converted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def convert(_: str) -> tuple[str, Sequence[ConvertedEntity]]:
+    def convert(_: str) -> tuple[str, Sequence[Entity]]:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bot.transport.rendering.convert_by_library", convert)
@@ -328,14 +328,14 @@ def test_plain_words_are_not_converted(text: str, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("failure", [RuntimeError, RecursionError, ParserPanic])
 def test_a_failing_converter_leaves_the_plain_text(failure: type[BaseException]) -> None:
-    def convert(_: str) -> tuple[str, Sequence[ConvertedEntity]]:
+    def convert(_: str) -> tuple[str, Sequence[Entity]]:
         raise failure
 
     assert render_with(convert, " **a** <b> ") == RichText(text="**a** <b>")
 
 
 def test_an_interrupt_is_not_treated_as_a_failure_of_the_converter() -> None:
-    def convert(_: str) -> tuple[str, Sequence[ConvertedEntity]]:
+    def convert(_: str) -> tuple[str, Sequence[Entity]]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -5,13 +5,12 @@ from dataclasses import replace
 import pytest
 
 from bot.transport.contents import Attachment
-from bot.transport.rich_text import utf16_slice
+from bot.transport.rich_text import Entity, utf16_slice
 from bot.transport.updates import (
     Callback,
     Command,
     IncomingMessage,
     Membership,
-    MessageEntity,
     ParsedUpdate,
     ReplyTo,
     context_keys,
@@ -72,7 +71,7 @@ def test_a_caption_is_parsed_as_text_with_its_entities() -> None:
     message = parsed(photo=["a photo"], caption="hi", caption_entities=[BOLD], entities=[{"type": "x"}])
 
     assert (message.kind, message.text) == ("caption", "hi")
-    assert message.entities == (MessageEntity(type="bold", offset=0, length=2),)
+    assert message.entities == (Entity(type="bold", offset=0, length=2),)
 
 
 @pytest.mark.parametrize(
@@ -102,9 +101,9 @@ def test_entities_keep_their_options() -> None:
     ]
 
     assert parsed(text="hello", entities=entities).entities == (
-        MessageEntity(type="text_mention", offset=0, length=1, user_id=7),
-        MessageEntity(type="pre", offset=1, length=1, language="py"),
-        MessageEntity(type="text_link", offset=2, length=1, url="https://a.bc"),
+        Entity(type="text_mention", offset=0, length=1, user_id=7),
+        Entity(type="pre", offset=1, length=1, language="py"),
+        Entity(type="text_link", offset=2, length=1, url="https://a.bc"),
     )
 
 
@@ -306,7 +305,7 @@ def test_unreadable_fields_stay_empty(raw: dict[str, object], expected: ParsedUp
 
 
 def command(text: str, length: int, offset: int = 0) -> Command | None:
-    entity = MessageEntity(type="bot_command", offset=offset, length=length)
+    entity = Entity(type="bot_command", offset=offset, length=length)
     return parse_command(replace(PLAIN, text=text, entities=(entity,)))
 
 

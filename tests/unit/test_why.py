@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from bot.agent.model import Usage
 from bot.transport.rich_text import Entity, RichText, utf16_slice
 from bot.transport.words import LANGUAGES, words_for
 from bot.turn.answer_receipt import (
     AnswerReceipt,
     CalledTool,
     LeftOutOfPart,
-    ModelTokens,
     RecalledMessage,
 )
 from bot.turn.commands.why import FIRST_WORDS, Memory, why_text
@@ -67,8 +67,8 @@ FULL = _receipt(
         LeftOutOfPart(part="window", count=1, why="no_text"),
     ),
     models=(
-        ModelTokens(model="gpt-5-mini", prompt_tokens=1_200, completion_tokens=30),
-        ModelTokens(model="gpt-5-nano", prompt_tokens=34, completion_tokens=5),
+        Usage(model="gpt-5-mini", prompt_tokens=1_200, completion_tokens=30),
+        Usage(model="gpt-5-nano", prompt_tokens=34, completion_tokens=5),
     ),
     micros=1_250,
 )
@@ -128,7 +128,7 @@ def test_facts_that_were_told_stand_behind_the_messages_and_forgotten_ones_are_c
 
 
 def test_an_answer_without_memories_says_so() -> None:
-    text = _why(replace(EMPTY, models=(ModelTokens(model="m", prompt_tokens=1, completion_tokens=1),))).text
+    text = _why(replace(EMPTY, models=(Usage(model="m", prompt_tokens=1, completion_tokens=1),))).text
 
     assert text == (
         "What that answer was made of:\nFrom memory: nothing.\nModel: m. Read: 1 token. Written: 1 token."
@@ -225,7 +225,7 @@ def test_the_text_is_in_the_readers_language_with_its_calendar_and_digits(
     receipt = _receipt(
         1,
         window_messages=2,
-        models=(ModelTokens(model="м", prompt_tokens=1, completion_tokens=2),),
+        models=(Usage(model="м", prompt_tokens=1, completion_tokens=2),),
         micros=20,
     )
 

@@ -24,7 +24,8 @@ DAY = date(2026, 11, 21)
 _FSI, _PDI = "\u2068", "\u2069"
 _SAME_EVERYWHERE = {
     *("list-separator", "usage-tokens", "why-memory", "catchup-point", "catchup-point-by"),
-    *("facts-line", "facts-delete", "facts-correct"),
+    *("facts-line", "list-delete", "facts-correct"),
+    *("reminder-due", "reminder-due-group", "reminders-line", "reminders-line-by"),
 }
 _PLURALS = {"zero", "one", "two", "few", "many", "other"}
 
@@ -100,8 +101,8 @@ def test_no_sentence_is_left_in_english(language: str) -> None:
 @pytest.mark.parametrize("language", ["ru", "fa"])
 def test_a_sentence_in_another_script_contains_no_english_word(language: str) -> None:
     names = (
-        r"/facts (?:on|off)(?: all)?|OPENAI_API_KEY|Telegram|Markdown|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC"
-        r"|Anna|MB|all|/\w+|@\w+"
+        r"/facts (?:on|off)(?: all)?|/timezone (?:off|Moscow|Tehran)|OPENAI_API_KEY|Telegram|Markdown"
+        r"|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
     )
     for key in _variables("en"):
         left = re.sub(names, "", _said(language, key, 5))
@@ -243,9 +244,12 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
         "/catchup — see what was said since you last wrote; or /catchup 2h, /catchup 10:00, /catchup 50",
         "/memory — see what I remember from this group or topic",
         "/facts — see what I know about you, and correct or delete it",
+        "/reminders — see the reminders of this chat, and cancel them",
+        "/timezone — see or change your time zone, which I need for reminders",
         "/why — as a reply to an answer: see what it was made of",
         "/forget — as a reply: erase that message everywhere",
         "/stop — stop the answer I'm writing",
+        "/model — see which model answers here, and choose another",
         "/usage — see today's usage and the limits",
         "/help — show this text",
         "",
@@ -262,5 +266,18 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
     ]
     private = help_text(words_for("en"), COMMANDS, is_group=False, is_operator=False)
     assert re.findall(r"^/\w+", private, re.MULTILINE) == [
-        *("/new", "/memory", "/facts", "/why", "/forget", "/reset", "/stop", "/usage", "/help")
+        *(
+            "/new",
+            "/memory",
+            "/facts",
+            "/reminders",
+            "/timezone",
+            "/why",
+            "/forget",
+            "/reset",
+            "/stop",
+            "/model",
+            "/usage",
+            "/help",
+        )
     ]

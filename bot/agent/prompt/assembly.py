@@ -230,6 +230,7 @@ GIVES_WAY = (
     Concession(part="summary", shrink=partial(cut_text, least=64), why="its ends tell most"),
     # The work of this run, which can be repeated.
     Concession(part="record", shrink=drop, why="the oldest call of another agent goes first"),
+    Concession(part="steps", shrink=drop_images, why="the tools can be called again"),
     Concession(
         part="steps",
         shrink=partial(cut_messages, roles=("tool",), least=32),

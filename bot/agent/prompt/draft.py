@@ -349,14 +349,20 @@ def _digest(parts: PromptParts, meter: TokenCounter) -> Section:
 
 
 def _steps(parts: PromptParts, meter: TokenCounter) -> Section:
-    """Return the steps without a digest. A step and its results stay together, or the request would be invalid."""
+    """Return the steps without a digest. A step, its results and their pictures stay together."""
     covered = parts.digest.covers if parts.digest else 0
     repaired = repair_pairs([each for step in parts.steps[covered:] for each in step.to_chat_messages()])
     pieces: list[PromptPiece] = []
     for messages in exchanges(repaired):
-        calls = messages[0].tool_calls
-        tokens = sum(cost_of(message, meter) for message in messages)
-        pieces.append(PromptPiece(id=calls[0].id if calls else "", messages=tuple(messages), tokens=tokens))
+        tokens, calls = sum(cost_of(message, meter) for message in messages), messages[0].tool_calls
+        if messages[0].images and pieces:
+            step = pieces.pop()
+            tokens += step.tokens
+            pieces.append(replace(step, messages=(*step.messages, *messages), tokens=tokens))
+        else:
+            pieces.append(
+                PromptPiece(id=calls[0].id if calls else "", messages=tuple(messages), tokens=tokens)
+            )
     return EMPTY.with_pieces(pieces, meter=meter)
 
 

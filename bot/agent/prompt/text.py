@@ -7,6 +7,7 @@ from itertools import islice
 from string import ascii_letters, digits
 from typing import Literal
 
+from bot.agent.actions import PICTURES_HEADING
 from bot.agent.model import Image, PromptMessage
 from memory.characters import as_read, seen_characters
 from memory.history.fact import Fact
@@ -85,6 +86,7 @@ _HEADINGS = (
     RECORD_HEADING,
     TASK_HEADING,
     DIGEST_HEADING,
+    PICTURES_HEADING,
 )
 
 

@@ -1,10 +1,13 @@
 """Checks of the agents, the models, the embedder and the bot at Telegram."""
 
 import asyncio
+import importlib
 import time
+from collections.abc import Collection
 from contextlib import AsyncExitStack, suppress
 from urllib.parse import urlsplit
 
+from bot.agent.agents_file import TeamSpec
 from bot.agent.model import PromptMessage
 from bot.agent.openai_model import Patience, open_openai_model
 from bot.app.agents import find_room_problems, model_names, read_agents
@@ -22,6 +25,9 @@ from bot.errors import (
     TelegramRefused,
     TellUser,
 )
+from bot.mcp.schemas import tool_name
+from bot.mcp.servers import McpServers
+from bot.mcp.tools import McpStatus
 from bot.media.reader import LARGEST_FILE
 from bot.settings import Settings
 from bot.transport.gating import BotIdentity
@@ -30,6 +36,7 @@ from memory.stores import open_embedder
 
 _WORD = "hello"
 _ONE_TRY = Patience(tries=1, idle_s=7.0)
+_SERVERS_S = 10.0
 _RECENT_S = 3600
 _MANY_PENDING = 100
 
@@ -53,9 +60,50 @@ async def check_model(settings: Settings) -> list[Finding]:
         return [warn("model", "the offline model answers; it is only for demonstrations", fix)]
     names = {settings.openai_model}
     with suppress(SettingsInvalid):  # `check_agent` reports it
-        names = model_names(*read_agents(settings))
+        settings, spec = read_agents(settings)
+        names = model_names(settings, spec)
     names = sorted({*names, *filter(None, [settings.summary_model])})
     return list(await asyncio.gather(*(_request_word(settings, name) for name in names)))
+
+
+async def check_servers(settings: Settings) -> list[Finding]:
+    """Connect to each MCP server and list its tools, in time for the other findings."""
+    with suppress(SettingsInvalid):  # `check_agent` reports it
+        _, spec = read_agents(settings)
+        if spec.servers:
+            # Seconds on a loaded machine, which are not the servers'.
+            await asyncio.to_thread(importlib.import_module, "bot.mcp.connection")
+        async with McpServers.open(spec.servers) as servers:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_SERVERS_S):
+                    await asyncio.gather(*map(servers.tools_of, spec.servers))
+            return [_judge_server(each, _named_tools(spec, each.name)) for each in servers.status()]
+    return []
+
+
+def _named_tools(spec: TeamSpec, server: str) -> set[str]:
+    """Return the tools of a server that AGENTS_FILE names, by their names for the model."""
+    toolsets = [agent.mcp for agent in spec.agents.values() if agent.mcp]
+    references = [each for toolset in toolsets for each in toolset.references if each.server == server]
+    named = {each.tool for each in references if each.tool != "*"} | {
+        *(spec.servers[server].table.tools or ())
+    }
+    limited = {name for name in spec.limited_mcp_tools if name.startswith(f"{server}__")}
+    return {tool_name(server, each) for each in named} | limited
+
+
+def _judge_server(server: McpStatus, named: Collection[str]) -> Finding:
+    if server.latency_s is None or server.error:
+        says = f"{server.name}: {server.error or f'no list of tools within {_SERVERS_S:g} s'}"
+        return warn("mcp", says, f"Check [mcp.servers.{server.name}]. Answers go without its tools.")
+    if not server.tools:
+        fix = f"Check `tools` of [mcp.servers.{server.name}]. The log tells of tools that were left out."
+        return warn("mcp", f"{server.name}: it has no tool for agents", fix)
+    if missing := sorted({*named} - {*server.tools}):
+        fix = f"Correct the names in AGENTS_FILE. It lists: {', '.join(server.tools)}."
+        return warn("mcp", f"{server.name}: it has no {', '.join(missing)}", fix)
+    says = f"{server.name}: listed in {server.latency_s:.1f} s; tools: {', '.join(server.tools)}"
+    return ok("mcp", says)
 
 
 async def check_media(settings: Settings) -> list[Finding]:
@@ -209,7 +257,7 @@ def _judge_failure(name: str, failure: TellUser) -> Finding:
         return warn("model", says, "Try again, or try another OPENAI_MODEL.")
     fix = "Check OPENAI_BASE_URL and the network."
     if isinstance(failure, ModelRefused):
-        settings = "OPENAI_MODEL, OPENAI_SUMMARY_MODEL, AGENTS_FILE"
+        settings = "OPENAI_MODEL, MODELS, OPENAI_SUMMARY_MODEL, AGENTS_FILE"
         fix = f"Check OPENAI_API_KEY, and that the endpoint has the model {name} ({settings})."
     if isinstance(failure, ModelQuotaExhausted):
         fix = "Increase the quota of the account of OPENAI_API_KEY."

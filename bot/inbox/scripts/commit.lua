@@ -5,7 +5,8 @@
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited unread choices extract
 -- ARGV: fence:json expected_epoch now changes:json settings:json counted...
--- changes, settings: CommitChanges and CommitSettings (bot/turn/store.py); counted: name, amount, …
+-- changes: a turn, as _changes has it (bot/turn/store.py). settings: prefixes of keys, how much to keep for how many
+-- seconds, and the revision that the turn has read, "" if it depends on no message. counted: name, amount, …
 -- Returns ok | already (this commit was done before) | fenced | forgotten
 -- | changed (messages were deleted or edited since the turn read the history)
 -- With `begins_send` the first send counts as begun: it follows at once, or count_sends.lua takes the count back.

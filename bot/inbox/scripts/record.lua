@@ -1,8 +1,8 @@
 -- Record finished steps of the running turn.
 -- USES: fence
 -- KEYS: ready epoch journal stop box
--- ARGV: fence:json expected_epoch newest fields...
--- newest: the newest update id of the turn; fields: step, value, …
+-- ARGV: fence:json expected_epoch newest order_id:number fields...
+-- newest: the newest update of the turn; order_id: a stop with a higher id ends it; fields: step, value, …
 -- Returns ok | stopped (recorded, but a /stop has come) | fenced | forgotten (nothing recorded)
 if not is_held(ready, fence) then
   return 'fenced'
@@ -13,7 +13,7 @@ if (redis.call('GET', epoch) or '0') ~= expected_epoch or not redis.call('ZSCORE
 end
 redis.call('HSET', journal, unpack(fields))
 local stopped_before = redis.call('GET', stop)
-if stopped_before and tonumber(stopped_before) > tonumber(newest) then
+if stopped_before and tonumber(stopped_before) > order_id then
   return 'stopped'
 end
 return 'ok'

@@ -1,9 +1,9 @@
 -- Erase everything of a context and raise its epoch, which fences every late writer. Atomic.
 -- USES: fence erase_memory
--- KEYS: CONTEXT_KEYS contexts work compress extract erasures box journal outbox sending delivering stop dead ready erased
+-- KEYS: CONTEXT_KEYS contexts work compress extract due erasures box journal outbox sending delivering stop dead ready erased
 -- KEYS: active control
 -- ARGV: context_id now order_of_reset:json erased_keys:json
--- order_of_reset: ResetOrder (bot/turn/store.py)
+-- order_of_reset: `update_id` and `fence` are of the update that asks for it, absent for a reset from outside the chat
 -- erased: the key of this reset: a repetition returns the same counts and erases nothing more
 -- Returns fenced, or an Erasure (memory/history/store.py) as JSON, which is also in the journal of the answered update.
 local update_id, prefix = order_of_reset.update_id, order_of_reset.update_prefix

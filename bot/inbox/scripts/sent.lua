@@ -3,7 +3,7 @@
 -- USES: fence telegram_index counters
 -- KEYS: ready active box outbox sending delivering telegram epoch counts
 -- ARGV: fence:json part expected_epoch now outcome:json
--- outcome: SendOutcome (bot/turn/store.py)
+-- outcome: telegram_id is "-" for a part that no message shows, and "" if nobody knows whether it arrived
 -- Returns ok | settled (the claim has ended) | fenced | gone (the outbox was erased meanwhile). A repetition whose first
 -- reply was lost gets that reply again, if the part belongs to an update.
 

@@ -10,7 +10,7 @@ if not is_held(ready, fence) then
 end
 
 local attempt = attempt_of(fence)
-local buried = {}
+local buried, from = {}, 0
 local parts = redis.call('LRANGE', outbox, 0, -1)
 if #parts == 0 then
   local first, is_resumed = first_update(journal, box)
@@ -29,6 +29,11 @@ if #parts == 0 then
     buried[#buried + 1] = redis.call('HGET', update_prefix .. first, 'payload')
     first, is_resumed = first_update(journal, box)
   end
+  if is_resumed then
+    -- Reminders that came since stand before the updates of the interrupted turn, and wait for its end.
+    local is_own = string.sub(first, 1, 1) == '-'
+    from = is_own and redis.call('ZRANK', box, first) or redis.call('ZCOUNT', box, '-inf', '(0')
+  end
   -- After a burial the caller only apologises: the next update is not begun yet.
   if first and #buried == 0 and redis.call('HGET', update_prefix .. first, 'attempt') ~= attempt then
     redis.call('HSET', update_prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', fence.consumer)
@@ -37,7 +42,7 @@ if #parts == 0 then
 end
 
 local updates = {}
-for _, id in ipairs(redis.call('ZRANGE', box, 0, updates_at_most - 1)) do
+for _, id in ipairs(redis.call('ZRANGE', box, from, from + updates_at_most - 1)) do
   updates[#updates + 1] = id
   updates[#updates + 1] = redis.call('HGET', update_prefix .. id, 'payload')
 end

@@ -15,11 +15,11 @@ const MOST = 200;
 // `onChange()` is called after each change that a person has made here.
 export function createFacts({ api, path, context, me, openMessage, onChange, signal }) {
   const count = el("p", { class: "soft", role: "status", "data-testid": "facts-count" });
-  const title = el("h2", { class: "facts-title", tabindex: "-1" }, words.factsTitle);
+  const title = el("h2", { class: "side-title", tabindex: "-1" }, words.factsTitle);
   const box = el("div", { class: "fact-groups" });
   const more = button({ class: "button plain", hidden: true, onclick: loadMore, "data-testid": "more-facts" });
-  const head = el("header", { class: "facts-head" }, title, el("p", { class: "soft facts-chat" }, name(contextTitle(context))), count);
-  const root = el("section", { class: "facts-view", "aria-label": words.tabs.facts, "data-testid": "facts" }, head, box, more);
+  const head = el("header", { class: "side-head" }, title, el("p", { class: "soft side-chat" }, name(contextTitle(context))), count);
+  const root = el("section", { class: "side-view facts-view", "aria-label": words.tabs.facts, "data-testid": "facts" }, head, box, more);
   const openFolds = new Set();
   const parts = { me, openMessage, askForget, correct };
   let entries = new Map();

@@ -33,6 +33,21 @@ export function confirmForgetFact(fact, run) {
   });
 }
 
+// `run()` resolves to {receipt}, with null if the reminder was gone.
+export function confirmForgetReminder(reminder, run) {
+  return confirmErasure({
+    title: words.forgetReminderTitle,
+    content: [
+      el("p", { class: "preview" }, el("span", { class: "preview-text", dir: "auto" }, reminder.text)),
+      el("p", null, reminder.repeats ? words.forgetReminderWhatRepeats : words.forgetReminderWhat),
+      el("p", null, words.forgetReminderLimits),
+    ],
+    confirm: words.deleteButton,
+    run,
+    gone: words.reminderGone,
+  });
+}
+
 export function confirmReset(context, run) {
   return confirmErasure({
     title: words.resetTitle,

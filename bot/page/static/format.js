@@ -30,6 +30,13 @@ export function dayAndTime(seconds) {
   return `${daysAgo(seconds) === 0 ? capital(relative.format(0, "day")) : day(seconds)}, ${timeOfDay(seconds)}`;
 }
 
+// "Tue 24 November, 09:00" on the clock of a zone, with the year if it is not this one.
+export function dayAndTimeIn(seconds, zone) {
+  const year = isThisYear(seconds) ? {} : { year: "numeric" };
+  const shown = { weekday: "short", day: "numeric", month: "long", ...year, hour: "numeric", minute: "2-digit" };
+  return new Intl.DateTimeFormat(undefined, { ...shown, timeZone: zone }).format(seconds * 1000);
+}
+
 export function isSameDay(one, other) {
   return new Date(one * 1000).toDateString() === new Date(other * 1000).toDateString();
 }

@@ -7,8 +7,8 @@ import { errorBox, spinnerBox, stateBox } from "./states.js";
 import { showBackButton } from "./telegram.js";
 import { words } from "./words.js";
 
-const ICONS = { memory: "timeline", facts: "facts", overview: "overview", operations: "operations" };
-const SIDES = ["overview", "facts"];
+const ICONS = { memory: "timeline", facts: "facts", reminders: "reminders", overview: "overview", operations: "operations" };
+const SIDES = ["overview", "facts", "reminders"];
 
 // `found` is the answer of `contexts`; `reload()` fetches it again. Returns {back, stop}.
 export function createFrame(root, { api, found, reload }) {
@@ -45,7 +45,7 @@ export function createFrame(root, { api, found, reload }) {
     root.dataset.side = sideKind;
     fill(sideSwitch, view && SIDES.map(sideButton));
     side.scrollTop = scrolledTo.get(sideKind) ?? 0;
-    if (sideKind === "facts") view?.showFacts();
+    view?.showSide(sideKind);
   }
 
   function sideButton(kind) {
@@ -77,7 +77,7 @@ export function createFrame(root, { api, found, reload }) {
     const openTimeline = () => openTab("memory");
     view = createMemoryView({ api, bot, me, context, openOverview, openTimeline, onChange: changed, onReset: reload, onCount });
     fill(main, view.root);
-    fill(sideContent, view.overview, view.facts);
+    fill(sideContent, view.sides);
     scrolledTo.clear();
     side.scrollTop = 0;
     openSide(sideKind);

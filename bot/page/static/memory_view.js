@@ -1,4 +1,4 @@
-// The memory of one context: its head, search, timeline, selection, facts and overview.
+// The memory of one context: its head, search, timeline, selection, overview, facts and reminders.
 import { button, el, icon, iconButton } from "./dom.js";
 import { day } from "./format.js";
 import { confirmForget, confirmReset } from "./forget.js";
@@ -6,6 +6,7 @@ import { messageEntry } from "./message.js";
 import { createFacts } from "./facts.js";
 import { createOverview } from "./overview.js";
 import { contextAvatar, contextTitle } from "./people.js";
+import { createReminders } from "./reminders.js";
 import { createSearch } from "./search.js";
 import { createSelectionBar, Selection } from "./selection.js";
 import { Timeline } from "./timeline.js";
@@ -52,6 +53,8 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
   const root = el("div", { class: "memory" }, head, backToHits, el("div", { class: "stage" }, timeline.root, search.root), bar.root);
   const overview = createOverview({ api, path, context, about: bot, reset: askReset, signal });
   const facts = createFacts({ api, path, context, me, openMessage: openSource, onChange: () => receipts.clear(), signal });
+  const reminders = createReminders({ api, path, context, bot, signal });
+  const lists = { facts, reminders };
 
   async function loadReceipt(id) {
     if (!receipts.has(id)) receipts.set(id, await api.get(path(`receipts/${encodeURIComponent(id)}`), { signal }));
@@ -114,7 +117,7 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
 
   async function refresh() {
     if (document.visibilityState !== "visible") return;
-    facts.refresh();
+    for (const list of Object.values(lists)) list.refresh();
     if (await timeline.refresh()) onCount();
   }
 
@@ -134,7 +137,8 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
     timeline.stop();
   }
 
-  return { root, overview: overview.root, facts: facts.root, showFacts: facts.open, canGoBack, back, update, stop };
+  const sides = [overview, facts, reminders].map((side) => side.root);
+  return { root, sides, showSide: (kind) => lists[kind]?.open(), canGoBack, back, update, stop };
 }
 
 function rememberedText({ messages, since }) {

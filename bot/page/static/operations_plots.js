@@ -53,7 +53,7 @@ export function plotsOf(api) {
     }
     const models = unpricedModels(points);
     unpriced.hidden = models.length === 0;
-    unpriced.textContent = `Without prices in the agents file there is no cost: ${models.join(", ")}.`;
+    unpriced.textContent = `Without prices in MODELS there is no cost: ${models.join(", ")}.`;
   }
 
   const loads = repeated(load, REFRESH_S);

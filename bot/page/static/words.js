@@ -28,12 +28,14 @@ const records = {
   ledger_turns: ["record of tool calls", "records of tool calls"],
   artifacts: ["tool result"],
   facts: ["fact"],
+  reminders: ["reminder"],
   talk: ["overheard message"],
   quotes: ["quotation"],
   people: ["name"],
   sessions: ["conversation"],
   answer_receipts: ["receipt of an answer", "receipts of answers"],
 };
+const positions = { 1: "first", 2: "second", 3: "third", 4: "fourth", 5: "fifth", "-1": "last", "-2": "second last" };
 const outcomes = { ok: "", error: "failed", replayed: "done before a restart" };
 
 export const words = {
@@ -61,7 +63,7 @@ export const words = {
 
   // The frame.
   appName: "Memory",
-  tabs: { memory: "Timeline", facts: "Facts", overview: "Overview", operations: "Operations" },
+  tabs: { memory: "Timeline", facts: "Facts", reminders: "Reminders", overview: "Overview", operations: "Operations" },
   tabsLabel: "Parts of this page",
   sideLabel: "About this memory",
   chats: "Chats",
@@ -127,6 +129,41 @@ export const words = {
   forgetFactWhat: "I will erase it with its search entries.",
   forgetFactLimits: "The messages that it rests on stay. To erase them too, forget them in the timeline. You cannot undo this.",
   deleteButton: "Delete",
+
+  // Reminders.
+  remindersTitle: "Reminders",
+  reminders: (amount) => count(amount, "reminder"),
+  remindersNoneTitle: "No reminders",
+  remindersNone: (bot) => `Ask for one in the chat, for example: “@${bot} remind me tomorrow at nine to water the plants.”`,
+  remindersNoneAlone: "Ask me for one in our chat, for example: “Remind me tomorrow at nine to water the plants.”",
+  reminderTask: "a task for me",
+  reminderTaskHint: "I will do this and send my answer, instead of this text.",
+  overdue: "overdue",
+  overdueHint: "I will send it as soon as I can.",
+  yourTime: (moment) => ` · your time: ${moment}`,
+  setBy: "set by ",
+  forgetReminder: "Delete this reminder",
+  forgetReminderTitle: "Delete this reminder?",
+  forgetReminderWhat: "It will not be sent.",
+  forgetReminderWhatRepeats: "It will not be sent any more.",
+  forgetReminderLimits: "The messages in which it was set stay in this memory. You cannot undo this.",
+  reminderGone: "This reminder was gone already.",
+
+  // Repetitions.
+  everyUnit: (amount, unit) => (amount === 1 ? `every ${unit}` : `every ${number(amount)} ${unit}s`),
+  everyDay: (names) => `every ${names}`,
+  everyWeekday: "every weekday",
+  weekday: "weekday",
+  on: (names) => ` on ${names}`,
+  each: (name) => `each ${name}`,
+  isPosition: (position) => position in positions,
+  theDay: (position, name) => `the ${positions[position]} ${name}`,
+  dayOfMonth: (date) => (date === -1 ? "the last day" : `day ${number(date)}`),
+  inMonths: (names) => ` in ${names}`,
+  at: (times) => ` at ${times}`,
+  inAll: (amount) => `, ${count(amount, "time")} in all`,
+  until: (last) => `, until ${last}`,
+  byRule: (rule) => `by the rule ${rule}`,
 
   // Receipts of answers.
   why: "Why this answer?",

@@ -30,6 +30,8 @@ help-memory = { $place ->
    *[private] /memory — zeigen, was ich aus diesem Chat noch weiß
  }
 help-facts = /facts — zeigen, was ich über dich weiß, und es löschen oder korrigieren
+help-reminders = /reminders — die Erinnerungen dieses Chats zeigen und absagen
+help-timezone = /timezone — deine Zeitzone zeigen oder ändern, die ich für Erinnerungen brauche
 help-why = /why — als Antwort auf eine meiner Antworten: zeigen, woraus sie entstanden ist
 help-forget = /forget — als Antwort auf eine Nachricht: sie überall löschen
 help-reset = { $place ->
@@ -39,6 +41,7 @@ help-reset = { $place ->
    *[private] /reset — alles löschen, was ich aus diesem Chat weiß
  }
 help-stop = /stop — die Antwort abbrechen, die ich gerade schreibe
+help-model = /model — zeigen, welches Modell hier antwortet, und ein anderes wählen
 help-usage = /usage — den heutigen Verbrauch und die Limits zeigen
 help-help = /help — diesen Text zeigen
 help-stats = /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen
@@ -51,10 +54,13 @@ menu-new = Ein neues Gespräch beginnen; die alten bleiben durchsuchbar
 menu-catchup = Zeigen, was gesagt wurde, seit du zuletzt geschrieben hast
 menu-memory = Zeigen, was ich aus diesem Chat weiß
 menu-facts = Zeigen, was ich über dich weiß, und es löschen oder korrigieren
+menu-reminders = Die Erinnerungen dieses Chats zeigen und absagen
+menu-timezone = Deine Zeitzone zeigen oder ändern
 menu-why = Als Antwort auf eine meiner Antworten: zeigen, woraus sie entstanden ist
 menu-forget = Als Antwort: diese Nachricht überall löschen
 menu-reset = Alles löschen, was ich aus diesem Chat weiß
 menu-stop = Die Antwort abbrechen, die ich gerade schreibe
+menu-model = Zeigen, welches Modell hier antwortet, und ein anderes wählen
 menu-usage = Heutiger Verbrauch und Limits
 menu-stats = Für Betreiber: Chats, Warteschlange und Verbrauch
 
@@ -145,6 +151,18 @@ wait-hours =
        *[other] { $count } Stunden
     }
 
+## /model
+
+model-current = Meine Antworten kommen hier von { $model }.
+model-choose =
+    { $place ->
+        [group] Administratoren können auf ein Modell tippen, um das zu ändern.
+       *[private] Tippe auf ein Modell, um das zu ändern.
+    }
+model-unknown = Ich habe kein Modell namens { $model }. Mit /model siehst du, welche du wählen kannst.
+# The answer of a turn whose model is gone ends with this.
+model-missing = { $model } ist nicht verfügbar, deshalb hat { $other } geantwortet.
+
 ## /usage und /stats
 
 stats-contexts = Chats und Themen: { $count }.
@@ -194,6 +212,11 @@ count-facts =
     { $count ->
         [one] { $count } Fakt
        *[other] { $count } Fakten
+    }
+count-reminders =
+    { $count ->
+        [one] { $count } Erinnerung
+       *[other] { $count } Erinnerungen
     }
 count-vectors =
     { $count ->
@@ -316,7 +339,7 @@ facts-title =
     }
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (bis { DATETIME($date, dateStyle: "long") })
-facts-page = Das sind { $first } bis { $last } von { $total }.
+list-page = Das sind { $first } bis { $last } von { $total }.
 facts-none =
     { $place ->
         [group] Ich kenne hier noch keine Fakten über dich oder von dir.
@@ -328,10 +351,10 @@ facts-unread =
         [one] { $count } Nachricht habe ich noch nicht auf Fakten gelesen. Schick gleich noch einmal /facts.
        *[other] { $count } Nachrichten habe ich noch nicht auf Fakten gelesen. Schick gleich noch einmal /facts.
     }
-facts-delete = ❌ { $number }
+list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
-facts-back = ◀️ Zurück
-facts-more = Mehr ▶️
+list-back = ◀️ Zurück
+list-more = Mehr ▶️
 facts-cancel = Abbrechen
 facts-ask = Was stimmt statt „{ $statement }“? Antworte innerhalb einer Stunde auf diese Nachricht.
 facts-noted = Notiert: „{ $statement }“
@@ -351,6 +374,38 @@ facts-already-on = Ich lerne hier schon Fakten, auch über dich. /facts zeigt si
 facts-off-private = Ich lerne in diesem Chat keine Fakten mehr und habe alle gelöscht, die ich hatte.
 facts-off-group = Ich lerne hier keine Fakten mehr und habe alle gelöscht, die ich hatte.
 facts-off-person = Ich lerne hier keine Fakten mehr über dich oder von dir und habe alle gelöscht, die ich hatte.
+
+## /reminders und /timezone
+
+reminder-when = { DATETIME($date, dateStyle: "long") }, { $time }
+reminder-when-repeated = { $when } ({ $repeats ->
+        [hourly] jede Stunde
+        [daily] jeden Tag
+        [weekdays] Montag bis Freitag
+        [weekly] jede Woche
+        [monthly] jeden Monat
+        [yearly] jedes Jahr
+       *[other] wiederholt
+    })
+reminder-due = ⏰ { $text }
+reminder-due-group = ⏰ { $name }: { $text }
+reminder-late = Ich bin spät dran: Fällig war das am { $when }.
+reminder-missed = Ich konnte diese Erinnerung nicht rechtzeitig schicken ({ $when }): { $text }
+reminders-title = Erinnerungen in diesem Chat:
+reminders-line = { $number }. { $when }: { $text }
+reminders-line-by = { $number }. { $when }, { $name }: { $text }
+reminders-none = In diesem Chat gibt es keine Erinnerungen. Für eine neue schreib zum Beispiel: „Erinnere mich in 20 Minuten ans Blumengießen.“
+reminders-buttons = Mit ❌ sagst du eine Erinnerung ab.
+reminders-zone = Die Zeiten gelten in der Zeitzone { $zone }. Mit /timezone änderst du sie.
+reminders-cancelled = Abgesagt: „{ $text }“
+reminders-gone = Diese Liste ist veraltet: Die Erinnerung wurde inzwischen geschickt oder abgesagt. Hier steht, was noch übrig ist.
+reminders-not-yours = Diese Erinnerung können nur die Person, die sie wollte, und die Administratoren dieser Gruppe absagen.
+timezone-shown = Deine Zeitzone ist { $zone }, dort ist es jetzt { $time }. Um sie zu ändern, schick zum Beispiel /timezone Berlin. Mit /timezone off vergesse ich sie.
+timezone-none = Ich kenne deine Zeitzone nicht. Schick mir eine große Stadt darin, zum Beispiel /timezone Berlin.
+timezone-set = Deine Zeitzone ist jetzt { $zone }, dort ist es { $time }. Frühere Erinnerungen behalten ihre Zeit.
+timezone-off = Ich habe deine Zeitzone vergessen.
+timezone-unknown = Ich kenne die Zeitzone „{ $name }“ nicht und habe nichts geändert. Schick mir auf Englisch eine große Stadt in deiner Zeitzone, zum Beispiel /timezone Berlin.
+timezone-choose = Welche davon ist deine Zeitzone?
 
 ## /why
 
@@ -417,6 +472,7 @@ forgotten-several = Ich habe diese Nachrichten vergessen. Wenn eine andere sie w
 forgotten-unanswered = Ich habe diese Nachricht vergessen. Ich konnte sie nicht beantworten und hatte sie nur für einen neuen Versuch gespeichert.
 forgotten-unkept = Ich habe diese Nachricht vergessen. Sie selbst hatte ich nicht gespeichert, aber ich habe hier anderes gelöscht, das sie erwähnte.
 forgotten-fact = Ich habe diesen Fakt vergessen. Die Nachrichten, aus denen ich ihn weiß, bleiben.
+forgotten-reminder = Ich habe diese Erinnerung gelöscht. Die Nachrichten dazu bleiben.
 forget-interrupted = Ich wurde unterbrochen, deshalb habe ich vielleicht mehr gelöscht, als hier steht.
 forget-doubt = Ein Teil davon ist noch da. /reset löscht alles, was ich aus diesem Chat weiß.
 unknown-chat-id = Bitte gib die ID des Chats an, zum Beispiel /reset -1001234. Es wurde nichts geändert.

@@ -30,6 +30,8 @@ help-memory = { $place ->
    *[private] /memory — see what I remember from this chat
  }
 help-facts = /facts — see what I know about you, and correct or delete it
+help-reminders = /reminders — see the reminders of this chat, and cancel them
+help-timezone = /timezone — see or change your time zone, which I need for reminders
 help-why = /why — as a reply to an answer: see what it was made of
 help-forget = /forget — as a reply: erase that message everywhere
 help-reset = { $place ->
@@ -39,6 +41,7 @@ help-reset = { $place ->
    *[private] /reset — erase everything I remember from this chat
  }
 help-stop = /stop — stop the answer I'm writing
+help-model = /model — see which model answers here, and choose another
 help-usage = /usage — see today's usage and the limits
 help-help = /help — show this text
 help-stats = /stats — see the number of chats, the queue and today's usage
@@ -51,10 +54,13 @@ menu-new = Start a new conversation; I can still search the old ones
 menu-catchup = See what was said since you last wrote
 menu-memory = See what I remember from this chat
 menu-facts = See what I know about you, and correct or delete it
+menu-reminders = See the reminders of this chat, and cancel them
+menu-timezone = See or change your time zone
 menu-why = As a reply to an answer: see what it was made of
 menu-forget = As a reply: erase that message everywhere
 menu-reset = Erase everything I remember from this chat
 menu-stop = Stop the answer I'm writing
+menu-model = See which model answers here, and choose another
 menu-usage = See today's usage and the limits
 menu-stats = For operators: chats, queue and usage
 
@@ -145,6 +151,18 @@ wait-hours =
        *[other] { $count } hours
     }
 
+## /model
+
+model-current = My answers here come from { $model }.
+model-choose =
+    { $place ->
+        [group] Administrators can tap a model to change that.
+       *[private] Tap a model to change that.
+    }
+model-unknown = I don't have a model named { $model }. Send /model to see the models you can choose.
+# The answer of a turn whose model is gone ends with this.
+model-missing = { $model } is not available, so { $other } answered.
+
 ## /usage and /stats
 
 stats-contexts = Chats and topics: { $count }.
@@ -194,6 +212,11 @@ count-facts =
     { $count ->
         [one] { $count } fact
        *[other] { $count } facts
+    }
+count-reminders =
+    { $count ->
+        [one] { $count } reminder
+       *[other] { $count } reminders
     }
 count-vectors =
     { $count ->
@@ -316,7 +339,7 @@ facts-title =
     }
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (until { DATETIME($date, dateStyle: "long") })
-facts-page = These are { $first } to { $last } of { $total }.
+list-page = These are { $first } to { $last } of { $total }.
 facts-none =
     { $place ->
         [group] I don't know any facts about you or from you here yet.
@@ -328,10 +351,10 @@ facts-unread =
         [one] I haven't read { $count } message for facts yet. Send /facts again in a moment.
        *[other] I haven't read { $count } messages for facts yet. Send /facts again in a moment.
     }
-facts-delete = ❌ { $number }
+list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
-facts-back = ◀️ Back
-facts-more = More ▶️
+list-back = ◀️ Back
+list-more = More ▶️
 facts-cancel = Cancel
 facts-ask = What is right instead of “{ $statement }”? Reply to this message within an hour.
 facts-noted = Noted: “{ $statement }”
@@ -351,6 +374,38 @@ facts-already-on = I already learn facts here, also about you. /facts shows them
 facts-off-private = I won't learn facts in this chat any more, and I've deleted those I had.
 facts-off-group = I won't learn facts here any more, and I've deleted those I had.
 facts-off-person = I won't learn facts about you or from you here any more, and I've deleted those I had.
+
+## /reminders and /timezone (when = a date and a time)
+
+reminder-when = { DATETIME($date, dateStyle: "long") }, { $time }
+reminder-when-repeated = { $when } ({ $repeats ->
+        [hourly] every hour
+        [daily] every day
+        [weekdays] Monday to Friday
+        [weekly] every week
+        [monthly] every month
+        [yearly] every year
+       *[other] repeats
+    })
+reminder-due = ⏰ { $text }
+reminder-due-group = ⏰ { $name }: { $text }
+reminder-late = I'm late with this: it was due on { $when }.
+reminder-missed = I couldn't send this reminder when it was due ({ $when }): { $text }
+reminders-title = Reminders in this chat:
+reminders-line = { $number }. { $when }: { $text }
+reminders-line-by = { $number }. { $when }, { $name }: { $text }
+reminders-none = There are no reminders in this chat. To get one, write for example: “Remind me in 20 minutes to water the plants.”
+reminders-buttons = Press ❌ to cancel a reminder.
+reminders-zone = These times are in the time zone { $zone }. To change it, send /timezone.
+reminders-cancelled = Cancelled: “{ $text }”
+reminders-gone = This list is out of date: that reminder was sent or cancelled. Here's what is left.
+reminders-not-yours = Only the person who set this reminder and the administrators of this group can cancel it.
+timezone-shown = Your time zone is { $zone }, where it's { $time } now. To change it, send for example /timezone Lisbon. To make me forget it, send /timezone off.
+timezone-none = I don't know your time zone. Send me a big city in it, for example /timezone Lisbon.
+timezone-set = Your time zone is now { $zone }, where it's { $time }. Reminders that you set earlier keep their time.
+timezone-off = I've forgotten your time zone.
+timezone-unknown = I don't know the time zone “{ $name }”, so nothing was changed. Send me a big city in your time zone in English, for example /timezone Lisbon.
+timezone-choose = Which of these is your time zone?
 
 ## /why
 
@@ -417,6 +472,7 @@ forgotten-several = I've forgotten those messages. If another message repeats th
 forgotten-unanswered = I've forgotten that message. I couldn't answer it, and only kept it for another try.
 forgotten-unkept = I've forgotten that message. I didn't remember it itself, but I've erased other things here that mentioned it.
 forgotten-fact = I've forgotten that fact. The messages it came from are still here.
+forgotten-reminder = I've deleted that reminder. The messages about it are still here.
 forget-interrupted = I was interrupted, so I may have erased more than these counts say.
 forget-doubt = Some of it is still there. /reset erases everything I remember from this chat.
 unknown-chat-id = Please give the ID of the chat, for example /reset -1001234. Nothing was changed.

@@ -30,6 +30,8 @@ help-memory = { $place ->
    *[private] /memory — ver lo que recuerdo de este chat
  }
 help-facts = /facts — ver lo que sé de ti, y borrarlo o corregirlo
+help-reminders = /reminders — ver los recordatorios de este chat, y cancelarlos
+help-timezone = /timezone — ver o cambiar tu zona horaria, que necesito para los recordatorios
 help-why = /why — en respuesta a una respuesta mía: ver de qué está hecha
 help-forget = /forget — en respuesta a un mensaje: borrarlo de todas partes
 help-reset = { $place ->
@@ -39,6 +41,7 @@ help-reset = { $place ->
    *[private] /reset — borrar todo lo que recuerdo de este chat
  }
 help-stop = /stop — detener la respuesta que estoy escribiendo
+help-model = /model — ver qué modelo responde aquí y elegir otro
 help-usage = /usage — ver el uso de hoy y los límites
 help-help = /help — mostrar este texto
 help-stats = /stats — ver cuántos chats hay, la cola y el uso de hoy
@@ -51,10 +54,13 @@ menu-new = Empezar una conversación nueva; puedo seguir buscando en las anterio
 menu-catchup = Ver qué se ha dicho desde que escribiste por última vez
 menu-memory = Ver lo que recuerdo de este chat
 menu-facts = Ver lo que sé de ti, y borrarlo o corregirlo
+menu-reminders = Ver los recordatorios de este chat, y cancelarlos
+menu-timezone = Ver o cambiar tu zona horaria
 menu-why = En respuesta a una respuesta mía: ver de qué está hecha
 menu-forget = En respuesta a un mensaje: borrarlo de todas partes
 menu-reset = Borrar todo lo que recuerdo de este chat
 menu-stop = Detener la respuesta que estoy escribiendo
+menu-model = Ver qué modelo responde aquí y elegir otro
 menu-usage = Ver el uso de hoy y los límites
 menu-stats = Para operadores: chats, cola y uso
 
@@ -145,6 +151,18 @@ wait-hours =
        *[other] { $count } horas
     }
 
+## /model
+
+model-current = Aquí mis respuestas vienen de { $model }.
+model-choose =
+    { $place ->
+        [group] Los administradores pueden tocar un modelo para cambiarlo.
+       *[private] Toca un modelo para cambiarlo.
+    }
+model-unknown = No tengo ningún modelo llamado { $model }. Envía /model para ver los que puedes elegir.
+# The answer of a turn whose model is gone ends with this.
+model-missing = { $model } no está disponible, así que ha respondido { $other }.
+
 ## /usage y /stats
 
 stats-contexts = Chats y temas: { $count }.
@@ -194,6 +212,11 @@ count-facts =
     { $count ->
         [one] { $count } dato
        *[other] { $count } datos
+    }
+count-reminders =
+    { $count ->
+        [one] { $count } recordatorio
+       *[other] { $count } recordatorios
     }
 count-vectors =
     { $count ->
@@ -316,7 +339,7 @@ facts-title =
     }
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (hasta el { DATETIME($date, dateStyle: "long") })
-facts-page = Son los datos { $first } a { $last } de { $total }.
+list-page = Del { $first } al { $last }, de { $total } en total.
 facts-none =
     { $place ->
         [group] Todavía no sé ningún dato de ti o por ti aquí.
@@ -328,10 +351,10 @@ facts-unread =
         [one] Todavía no he buscado datos en { $count } mensaje. Envía /facts otra vez dentro de un momento.
        *[other] Todavía no he buscado datos en { $count } mensajes. Envía /facts otra vez dentro de un momento.
     }
-facts-delete = ❌ { $number }
+list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
-facts-back = ◀️ Atrás
-facts-more = Más ▶️
+list-back = ◀️ Atrás
+list-more = Más ▶️
 facts-cancel = Cancelar
 facts-ask = ¿Qué es lo correcto en lugar de «{ $statement }»? Responde a este mensaje en menos de una hora.
 facts-noted = Anotado: «{ $statement }»
@@ -351,6 +374,38 @@ facts-already-on = Ya aprendo datos aquí, también de ti. /facts los muestra.
 facts-off-private = Ya no aprendo datos de este chat, y he borrado los que tenía.
 facts-off-group = Ya no aprendo datos aquí, y he borrado los que tenía.
 facts-off-person = Ya no aprendo datos de ti o por ti aquí, y he borrado los que tenía.
+
+## /reminders y /timezone
+
+reminder-when = { DATETIME($date, dateStyle: "long") }, { $time }
+reminder-when-repeated = { $when } ({ $repeats ->
+        [hourly] cada hora
+        [daily] todos los días
+        [weekdays] de lunes a viernes
+        [weekly] cada semana
+        [monthly] cada mes
+        [yearly] cada año
+       *[other] se repite
+    })
+reminder-due = ⏰ { $text }
+reminder-due-group = ⏰ { $name }: { $text }
+reminder-late = Llego tarde con esto: era para el { $when }.
+reminder-missed = No pude enviar este recordatorio a su hora ({ $when }): { $text }
+reminders-title = Recordatorios de este chat:
+reminders-line = { $number }. { $when }: { $text }
+reminders-line-by = { $number }. { $when }, { $name }: { $text }
+reminders-none = No hay recordatorios en este chat. Para tener uno, escribe por ejemplo: «Recuérdame en 20 minutos regar las plantas».
+reminders-buttons = Pulsa ❌ para cancelar un recordatorio.
+reminders-zone = Las horas son de la zona horaria { $zone }. Para cambiarla, envía /timezone.
+reminders-cancelled = Cancelado: «{ $text }»
+reminders-gone = Esta lista ya no está al día: ese recordatorio se ha enviado o cancelado. Esto es lo que queda.
+reminders-not-yours = Solo pueden cancelar este recordatorio quien lo pidió y los administradores de este grupo.
+timezone-shown = Tu zona horaria es { $zone }, donde ahora son las { $time }. Para cambiarla, envía por ejemplo /timezone Madrid. Para que la olvide, envía /timezone off.
+timezone-none = No sé cuál es tu zona horaria. Envíame una ciudad grande de ella, por ejemplo /timezone Madrid.
+timezone-set = Tu zona horaria es ahora { $zone }, donde son las { $time }. Los recordatorios anteriores siguen a la misma hora.
+timezone-off = He olvidado tu zona horaria.
+timezone-unknown = No conozco la zona horaria «{ $name }», así que no he cambiado nada. Envíame en inglés una ciudad grande de tu zona horaria, por ejemplo /timezone Madrid.
+timezone-choose = ¿Cuál de estas es tu zona horaria?
 
 ## /why
 
@@ -417,6 +472,7 @@ forgotten-several = He olvidado esos mensajes. Si otro los repite, como una de m
 forgotten-unanswered = He olvidado ese mensaje. No pude contestarlo y solo lo guardaba para intentarlo de nuevo.
 forgotten-unkept = He olvidado ese mensaje. No lo recordaba, pero he borrado otras cosas de aquí que lo mencionaban.
 forgotten-fact = He olvidado ese dato. Los mensajes que me lo dijeron se quedan.
+forgotten-reminder = He borrado ese recordatorio. Los mensajes sobre él se quedan.
 forget-interrupted = Hubo una interrupción, así que puede que haya borrado más de lo que se indica aquí.
 forget-doubt = Todavía queda una parte. /reset borra todo lo que recuerdo de este chat.
 unknown-chat-id = Indica el ID del chat, por ejemplo /reset -1001234. No he cambiado nada.

@@ -31,6 +31,8 @@ help-memory = { $place ->
    *[private] { LTR("/memory") } — دیدن آنچه از این گفتگو به یاد دارم
  }
 help-facts = { LTR("/facts") } — دیدن آنچه دربارهٔ شما می‌دانم، و پاک کردن یا درست کردن آن
+help-reminders = { LTR("/reminders") } — دیدن یادآوری‌های این گفتگو و لغو آن‌ها
+help-timezone = { LTR("/timezone") } — دیدن یا تغییر منطقهٔ زمانی شما که برای یادآوری‌ها لازم دارم
 help-why = { LTR("/why") } — در پاسخ به یکی از پاسخ‌هایم: دیدن اینکه از چه ساخته شده است
 help-forget = { LTR("/forget") } — در پاسخ به یک پیام: پاک کردن آن از همه‌جا
 help-reset = { $place ->
@@ -40,6 +42,7 @@ help-reset = { $place ->
    *[private] { LTR("/reset") } — پاک کردن هر چه از این گفتگو به یاد دارم
  }
 help-stop = { LTR("/stop") } — توقف پاسخی که در حال نوشتنش هستم
+help-model = { LTR("/model") } — دیدن مدلی که اینجا پاسخ می‌دهد، و انتخاب مدلی دیگر
 help-usage = { LTR("/usage") } — دیدن مصرف امروز و سقف‌ها
 help-help = { LTR("/help") } — نمایش همین متن
 help-stats = { LTR("/stats") } — دیدن شمار گفتگوها، صف و مصرف امروز
@@ -52,10 +55,13 @@ menu-new = شروع گفتگوی تازه؛ گفتگوهای پیشین همچن
 menu-catchup = دیدن آنچه از آخرین پیام شما گفته شده است
 menu-memory = دیدن آنچه از این گفتگو به یاد دارم
 menu-facts = دیدن آنچه دربارهٔ شما می‌دانم، و پاک کردن یا درست کردن آن
+menu-reminders = دیدن یادآوری‌های این گفتگو و لغو آن‌ها
+menu-timezone = دیدن یا تغییر منطقهٔ زمانی شما
 menu-why = در پاسخ به یکی از پاسخ‌هایم: دیدن اینکه از چه ساخته شده است
 menu-forget = در پاسخ به یک پیام: پاک کردن آن از همه‌جا
 menu-reset = پاک کردن هر چه از این گفتگو به یاد دارم
 menu-stop = توقف پاسخی که در حال نوشتنش هستم
+menu-model = دیدن مدلی که اینجا پاسخ می‌دهد، و انتخاب مدلی دیگر
 menu-usage = مصرف امروز و سقف‌ها
 menu-stats = برای گردانندگان: گفتگوها، صف و مصرف
 
@@ -116,6 +122,16 @@ wait-hours = { DIGITS($count) } ساعت
 
 ## مصرف
 
+model-current = پاسخ‌های من در اینجا از { $model } است.
+model-choose =
+    { $place ->
+        [group] مدیران می‌توانند با لمس یک مدل آن را تغییر دهند.
+       *[private] برای تغییر، یک مدل را لمس کنید.
+    }
+model-unknown = مدلی به نام { $model } ندارم. برای دیدن مدل‌هایی که می‌توانید انتخاب کنید، { LTR("/model") } را بفرستید.
+# The answer of a turn whose model is gone ends with this.
+model-missing = { $model } در دسترس نیست، پس { $other } پاسخ داد.
+
 stats-contexts = گفتگوها و موضوع‌ها: { DIGITS($count) }.
 stats-queue =
     { $count ->
@@ -144,6 +160,7 @@ usage-limit-money = هزینه { DIGITS($money) } در روز
 list-separator = {"، "}
 count-messages = { DIGITS($count) } پیام
 count-facts = { DIGITS($count) } دانسته
+count-reminders = { DIGITS($count) } یادآوری
 count-vectors = { DIGITS($count) } مدخل جستجو
 count-summaries = { DIGITS($count) } خلاصه
 count-tool-notes = { DIGITS($count) } یادداشت دربارهٔ ابزارهایی که به کار برده‌ام
@@ -208,7 +225,7 @@ facts-title =
     }
 facts-line = { DIGITS($number) }. { $statement }
 facts-line-closed = { DIGITS($number) }. { $statement } (تا { JALALI($date) })
-facts-page = این‌ها دانسته‌های { DIGITS($first) } تا { DIGITS($last) } از { DIGITS($total) } هستند.
+list-page = این‌ها { DIGITS($first) } تا { DIGITS($last) } از { DIGITS($total) } هستند.
 facts-none =
     { $place ->
         [group] هنوز اینجا چیزی دربارهٔ شما یا از شما نمی‌دانم.
@@ -216,10 +233,10 @@ facts-none =
     }
 facts-buttons = با ❌ یک دانسته را پاک کنید و با ✏️ آن را درست کنید. { LTR("/facts off") } همه را پاک می‌کند و دیگر چیز تازه‌ای یاد نمی‌گیرم.
 facts-unread = هنوز در { DIGITS($count) } پیام دنبال دانسته‌ها نگشته‌ام. کمی بعد دوباره { LTR("/facts") } را بفرستید.
-facts-delete = ❌ { DIGITS($number) }
+list-delete = ❌ { DIGITS($number) }
 facts-correct = ✏️ { DIGITS($number) }
-facts-back = ◀️ بازگشت
-facts-more = بیشتر ▶️
+list-back = ◀️ بازگشت
+list-more = بیشتر ▶️
 facts-cancel = انصراف
 facts-ask = به جای «{ $statement }» چه درست است؟ تا یک ساعت دیگر به همین پیام پاسخ دهید.
 facts-noted = یادداشت شد: «{ $statement }»
@@ -239,6 +256,38 @@ facts-already-on = همین حالا هم اینجا دانسته‌ها را ی
 facts-off-private = دیگر در این گفتگو دانسته‌ای یاد نمی‌گیرم و آنچه داشتم پاک کردم.
 facts-off-group = دیگر اینجا دانسته‌ای یاد نمی‌گیرم و آنچه داشتم پاک کردم.
 facts-off-person = دیگر اینجا دربارهٔ شما یا از شما چیزی یاد نمی‌گیرم و آنچه داشتم پاک کردم.
+
+## یادآوری‌ها و منطقهٔ زمانی
+
+reminder-when = { JALALI($date) }، { LTR($time) }
+reminder-when-repeated = { $when } ({ $repeats ->
+        [hourly] هر ساعت
+        [daily] هر روز
+        [weekdays] دوشنبه تا جمعه
+        [weekly] هر هفته
+        [monthly] هر ماه
+        [yearly] هر سال
+       *[other] تکرار می‌شود
+    })
+reminder-due = ⏰ { $text }
+reminder-due-group = ⏰ { $name }: { $text }
+reminder-late = دیر شد: وقت این یادآوری { $when } بود.
+reminder-missed = نتوانستم این یادآوری را سر وقتش ({ $when }) بفرستم: { $text }
+reminders-title = یادآوری‌های این گفتگو:
+reminders-line = { DIGITS($number) }. { $when }: { $text }
+reminders-line-by = { DIGITS($number) }. { $when }، { $name }: { $text }
+reminders-none = در این گفتگو یادآوری‌ای نیست. برای گذاشتن یادآوری مثلاً بنویسید: «۲۰ دقیقهٔ دیگر یادم بینداز به گل‌ها آب بدهم.»
+reminders-buttons = با ❌ یک یادآوری را لغو کنید.
+reminders-zone = این وقت‌ها در منطقهٔ زمانی { LTR($zone) } هستند. { LTR("/timezone") } آن را عوض می‌کند.
+reminders-cancelled = لغو شد: «{ $text }»
+reminders-gone = این فهرست دیگر درست نیست: آن یادآوری فرستاده یا لغو شده است. این چیزی است که مانده.
+reminders-not-yours = فقط کسی که این یادآوری را گذاشته و مدیران این گروه می‌توانند آن را لغو کنند.
+timezone-shown = منطقهٔ زمانی شما { LTR($zone) } است و آنجا اکنون ساعت { LTR($time) } است. برای تغییر آن مثلاً { LTR("/timezone Tehran") } را بفرستید. با { LTR("/timezone off") } آن را فراموش می‌کنم.
+timezone-none = منطقهٔ زمانی شما را نمی‌دانم. نام شهر بزرگی از آن را بفرستید، مثلاً { LTR("/timezone Tehran") }.
+timezone-set = منطقهٔ زمانی شما اکنون { LTR($zone) } است و آنجا ساعت { LTR($time) } است. وقت یادآوری‌های پیشین عوض نمی‌شود.
+timezone-off = منطقهٔ زمانی شما را فراموش کردم.
+timezone-unknown = منطقهٔ زمانی «{ $name }» را نمی‌شناسم، پس چیزی تغییر نکرد. نام شهر بزرگی از منطقهٔ زمانی خود را با حروف لاتین بفرستید، مثلاً { LTR("/timezone Tehran") }.
+timezone-choose = کدام یک از این‌ها منطقهٔ زمانی شماست؟
 
 ## پاسخ از چه ساخته شده است
 
@@ -281,6 +330,7 @@ forgotten-several = آن پیام‌ها را فراموش کردم. اگر پی
 forgotten-unanswered = آن پیام را فراموش کردم. نتوانسته بودم به آن پاسخ بدهم و فقط برای تلاش دوباره نگهش داشته بودم.
 forgotten-unkept = آن پیام را فراموش کردم. خودش را به یاد نداشتم، اما چیزهای دیگری را که اینجا از آن نام می‌بردند پاک کردم.
 forgotten-fact = آن دانسته را فراموش کردم. پیام‌هایی که آن را به من گفتند می‌مانند.
+forgotten-reminder = آن یادآوری را پاک کردم. پیام‌های مربوط به آن می‌مانند.
 forget-interrupted = کارم قطع شد، برای همین شاید بیشتر از آنچه اینجا آمده پاک کرده باشم.
 forget-doubt = بخشی از آن هنوز مانده است. { LTR("/reset") } هر چه را از این گفتگو به یاد دارم پاک می‌کند.
 unknown-chat-id = لطفاً شناسهٔ گفتگو را بنویسید، مثلاً { LTR("/reset -1001234") }. چیزی تغییر نکرد.

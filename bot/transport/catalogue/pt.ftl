@@ -30,6 +30,8 @@ help-memory = { $place ->
    *[private] /memory — ver o que lembro deste chat
  }
 help-facts = /facts — ver o que sei sobre você, e apagar ou corrigir
+help-reminders = /reminders — ver os lembretes deste chat e cancelá-los
+help-timezone = /timezone — ver ou mudar o seu fuso horário, de que preciso para os lembretes
 help-why = /why — em resposta a uma resposta minha: ver de que ela é feita
 help-forget = /forget — em resposta a uma mensagem: apagá-la de todos os lugares
 help-reset = { $place ->
@@ -39,6 +41,7 @@ help-reset = { $place ->
    *[private] /reset — apagar tudo o que lembro deste chat
  }
 help-stop = /stop — parar a resposta que estou escrevendo
+help-model = /model — ver qual modelo responde aqui e escolher outro
 help-usage = /usage — ver o uso de hoje e os limites
 help-help = /help — mostrar este texto
 help-stats = /stats — ver quantos chats há, a fila e o uso de hoje
@@ -51,10 +54,13 @@ menu-new = Começar uma conversa nova; ainda posso pesquisar nas anteriores
 menu-catchup = Ver o que foi dito desde que você escreveu pela última vez
 menu-memory = Ver o que lembro deste chat
 menu-facts = Ver o que sei sobre você, e apagar ou corrigir
+menu-reminders = Ver os lembretes deste chat e cancelá-los
+menu-timezone = Ver ou mudar o seu fuso horário
 menu-why = Em resposta a uma resposta minha: ver de que ela é feita
 menu-forget = Em resposta a uma mensagem: apagá-la de todos os lugares
 menu-reset = Apagar tudo o que lembro deste chat
 menu-stop = Parar a resposta que estou escrevendo
+menu-model = Ver qual modelo responde aqui e escolher outro
 menu-usage = Ver o uso de hoje e os limites
 menu-stats = Para operadores: chats, fila e uso
 
@@ -145,6 +151,18 @@ wait-hours =
        *[other] { $count } horas
     }
 
+## /model
+
+model-current = Aqui as minhas respostas vêm de { $model }.
+model-choose =
+    { $place ->
+        [group] Os administradores podem tocar em um modelo para mudar isso.
+       *[private] Toque em um modelo para mudar isso.
+    }
+model-unknown = Não tenho um modelo chamado { $model }. Envie /model para ver os que você pode escolher.
+# The answer of a turn whose model is gone ends with this.
+model-missing = { $model } não está disponível, então { $other } respondeu.
+
 ## /usage e /stats
 
 stats-contexts = Chats e tópicos: { $count }.
@@ -194,6 +212,11 @@ count-facts =
     { $count ->
         [one] { $count } fato
        *[other] { $count } fatos
+    }
+count-reminders =
+    { $count ->
+        [one] { $count } lembrete
+       *[other] { $count } lembretes
     }
 count-vectors =
     { $count ->
@@ -316,7 +339,7 @@ facts-title =
     }
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (até { DATETIME($date, dateStyle: "long") })
-facts-page = São os fatos { $first } a { $last } de { $total }.
+list-page = De { $first } a { $last }, de { $total } no total.
 facts-none =
     { $place ->
         [group] Ainda não sei nenhum fato sobre você ou por você aqui.
@@ -328,10 +351,10 @@ facts-unread =
         [one] Ainda não procurei fatos em { $count } mensagem. Envie /facts de novo daqui a um momento.
        *[other] Ainda não procurei fatos em { $count } mensagens. Envie /facts de novo daqui a um momento.
     }
-facts-delete = ❌ { $number }
+list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
-facts-back = ◀️ Voltar
-facts-more = Mais ▶️
+list-back = ◀️ Voltar
+list-more = Mais ▶️
 facts-cancel = Cancelar
 facts-ask = O que é certo em vez de “{ $statement }”? Responda a esta mensagem em até uma hora.
 facts-noted = Anotado: “{ $statement }”
@@ -351,6 +374,38 @@ facts-already-on = Já aprendo fatos aqui, também sobre você. /facts mostra os
 facts-off-private = Não aprendo mais fatos deste chat, e apaguei os que tinha.
 facts-off-group = Não aprendo mais fatos aqui, e apaguei os que tinha.
 facts-off-person = Não aprendo mais fatos sobre você ou por você aqui, e apaguei os que tinha.
+
+## /reminders e /timezone
+
+reminder-when = { DATETIME($date, dateStyle: "long") }, { $time }
+reminder-when-repeated = { $when } ({ $repeats ->
+        [hourly] a cada hora
+        [daily] todos os dias
+        [weekdays] de segunda a sexta
+        [weekly] toda semana
+        [monthly] todo mês
+        [yearly] todo ano
+       *[other] repete
+    })
+reminder-due = ⏰ { $text }
+reminder-due-group = ⏰ { $name }: { $text }
+reminder-late = Estou atrasado com isto: era para { $when }.
+reminder-missed = Não consegui enviar este lembrete na hora ({ $when }): { $text }
+reminders-title = Lembretes deste chat:
+reminders-line = { $number }. { $when }: { $text }
+reminders-line-by = { $number }. { $when }, { $name }: { $text }
+reminders-none = Não há lembretes neste chat. Para ter um, escreva por exemplo: “Me lembre em 20 minutos de regar as plantas.”
+reminders-buttons = Toque em ❌ para cancelar um lembrete.
+reminders-zone = Os horários são do fuso horário { $zone }. Para mudá-lo, envie /timezone.
+reminders-cancelled = Cancelado: “{ $text }”
+reminders-gone = Esta lista está desatualizada: esse lembrete foi enviado ou cancelado. Aqui está o que resta.
+reminders-not-yours = Só quem pediu este lembrete e os administradores deste grupo podem cancelá-lo.
+timezone-shown = O seu fuso horário é { $zone }, onde agora são { $time }. Para mudá-lo, envie por exemplo /timezone Sao Paulo. Para eu esquecê-lo, envie /timezone off.
+timezone-none = Não sei qual é o seu fuso horário. Envie uma cidade grande dele, por exemplo /timezone Sao Paulo.
+timezone-set = O seu fuso horário agora é { $zone }, onde são { $time }. Os lembretes anteriores mantêm o horário.
+timezone-off = Esqueci o seu fuso horário.
+timezone-unknown = Não conheço o fuso horário “{ $name }”, por isso nada foi alterado. Envie em inglês uma cidade grande do seu fuso horário, por exemplo /timezone Sao Paulo.
+timezone-choose = Qual destes é o seu fuso horário?
 
 ## /why
 
@@ -417,6 +472,7 @@ forgotten-several = Esqueci essas mensagens. Se outra as repetir, como uma das m
 forgotten-unanswered = Esqueci essa mensagem. Não consegui respondê-la e só a guardava para uma nova tentativa.
 forgotten-unkept = Esqueci essa mensagem. Eu não me lembrava dela, mas apaguei outras coisas daqui que a mencionavam.
 forgotten-fact = Esqueci esse fato. As mensagens que me contaram continuam.
+forgotten-reminder = Apaguei esse lembrete. As mensagens sobre ele continuam.
 forget-interrupted = Houve uma interrupção, então posso ter apagado mais do que está indicado aqui.
 forget-doubt = Ainda resta uma parte. /reset apaga tudo o que lembro deste chat.
 unknown-chat-id = Indique o ID do chat, por exemplo /reset -1001234. Nada foi alterado.

@@ -30,6 +30,8 @@ help-memory = { $place ->
    *[private] /memory — показать, что я помню из этого чата
  }
 help-facts = /facts — показать, что я о вас знаю, и стереть или исправить это
+help-reminders = /reminders — показать напоминания этого чата и отменить их
+help-timezone = /timezone — показать или изменить ваш часовой пояс, он нужен мне для напоминаний
 help-why = /why — в ответ на мой ответ: показать, из чего он составлен
 help-forget = /forget — в ответ на сообщение: стереть его отовсюду
 help-reset = { $place ->
@@ -39,6 +41,7 @@ help-reset = { $place ->
    *[private] /reset — стереть всё, что я помню из этого чата
  }
 help-stop = /stop — остановить ответ, который я пишу
+help-model = /model — показать, какая модель здесь отвечает, и выбрать другую
 help-usage = /usage — показать расход за сегодня и лимиты
 help-help = /help — показать этот текст
 help-stats = /stats — показать число чатов, очередь и расход за сегодня
@@ -51,10 +54,13 @@ menu-new = Начать новый разговор; искать в прежн�
 menu-catchup = Показать, что говорили с вашего последнего сообщения
 menu-memory = Показать, что я помню из этого чата
 menu-facts = Показать, что я о вас знаю, и стереть или исправить это
+menu-reminders = Показать напоминания этого чата и отменить их
+menu-timezone = Показать или изменить ваш часовой пояс
 menu-why = В ответ на мой ответ: показать, из чего он составлен
 menu-forget = В ответ на сообщение: стереть его отовсюду
 menu-reset = Стереть всё, что я помню из этого чата
 menu-stop = Остановить ответ, который я пишу
+menu-model = Показать, какая модель здесь отвечает, и выбрать другую
 menu-usage = Расход за сегодня и лимиты
 menu-stats = Для операторов: чаты, очередь и расход
 
@@ -153,6 +159,18 @@ wait-hours =
        *[other] { $count } часов
     }
 
+## /model
+
+model-current = Здесь отвечает модель { $model }.
+model-choose =
+    { $place ->
+        [group] Администраторы могут сменить её: для этого нужно нажать на другую.
+       *[private] Чтобы сменить её, нажмите на другую.
+    }
+model-unknown = Модели { $model } у меня нет. Отправьте /model, чтобы увидеть, какие можно выбрать.
+# The answer of a turn whose model is gone ends with this.
+model-missing = Модель { $model } недоступна, поэтому ответила { $other }.
+
 ## /usage и /stats
 
 stats-contexts = Чаты и темы: { $count }.
@@ -207,6 +225,12 @@ count-facts =
         [one] { $count } факт
         [few] { $count } факта
        *[other] { $count } фактов
+    }
+count-reminders =
+    { $count ->
+        [one] { $count } напоминание
+        [few] { $count } напоминания
+       *[other] { $count } напоминаний
     }
 count-vectors =
     { $count ->
@@ -343,7 +367,7 @@ facts-title =
     }
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (до { DATETIME($date, dateStyle: "long") })
-facts-page = Это факты с { $first } по { $last } из { $total }.
+list-page = Показаны с { $first } по { $last } из { $total }.
 facts-none =
     { $place ->
         [group] Я пока не знаю здесь ни одного факта о вас или от вас.
@@ -355,10 +379,10 @@ facts-unread =
         [one] Я ещё не искал факты в { $count } сообщении. Отправьте /facts ещё раз чуть позже.
        *[other] Я ещё не искал факты в { $count } сообщениях. Отправьте /facts ещё раз чуть позже.
     }
-facts-delete = ❌ { $number }
+list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
-facts-back = ◀️ Назад
-facts-more = Ещё ▶️
+list-back = ◀️ Назад
+list-more = Ещё ▶️
 facts-cancel = Отмена
 facts-ask = Как правильно вместо «{ $statement }»? Ответьте на это сообщение в течение часа.
 facts-noted = Записано: «{ $statement }»
@@ -378,6 +402,38 @@ facts-already-on = Я уже запоминаю здесь факты, в том
 facts-off-private = Я больше не запоминаю факты из этого чата и стёр те, что были.
 facts-off-group = Я больше не запоминаю здесь факты и стёр те, что были.
 facts-off-person = Я больше не запоминаю здесь факты о вас или от вас и стёр те, что были.
+
+## /reminders и /timezone
+
+reminder-when = { DATETIME($date, dateStyle: "long") }, { $time }
+reminder-when-repeated = { $when } ({ $repeats ->
+        [hourly] каждый час
+        [daily] каждый день
+        [weekdays] с понедельника по пятницу
+        [weekly] каждую неделю
+        [monthly] каждый месяц
+        [yearly] каждый год
+       *[other] повторяется
+    })
+reminder-due = ⏰ { $text }
+reminder-due-group = ⏰ { $name }: { $text }
+reminder-late = Я опоздал с этим: напомнить нужно было { $when }.
+reminder-missed = Я не смог прислать это напоминание вовремя ({ $when }): { $text }
+reminders-title = Напоминания этого чата:
+reminders-line = { $number }. { $when }: { $text }
+reminders-line-by = { $number }. { $when }, { $name }: { $text }
+reminders-none = В этом чате нет напоминаний. Чтобы получить напоминание, напишите, например: «Напомни через 20 минут полить цветы».
+reminders-buttons = Кнопка ❌ отменяет напоминание.
+reminders-zone = Время указано для часового пояса { $zone }. Его меняет команда /timezone.
+reminders-cancelled = Отменено: «{ $text }»
+reminders-gone = Этот список устарел: напоминание уже прислано или отменено. Вот что осталось.
+reminders-not-yours = Отменить это напоминание могут только тот, кто его поставил, и администраторы группы.
+timezone-shown = Ваш часовой пояс — { $zone }, сейчас там { $time }. Чтобы изменить его, отправьте, например, /timezone Moscow. Чтобы я забыл его, отправьте /timezone off.
+timezone-none = Я не знаю вашего часового пояса. Отправьте мне крупный город из него, например /timezone Moscow.
+timezone-set = Теперь ваш часовой пояс — { $zone }, сейчас там { $time }. Прежние напоминания придут в то же время, что и раньше.
+timezone-off = Я забыл ваш часовой пояс.
+timezone-unknown = Я не знаю часового пояса «{ $name }», поэтому ничего не изменено. Отправьте мне крупный город вашего часового пояса латиницей, например /timezone Moscow.
+timezone-choose = Какой из этих часовых поясов ваш?
 
 ## /why
 
@@ -450,6 +506,7 @@ forgotten-several = Я забыл эти сообщения. Если их по�
 forgotten-unanswered = Я забыл это сообщение. Ответить на него я не смог и хранил его только для новой попытки.
 forgotten-unkept = Я забыл это сообщение. Само сообщение я не помнил, но стёр здесь всё, где оно упоминалось.
 forgotten-fact = Я забыл этот факт. Сообщения, из которых я его узнал, остались.
+forgotten-reminder = Я удалил это напоминание. Сообщения о нём остались.
 forget-interrupted = Меня прервали, поэтому могло быть стёрто больше, чем здесь указано.
 forget-doubt = Что-то ещё осталось. Команда /reset стирает всё, что я помню из этого чата.
 unknown-chat-id = Укажите номер чата, например /reset -1001234. Ничего не изменено.

@@ -16,10 +16,13 @@ COMMANDS: Mapping[str, Audience] = {
     "catchup": "members",
     "memory": "everybody",
     "facts": "everybody",
+    "reminders": "everybody",
+    "timezone": "everybody",
     "why": "everybody",
     "forget": "everybody",
     "reset": "owners",
     "stop": "everybody",
+    "model": "everybody",
     "usage": "everybody",
     "stats": "operators",
 }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 from uuid import uuid4
@@ -15,7 +15,6 @@ from bot.errors import ModelUnavailable, TellUser, TurnStopped
 from bot.transport.rich_text import LINK, RichText, Span, from_spans
 from bot.transport.texts import failure_text
 from bot.transport.words import Words
-from bot.turn.answer_receipt import tokens_by_model
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply, spent_on
 from bot.turn.ending import run_until
@@ -116,7 +115,7 @@ class CatchUpCommand:
             reply = await self._tell(call, missed, usages)
         except Forgotten:
             await self.guard.book(
-                sum(usages, Usage()),
+                usages,
                 update_id=call.update.update_id,
                 user_id=call.user_id,
                 chat_id=call.message.chat_id,
@@ -130,13 +129,7 @@ class CatchUpCommand:
         wanted = await self.forgetting.waiting(call.ref)
         missed = select_missed(lines, wish, person=call.user_id, limit=self.limits.lines)
         kept = tuple(line for line in missed.lines if not wanted.has(line))
-        return Missed(
-            wish=wish,
-            lines=kept,
-            since=missed.since,
-            is_own_known=missed.is_own_known,
-            is_cut=missed.is_cut,
-        )
+        return replace(missed, lines=kept)
 
     def _nothing(self, call: CommandCall, missed: Missed) -> str:
         words = call.words
@@ -205,19 +198,13 @@ class CatchUpCommand:
     def _booked(self, call: CommandCall, reply: Reply, usages: Sequence[Usage]) -> Reply:
         """Return the reply with the booking of what it took."""
         booking = self.guard.booking(
-            sum(usages, Usage()),
+            usages,
             update_id=call.update.update_id,
             user_id=call.user_id,
             chat_id=call.message.chat_id,
             run=uuid4().hex,
         )
-        return Reply(
-            text=reply.text,
-            rich=reply.rich,
-            revision=reply.revision,
-            booking=booking,
-            counted=spent_on(tokens_by_model(usages), self.guard),
-        )
+        return replace(reply, booking=booking, counted=spent_on(usages, self.guard))
 
 
 def parse_wish(argument: str, *, now: float, yesterday: str) -> Wish | None:

@@ -8,11 +8,11 @@ from bot.transport.fact_lists import (
     facts_buttons,
     facts_text,
     link_row,
-    page_start,
     parse_press,
     token_of,
 )
 from bot.transport.page_links import PageLinks
+from bot.transport.paging import page_start
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
 from bot.transport.texts import fact_deleted_text, forgotten_text
@@ -24,7 +24,12 @@ from memory.characters import one_line
 from memory.facts.context_facts import list_all
 from memory.facts.erasure import erase_facts, switch_off, switch_on
 from memory.facts.redis_facts import FactChoices, RedisFacts, are_extracted
-from memory.history.corrections import AwaitedCorrection, with_correction, without_correction
+from memory.history.corrections import (
+    AwaitedCorrection,
+    dump_corrections,
+    with_correction,
+    without_correction,
+)
 from memory.history.fact import LONGEST_STATEMENT, Fact
 from memory.recall.recall import Recall
 
@@ -77,7 +82,9 @@ class FactsCommand:
         if receipt is not None:
             return await self._list(call, press, notice=receipt)
         callback = call.update.callback
-        if callback is not None and not await self._may_press(call, press.owner, callback.sender_id):
+        if callback is not None and not await self.permissions.may_change(
+            call.message, callback.sender_id, owner=press.owner
+        ):
             await self.buttons.answer(call.update, "facts-not-yours", is_alert=True)
             return Reply()
         chosen = await call.journal.finished(_CHOSEN_STEP)
@@ -99,10 +106,10 @@ class FactsCommand:
 
     async def correct(self, call: CommandCall, awaited: AwaitedCorrection) -> Reply:
         """Put the answer in place of the fact's statement. The answer has the present list, the question goes."""
-        statement = one_line(call.argument, len(call.argument))
+        statement = one_line(call.argument)
         if not 0 < len(statement) <= LONGEST_STATEMENT:
             return Reply(text=call.words("facts-too-long", limit=LONGEST_STATEMENT))
-        if not await self._may_press(call, awaited.owner_id, awaited.sender_id):
+        if not await self.permissions.may_change(call.message, awaited.sender_id, owner=awaited.owner_id):
             return Reply(text=call.words("facts-not-yours"))
         epoch = call.snapshot.epoch
         fact = await self.facts.correct(call.ref, awaited.fact_id, statement, epoch=epoch)
@@ -115,7 +122,7 @@ class FactsCommand:
         return replace(
             reply,
             deletes=(awaited.telegram_id,),
-            corrections=without_correction(call.corrections, awaited.telegram_id),
+            meta={"corrections": dump_corrections(without_correction(call.corrections, awaited.telegram_id))},
         )
 
     async def _show(self, call: CommandCall, *, owner: int) -> Reply:
@@ -126,9 +133,11 @@ class FactsCommand:
     async def _list(self, call: CommandCall, press: FactPress, *, notice: str = "") -> Reply:
         """Put the present list in place of the message with the button."""
         reply = await self._page(call, press, notice=notice)
-        telegram_id, awaited = call.message.message_id, call.corrections
-        left = without_correction(awaited, telegram_id)
-        return replace(reply, edits=(telegram_id,), corrections=None if len(left) == len(awaited) else left)
+        telegram_id = call.message.message_id
+        if call.corrections:
+            left = without_correction(call.corrections, telegram_id)
+            reply = replace(reply, meta={"corrections": dump_corrections(left)})
+        return replace(reply, edits=(telegram_id,))
 
     async def _page(self, call: CommandCall, press: FactPress, *, notice: str = "") -> Reply:
         facts = await self._load(call, press.owner)
@@ -163,12 +172,6 @@ class FactsCommand:
     async def _load(self, call: CommandCall, owner: int) -> list[Fact]:
         return await list_all(self.facts, call.ref, people=[owner] if call.is_group else None)
 
-    async def _may_press(self, call: CommandCall, owner: int, presser: int) -> bool:
-        """Return True for the owner of the list, and for whoever may change the chat's memory."""
-        if presser == owner:
-            return True
-        return await self.permissions.refusal_for(replace(call.message, sender_id=presser)) is None
-
     def _ask(self, call: CommandCall, press: FactPress, fact: Fact) -> Reply:
         """Put the question for the right statement in place of the list."""
         callback = call.update.callback
@@ -188,7 +191,7 @@ class FactsCommand:
             ),
             buttons=[Button(text=call.words("facts-cancel"), data=cancel.dump())],
             edits=(telegram_id,),
-            corrections=with_correction(call.corrections, awaited),
+            meta={"corrections": dump_corrections(with_correction(call.corrections, awaited))},
         )
 
     async def _delete(self, call: CommandCall, press: FactPress, fact_id: str, *, is_resumed: bool) -> Reply:

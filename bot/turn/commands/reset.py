@@ -6,13 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.transport.gating import RESET_BUTTON
+from bot.transport.telegram_api import Button
 from bot.transport.texts import (
     RESET_EXPIRED,
     RESET_NOT_YOURS,
     RESET_NOTHING,
     receipt_text,
-    reset_button,
-    reset_question,
 )
 from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
@@ -63,7 +62,8 @@ class ResetCommand:
             return Reply(text=call.words(RESET_NOTHING))
         data = f"{RESET_BUTTON}:{scope}:{call.message.sender_id or 0}:{call.snapshot.epoch}"
         return Reply(
-            text=reset_question(call.words, scope=scope), buttons=[reset_button(call.words, data=data)]
+            text=call.words("reset-asks", scope=scope),
+            buttons=[Button(text=call.words("reset-button"), data=data)],
         )
 
     async def press(self, call: CommandCall) -> Reply:
@@ -98,9 +98,7 @@ class ResetCommand:
     async def _may_press(self, call: CommandCall, asker: int, presser: int) -> bool:
         """Return True for the person who asked, or any administrator if an anonymous one asked."""
         is_anonymous = asker == call.message.chat_id and call.is_group
-        if not is_anonymous and presser != asker:
-            return False
-        return await self.permissions.refusal_for(replace(call.message, sender_id=presser)) is None
+        return (is_anonymous or presser == asker) and await self.permissions.may_change(call.message, presser)
 
     def _find_problem(self, call: CommandCall, epoch: int) -> str:
         """Return the catalogue's key of the reason why the button does nothing any more, or ""."""

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from bot.transport import texts
-from bot.transport.gating import INVITED
+from bot.transport.gating import HELP_BUTTON, INVITED
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Guests
+from bot.transport.telegram_api import Button
 from bot.turn.commands.call import CommandCall
 from bot.turn.commands.help import HelpCommand
 from bot.turn.commit import Reply
@@ -32,8 +32,10 @@ class StartCommand:
             buttons = self.page_links.open_privately(group, call.words("memory-open"))
             text = "start-page" if buttons else "start-page-off"
             return Reply(text=call.words(text, viewers=self.page_links.group_access), buttons=buttons)
-        text = texts.start_text(call.words, is_group=call.is_group, is_offline=self.is_offline)
-        return Reply(text=text, buttons=[texts.start_button(call.words)])
+        greeting = call.words("start-group" if call.is_group else "start-private")
+        more = call.words("start-offline" if self.is_offline else "start-erasing")
+        button = Button(text=call.words("start-button"), data=HELP_BUTTON)
+        return Reply(text=f"{greeting}\n{more}", buttons=[button])
 
     async def _redeem(self, call: CommandCall) -> Reply:
         """Let a person in who may not use the bot yet. With a wrong invitation nothing else happens."""

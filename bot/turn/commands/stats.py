@@ -35,6 +35,6 @@ class StatsCommand:
             words("stats-contexts", count=len(known)),
             words("stats-queue", count=waiting, oldest=wait_text(words, oldest_s)),
             words("usage-title"),
-            used_text(words, "all", used["all"], self.guard.limits.prices),
+            used_text(words, "all", used["all"], self.guard.limits),
         ]
         return Reply(text="\n".join(lines))

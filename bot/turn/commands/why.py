@@ -8,7 +8,6 @@ from typing import Literal
 from bot.agent.prompt.parts import LeftOutCause, PartName
 from bot.transport.page_links import PageLinks
 from bot.transport.rich_text import LINK, RichText, Span, from_spans
-from bot.transport.texts import one_line
 from bot.transport.words import Words
 from bot.turn.answer_receipt import AnswerReceipt, CalledTool, load_receipts
 from bot.turn.chat_events import Buttons
@@ -16,7 +15,7 @@ from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.limits import MICROS
 from bot.turn.store import TurnStore
-from memory.characters import seam_before
+from memory.characters import one_line, seam_before
 from memory.facts.redis_facts import RedisFacts
 from memory.history.fact import Fact
 from memory.history.message import Message

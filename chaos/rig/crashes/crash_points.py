@@ -13,7 +13,7 @@ from typing import Any
 
 from chaos.rig.crashes.process_source import HalfFailedError, Source, source
 from chaos.rig.crashes.scenarios import KINDS, Kind
-from chaos.rig.crashes.verdict import Finding, answers_twice, judge
+from chaos.rig.crashes.verdict import Finding, answers_twice, judge, judge_alone
 from chaos.rig.crashes.worker_process import Fault, Order
 from memory.embedded.index_server import IndexEndpoint, open_index_server
 from memory.embedded.valkey import open_valkey
@@ -24,6 +24,10 @@ LANES = 3
 _SAY_EVERY_S = 30.0
 _MORE_AWAITS = 3
 """A run under a fault has not so many times the awaits of one without: what does not end by then fails each time."""
+
+
+class ReferenceBrokenError(Exception):
+    """A scenario fails without a fault, so nothing can be compared with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,8 +127,12 @@ class Trials:
                 group.create_task(work(lane), name="lane")
 
     async def _learn(self, lane: "Lane", kind: Kind) -> None:
+        """Keep a run without a fault to compare others with. Raises ReferenceBrokenError if it is not in order."""
         told, golden = await lane.both(kind, "none", 0)
         assert told is not None
+        if findings := judge_alone({**golden, "tasks": [*golden["tasks"], *told["tasks"]]}):
+            problems = "; ".join(f"{each.what}: {each.told}" for each in findings)
+            raise ReferenceBrokenError(f"{kind.name} without a fault: {problems}")
         self.tried.awaits[kind.name] = told["awaits"]
         self.golden[kind.name] = golden
 

@@ -66,6 +66,10 @@ class LoggedTelegram:
         self._log = log
         self._identity = identity
 
+    async def member_status(self, chat_id: int, user_id: int) -> str:
+        """See TelegramApi."""
+        return "member"
+
     async def send_message(
         self,
         chat_id: int,

@@ -67,9 +67,11 @@ class Source:
         """Pass the exit codes of processes to their waiters, until the source ends."""
         async for line in reader:
             number, status = map(int, line.split())
-            self.running.pop(number).set_result(status)
+            if not (waiting := self.running.pop(number)).cancelled():
+                waiting.set_result(status)
         for waiting in self.running.values():
-            waiting.set_exception(HalfFailedError("the source of processes has ended"))
+            if not waiting.cancelled():
+                waiting.set_exception(HalfFailedError("the source of processes has ended"))
 
 
 @asynccontextmanager

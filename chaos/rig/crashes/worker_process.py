@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from bot.agent.fact_model import ModelFactReader
+from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import ModelSummarizer
 from bot.app.agents import model_names
 from bot.app.build import Outside, build_access, build_inbox
@@ -279,12 +280,13 @@ def _build(
         tick_s=0.002,
         clock=lambda: time.monotonic() * (_SECONDS_A_SECOND if kind.pause_s else 1.0),
     )
-    limits = replace(turns.answerer.limits, compression=_LIMITS)
+    limits = replace(turns.answerer.limits, compression={"": _LIMITS})
     turns = replace(
         turns,
         answerer=replace(turns.answerer, previews=previews, limits=limits),
         burst_waits=BurstWaits(bundle_s=0.01, paste_s=0.01),
     )
+    structured = StructuredModel(model, tokenizer=_TOKENS, context_window=8_000, timeout_s=10.0)
     return Parts(
         kind=kind,
         scene=Scene(number=order.number, is_group=kind.is_group),
@@ -315,17 +317,15 @@ def _build(
         compressor=Compressor(
             history=stores.history,
             summaries=RedisSummaries(stores.redis, clock=lambda: now),
-            summarizer=ModelSummarizer(
-                model, tokenizer=_TOKENS, context_window=8_000, summary_tokens=128, timeout_s=10.0
-            ),
-            limits=_LIMITS,
+            summarizer=ModelSummarizer(structured, summary_tokens=128),
+            limits={"": _LIMITS},
             partition=0,
             clock=lambda: now,
             lease_s=LEASE_S,
         ),
         extractor=FactExtractor(
             queue=FactQueue(stores.redis, clock=lambda: now, tokens_per_day=settings.facts_tokens_per_day),
-            reader=ModelFactReader(model, tokenizer=_TOKENS, context_window=8_000, timeout_s=10.0),
+            reader=ModelFactReader(structured),
             partition=0,
             lease_s=LEASE_S,
         ),

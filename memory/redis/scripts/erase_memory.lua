@@ -14,6 +14,9 @@ local function erase_memory(keys, erased_keys, context_id, prefixes)
       redis.call('UNLINK', prefix .. id)
     end
   end
+  for _, id in ipairs(redis.call('HKEYS', keys.reminders)) do
+    redis.call('ZREM', keys.due, context_id .. ' ' .. id)
+  end
   for name in pairs(erased_keys) do
     redis.call('UNLINK', keys[name])
   end

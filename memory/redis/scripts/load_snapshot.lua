@@ -6,9 +6,9 @@
 --         {id, sequence, ...} newest first, {json or nil, ...} of the same, summary or '', how many messages it covers,
 --         {ledger turn, ...} oldest first, active agent or '', revision, summary_failed_at or '',
 --         {sender id, name, ...}, {line of talk, ...} the newest, oldest first, how many lines there are,
---         awaited corrections or ''}
+--         awaited corrections or '', chosen model or ''}
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
-                         'revision', 'summary_failed_at', 'corrections')
+                         'revision', 'summary_failed_at', 'corrections', 'model')
 local start = facts[1] or '0'
 
 local lowest, covered, summary = start, 0, ''
@@ -54,4 +54,5 @@ return {
   redis.call('ZRANGE', talk, -talk_limit, -1),
   redis.call('ZCARD', talk),
   facts[7] or '',
+  facts[8] or '',
 }

@@ -155,7 +155,7 @@ def test_invalid_toml_is_reported_with_its_place(folder: Path) -> None:
             "[agent]\ntools = ['weather']",
             [
                 "agent.tools[0] = 'weather': it is neither module:function nor a built-in tool "
-                "(current_time, forget_fact, read_artifact, search_memory)"
+                f"({', '.join(BUILT_IN_TOOLS)})"
             ],
         ),
         (
@@ -411,7 +411,7 @@ SUB = "prompt = 'p'\ndescription = 'd'\ntools = []"
             f"[agent]\ntools = []\n[agents.a]\n{SUB.replace('[]', repr(['weather']))}",
             [
                 "agents.a.tools[0] = 'weather': it is neither module:function nor a built-in tool "
-                "(current_time, forget_fact, read_artifact, search_memory)"
+                f"({', '.join(BUILT_IN_TOOLS)})"
             ],
         ),
     ],

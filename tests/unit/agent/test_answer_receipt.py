@@ -11,7 +11,6 @@ from bot.turn.answer_receipt import (
     AnswerReceipt,
     CalledTool,
     LeftOutOfPart,
-    ModelTokens,
     RecalledMessage,
     make_receipt,
     tokens_by_model,
@@ -57,7 +56,7 @@ async def test_a_receipt_names_hits_models_tools_and_costs() -> None:
     assert receipt_of(context, micros=12) == AnswerReceipt(
         message_id="a1",
         at=5.0,
-        models=(ModelTokens(model="scripted", prompt_tokens=30, completion_tokens=6),),
+        models=(Usage(model="scripted", prompt_tokens=30, completion_tokens=6),),
         micros=12,
         prompt_tokens=last.tokens,
         room=7_000,
@@ -143,7 +142,7 @@ def test_tokens_are_summed_by_model_in_the_order_of_the_first_calls() -> None:
         Usage(prompt_tokens=3, completion_tokens=4, model="large"),
     ]
     assert tokens_by_model(usages) == (
-        ModelTokens(model="large", prompt_tokens=4, completion_tokens=6),
-        ModelTokens(model="small", prompt_tokens=10, completion_tokens=20),
+        Usage(model="large", prompt_tokens=4, completion_tokens=6),
+        Usage(model="small", prompt_tokens=10, completion_tokens=20),
     )
     assert tokens_by_model([]) == ()

@@ -7,6 +7,7 @@ import pytest
 from bot.agent.openai_model import Breaker
 from bot.errors import (
     ModelBarred,
+    ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
     ModelRepliedNothing,
@@ -17,7 +18,7 @@ from bot.errors import (
 from bot.observe.metrics import MODEL_BREAKER
 from tests.unit.agent.kit import sample
 
-OPENING = (ModelBarred, ModelQuotaExhausted)
+OPENING = (ModelBarred, ModelMissing, ModelQuotaExhausted)
 OTHERS = (ModelRefused, ModelRepliedNothing, ModelUnavailable, PromptTooLong)
 
 

@@ -50,7 +50,7 @@ class OfflineJson:
 
 def writer(model: OfflineJson, *, window: int = 8_000) -> CatchUpWriter:
     structured = StructuredModel(model, tokenizer=TOKENIZER, context_window=window, timeout_s=9)
-    return CatchUpWriter(structured, context_window=window)
+    return CatchUpWriter(structured)
 
 
 async def test_however_much_was_said_each_request_fits_and_their_number_is_bounded() -> None:

@@ -439,7 +439,7 @@ async def test_i12_a_delegated_agent_cannot_transfer_the_chat() -> None:
         assert model.requests["researcher: Find."][1].shown()[-1].startswith(f"tool #t1: {words}")
         assert context.agent_name == ""
     assert "transfer_to_support" not in [
-        tool.name for tool in team.agent_in(delegated(context)).tools.values()
+        tool.name for tool in (await team.agent_in(delegated(context)).all_tools()).values()
     ]
 
 

@@ -3,7 +3,14 @@
 import pytest
 
 from bot.agent.openai_format import failure_of, retry_after_s
-from bot.errors import ModelBarred, ModelQuotaExhausted, ModelRefused, ModelUnavailable, PromptTooLong
+from bot.errors import (
+    ModelBarred,
+    ModelMissing,
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelUnavailable,
+    PromptTooLong,
+)
 
 
 @pytest.mark.parametrize(
@@ -35,10 +42,10 @@ from bot.errors import ModelBarred, ModelQuotaExhausted, ModelRefused, ModelUnav
         (400, "invalid_request_error", "messages: must not be empty", ModelRefused),
         (401, "invalid_api_key", "Incorrect API key provided: sk-secret", ModelBarred),
         (403, "", "", ModelRefused),
-        (404, "model_not_found", "", ModelBarred),
-        (403, "model_not_found", "Project x does not have access to model y", ModelBarred),
-        (404, "api_error", 'model "qwen" not found, try pulling it first', ModelBarred),
-        (404, "NotFoundError", "The model `qwen` does not exist.", ModelBarred),
+        (404, "model_not_found", "", ModelMissing),
+        (403, "model_not_found", "Project x does not have access to model y", ModelMissing),
+        (404, "api_error", 'model "qwen" not found, try pulling it first', ModelMissing),
+        (404, "NotFoundError", "The model `qwen` does not exist.", ModelMissing),
         (404, "404", "No endpoints found that support image input", ModelRefused),
         (422, "", "", ModelRefused),
     ],

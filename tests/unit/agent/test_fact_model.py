@@ -15,6 +15,7 @@ from bot.agent.fact_model import (
     ModelFactReader,
 )
 from bot.agent.model import ModelReply, Usage
+from bot.agent.structured import StructuredModel
 from bot.errors import ModelUnavailable, PromptTooLong
 from memory.errors import SummaryFailed
 from memory.facts.extractor import ReadingTally
@@ -88,7 +89,7 @@ def make_fact(**changes: Any) -> dict[str, Any]:
 
 
 def make_reader(model: ScriptedJsonModel, *, window: int = 8_192) -> ModelFactReader:
-    return ModelFactReader(model, tokenizer=TOKENIZER, context_window=window, timeout_s=5)
+    return ModelFactReader(StructuredModel(model, tokenizer=TOKENIZER, context_window=window, timeout_s=5))
 
 
 async def read(*facts: dict[str, Any], work: FactWork | None = None) -> list[NewFact]:

@@ -12,6 +12,7 @@ import pytest
 from bot.agent.actions import CompletedStep, ToolResult
 from bot.agent.digest import stored_results
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, Usage
+from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import DIGEST_SCHEMA, SUMMARY_SCHEMA, ModelSummarizer, summary_fields
 from bot.errors import ModelRepliedNothing, ModelUnavailable, PromptTooLong
 from memory.errors import SummaryFailed
@@ -72,13 +73,8 @@ def offline(messages: Sequence[PromptMessage], schema: JsonSchema) -> str:
 def make_summarizer(
     model: ScriptedJsonModel, *, window: int = 8_192, summary_tokens: int = 400, timeout_s: float = 5
 ) -> ModelSummarizer:
-    return ModelSummarizer(
-        model,
-        tokenizer=TOKENIZER,
-        context_window=window,
-        summary_tokens=summary_tokens,
-        timeout_s=timeout_s,
-    )
+    structured = StructuredModel(model, tokenizer=TOKENIZER, context_window=window, timeout_s=timeout_s)
+    return ModelSummarizer(structured, summary_tokens=summary_tokens)
 
 
 def make_excerpt(text: str, *, sender: Sender | None = OLGA, **changes: Any) -> Excerpt:

@@ -2,13 +2,16 @@
 
 import asyncio
 import json
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.cli.checks import Finding, fail, ok, print_findings, warn
+from bot.cli.checks import Finding, endpoints, fail, ok, print_findings, warn
 from bot.cli.checks.endpoints import check_media, judge_page, judge_webhook
 from bot.cli.doctor import Check, run_bounded
+from bot.mcp import connection
 from bot.settings import Settings, load_settings
 from bot.transport.telegram_api import WebhookInfo
 from memory.errors import StoreUnavailable
@@ -80,10 +83,8 @@ async def test_a_hanging_check_is_ended() -> None:
         await asyncio.Event().wait()
         return []
 
-    check = Check(name="model", run=endless, fix="look")
-    assert await run_bounded(check, load_settings(), limit_s=0.01) == [
-        fail("model", "no answer within 0.01 s", "look")
-    ]
+    check = Check(name="model", run=endless, fix="look", limit_s=0.01)
+    assert await run_bounded(check, load_settings()) == [fail("model", "no answer within 0.01 s", "look")]
 
 
 def test_findings_are_printed_with_advice_and_without_secrets(
@@ -125,3 +126,34 @@ def _info(
 async def test_the_handling_of_files_is_reported(changes: dict[str, Any], says: str) -> None:
     (finding,) = await check_media(load_settings(**changes))
     assert finding == ok("media", f"{says}; documents are read up to 20 MB")
+
+
+async def test_mcp_servers_are_listed_with_their_tools_or_their_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(endpoints, "_SERVERS_S", 60.0)
+    monkeypatch.setattr(connection, "FIRST_LIST_S", 60.0)
+    server, path = Path(__file__).parents[2] / "mcp_server.py", tmp_path / "agents.toml"
+    args = f'["{server}", "shop", "{tmp_path / "calls"}"]'
+    path.write_text(
+        '[agent]\ntools = ["mcp:shop/*", "mcp:bare/*", "mcp:gone/*", "mcp:typo/ad"]\n'
+        f'[mcp.servers.shop]\ncommand = "{sys.executable}"\nargs = {args}\ntools = ["add", "pay"]\n'
+        f'[mcp.servers.bare]\ncommand = "{sys.executable}"\nargs = {args}\ntools = ["no_such"]\n'
+        '[mcp.servers.gone]\ncommand = "/nothing/here"\n'
+        f'[mcp.servers.typo]\ncommand = "{sys.executable}"\nargs = {args}\n'
+        '[tools.typo__pai]\nwho = "administrators"\n'
+    )
+
+    shop, bare, gone, typo = await endpoints.check_servers(load_settings(agents_file=path))
+
+    assert (shop.level, bare.level, gone.level) == ("ok", "warn", "warn")
+    assert shop.says.startswith("shop: listed in ")
+    assert shop.says.endswith(" s; tools: shop__add, shop__pay")
+    assert bare.says == "bare: it has no tool for agents"
+    assert gone.says.startswith("gone: ")
+    assert "[mcp.servers.gone]" in gone.fix
+    assert (typo.level, typo.says) == ("warn", "typo: it has no typo__ad, typo__pai")
+
+
+async def test_without_mcp_servers_the_doctor_says_nothing_about_them() -> None:
+    assert await endpoints.check_servers(load_settings()) == []

@@ -1,0 +1,218 @@
+"""The connection to one MCP server: opened at the first need, kept by one task, opened again after a pause."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from time import monotonic
+from typing import Any, cast
+
+import anyio
+import structlog
+from mcp.client import ClientSession, IncomingMessage
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.message import SessionMessage
+from mcp.shared.transport_context import TransportContext
+from mcp_types import CONNECTION_CLOSED, JSONRPCError, JSONRPCResponse, ToolListChangedNotification
+
+from bot.agent.daemon_thread import call_in_daemon_thread
+from bot.agent.mcp_servers import McpServer
+from bot.agent.tool import Tool
+from bot.agent.tool_output import cut_middle
+from bot.errors import ToolFailed
+from bot.mcp.results import read_result
+from bot.mcp.tools import McpStatus, read_tools
+from bot.mcp.transports import McpServerFailed, Received, open_streams
+from bot.observe.logs import MASK
+
+FIRST_LIST_S = 10.0
+"""Seconds that a turn waits for the first list of tools."""
+OPENING_S = 60.0
+"""Seconds until a server must have listed its tools. Some install themselves at their first start."""
+
+_MOST_LISTED = 1_000
+_LIST_PAUSE_S = 10.0
+_FIRST_PAUSE_S, _LONGEST_PAUSE_S = 2.0, 300.0
+_STEADY_S = 60.0
+_FLOOD, _FLOOD_S = 1_000, 10.0
+_CLOSING_S = 5.0
+_LONGEST_ERROR = 2_000
+
+Dispatcher = JSONRPCDispatcher[TransportContext]
+
+log = structlog.get_logger()
+
+
+class McpConnection:
+    """The connection to one server. Built for one event loop."""
+
+    def __init__(self, server: McpServer, *, clock: Callable[[], float] = monotonic) -> None:
+        self._server = server
+        self._clock = clock
+        self._slots = asyncio.Semaphore(server.table.max_at_once)
+        self._changed = asyncio.Event()
+        # The task that has the connection, and the time of its start.
+        self._owner: asyncio.Task[None] | None = None
+        self._began = 0.0
+        # Set when the server has listed its tools, or failed.
+        self._opened = asyncio.Event()
+        self._dispatcher: Dispatcher | None = None
+        self._tools: Mapping[str, Tool] = {}
+        self._latency_s: float | None = None
+        self._error = ""
+        self._pause_s = _FIRST_PAUSE_S
+        self._retry_at = 0.0
+
+    def status(self) -> McpStatus:
+        """Return the state of the connection."""
+        names = tuple(tool.name for tool in self._tools.values())
+        return McpStatus(name=self._server.name, tools=names, latency_s=self._latency_s, error=self._error)
+
+    async def list_tools(self) -> Mapping[str, Tool]:
+        """Return the tools by the server's names for them. Waits FIRST_LIST_S from the start of the connection."""
+        try:
+            opened = self._open()
+            async with asyncio.timeout(max(self._began + FIRST_LIST_S - self._clock(), 0.0)):
+                await opened.wait()
+        except (ToolFailed, TimeoutError):
+            return {}
+        return self._tools
+
+    async def close(self) -> None:
+        """Close the connection, and end the server's processes."""
+        if self._owner is not None:
+            for _ in range(2):  # the second time for an ending that hangs
+                self._owner.cancel()
+                await asyncio.wait([self._owner], timeout=_CLOSING_S)
+
+    async def _call(self, tool: str, arguments: Mapping[str, Any]) -> str:
+        """Call a tool. Raises ToolFailed. Tool.call has the time-out."""
+        name = self._server.name
+        async with self._slots:
+            await self._open().wait()
+            if self._dispatcher is None:
+                raise self._unavailable()
+            try:
+                result = await self._dispatcher.send_raw_request(
+                    "tools/call", {"name": tool, "arguments": dict(arguments)}
+                )
+            except Exception as error:
+                if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
+                    raise ToolFailed(self._hide(f"{name} refused the call: {error.message}")) from error
+                lost = (
+                    f"The connection to {name} ended before the answer. The outcome of this call is unknown."
+                )
+                raise ToolFailed(lost) from error
+        output = await call_in_daemon_thread(lambda: read_result(result), name=f"mcp-result-{name}")
+        if result.get("isError"):
+            raise ToolFailed(self._hide(f"{tool} failed: {output}"))
+        return output
+
+    def _open(self) -> asyncio.Event:
+        """Return the event that ends the opening. Raises ToolFailed during the pause after a failure."""
+        if self._owner is None or self._owner.done():
+            if self._clock() < self._retry_at:
+                raise self._unavailable()
+            self._opened = asyncio.Event()
+            self._began = self._clock()
+            self._owner = asyncio.create_task(self._own(), name=f"mcp-{self._server.name}")
+        return self._opened
+
+    def _unavailable(self) -> ToolFailed:
+        return ToolFailed(f"The tools of {self._server.name} are not available now. Try again later.")
+
+    async def _own(self) -> None:
+        """Open, keep and close the connection. The transports of the SDK demand one task for all three."""
+        try:
+            await self._keep()
+        except Exception as error:  # noqa: BLE001 - a server may cause any error; the next need tries again
+            self._note_failure(error)
+        finally:
+            self._dispatcher, self._tools = None, {}
+            self._opened.set()
+
+    async def _keep(self) -> None:
+        """Serve calls until the connection ends, which raises an error. Ask for the tools whenever they change."""
+        async with open_streams(self._server) as (reading, writing):
+            passing, passed = anyio.create_memory_object_stream[Received](0)
+            dispatcher = Dispatcher(passed, writing)
+            session = ClientSession(dispatcher=dispatcher, message_handler=self._notice)
+            async with passing, passed, session, anyio.create_task_group() as group:
+                group.start_soon(self._pass_on, reading, passing)
+                async with asyncio.timeout(OPENING_S):
+                    await session.initialize()
+                    await self._ask(dispatcher)
+                self._latency_s, self._error = self._clock() - self._began, ""
+                self._dispatcher = dispatcher
+                self._opened.set()
+                while await self._changed.wait():
+                    self._changed.clear()
+                    async with asyncio.timeout(OPENING_S):
+                        await self._ask(dispatcher)
+                    await asyncio.sleep(_LIST_PAUSE_S)  # a server cannot keep us busy with changes
+
+    async def _ask(self, dispatcher: Dispatcher) -> None:
+        """Take the allowed tools of all pages of the list."""
+        listed: list[object] = []
+        cursor: object = None
+        while len(listed) < _MOST_LISTED:
+            page = await dispatcher.send_raw_request("tools/list", {"cursor": cursor} if cursor else None)
+            tools, cursor = page.get("tools"), page.get("nextCursor")
+            listed += cast("list[object]", tools) if isinstance(tools, list) else []
+            if not (tools and cursor):
+                break
+        # In a thread, because schemas from outside may take a while.
+        self._tools = await call_in_daemon_thread(
+            lambda: read_tools(self._server, listed[:_MOST_LISTED], self._call), name="mcp-tools"
+        )
+
+    async def _pass_on(
+        self,
+        reading: anyio.abc.ObjectReceiveStream[Received],
+        passing: anyio.abc.ObjectSendStream[Received],
+    ) -> None:
+        """Pass messages to the session. Raises McpServerFailed at the end, and for a flood of messages of its own."""
+        since, unasked = self._clock(), 0
+        async for each in reading:
+            if self._clock() - since > _FLOOD_S:
+                since, unasked = self._clock(), 0
+            message = each.message if isinstance(each, SessionMessage) else None
+            unasked += not isinstance(message, JSONRPCResponse | JSONRPCError)
+            if unasked > _FLOOD:
+                raise McpServerFailed("It floods the connection with messages.")
+            if message is not None:
+                await passing.send(each)
+        raise McpServerFailed("It ended the connection.")
+
+    async def _notice(self, message: IncomingMessage) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self._changed.set()
+
+    def _note_failure(self, error: BaseException) -> None:
+        """Set the time of the next attempt. The pause doubles, except after a steady connection."""
+        if self._dispatcher is not None and self._clock() - self._began > _STEADY_S:
+            self._pause_s = _FIRST_PAUSE_S
+        pause, self._pause_s = self._pause_s, min(2 * self._pause_s, _LONGEST_PAUSE_S)
+        self._retry_at = self._clock() + pause
+        self._error = self._hide(_describe(error))
+        log.warning("mcp_server_failed", server=self._server.name, error=self._error, retry_s=pause)
+
+    def _hide(self, text: str) -> str:
+        """Return a text of the server, shortened and without the values of our secrets."""
+        for secret in self._server.secrets:
+            text = text.replace(secret, MASK)
+        return cut_middle(text, at_most=_LONGEST_ERROR)
+
+
+def _describe(error: BaseException) -> str:
+    """Return the reason of a failure. Only our own texts are repeated, because others may contain secrets."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    if isinstance(error, McpServerFailed):
+        return str(error)
+    if isinstance(error, ConnectionError) and error.strerror is None:
+        return "It ended the connection."
+    if isinstance(error, TimeoutError):
+        return f"It did not answer within {OPENING_S:g} seconds."
+    if isinstance(error, MCPError):
+        return f"It refused a request (error {error.code})."
+    return f"{type(error).__name__}: {error.strerror}" if isinstance(error, OSError) else type(error).__name__

@@ -1,0 +1,63 @@
+"""Updates of our own: a due reminder as it waits in the inbox."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.transport.gating import GROUPS, Admission
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.migrations import Migrations
+from bot.transport.updates import TEXT, IncomingMessage
+from memory.codec import dump_json
+from memory.reminders.recurrence import find_zone
+from memory.reminders.reminder import Reminder
+
+_OPENING = '{"update_id":0'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReminderUpdates:
+    """Makes the updates of due reminders."""
+
+    migrations: Migrations
+    clock: Callable[[], float]
+
+    async def payload_of(self, reminder: Reminder, was_due_at: float) -> str:
+        """Return the JSON of the update without its opening, which fire_reminders.lua writes with the ids.
+
+        A group that became a supergroup is reached by its present id. Raises the store's errors, and BadTime for an
+        unknown time zone.
+        """
+        chat_id, chat_type = reminder.chat_id, reminder.chat_type
+        if chat_type == GROUPS[0]:
+            chat_id = (await self.migrations.present_ids()).get(chat_id, chat_id)
+            chat_type = chat_type if chat_id == reminder.chat_id else GROUPS[1]
+        update = WaitingUpdate(
+            update_id=0,
+            admission=Admission(action="remind", reason="due"),
+            message=IncomingMessage(
+                chat_id=chat_id,
+                chat_type=chat_type,
+                thread_id=reminder.thread_id,
+                sender_id=reminder.person_id,
+                sender_name=reminder.person_name,
+                language_code=reminder.language_code or "",
+                message_id=0,
+                date=int(self.clock()),
+                kind=TEXT,
+                text=reminder.text,
+                note=_note(reminder, was_due_at),
+            ),
+            anchor_id=await self.migrations.resolve(chat_id),
+            reminder=reminder,
+            was_due_at=was_due_at,
+        )
+        return dump_json(WaitingUpdate, update).removeprefix(_OPENING)
+
+
+def _note(reminder: Reminder, was_due_at: float) -> str:
+    """Return the line for the model: this message is a task that was set earlier."""
+    name = " ".join(re.split(r"[()\s]+", reminder.person_name)).strip() or "somebody"
+    moment = datetime.fromtimestamp(was_due_at, find_zone(reminder.zone))
+    return f"a reminder that {name} has set, due at {moment:%Y-%m-%d %H:%M} {reminder.zone}"

@@ -1,0 +1,36 @@
+"""The reminders of one context, for the tools of a turn."""
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from memory.keys import ContextRef
+from memory.reminders.redis_reminders import Addition, RedisReminders
+from memory.reminders.reminder import Reminder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextReminders:
+    """The reminders of the context of a turn, and the place where they are sent."""
+
+    reminders: RedisReminders
+    """The store. It also has the clock and the time zones of people."""
+    ref: ContextRef
+    epoch: Callable[[], int]
+    """The epoch of the turn, which a tool may have raised."""
+    chat_id: int
+    thread_id: int | None
+    chat_type: str
+    language_code: str | None
+    """Language of the person who asks."""
+
+    async def add(self, reminder: Reminder) -> Addition:
+        """See `RedisReminders.add`."""
+        return await self.reminders.add(self.ref, reminder, epoch=self.epoch())
+
+    async def cancel(self, ids: Collection[str]) -> int:
+        """See `RedisReminders.cancel`."""
+        return await self.reminders.cancel(self.ref, ids, epoch=self.epoch())
+
+    async def list(self, person: int | None) -> list[Reminder]:
+        """See `RedisReminders.list`."""
+        return await self.reminders.list(self.ref, person=person)

@@ -1,0 +1,98 @@
+"""Reminders of contexts in Redis, and the time zones of people."""
+
+from collections.abc import Callable, Collection, Iterable
+from typing import Literal
+
+from memory.codec import dump_json, parse_json
+from memory.errors import Forgotten
+from memory.keys import ContextRef, context_key, global_key
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
+from memory.reminders.reminder import PER_CHAT, PER_PERSON, Reminder
+
+_SCRIPTS = "memory.redis.scripts"
+
+Addition = Literal["added", "person_limit", "chat_limit"]
+
+
+class RedisReminders:
+    """The reminders of all contexts. Methods raise StoreUnavailable or StoreFull."""
+
+    def __init__(self, redis: RedisClient, *, clock: Callable[[], float]) -> None:
+        self._redis = redis
+        self.now = clock
+
+    async def add(
+        self,
+        ref: ContextRef,
+        reminder: Reminder,
+        *,
+        epoch: int,
+        per_person: int = PER_PERSON,
+        per_chat: int = PER_CHAT,
+    ) -> Addition:
+        """Store a reminder unless its person or its context has too many. Raises Forgotten after a reset.
+
+        An id that exists is "added" already, and stays as it is.
+        """
+        call = add_reminder(
+            ref,
+            context_id=ref.context_id,
+            expected_epoch=epoch,
+            line=dump_json(Reminder, reminder),
+            per_person=per_person,
+            per_chat=per_chat,
+        )
+        outcome = await self._redis.run(call)
+        if outcome is None:
+            raise Forgotten
+        return outcome
+
+    async def get(self, ref: ContextRef, reminder_id: str) -> Reminder | None:
+        """Return the reminder with this id, or None."""
+        line = await self._redis.call("HGET", context_key(ref, "reminders"), reminder_id)
+        return None if line is None else parse_json(Reminder, line)
+
+    async def cancel(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
+        """Erase these reminders, and return the number of those that existed. Raises Forgotten after a reset."""
+        call = cancel_reminders(ref, context_id=ref.context_id, expected_epoch=epoch, ids=list(ids))
+        cancelled = await self._redis.run(call)
+        if cancelled is None:
+            raise Forgotten
+        return int(cancelled)
+
+    async def zone_of(self, person: int) -> str | None:
+        """Return the name of this person's time zone, or None."""
+        return await self._redis.call("HGET", global_key("zones"), str(person))
+
+    async def set_zone(self, person: int, zone: str | None) -> None:
+        """Store the name of this person's time zone; None deletes it."""
+        if zone is None:
+            await self._redis.call("HDEL", global_key("zones"), str(person))
+        else:
+            await self._redis.call("HSET", global_key("zones"), str(person), zone)
+
+    async def list(self, ref: ContextRef, *, person: int | None = None) -> list[Reminder]:
+        """Return the reminders of this person, or all for None. The next one comes first."""
+        lines = await self._redis.call("HVALS", context_key(ref, "reminders"))
+        found = parse_reminders(lines)
+        return [each for each in found if person is None or each.person_id == person]
+
+
+def parse_reminders(lines: Iterable[str]) -> list[Reminder]:
+    """Return stored reminders, the next one first."""
+    return sorted(
+        (parse_json(Reminder, line) for line in lines), key=lambda reminder: (reminder.due_at, reminder.id)
+    )
+
+
+@lua_script(_SCRIPTS)
+def add_reminder(
+    ref: ContextRef, *, context_id: str, expected_epoch: int, line: str, per_person: int, per_chat: int
+) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def cancel_reminders(
+    ref: ContextRef, *, context_id: str, expected_epoch: int, ids: list[str]
+) -> ScriptCall: ...

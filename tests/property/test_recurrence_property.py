@@ -1,0 +1,219 @@
+"""Dates of reminders: both changes of the clock, an hour between any two, and a search that ends."""
+
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from time import perf_counter
+
+import pytest
+from dateutil.rrule import rrulestr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memory.reminders.recurrence import (
+    BadTime,
+    closest_zones,
+    find_zone,
+    first_date,
+    missed_and_next,
+    next_date,
+    read_repeats,
+    read_time,
+)
+from memory.reminders.reminder import Reminder
+
+ZONES = (
+    *("UTC", "Europe/Lisbon", "America/New_York", "Australia/Lord_Howe", "Antarctica/Troll", "Asia/Tehran"),
+    *("Pacific/Apia", "America/Sao_Paulo"),
+)
+NEVER = (
+    "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30",
+    "FREQ=MONTHLY;INTERVAL=12;BYMONTHDAY=31",
+    "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
+    "FREQ=WEEKLY;BYMONTH=2;BYMONTHDAY=30",
+    "FREQ=HOURLY;INTERVAL=168;BYDAY=MO",
+)
+NOW = 1_795_478_400.0  # 2026-11-24T00:00Z
+
+DAYS = st.lists(st.sampled_from(["MO", "TU", "WE", "TH", "FR", "SA", "SU"]), min_size=1, unique=True)
+HOURS = st.lists(st.integers(0, 23), min_size=1, max_size=8, unique=True)
+
+
+def _list(name: str, values: list[object]) -> str:
+    return f"{name}={','.join(map(str, values))}"
+
+
+def _rule(freq: str, interval: int, parts: list[str]) -> str:
+    return ";".join([f"FREQ={freq}", f"INTERVAL={interval}", *parts])
+
+
+RULES = st.builds(
+    _rule,
+    st.sampled_from(["HOURLY", "DAILY", "WEEKLY", "MONTHLY", "YEARLY"]),
+    st.integers(1, 30),
+    st.lists(
+        st.one_of(
+            DAYS.map(lambda days: _list("BYDAY", [*days])),
+            HOURS.map(lambda hours: _list("BYHOUR", [*hours])),
+            st.integers(0, 59).map(lambda minute: f"BYMINUTE={minute}"),
+            st.integers(1, 40).map(lambda count: f"COUNT={count}"),
+        ),
+        max_size=3,
+        unique_by=lambda part: part.split("=")[0],
+    ),
+)
+STARTS = st.integers(0, 4 * 365 * 24 * 3600).map(
+    lambda seconds: datetime.fromisoformat("2026-01-01") + timedelta(seconds=seconds)
+)
+
+
+def reminder(starts_at: str, zone: str, repeats: str, due_at: float = 0) -> Reminder:
+    return Reminder(
+        id="00000000",
+        text="tea",
+        due_at=due_at,
+        zone=zone,
+        starts_at=starts_at,
+        repeats=repeats,
+        person_id=7,
+        person_name="Anna",
+        chat_id=7,
+        chat_type="private",
+        created_at=0,
+    )
+
+
+def dates(one: Reminder, after: float, number: int) -> list[float]:
+    found: list[float] = []
+    while len(found) < number and (each := next_date(one, found[-1] if found else after)) is not None:
+        found.append(each)
+    return found
+
+
+def local(moments: list[float], zone: str) -> list[str]:
+    return [f"{datetime.fromtimestamp(each, find_zone(zone)):%m-%d %H:%M %z}" for each in moments]
+
+
+def test_a_daily_reminder_moves_over_the_gap_and_comes_once_in_the_repeated_hour() -> None:
+    spring = reminder("2027-03-27T01:30:00", "Europe/Lisbon", "FREQ=DAILY")
+    autumn = reminder("2027-10-30T01:30:00", "Europe/Lisbon", "FREQ=DAILY")
+
+    assert local(dates(spring, 0, 3), "Europe/Lisbon") == [
+        "03-27 01:30 +0000",
+        "03-28 02:30 +0100",
+        "03-29 01:30 +0100",
+    ]
+    assert local(dates(autumn, 0, 3), "Europe/Lisbon") == [
+        "10-30 01:30 +0100",
+        "10-31 01:30 +0100",
+        "11-01 01:30 +0000",
+    ]
+
+
+def test_an_hourly_reminder_counts_elapsed_hours() -> None:
+    for start in ("2027-03-28T00:30:00", "2027-10-31T00:30:00"):
+        found = dates(reminder(start, "Europe/Lisbon", "FREQ=HOURLY"), 0, 5)
+        assert [later - earlier for earlier, later in pairwise(found)] == [3600.0] * 4
+
+
+def test_after_an_outage_the_latest_missed_date_and_the_next_one_are_known() -> None:
+    one = reminder(
+        "2026-11-20T08:00:00", "UTC", "FREQ=DAILY", datetime(2026, 11, 20, 8, tzinfo=UTC).timestamp()
+    )
+
+    latest, following = missed_and_next(one, NOW)
+
+    assert (latest, following) == (NOW - 16 * 3600, NOW + 8 * 3600)
+
+
+@pytest.mark.parametrize("rule", NEVER)
+def test_the_search_for_a_date_that_never_comes_ends(rule: str) -> None:
+    at = read_time("2026-11-24T08:30", find_zone("UTC"), NOW)
+    with pytest.raises(BadTime, match="no date"):
+        first_date(at, read_repeats(rule))
+    times: list[float] = []
+    for _ in range(5):
+        begun = perf_counter()
+        assert next_date(reminder("2026-11-24T08:30:00", "UTC", rule), NOW) is None
+        times.append(perf_counter() - begun)
+    assert min(times) < 0.05
+
+
+@pytest.mark.parametrize(
+    "rule", ["FREQ=MINUTELY", "FREQ=SECONDLY", "FREQ=DAILY;BYMINUTE=0,30", "FREQ=HOURLY;BYSECOND=0,30"]
+)
+def test_no_rule_is_finer_than_hourly(rule: str) -> None:
+    with pytest.raises(BadTime):
+        read_repeats(rule)
+
+
+def test_the_end_of_a_rule_may_be_a_date_a_local_time_or_utc() -> None:
+    for until, last in (("20270102", 3), ("20270102T000000", 2), ("20270102T040000Z", 2), ("20480229", 9)):
+        rule = read_repeats(f"FREQ=DAILY;UNTIL={until}")
+        assert len(dates(reminder("2026-12-31T09:00:00", "Asia/Tehran", rule), NOW, 9)) == last
+
+
+@settings(max_examples=150, deadline=None)
+@given(STARTS, st.sampled_from(ZONES), RULES)
+def test_dates_are_an_hour_apart_and_do_not_depend_on_where_the_search_begins(
+    start: datetime, zone: str, rule: str
+) -> None:
+    try:
+        one = reminder(start.isoformat(), zone, read_repeats(rule))
+    except BadTime:
+        return
+    found = dates(one, 0, 30)
+    for earlier, later in pairwise(found):
+        assert later - earlier >= 3600
+        assert next_date(one, later - 1) == next_date(one, (earlier + later) / 2) == later
+
+
+@settings(max_examples=100, deadline=None)
+@given(STARTS, RULES)
+def test_without_clock_changes_the_dates_are_those_of_dateutil(start: datetime, rule: str) -> None:
+    try:
+        text = read_repeats(rule)
+        expected = rrulestr(text, dtstart=start)
+    except ValueError:
+        return
+    found = dates(reminder(start.isoformat(), "UTC", text), 0, 12)
+    last = start + timedelta(days=365 * 7)
+    wanted: list[float] = []
+    for each in expected:
+        if len(wanted) == len(found) or each > last:
+            break
+        wanted.append(each.replace(tzinfo=UTC).timestamp())
+    assert found[: len(wanted)] == wanted
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    with suppress(BadTime):
+        read_repeats(text)
+    with suppress(BadTime):
+        find_zone(text)
+    with suppress(BadTime):
+        read_time(text, find_zone("Asia/Tehran"), NOW)
+
+
+def test_a_zone_that_is_no_place_is_found_by_its_whole_name_only() -> None:
+    assert find_zone("lisbon").key == "Europe/Lisbon"
+    assert find_zone("Etc/GMT+1").key == "Etc/GMT+1"
+    for name in ("GMT+1", "localtime", "Factory"):
+        with pytest.raises(BadTime):
+            find_zone(name)
+
+
+def test_a_city_is_found_with_its_accents_and_hyphens() -> None:
+    for name, zone in (
+        ("Zürich", "Europe/Zurich"),
+        ("São Paulo", "America/Sao_Paulo"),
+        ("New-York", "America/New_York"),
+        ("port au prince", "America/Port-au-Prince"),
+    ):
+        assert find_zone(name).key == zone
+
+
+def test_only_zones_of_places_are_suggested_for_an_unknown_name() -> None:
+    assert closest_zones("Berlin, Germany")[0] == "Europe/Berlin"
+    assert closest_zones("GMT+1") == []
