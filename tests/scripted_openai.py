@@ -171,6 +171,8 @@ class _Endpoint:
             return _refused(self._reject(_CHAT, RequestFault(message=f"no reply for request {number}"), body))
         reply = text(planned) if isinstance(planned, str) else planned
         if reply.failure:
+            if reply.gate:
+                await reply.gate.wait()
             return _failed(reply.failure)
         if reply.events < 0:
             return await _never(request)

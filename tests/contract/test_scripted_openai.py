@@ -179,13 +179,27 @@ async def test_a_hang_lasts_until_the_client_disconnects(reply: Reply) -> None:
 
 async def test_a_held_reply_waits_for_its_gate() -> None:
     gate = asyncio.Event()
-    async with served([replies.held(replies.text("free"), until=gate)]) as (server, client):
+    async with served([replies.held(replies.text("free"), until=gate), "another"]) as (server, client):
         answer = asyncio.create_task(ask(client))
         await server.wait_for_requests(1)
+        assert (await ask(client)).choices[0].message.content == "another"
         assert not answer.done()
         gate.set()
 
         assert (await answer).choices[0].message.content == "free"
+
+
+async def test_a_held_failure_waits_for_its_gate() -> None:
+    gate = asyncio.Event()
+    async with served([replies.held(replies.server_error(), until=gate), "another"]) as (server, client):
+        failure = asyncio.create_task(ask(client))
+        await server.wait_for_requests(1)
+        assert (await ask(client)).choices[0].message.content == "another"
+        assert not failure.done()
+        gate.set()
+
+        with pytest.raises(openai.InternalServerError):
+            await failure
 
 
 async def test_a_slow_reply_pauses_between_events() -> None:
