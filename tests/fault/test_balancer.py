@@ -3,6 +3,7 @@
 import asyncio
 import re
 import shutil
+import socket
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -107,8 +108,7 @@ async def test_the_shipped_balancer_uses_two_serves_and_skips_the_killed_one(tmp
             assert (await client.get(f"{url}/app/api/contexts")).status_code == 401
             assert (await client.get(f"{url}/app/../metrics")).status_code == 404
             assert (await client.get(f"{url}/telegram/webhook")).status_code == 405
-            large = await client.post(f"{url}/telegram/webhook", content=b"x" * 1_100_000)
-            assert large.status_code == 413
+        assert await asyncio.to_thread(status_of_a_large_body, port) == b"HTTP/1.1 413 "
 
         await system.proxies["index"].cut()
         async with httpx.AsyncClient(trust_env=False) as client:
@@ -123,6 +123,18 @@ async def test_the_shipped_balancer_uses_two_serves_and_skips_the_killed_one(tmp
             none_left = await client.post(f"{url}/telegram/webhook", json=make_update(300, 7))
         assert none_left.status_code == 503
         assert none_left.headers["Retry-After"] == "2"
+
+
+def status_of_a_large_body(port: int) -> bytes:
+    """Return how the response to a body over 1 MiB begins.
+
+    The balancer answers when its buffer is full. It resets a client that is still sending then, and the response
+    may be lost with that, so no more is sent.
+    """
+    head = b"POST /telegram/webhook HTTP/1.1\r\nHost: bot\r\nContent-Length: 1100000\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as client:
+        client.sendall(head + b"x" * 70_000)
+        return client.recv(13, socket.MSG_WAITALL)
 
 
 async def deliver(system: System, number: int, *, chat: int) -> int:
