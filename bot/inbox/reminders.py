@@ -128,9 +128,7 @@ class ReminderClock:
     async def _plan(self, due: DueReminder, line: str, now: float) -> DueReminder:
         try:
             reminder = parse_json(Reminder, line)
-            was_due_at, next_at = reminder.due_at, None
-            if reminder.repeats:
-                was_due_at, next_at = missed_and_next(reminder, now)
+            was_due_at, next_at = missed_and_next(reminder, now)
             payload = await self._payload_of(reminder, was_due_at)
         except (RecordCorrupt, BadTime) as error:  # no traceback, because it has the text
             place = {"context": due.context_id, "reminder": due.reminder_id}

@@ -129,7 +129,7 @@ def first_date(at: datetime, repeats: str) -> float:
 
 
 def next_date(reminder: Reminder, after: float) -> float | None:
-    """Return the reminder's first date after this time, in Unix seconds; None if there is none within HORIZON years.
+    """Return the first date of a repetition after this time, in Unix seconds; None if there is none in HORIZON years.
 
     A local time that does not exist moves forward by the gap; of two equal local times only the first one is a date.
     """
@@ -147,11 +147,10 @@ def missed_and_next(reminder: Reminder, now: float) -> tuple[float, float | None
 
 
 def _dates_of(reminder: Reminder, after: float) -> Iterator[float]:
-    start, zone = datetime.fromisoformat(reminder.starts_at), find_zone(reminder.zone)
+    """Yield the dates of a reminder that repeats after a time. One that does not has no other date than `due_at`."""
     if reminder.repeats:
+        start, zone = datetime.fromisoformat(reminder.starts_at), find_zone(reminder.zone)
         yield from _dates(start, zone, reminder.repeats, after)
-    elif (only := start.replace(tzinfo=zone).timestamp()) > after:
-        yield only
 
 
 def _dates(start: datetime, zone: tzinfo, repeats: str, after: float) -> Iterator[float]:
