@@ -103,6 +103,7 @@ async def set_reminder(
         chat_type=reminders.chat_type,
         language_code=reminders.language_code,
         created_at=now,
+        message_ids=tuple(each.id for each in context.user_messages),
     )
     outcome = await reminders.add(reminder)
     if outcome != "added":

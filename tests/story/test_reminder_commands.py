@@ -185,6 +185,40 @@ async def test_nobody_sets_or_cancels_in_the_name_of_somebody_else(stores: Story
     assert "None of these reminders can be cancelled" in refused
 
 
+async def test_forgetting_the_message_cancels_its_reminder(stores: StoryStores) -> None:
+    script = [calls(call("set_reminder", {"when": "in 1 hour", "text": "take the pills"})), text("I will.")]
+    async with running_bot(stores, script) as bot:
+        asked = await bot.say(BEN, "remind me of my pills in an hour")
+        await bot.wait_for_reply(asked)
+        forget = await bot.say(BEN, "/forget", reply_to=asked["message_id"])
+
+        receipt = (await bot.wait_for_reply(forget))["text"]
+
+        assert "1 reminder" in receipt
+        assert await _set_in(bot) == []
+        await bot.wait_until_indexed()
+        assert await bot.keys_with("pills") == []
+
+
+async def test_an_edited_request_sets_one_reminder(stores: StoryStores) -> None:
+    script = [
+        calls(call("set_reminder", {"when": "in 1 hour", "text": "tea"})),
+        text("In an hour."),
+        calls(call("set_reminder", {"when": "in 2 hours", "text": "tea"})),
+        text("In two hours."),
+    ]
+    async with running_bot(stores, script) as bot:
+        asked = await bot.say(BEN, "remind me of tea in an hour")
+        await bot.wait_for_reply(asked)
+
+        await bot.people.edit(asked, "remind me of tea in two hours")
+        await bot.wait_until(lambda: bot.shown_in(BEN)[-1]["text"] == "In two hours.")
+        await bot.wait_until_idle()
+
+        (reminder,) = await _set_in(bot)
+        assert reminder.due_at - reminder.created_at > 7000
+
+
 async def test_an_empty_list_says_how_to_get_a_reminder(stores: StoryStores) -> None:
     async with running_bot(stores, [calls(call("list_reminders", {})), text("none")]) as bot:
         assert (await _list(bot, BEN))["text"] == english("reminders-none")
