@@ -142,9 +142,7 @@ async def test_a_reset_erases_the_reminders_of_its_context_and_proves_it(redis: 
 async def test_an_erased_message_takes_the_reminders_that_it_asked_for(redis: RedisClient) -> None:
     store, history = open_reminders(redis), RedisHistory(redis)
     asked, other = message_id("asked"), message_id("other")
-    await history.append(
-        REF, [make_message(asked), make_message(other)], epoch=0
-    )
+    await history.append(REF, [make_message(asked), make_message(other)], epoch=0)
     for reminder in (
         replace(TEA, message_ids=(other, asked)),
         replace(PILLS, text=f'"message_ids":["{asked}"]'),
