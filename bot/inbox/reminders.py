@@ -135,7 +135,5 @@ class ReminderClock:
             place = {"context": due.context_id, "reminder": due.reminder_id}
             log.error("reminder_not_readable", **place, error=str(error))  # noqa: TRY400
             return due
-        if next_at is None:
-            return replace(due, payload=payload)
-        moved = dump_json(Reminder, replace(reminder, due_at=next_at))
+        moved = "" if next_at is None else dump_json(Reminder, replace(reminder, due_at=next_at))
         return replace(due, payload=payload, next_at=next_at, line=moved)

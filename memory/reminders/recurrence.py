@@ -224,9 +224,7 @@ def _check_rule(rule: str) -> None:
         raise _bad_rule(rule)
     for name, most in _LIMITS.items():
         numbers = [int(each) for each in parts.get(name, "").split(",") if each]
-        if any(
-            abs(each) > most or (each < 1 and name in ("BYMONTH", "BYHOUR") and each != 0) for each in numbers
-        ):
+        if any(abs(each) > most or (each < 0 and name in ("BYMONTH", "BYHOUR")) for each in numbers):
             raise _bad_rule(rule)
     if int(parts.get("BYMINUTE", 0)) > 59 or not _UNTIL.fullmatch(parts.get("UNTIL", "20260101")):
         raise _bad_rule(rule)
@@ -272,8 +270,9 @@ def _parse_time(when: str, zone: ZoneInfo, here: datetime) -> datetime:
         return _later(here, **{name: int(number) for name, number in duration.groupdict("0").items()})
     if re.fullmatch(r"\d{1,2}:\d{2}", when):
         clock = datetime.strptime(when, "%H:%M").time()  # noqa: DTZ007
-        day = here.date() + timedelta(days=0 if clock > here.time() else 1)
-        return datetime.combine(day, clock, zone)
+        days = (here.date() + timedelta(days=days) for days in range(2))
+        twice = (datetime.combine(day, clock.replace(fold=fold), zone) for day in days for fold in range(2))
+        return next(at for at in twice if at.timestamp() > here.timestamp())
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", when):
         return datetime.combine(date.fromisoformat(when), _MORNING, zone)
     at = datetime.fromisoformat(when).replace(microsecond=0)

@@ -110,6 +110,23 @@ def test_a_daily_reminder_moves_over_the_gap_and_comes_once_in_the_repeated_hour
     ]
 
 
+@pytest.mark.parametrize(
+    ("now", "when", "expected"),
+    [
+        ("2027-10-31T00:30Z", "01:45", "10-31 01:45 +0100"),
+        ("2027-10-31T01:30Z", "01:45", "10-31 01:45 +0000"),
+        ("2027-10-31T01:50Z", "01:45", "11-01 01:45 +0000"),
+        ("2027-03-28T00:50Z", "01:45", "03-28 02:45 +0100"),
+        ("2027-03-28T03:00Z", "01:45", "03-29 01:45 +0100"),
+    ],
+)
+def test_a_time_of_day_is_the_next_one_also_in_the_hour_that_is_repeated(
+    now: str, when: str, expected: str
+) -> None:
+    at = read_time(when, find_zone("Europe/Lisbon"), datetime.fromisoformat(now).timestamp())
+    assert local([at.timestamp()], "Europe/Lisbon") == [expected]
+
+
 def test_an_hourly_reminder_counts_elapsed_hours() -> None:
     for start in ("2027-03-28T00:30:00", "2027-10-31T00:30:00"):
         found = dates(reminder(start, "Europe/Lisbon", "FREQ=HOURLY"), 0, 5)
