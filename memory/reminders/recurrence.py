@@ -143,7 +143,7 @@ def missed_and_next(reminder: Reminder, now: float) -> tuple[float, float | None
         if each > now:
             return latest, each
         latest = each
-    return latest, None
+    return latest, next_date(reminder, now)  # a clock may jump by more than HORIZON years
 
 
 def _dates_of(reminder: Reminder, after: float) -> Iterator[float]:
