@@ -32,9 +32,6 @@ class Options(BaseModel):
     long_answers: Literal["parts", "document"] = "parts"
     # Erase a group's memory when the bot is removed from it.
     erase_on_leave: bool = False
-    # Reminders that wait, of one person in a chat, and of a chat.
-    reminders_per_person: int = Field(default=50, ge=0, le=1_000)
-    reminders_per_chat: int = Field(default=200, ge=0, le=1_000)
 
     @field_validator("compression_tokens")
     @classmethod

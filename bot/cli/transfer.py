@@ -36,7 +36,8 @@ def export(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the memory of a chat as lines of JSON: messages, summaries, tool records, artifacts and people.
+    """Write the memory of a chat as lines of JSON: messages, summaries, tool records, artifacts,
+    reminders and people.
 
     The file is a snapshot with a checksum at its end. With --file, --json prints the counts.
     """
@@ -64,7 +65,8 @@ def import_(
 ) -> None:
     """Import an exported file into a chat without a memory, completely or not at all.
 
-    Another chat does not get Telegram's message numbers and overheard messages.
+    Another chat does not get Telegram's message numbers, overheard messages and reminders.
+    A reminder whose date has passed is not set. One that repeats goes on with its next date.
     The workers make the search entries again.
     """
     settings = load_quietly()
@@ -147,7 +149,8 @@ def whole_file(file: Path | None) -> Generator[TextIO]:
 def _describe(counts: Mapping[str, int]) -> str:
     nouns = {"message": "message", "summary": "summary", "ledger": "tool record", "artifact": "artifact"}
     things = [
-        count(counts.get(kind, 0), noun) for kind, noun in (nouns | {"talk": "overheard message"}).items()
+        count(counts.get(kind, 0), noun)
+        for kind, noun in (nouns | {"talk": "overheard message", "reminder": "reminder"}).items()
     ]
     return ", ".join([*things, count(counts.get("person", 0), "person", "people")])
 
@@ -192,6 +195,7 @@ async def _import(
                 "counts": facts.counts,
                 "queued_for_index": queued,
                 "artifacts_aged_out": staged.expired_artifacts,
+                "reminders_passed": staged.passed_reminders,
                 "erased": receipt and {"messages": receipt.messages_erased, "is_proven": receipt.is_proven},
             }
         )
@@ -205,10 +209,13 @@ def _print_import(name: ChatName, facts: "FileFacts", staged: "ContextImport", q
     print_line(f"Chat {name} now has the file's memory: {_describe(facts.counts)}.")
     if staged.is_other:
         print_line(
-            "This is not the file's own chat: it did not get Telegram's message numbers and overheard messages."
+            "This is not the file's own chat: it did not get Telegram's message numbers, overheard messages and"
+            " reminders."
         )
     if staged.expired_artifacts:
         print_line(f"{count(staged.expired_artifacts, 'artifact')} had expired and were not imported.")
+    if passed := staged.passed_reminders:
+        print_line(f"{count(passed, 'reminder')} had passed and will not be sent from here.")
     print_line(
         f"{count(queued, 'message')} wait for the index. The workers make the search entries; "
         "`mnemogram queue` prints how many are left."
@@ -236,7 +243,14 @@ async def _prepare(
     created_at = facts.header.registered_at or facts.context.created_at or now
     entry = dump_entry(keys, title=title, created_at=created_at)
     return ContextImport(
-        redis=stores.redis, ref=ref, registered=entry, is_other=is_other, token=uuid4().hex, now=now
+        redis=stores.redis,
+        ref=ref,
+        registered=entry,
+        is_other=is_other,
+        chat_id=name.chat_id,
+        thread_id=name.thread_id,
+        token=uuid4().hex,
+        now=now,
     )
 
 

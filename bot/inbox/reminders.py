@@ -14,7 +14,7 @@ from memory.errors import RecordCorrupt
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
-from memory.reminders.recurrence import BadTime, missed_and_next
+from memory.reminders.recurrence import missed_and_next
 from memory.reminders.reminder import Reminder
 
 log = structlog.get_logger()
@@ -25,6 +25,7 @@ BATCH = 100
 """Reminders that one script fires."""
 FULL_PAUSE_S = 5.0
 """Time until the next try if the box of the context is full. Reminders of other contexts go on."""
+_UNREADABLE = (RecordCorrupt, ValueError, LookupError, TypeError, OverflowError)
 PayloadOf = Callable[[Reminder, float], Awaitable[str]]
 """Returns the JSON of an update from a reminder and its date, without the opening and the ids."""
 
@@ -128,15 +129,11 @@ class ReminderClock:
     async def _plan(self, due: DueReminder, line: str, now: float) -> DueReminder:
         try:
             reminder = parse_json(Reminder, line)
-            was_due_at, next_at = reminder.due_at, None
-            if reminder.repeats:
-                was_due_at, next_at = missed_and_next(reminder, now)
+            was_due_at, next_at = missed_and_next(reminder, now)
             payload = await self._payload_of(reminder, was_due_at)
-        except (RecordCorrupt, BadTime) as error:  # no traceback, because it has the text
+        except _UNREADABLE as error:  # no traceback, because it has the text
             place = {"context": due.context_id, "reminder": due.reminder_id}
             log.error("reminder_not_readable", **place, error=str(error))  # noqa: TRY400
             return due
-        if next_at is None:
-            return replace(due, payload=payload)
-        moved = dump_json(Reminder, replace(reminder, due_at=next_at))
+        moved = "" if next_at is None else dump_json(Reminder, replace(reminder, due_at=next_at))
         return replace(due, payload=payload, next_at=next_at, line=moved)

@@ -1,6 +1,7 @@
 """Reminders on the page: people see what is set, with its next date, and delete it."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,8 @@ from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder
 
 log = structlog.get_logger()
+
+_SHOWN = ("id", "text", "runs_agent", "due_at", "zone", "starts_at", "repeats", "created_at")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +59,9 @@ class ReminderPages:
         reminder = await self.reminders.get(ref, reminder_id)
         if reminder is not None and not may_cancel(reminder, visitor, context):
             raise PageError("forbidden", "You may delete only reminders that you have set.")
-        try:
-            erased = 0 if reminder is None else await self.reminders.cancel(ref, [reminder_id], epoch=epoch)
-        except Forgotten:
-            erased = 0
+        erased = 0
+        with suppress(Forgotten):
+            erased = await self.reminders.cancel(ref, [reminder_id], epoch=epoch)
         if not erased:
             return {"receipt": None}
         left = await self.reminders.get(ref, reminder_id)
@@ -81,15 +83,8 @@ def may_cancel(reminder: Reminder, visitor: Visitor, context: PageContext) -> bo
 def _describe(reminder: Reminder, visitor: Visitor, context: PageContext) -> Document:
     """Return the document of a reminder."""
     return {
-        "id": reminder.id,
-        "text": reminder.text,
-        "runs_agent": reminder.runs_agent,
-        "due_at": reminder.due_at,
-        "zone": reminder.zone,
-        "starts_at": reminder.starts_at,
-        "repeats": reminder.repeats,
+        **{name: getattr(reminder, name) for name in _SHOWN},
         "person": {"id": reminder.person_id, "name": reminder.person_name},
         "is_mine": reminder.person_id == visitor.user_id,
-        "created_at": reminder.created_at,
         "may_cancel": may_cancel(reminder, visitor, context),
     }

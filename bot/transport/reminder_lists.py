@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -23,24 +22,18 @@ _CANCEL_ROW, _PAGES_ROW = range(2)
 _NAMES = {rule: name for name, rule in NAMED_RULES.items()}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReminderPress:
-    """The meaning of a button: cancel a reminder, or turn the page."""
+def press_data(first: int, reminder_id: str = "") -> str:
+    """Return the data of a button that cancels a reminder, or that shows the page which begins at `first`.
 
-    first: int
-    """Place of the first reminder of the page, from 0."""
-    id: str = ""
-    """The reminder to cancel; "" turns the page."""
-
-    def dump(self) -> str:
-        """Return the data of the button; at most 25 bytes."""
-        return f"{REMINDERS_BUTTON}:{self.first}:{self.id}"
+    It has at most 25 bytes.
+    """
+    return f"{REMINDERS_BUTTON}:{first}:{reminder_id}"
 
 
-def parse_press(data: str) -> ReminderPress | None:
-    """Return the meaning of a button's data; None if no list has such a button."""
+def parse_press(data: str) -> tuple[int, str] | None:
+    """Return the arguments of `press_data`; None if no list has such a button."""
     match = _DATA.fullmatch(data)
-    return match and ReminderPress(first=int(match[1]), id=match[2] or "")
+    return match and (int(match[1]), match[2] or "")
 
 
 def when_text(words: Words, at: float, zone: str) -> str:
@@ -79,18 +72,12 @@ def reminders_buttons(words: Words, reminders: Sequence[Reminder], *, first: int
     cancel = [
         Button(
             text=words("list-delete", number=number),
-            data=ReminderPress(first=first, id=reminder.id).dump(),
+            data=press_data(first, reminder.id),
             row=_CANCEL_ROW,
         )
         for number, reminder in shown
     ]
-    return cancel + page_buttons(
-        words,
-        first=first,
-        total=len(reminders),
-        row=_PAGES_ROW,
-        data=lambda first: ReminderPress(first=first).dump(),
-    )
+    return cancel + page_buttons(words, first=first, total=len(reminders), row=_PAGES_ROW, data=press_data)
 
 
 def _line(words: Words, reminder: Reminder, *, number: int, zone: str, is_group: bool) -> str:
@@ -98,10 +85,8 @@ def _line(words: Words, reminder: Reminder, *, number: int, zone: str, is_group:
     if reminder.repeats:
         kind = _NAMES.get(reminder.repeats, "other")
         when = words("reminder-when-repeated", when=when, repeats=kind)
-    text, name = (
-        one_line(reminder.text, SHOWN_CHARACTERS),
-        one_line(reminder.person_name, _NAME_CHARACTERS),
-    )
+    text = one_line(reminder.text, SHOWN_CHARACTERS)
+    name = one_line(reminder.person_name, _NAME_CHARACTERS)
     if is_group and name:
         return words("reminders-line-by", number=number, when=when, name=name, text=text)
     return words("reminders-line", number=number, when=when, text=text)

@@ -164,6 +164,7 @@ class Conversations:
             thread_id=message.thread_id,
             chat_type=message.chat_type,
             language_code=message.language_code,
+            is_due=message.message_id == 0,
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import structlog
 
 from bot.errors import TelegramFailure
+from bot.inbox.records import TerminalState
 from bot.observe import metrics
 from bot.transport.gating import GROUPS, Access
 from bot.transport.ingest import has_access
@@ -51,7 +52,10 @@ class ReminderTurns:
         if refusal:
             await self._cancel(question, reminder, refusal)
             return False
-        first = question.first
+        first, marks = question.first, self.committer.delivery.marks
+        if reminder.runs_agent and await marks.is_marked(question.claim.ref.partition, question.to.chat_id):
+            await self._end(question, state="ignored", reason="undeliverable_unreachable")
+            return False
         late_s = max(0.0, self.reminders.now() - first.was_due_at)
         if not question.joined:
             metrics.REMINDER_LATENESS.observe(late_s)
@@ -87,12 +91,15 @@ class ReminderTurns:
 
     async def _cancel(self, question: Question, reminder: Reminder, reason: str) -> None:
         """Cancel a reminder without a word: its person has left."""
-        claim, epoch, update = question.claim, question.snapshot.epoch, question.first
-        await self.reminders.cancel(claim.ref, [reminder.id], epoch=epoch)
+        await self.reminders.cancel(question.claim.ref, [reminder.id], epoch=question.snapshot.epoch)
         metrics.REMINDERS.labels("cancelled").inc()
         log.info("reminder_cancelled", reminder=reminder.id, reason=reason)
+        await self._end(question, state="refused", reason=reason)
+
+    async def _end(self, question: Question, *, state: TerminalState, reason: str) -> None:
+        claim, epoch, update = question.claim, question.snapshot.epoch, question.first
         await self.committer.end(
-            claim, update, Reply(), epoch=epoch, update_ids=[update.update_id], state="refused", reason=reason
+            claim, update, Reply(), epoch=epoch, update_ids=[update.update_id], state=state, reason=reason
         )
 
     async def _send(self, question: Question, rich: RichText) -> None:

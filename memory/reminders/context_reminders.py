@@ -22,6 +22,8 @@ class ContextReminders:
     chat_type: str
     language_code: str | None
     """Language of the person who asks."""
+    is_due: bool = False
+    """True in the turn of a due reminder."""
 
     async def add(self, reminder: Reminder) -> Addition:
         """See `RedisReminders.add`."""
@@ -31,6 +33,6 @@ class ContextReminders:
         """See `RedisReminders.cancel`."""
         return await self.reminders.cancel(self.ref, ids, epoch=self.epoch())
 
-    async def list(self, person: int | None) -> list[Reminder]:
+    async def list(self) -> list[Reminder]:
         """See `RedisReminders.list`."""
-        return await self.reminders.list(self.ref, person=person)
+        return await self.reminders.list(self.ref)

@@ -129,7 +129,7 @@ def first_date(at: datetime, repeats: str) -> float:
 
 
 def next_date(reminder: Reminder, after: float) -> float | None:
-    """Return the reminder's first date after this time, in Unix seconds; None if there is none within HORIZON years.
+    """Return the first date of a repetition after this time, in Unix seconds; None if there is none in HORIZON years.
 
     A local time that does not exist moves forward by the gap; of two equal local times only the first one is a date.
     """
@@ -143,15 +143,14 @@ def missed_and_next(reminder: Reminder, now: float) -> tuple[float, float | None
         if each > now:
             return latest, each
         latest = each
-    return latest, None
+    return latest, next_date(reminder, now)  # a clock may jump by more than HORIZON years
 
 
 def _dates_of(reminder: Reminder, after: float) -> Iterator[float]:
-    start, zone = datetime.fromisoformat(reminder.starts_at), find_zone(reminder.zone)
+    """Yield the dates of a reminder that repeats after a time. One that does not has no other date than `due_at`."""
     if reminder.repeats:
+        start, zone = datetime.fromisoformat(reminder.starts_at), find_zone(reminder.zone)
         yield from _dates(start, zone, reminder.repeats, after)
-    elif (only := start.replace(tzinfo=zone).timestamp()) > after:
-        yield only
 
 
 def _dates(start: datetime, zone: tzinfo, repeats: str, after: float) -> Iterator[float]:
@@ -225,9 +224,7 @@ def _check_rule(rule: str) -> None:
         raise _bad_rule(rule)
     for name, most in _LIMITS.items():
         numbers = [int(each) for each in parts.get(name, "").split(",") if each]
-        if any(
-            abs(each) > most or (each < 1 and name in ("BYMONTH", "BYHOUR") and each != 0) for each in numbers
-        ):
+        if any(abs(each) > most or (each < 0 and name in ("BYMONTH", "BYHOUR")) for each in numbers):
             raise _bad_rule(rule)
     if int(parts.get("BYMINUTE", 0)) > 59 or not _UNTIL.fullmatch(parts.get("UNTIL", "20260101")):
         raise _bad_rule(rule)
@@ -273,8 +270,9 @@ def _parse_time(when: str, zone: ZoneInfo, here: datetime) -> datetime:
         return _later(here, **{name: int(number) for name, number in duration.groupdict("0").items()})
     if re.fullmatch(r"\d{1,2}:\d{2}", when):
         clock = datetime.strptime(when, "%H:%M").time()  # noqa: DTZ007
-        day = here.date() + timedelta(days=0 if clock > here.time() else 1)
-        return datetime.combine(day, clock, zone)
+        days = (here.date() + timedelta(days=days) for days in range(2))
+        twice = (datetime.combine(day, clock.replace(fold=fold), zone) for day in days for fold in range(2))
+        return next(at for at in twice if at.timestamp() > here.timestamp())
     if re.fullmatch(r"\d{4}-\d{2}-\d{2}", when):
         return datetime.combine(date.fromisoformat(when), _MORNING, zone)
     at = datetime.fromisoformat(when).replace(microsecond=0)

@@ -1,6 +1,6 @@
 """Reminders of contexts in Redis, and the time zones of people."""
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection
 from typing import Literal
 
 from memory.codec import dump_json, parse_json
@@ -72,18 +72,13 @@ class RedisReminders:
         else:
             await self._redis.call("HSET", global_key("zones"), str(person), zone)
 
-    async def list(self, ref: ContextRef, *, person: int | None = None) -> list[Reminder]:
-        """Return the reminders of this person, or all for None. The next one comes first."""
+    async def list(self, ref: ContextRef) -> list[Reminder]:
+        """Return the reminders of the context, the next one first."""
         lines = await self._redis.call("HVALS", context_key(ref, "reminders"))
-        found = parse_reminders(lines)
-        return [each for each in found if person is None or each.person_id == person]
-
-
-def parse_reminders(lines: Iterable[str]) -> list[Reminder]:
-    """Return stored reminders, the next one first."""
-    return sorted(
-        (parse_json(Reminder, line) for line in lines), key=lambda reminder: (reminder.due_at, reminder.id)
-    )
+        return sorted(
+            (parse_json(Reminder, line) for line in lines),
+            key=lambda reminder: (reminder.due_at, reminder.id),
+        )
 
 
 @lua_script(_SCRIPTS)

@@ -37,6 +37,8 @@ class Reminder:
     language_code: str | None = None
     created_at: float
     """Unix seconds."""
+    message_ids: tuple[str, ...] = ()
+    """The messages of the history that asked for it. An erasure of one of them erases it too."""
 
 
 def reminder_id(call_key: str) -> str:

@@ -132,7 +132,7 @@ def _message_line(row: Sequence[str], since: Mapping[str, int]) -> file.MessageL
 
 
 def _small_lines(records: Sequence[Sequence[str]]) -> Iterator[file.BodyLine]:
-    people, senders, sessions, summaries, facts, choices = records
+    people, senders, sessions, summaries, facts, choices, reminders = records
     names, counts = _pairs(people), _pairs(senders)
     for number in sorted({*names, *counts}, key=int):
         messages = int(counts[number]) if number in counts else None
@@ -147,6 +147,8 @@ def _small_lines(records: Sequence[Sequence[str]]) -> Iterator[file.BodyLine]:
         yield file.FactLine(fact=parse_json(file.FileFact, text))
     for name, value in sorted(_pairs(choices).items()):
         yield parse_json(file.ChoiceLine, json.dumps({"name": name, "value": value}))
+    for _, text in sorted(_pairs(reminders).items()):
+        yield file.ReminderLine(reminder=parse_json(file.FileReminder, text))
 
 
 async def _artifact_lines(artifacts: ContextArtifacts, artifact_id: str) -> AsyncGenerator[file.BodyLine]:

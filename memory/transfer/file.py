@@ -6,6 +6,7 @@ import re
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from operator import attrgetter
 from typing import Annotated, Any, Literal, TextIO, cast
@@ -18,11 +19,25 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
+from memory.reminders.recurrence import find_zone, read_repeats
+from memory.reminders.reminder import LONGEST_TEXT, Reminder
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Limit of the characters of a line. The longest line of ours, a full piece of an artifact, has 600,000."""
 
-KINDS = ("message", "ledger", "person", "session", "summary", "artifact", "piece", "talk", "fact", "choice")
+KINDS = (
+    "message",
+    "ledger",
+    "person",
+    "session",
+    "summary",
+    "artifact",
+    "piece",
+    "talk",
+    "fact",
+    "choice",
+    "reminder",
+)
 """Kinds of the lines that the end counts."""
 
 _FOLLOWERS = {"": "header", "header": "context", "end": "nothing"}
@@ -36,6 +51,7 @@ _KEYS = {
     "talk": "score",
     "fact": "fact.id",
     "choice": "name",
+    "reminder": "reminder.id",
 }
 """Field of each kind whose values ascend. A sequence is also below the context's next one."""
 
@@ -45,6 +61,8 @@ _Seconds = Annotated[float, Field(ge=0, lt=2**37, allow_inf_nan=False)]
 """Unix seconds up to the year 6325. Dates after the year 9999 cannot be rendered."""
 _SenderId = Annotated[int, Field(gt=-(2**63), lt=2**63)]
 _Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
+_FIRST_YEAR = 2020
+"""No reminder is older. The search for dates begins at the first one."""
 _ARTIFACT_ID = "^a[0-9a-f]{11}$"
 
 
@@ -93,6 +111,30 @@ class FileFact(Fact):
     valid_to: _Seconds | None = None
     closed_by: Literal[""] | _Uuid = ""
     confidence: Annotated[float, Field(ge=0, le=1)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileReminder(Reminder):
+    """A reminder with values that its next date can be found from."""
+
+    id: Annotated[str, Field(pattern=r"^[0-9a-f]{8}$")]
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
+    due_at: _Seconds
+    person_id: _SenderId
+    chat_type: Literal["private", "group", "supergroup"]
+    created_at: _Seconds
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for dates that nobody could compute."""
+        try:
+            start = datetime.fromisoformat(self.starts_at)
+            is_ours = start.tzinfo is None and start.year >= _FIRST_YEAR
+            is_ours = is_ours and find_zone(self.zone).key == self.zone
+            is_ours = is_ours and read_repeats(self.repeats) == self.repeats
+        except ValueError:
+            is_ours = False
+        if not is_ours:
+            raise ValueError("the zone, the start or the rule is not one of ours")
 
 
 class Header(BaseModel, frozen=True):
@@ -225,6 +267,13 @@ class ChoiceLine(BaseModel, frozen=True):
     kind: Literal["choice"] = "choice"
 
 
+class ReminderLine(BaseModel, frozen=True):
+    """A reminder that waits."""
+
+    reminder: FileReminder
+    kind: Literal["reminder"] = "reminder"
+
+
 class EndLine(BaseModel, frozen=True):
     """Last line: the lines of each kind, and the SHA-256 of all lines after the header."""
 
@@ -234,7 +283,7 @@ class EndLine(BaseModel, frozen=True):
 
 
 _HistoryLine = ContextLine | MessageLine | LedgerLine | SessionLine | SummaryLine | TalkFileLine
-BodyLine = _HistoryLine | PersonLine | ArtifactLine | PieceLine | FactLine | ChoiceLine
+BodyLine = _HistoryLine | PersonLine | ArtifactLine | PieceLine | FactLine | ChoiceLine | ReminderLine
 FileLine = Header | BodyLine | EndLine
 
 _LINE: TypeAdapter[FileLine] = TypeAdapter(Annotated[FileLine, Field(discriminator="kind")])

@@ -15,6 +15,8 @@ from memory.history.talk import TalkLine
 from memory.keys import IMPORT_TTL_S, TALK_TTL_S, ContextRef, Key, context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
+from memory.reminders.recurrence import next_date
+from memory.reminders.reminder import Reminder
 from memory.transfer import file
 
 COMMANDS_AT_ONCE = 500
@@ -23,7 +25,7 @@ BYTES_AT_ONCE = 1_000_000
 
 _STAGED = (
     *("messages", "order", "telegram", "meta", "people", "senders", "sessions", "summaries", "lineage"),
-    *("ledger", "artifacts", "talk", "facts", "choices", "unread", "indexed", "placed"),
+    *("ledger", "artifacts", "talk", "facts", "choices", "reminders", "unread", "indexed", "placed"),
 )
 """Names of the staged keys. `place_import` moves them, and sets `placed` for a repetition after a lost reply."""
 
@@ -49,12 +51,17 @@ class ContextImport:
     registered: str
     """The context's entry in the registry (`contexts.dump_entry`)."""
     is_other: bool
-    """True for another context than the file's: Telegram message ids and lines of talk are left out."""
+    """True for another context than the file's: Telegram message ids, talk and reminders are left out."""
+    chat_id: int
+    """The chat to which reminders are sent."""
+    thread_id: int | None
     token: str
     """Separates this import from others that run at the same time."""
     now: float
     """Unix seconds."""
     expired_artifacts: int = 0
+    passed_reminders: int = 0
+    """Reminders without another date. They are left out: where the file comes from, they may have been sent."""
     _artifacts: list[str] = field(default_factory=list[str])
     _quotes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     _talk_ends_at: int = 0
@@ -111,6 +118,8 @@ class ContextImport:
                 yield "HSET", f"artifact:{line.artifact}", str(line.number), line.text
             case file.TalkFileLine():
                 yield from self._talk(line)
+            case file.ReminderLine():
+                yield from self._reminder(line)
             case file.ChoiceLine() if self.is_other and line.value == "on":
                 pass  # another chat turns facts on for itself
             case _:
@@ -149,6 +158,17 @@ class ContextImport:
             return
         self._talk_ends_at = max(self._talk_ends_at, ends_at)
         yield "ZADD", "talk", str(line.score), dump_json(TalkLine, line.line)
+
+    def _reminder(self, line: file.ReminderLine) -> Iterator[Command]:
+        """Yield the command of a reminder with its next date, unless it has none or is of another chat."""
+        if self.is_other:
+            return
+        reminder = replace(line.reminder, chat_id=self.chat_id, thread_id=self.thread_id)
+        due_at = next_date(reminder, self.now) if reminder.due_at <= self.now else reminder.due_at
+        if due_at is None:
+            self.passed_reminders += 1
+            return
+        yield "HSET", "reminders", reminder.id, dump_json(Reminder, replace(reminder, due_at=due_at))
 
     def _staged(self, name: str) -> Key:
         return partition_key(self.ref.partition, "import", self.token, name)

@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import threading
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -20,7 +21,9 @@ from bot.transport.ingest import telegram_ref
 from memory import keys
 from memory.embedded.data_dir import socket_path
 from memory.embedded.valkey import open_valkey
+from memory.history.message import Sender
 from memory.redis.client import open_redis
+from tests import known_reminders
 from tests.contract.console_rig import (
     BOT_ID,
     ConsoleRig,
@@ -29,6 +32,7 @@ from tests.contract.console_rig import (
     remember,
     settings_in,
 )
+from tests.known_reminders import make_reminder
 
 TOKEN = f"{BOT_ID}:a-token-of-no-bot"
 TEXTS = ["Where is the key?", "Under the mat.", "Thanks «ß»"]
@@ -72,6 +76,31 @@ def test_an_exported_chat_can_be_imported_again(console: ConsoleRig, tmp_path: P
     waiting = console("queue", "--json").document
     assert waiting["index_work"] == 3 + 1 + 3, "the first three, their erasure, and the three again"
     assert on_stores(staged_keys()) == []
+
+
+async def set_reminders() -> None:
+    async with open_stores(load_settings()) as stores:
+        ref = telegram_ref(BOT_ID, 7, None, partitions=stores.partitions)
+        anna = Sender(id=7, name="Anna")
+        passed = make_reminder("00000001", anna, "too late", chat=7, due_at=time.time() - 1)
+        await known_reminders.set_reminders(
+            stores.redis, ref, [passed, make_reminder("00000002", anna, "in time", chat=7)]
+        )
+
+
+def test_an_import_tells_how_many_reminders_had_passed(console: ConsoleRig, tmp_path: Path) -> None:
+    on_stores(remember(7, TEXTS))
+    on_stores(set_reminders())
+    file = tmp_path / "f.jsonl"
+
+    assert "2 reminders" in " ".join(console("export", "7", "--file", str(file)).out.split())
+    done = console("import", str(file), "--replace")
+    again = console("import", str(file), "--replace", "--json")
+
+    assert "1 reminder had passed and will not be sent from here" in " ".join(done.out.split())
+    assert again.document["reminders_passed"] == 1
+    left = [json.loads(line) for line in console("export", "7").out.splitlines()]
+    assert [each["reminder"]["text"] for each in left if each["kind"] == "reminder"] == ["in time"]
 
 
 def test_export_without_a_file_writes_to_stdout(console: ConsoleRig) -> None:

@@ -23,6 +23,8 @@ from memory.history.talk import TalkLine
 from memory.keys import TALK_TTL_S, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
+from memory.reminders.redis_reminders import RedisReminders
+from memory.reminders.reminder import Reminder
 from memory.summary.redis_summaries import RedisSummaries
 from memory.transfer.exporter import ChangedMeanwhile, export_context
 from memory.transfer.file import (
@@ -44,6 +46,18 @@ from tests.redis_values import all_values
 from tests.stores import all_keys
 
 NOW = 1_900_000_000.0
+PLANTS = Reminder(
+    id="0a1b2c3d",
+    text="Water the plants",
+    due_at=NOW + 1_000,
+    zone="Europe/Lisbon",
+    starts_at="2030-03-17T18:03:20",
+    person_id=1,
+    person_name="Ann 1",
+    chat_id=1,
+    chat_type="private",
+    created_at=NOW,
+)
 ODD = 'tab\tline\n \ud800 «ß» {"kind":"end"} <|endoftext|>'
 
 
@@ -91,6 +105,7 @@ async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
     line = TalkLine(telegram_message_id=300, sender=Sender(id=9, name="Bo"), text="psst", sent_at=NOW - 60)
     await redis.call("ZADD", context_key(ref, "talk"), 300, dump_json(TalkLine, line))
     await redis.call("EXPIRE", context_key(ref, "talk"), 1000)
+    assert await RedisReminders(redis, clock=lambda: NOW).add(ref, PLANTS, epoch=0) == "added"
     return artifact.id
 
 
@@ -133,7 +148,14 @@ def make_import(
 ) -> ContextImport:
     registered = dump_entry({"chat_id": 1}, title="Ann", created_at=NOW)
     return ContextImport(
-        redis=redis, ref=ref or make_ref(), registered=registered, is_other=is_other, token="t", now=now
+        redis=redis,
+        ref=ref or make_ref(),
+        registered=registered,
+        is_other=is_other,
+        chat_id=1,
+        thread_id=None,
+        token="t",
+        now=now,
     )
 
 
@@ -201,6 +223,7 @@ async def test_an_import_into_another_chat_has_no_telegram_ids_and_no_talk(redis
     assert {message.quote.telegram_message_id for message in messages if message.quote} == {0}
     assert await history.find_by_telegram(other, 102) is None
     assert await redis.call("EXISTS", context_key(other, "talk")) == 0
+    assert [name for name, _ in await due_reminders(redis)] == [f"{make_ref().context_id} {PLANTS.id}"]
     deleted = await history.delete(other, [message_id("file", 0)], epoch=0)
     assert deleted.quotes == 1
 
@@ -237,7 +260,7 @@ async def test_staged_lines_expire(redis: RedisClient) -> None:
     await importing.stage(file)  # and here the process is killed
 
     keys = await all_keys(redis)
-    assert len(keys) == 14
+    assert len(keys) == 15
     assert all([await redis.call("TTL", key) > 0 for key in keys])
     await redis.call("UNLINK", partition_key(make_ref().partition, "import", "t", "meta"))
     with pytest.raises(ImportLost):
@@ -258,6 +281,71 @@ async def test_an_artifact_keeps_its_expiry_and_an_expired_one_is_left_out(redis
     assert importing.expired_artifacts == 1
     assert await artifacts_of(redis, make_ref()).find(gone.id) is None
     assert await redis.call("PEXPIRETIME", context_key(make_ref(), "artifact", kept)) == (NOW + 10**8) * 1000
+
+
+async def due_reminders(redis: RedisClient) -> list[tuple[str, float]]:
+    rows = await redis.call("ZRANGE", partition_key(make_ref().partition, "due"), 0, -1, "WITHSCORES")
+    return [(name, float(score)) for name, score in rows]
+
+
+async def test_imported_reminders_wait_in_their_chat_and_no_passed_date_is_sent_again(
+    redis: RedisClient,
+) -> None:
+    store = RedisReminders(redis, clock=lambda: NOW)
+    elsewhere = replace(PLANTS, chat_id=666, thread_id=6)
+    passed = replace(PLANTS, id="00000001", due_at=NOW - 1)
+    daily = replace(
+        PLANTS, id="00000002", due_at=NOW - 5, starts_at="2030-03-10T18:00:00", repeats="FREQ=DAILY"
+    )
+    ended = replace(daily, id="00000003", repeats="FREQ=DAILY;COUNT=2")
+    for each in (elsewhere, passed, daily, ended):
+        await store.add(make_ref(), each, epoch=0)
+    file = as_file(await body(redis, make_ref()))
+    await RedisHistory(redis).erase(make_ref())
+    importing = make_import(redis)
+
+    await importing.stage(file)
+    await importing.place(check_file(file), epoch=1)
+
+    evening = NOW + 800  # 18:00 in Lisbon
+    assert importing.passed_reminders == 2
+    assert await store.list(make_ref()) == [replace(daily, due_at=evening), PLANTS]
+    assert [score for _, score in await due_reminders(redis)] == [evening, PLANTS.due_at]
+
+
+async def test_a_reminder_that_is_set_already_stays_as_it_is(redis: RedisClient) -> None:
+    store = RedisReminders(redis, clock=lambda: NOW)
+    await store.add(make_ref(), PLANTS, epoch=0)
+    file = as_file(await body(redis, make_ref()))
+    await store.cancel(make_ref(), [PLANTS.id], epoch=0)
+    moved = replace(PLANTS, due_at=NOW + 2_000)
+    await store.add(make_ref(), moved, epoch=0)
+
+    await import_file(redis, file, make_ref())
+
+    assert await store.list(make_ref()) == [moved]
+    assert [score for _, score in await due_reminders(redis)] == [moved.due_at]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"zone": "Europe/Nowhere"},
+        {"starts_at": "soon"},
+        {"starts_at": "0001-01-01T00:00:00"},
+        {"repeats": "FREQ=SECONDLY"},
+        {"text": ""},
+        {"id": "x"},
+    ],
+)
+def test_a_reminder_that_could_never_be_due_is_refused(wrong: dict[str, str]) -> None:
+    fields = {"starts_at": "2030-01-01T00:00:00", **wrong}
+    line = json.dumps(
+        {"kind": "reminder", "reminder": json.loads(dump_json(Reminder, replace(PLANTS, **fields)))}
+    )
+
+    with pytest.raises(BadFile, match=r"line 3: reminder\.reminder"):
+        check_file([dump_line(Header(format=2)), '{"kind":"context"}', line])
 
 
 async def test_an_export_that_a_change_overtakes_fails(redis: RedisClient) -> None:

@@ -13,6 +13,7 @@ from bot.transport.migrations import Migrations
 from bot.transport.reminder_updates import ReminderUpdates
 from bot.turn.store import TurnStore
 from memory import keys
+from memory.codec import dump_json
 from memory.errors import StoreUnavailable
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
@@ -224,9 +225,21 @@ async def test_a_cancelled_reminder_does_not_fire(bench: Bench) -> None:
     assert [update.reminder for update in await bench.fired()] == [DAILY]
 
 
-async def test_a_reminder_that_nobody_can_read_does_not_stop_the_others(bench: Bench) -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"id":"x"}',
+        dump_json(Reminder, replace(TEA, zone="Europe/Nowhere")),
+        dump_json(Reminder, replace(DAILY, starts_at="soon")),
+        dump_json(Reminder, replace(DAILY, repeats="often")),
+        dump_json(Reminder, replace(DAILY, repeats="X=1")),
+        dump_json(Reminder, replace(DAILY, starts_at="2026-11-24T08:00:00+01:00")),
+        dump_json(Reminder, replace(TEA, due_at=1e300)),
+    ],
+)
+async def test_a_reminder_that_nobody_can_read_does_not_stop_the_others(bench: Bench, line: str) -> None:
     await bench.add(TEA, DAILY)
-    await bench.box.redis.call("HSET", keys.context_key(make_ref(), "reminders"), TEA.id, '{"id":"x"}')
+    await bench.box.redis.call("HSET", keys.context_key(make_ref(), "reminders"), TEA.id, line)
 
     await bench.clock().step()
 

@@ -1,10 +1,11 @@
 """Stories of setting, listing and cancelling reminders: the tools, /reminders and /timezone."""
 
+import time
 from typing import Any
 
 import pytest
 
-from bot.tools.reminders import ASK_FOR_ZONE, LIST_HEADING, NO_REMINDERS
+from bot.tools.reminders import ASK_FOR_ZONE, LIST_HEADING, NO_REMINDERS, TOO_SOON
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import PER_PERSON, Reminder
 from simulator.offline_model.reply import reply_to
@@ -183,6 +184,61 @@ async def test_nobody_sets_or_cancels_in_the_name_of_somebody_else(stores: Story
         await bot.ask(OLGA, "@mnemogram_bot cancel Ben's", chat=WEEKEND)
         assert [each.person_id for each in await _set_in(bot, WEEKEND)] == [CHIARA]
     assert "None of these reminders can be cancelled" in refused
+
+
+async def test_forgetting_the_message_cancels_its_reminder(stores: StoryStores) -> None:
+    script = [
+        calls(call("set_reminder", {"when": "in 1 hour", "text": "take the pills"})),
+        text("I will."),
+        calls(call("list_reminders", {})),
+        text("One."),
+    ]
+    async with running_bot(stores, script) as bot:
+        asked = await bot.say(BEN, "remind me of my pills in an hour")
+        await bot.wait_for_reply(asked)
+        await bot.ask(BEN, "which are set?")
+        forget = await bot.say(BEN, "/forget", reply_to=asked["message_id"])
+
+        receipt = (await bot.wait_for_reply(forget))["text"]
+
+        assert "1 reminder" in receipt
+        assert await _set_in(bot) == []
+        await bot.wait_until_indexed()
+        assert await bot.keys_with("pills") == []
+
+
+async def test_an_edited_request_sets_one_reminder(stores: StoryStores) -> None:
+    script = [
+        calls(call("set_reminder", {"when": "in 1 hour", "text": "tea"})),
+        text("In an hour."),
+        calls(call("set_reminder", {"when": "in 2 hours", "text": "tea"})),
+        text("In two hours."),
+    ]
+    async with running_bot(stores, script) as bot:
+        asked = await bot.say(BEN, "remind me of tea in an hour")
+        await bot.wait_for_reply(asked)
+
+        await bot.people.edit(asked, "remind me of tea in two hours")
+        await bot.wait_until(lambda: bot.shown_in(BEN)[-1]["text"] == "In two hours.")
+        await bot.wait_until_idle()
+
+        (reminder,) = await _set_in(bot)
+        assert reminder.due_at - reminder.created_at > 7000
+
+
+async def test_a_task_sets_no_reminder_within_an_hour(stores: StoryStores) -> None:
+    script = [
+        calls(call("set_reminder", {"when": "in 1 minute", "text": "again", "is_task": True})),
+        calls(call("set_reminder", {"when": "in 61 minutes", "text": "again", "is_task": True})),
+        text("done"),
+    ]
+    async with running_bot(stores, script) as bot:
+        await _plant(bot, due_at=time.time(), runs_agent=True)
+        await bot.wait_until(lambda: "done" in bot.said_in(BEN))
+        too_soon, in_time = await _results(bot)
+        assert len(await _set_in(bot)) == 1
+    assert TOO_SOON in too_soon
+    assert in_time.startswith("Set task for")
 
 
 async def test_an_empty_list_says_how_to_get_a_reminder(stores: StoryStores) -> None:

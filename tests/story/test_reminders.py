@@ -261,6 +261,22 @@ async def test_a_task_that_loses_its_worker_is_done_once(stores: StoryStores) ->
         assert [role for role, _ in await bot.lines(BEN)] == ["user", "assistant"]
 
 
+async def test_no_task_runs_for_a_chat_that_takes_no_messages(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.people.block(BEN)
+        await bot.wait_until_finished(1)
+        await set_reminder(bot, make_reminder(runs_agent=True))
+        await bot.wait_until_finished(2)
+
+        assert bot.prompts() == []
+        assert await state_of_own(bot) == [("ignored", "undeliverable_unreachable")]
+
+        await bot.people.block(BEN, is_blocked=False)
+        await bot.wait_until_finished(3)
+        await remind(bot, make_reminder(id="ffffffff", runs_agent=True))
+        assert len(bot.prompts()) == 1
+
+
 async def test_a_blocked_bot_keeps_on_and_later_reminders_arrive(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.people.block(BEN)

@@ -50,8 +50,8 @@ class RemindersCommand:
         if press is None or callback is None:
             await self.buttons.answer(call.update, "button-unknown")
             return Reply()
-        presser, notice = callback.sender_id, ""
-        reminder = await self.reminders.get(call.ref, press.id) if press.id else None
+        (first, chosen), presser, notice = press, callback.sender_id, ""
+        reminder = await self.reminders.get(call.ref, chosen) if chosen else None
         if reminder is not None:
             owner = reminder.person_id
             if not await self.permissions.may_change(call.message, presser, owner=owner):
@@ -59,9 +59,9 @@ class RemindersCommand:
                 return Reply()
             await self.reminders.cancel(call.ref, [reminder.id], epoch=call.snapshot.epoch)
             notice = call.words("reminders-cancelled", text=one_line(reminder.text, SHOWN_CHARACTERS))
-        is_gone = bool(press.id) and reminder is None
+        is_gone = bool(chosen) and reminder is None
         await self.buttons.answer(call.update, "reminders-gone" if is_gone else "", is_alert=is_gone)
-        reply = await self._page(call, reader=presser, first=press.first, notice=notice)
+        reply = await self._page(call, reader=presser, first=first, notice=notice)
         return replace(reply, edits=(call.message.message_id,))
 
     async def _page(self, call: CommandCall, *, reader: int, first: int = 0, notice: str = "") -> Reply:

@@ -1,6 +1,6 @@
 -- Count what still mentions messages that were deleted.
--- USES: drop_traces
--- KEYS: meta lineage ledger people senders messages telegram facts cited
+-- USES: drop_traces reminders
+-- KEYS: meta lineage ledger people senders messages telegram facts cited reminders due
 -- ARGV: prefixes:json deleted:json
 -- Reply: RecordCounts (memory/keys.py) as JSON; `people` have a name here and no message
 local start = tonumber(redis.call('HGET', meta, 'conversation_start') or '0')
@@ -48,5 +48,5 @@ if #deleted.sequences > 0 then
 end
 return cjson.encode({
   summaries = covering, ledger_turns = turns, artifacts = live, people = named, quotes = quotations,
-  answer_receipts = receipts, facts = citing,
+  answer_receipts = receipts, facts = citing, reminders = #reminders_of(reminders, deleted.message_ids),
 })

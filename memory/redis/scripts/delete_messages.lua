@@ -1,8 +1,8 @@
 -- Delete messages of one context with everything that mentions them: summaries, their turns of the ledger, later turns
 -- that quote them, the artifacts of these turns, their receipts, quotations in other messages, senders without another
--- message, facts that cite them or a message that loses a quotation. Queue the removal of the messages' vectors.
+-- message, facts and reminders that rest on them or on a message that loses a quotation. Queue the removal of the messages' vectors.
 -- A prelude; its script has checked the epoch.
--- USES: telegram_index people drop_traces drop_citing
+-- USES: telegram_index people drop_traces drop_citing reminders
 
 -- Drop the turn of the ledger that has the message of this sequence. `erasure`: see below.
 local function drop_turn_at(erasure, sequence)
@@ -47,7 +47,7 @@ local function delete_message(keys, context, epoch, id, erasure)
 end
 
 -- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress,
---   receipts, and those of drop_citing.lua
+--   receipts, and those of drop_citing.lua and reminders.lua
 -- prefixes: listed_prefixes (memory/keys.py)
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
@@ -93,6 +93,10 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     redis.call('HINCRBY', keys.meta, 'revision', 1)
   end
   local facts, cited = drop_citing(keys, context, epoch, changed)
+  local reminders = 0
+  for _, id in ipairs(reminders_of(keys.reminders, changed)) do
+    reminders = reminders + drop_reminder(keys, context, id)
+  end
   if redis.call('EXISTS', keys.order) == 0 then
     redis.call('UNLINK', keys.sessions)
     redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
@@ -101,6 +105,6 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     messages = erasure.deleted, summaries = summaries_dropped, ledger_turns = erasure.turns,
     artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences, artifact_ids = erasure.named,
     sender_ids = erasure.senders, known_by = erasure.names, answer_receipts = erasure.receipts,
-    facts = #facts, fact_ids = facts, uncited_ids = uncited(keys, cited),
+    facts = #facts, reminders = reminders, fact_ids = facts, uncited_ids = uncited(keys, cited),
   }
 end

@@ -1,7 +1,7 @@
 -- Put a staged import in the place of an empty context's memory, and queue its messages for the index. All, or nothing.
--- USES: telegram_index facts
+-- USES: telegram_index facts reminders
 -- KEYS: staged contexts work epoch talk messages order telegram meta people senders sessions summaries lineage ledger
--- KEYS: artifacts facts fact_order cited unread choices extract
+-- KEYS: artifacts facts fact_order cited unread choices extract reminders due
 -- ARGV: place:json
 -- staged: the beginning of all keys of this import; place: {context_id, expected_epoch, registered (entry of the
 -- registry), is_other (another context than the file's), artifact_prefix, talk_ends_at (Unix seconds), messages (number
@@ -84,11 +84,17 @@ if redis.call('HGET', choices, 'facts') ~= 'off' then
 else
   redis.call('HSET', meta, 'facts_from', 0)
 end
+for _, id in ipairs(redis.call('HKEYS', staged .. 'reminders')) do
+  if redis.call('HEXISTS', reminders, id) == 0 then
+    put_reminder(keys, context, id, redis.call('HGET', staged .. 'reminders', id))
+  end
+end
 local queued = 0
 for _, id in ipairs(redis.call('ZRANGE', staged .. 'indexed', 0, -1)) do
   redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', place.expected_epoch, 'id', id)
   queued = queued + 1
 end
-redis.call('UNLINK', staged .. 'talk', staged .. 'indexed', staged .. 'facts', staged .. 'choices', staged .. 'unread')
+redis.call('UNLINK', staged .. 'talk', staged .. 'indexed', staged .. 'facts', staged .. 'choices', staged .. 'unread',
+           staged .. 'reminders')
 redis.call('SET', staged .. 'placed', queued, 'EX', place.placed_ttl_s)
 return { 'placed', queued }
