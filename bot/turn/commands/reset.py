@@ -107,7 +107,7 @@ class ResetCommand:
         return RESET_EXPIRED if self.clock() - call.message.date > CONFIRM_WITHIN_S else ""
 
     async def _is_empty(self, call: CommandCall) -> bool:
-        if call.snapshot.count or await self.store.dead_letters(call.ref):
+        if call.snapshot.count or call.snapshot.model or await self.store.dead_letters(call.ref):
             return False
         return not (await self.history.count_traces(call.ref)).total
 
