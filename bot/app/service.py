@@ -206,7 +206,7 @@ class _Service:
                     simulator_port=self._simulator_port,
                 )
                 self._page.api = await stack.enter_async_context(page_api)
-                stack.callback(self._close_page)
+                stack.callback(setattr, self._page, "api", None)  # answers with 503 from now on
             if self._settings.redis_url is not None:
                 tasks.append(spawn(mend_forever(intake.redis), "file-repair"))
             working: list[asyncio.Task[None]] = []
@@ -226,10 +226,6 @@ class _Service:
                 if working:
                     await asyncio.wait(working)
         await leave(self._indexers)
-
-    def _close_page(self) -> None:
-        """Answer requests of the page with 503 from now on."""
-        self._page.api = None
 
     async def what_is_down(self) -> dict[str, str]:
         """Return the parts that do not answer now, each with one sentence, for /health/ready."""

@@ -132,8 +132,6 @@ async def compress_forever(compressor: Compressor, stopping: asyncio.Event) -> N
     """Compress conversations; begin none after `stopping`. A running compression goes on while the turns end."""
 
     async def compress() -> float:
-        if stopping.is_set():
-            return COMPRESSION_POLL_S
         begun = time.perf_counter()
         result = await compressor.step()
         if result.ref is not None:
@@ -142,15 +140,13 @@ async def compress_forever(compressor: Compressor, stopping: asyncio.Event) -> N
             _log_compression(result)
         return 0 if result.is_busy else COMPRESSION_POLL_S
 
-    await repeat(compress, partial(_log_failure, "compression_waits", pause_s=COMPRESSION_POLL_S))
+    await _repeat_until(stopping, compress, "compression_waits", pause_s=COMPRESSION_POLL_S)
 
 
 async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event) -> None:
     """Read messages for facts; begin no batch after `stopping`. A running batch goes on while the turns end."""
 
     async def extract() -> float:
-        if stopping.is_set():
-            return EXTRACTION_POLL_S
         begun = time.perf_counter()
         result = await extractor.step()
         if result.ref is not None:
@@ -159,16 +155,23 @@ async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event) -> 
             _log_extraction(result)
         return 0 if result.is_busy else EXTRACTION_POLL_S
 
-    await repeat(extract, partial(_log_failure, "extraction_waits", pause_s=EXTRACTION_POLL_S))
+    await _repeat_until(stopping, extract, "extraction_waits", pause_s=EXTRACTION_POLL_S)
 
 
 async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:
     """Fire due reminders; none after `stopping`."""
+    await _repeat_until(stopping, reminders.step, "reminders_not_fired", pause_s=POLL_S)
 
-    async def fire() -> float:
-        return POLL_S if stopping.is_set() else await reminders.step()
 
-    await repeat(fire, partial(_log_failure, "reminders_not_fired", pause_s=POLL_S))
+async def _repeat_until(
+    stopping: asyncio.Event, step: Callable[[], Awaitable[float]], event: str, *, pause_s: float
+) -> None:
+    """Run `step` until cancelled, and begin none after `stopping`. Log a failure of memory as `event`."""
+
+    async def begin() -> float:
+        return pause_s if stopping.is_set() else await step()
+
+    await repeat(begin, partial(_log_failure, event, pause_s=pause_s))
 
 
 def _count_extraction(result: ExtractionResult) -> None:
