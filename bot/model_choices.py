@@ -9,10 +9,12 @@ LEAST_WINDOW = 1_024
 """The smallest window of a model in tokens."""
 MODELS_AT_MOST = 30
 """Models that may be chosen: each has a button in one message."""
+_LONGEST_NAME = 200
+"""Characters of a name, as an exported file may have them."""
 
 _FORM = "name[:input_price:output_price[:window]]"
 _PRICE = r"(\d+(?:\.\d*)?|\.\d+)"
-_ENTRY = re.compile(rf"([^\s:]\S*?)(?::{_PRICE}:{_PRICE}(?::(\d+))?)?")
+_ENTRY = re.compile(rf"([^\s:](?:\S*?[^\s:])??)(?::{_PRICE}:{_PRICE}(?::(\d+))?)?")
 _NUMBER = re.compile(r"[-+]?[\d.]+")
 
 
@@ -68,6 +70,8 @@ def _parse_entry(entry: str) -> ModelChoice:
     name, input_price, output_price, window = parts.groups() if parts else ("", None, None, None)
     if not name or (window is None and any(map(_NUMBER.fullmatch, name.split(":")[1:]))):
         raise ValueError(f"needs the form {_FORM}")
+    if len(name) > _LONGEST_NAME:
+        raise ValueError(f"a name has at most {_LONGEST_NAME} characters")
     if window is not None and int(window) < LEAST_WINDOW:
         raise ValueError(f"a window has at least {LEAST_WINDOW:,} tokens")
     return ModelChoice(

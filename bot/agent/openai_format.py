@@ -21,11 +21,19 @@ from memory.characters import well_formed
 
 _TEMPORARY_STATUSES = frozenset({408, 409, 425, 429})
 _QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
-_MISSING_CODES = ("model_not_found",)
+_MISSING_CODES = ("model_not_found", "invalid_model")  # OpenAI, Mistral
 _MISSING_PHRASES = (
     "not found",  # Ollama: model "x" not found
     "does not exist",  # vLLM
 )
+_MISSING_SENTENCES = (
+    "is not a valid model id",  # OpenRouter
+    "no endpoints found for",  # OpenRouter, of a model that no provider serves any more
+    "model not exist",  # DeepSeek
+    "model does not exist",  # SiliconFlow
+    "invalid model name",  # LiteLLM
+)
+"""Sentences that name the model, also with a 400."""
 _LENGTH_CODES = ("context_length_exceeded", "exceed_context_size_error", "ContextWindowExceededError")
 _LENGTH_PHRASES = (
     "maximum context length",  # OpenAI, vLLM, OpenRouter
@@ -298,6 +306,8 @@ def _is_model_missing(status: int | None, code: str, text: str) -> bool:
     if any(word in code for word in _MISSING_CODES):
         return True
     lower = text.lower()
+    if status in (400, 404, None) and any(sentence in lower for sentence in _MISSING_SENTENCES):
+        return True
     return status == 404 and "model" in lower and any(phrase in lower for phrase in _MISSING_PHRASES)
 
 

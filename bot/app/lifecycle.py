@@ -4,7 +4,10 @@ import asyncio
 import ctypes
 import faulthandler
 import gc
+import os
+import secrets
 import signal
+import socket
 from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
@@ -115,6 +118,11 @@ def return_free_memory() -> None:
     """Give free memory back to the system, where the C library can: imports and loading leave some behind."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
+
+
+def consumer_name() -> str:
+    """Return a new name for this process in the groups of streams."""
+    return f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
 
 
 def spawn(work: Coroutine[Any, Any, None], name: str) -> asyncio.Task[None]:

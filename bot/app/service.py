@@ -1,9 +1,6 @@
 """The service: build all parts of a process, run them until a stop, and end them in order."""
 
 import asyncio
-import os
-import secrets
-import socket
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
@@ -28,6 +25,7 @@ from bot.app.build import (
 from bot.app.lifecycle import (
     background,
     bounded,
+    consumer_name,
     return_free_memory,
     signals,
     spawn,
@@ -162,7 +160,9 @@ class _Service:
             api_url = await stack.enter_async_context(simulator)
             log.info("simulator_ready", chat_page=api_url)
         if serve:
-            self._page.publish(frame_ancestors=_simulator_origins(api_url) if settings.is_simulated else ())
+            # The simulator's chat page shows the memory page in a frame.
+            origins = api_url, api_url.replace("//127.0.0.1", "//localhost")
+            self._page.publish(frame_ancestors=origins if settings.is_simulated else ())
         self._waits_for = "redis"
         if work:
             self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
@@ -206,7 +206,7 @@ class _Service:
                     simulator_port=self._simulator_port,
                 )
                 self._page.api = await stack.enter_async_context(page_api)
-                stack.callback(self._close_page)
+                stack.callback(setattr, self._page, "api", None)  # answers with 503 from now on
             if self._settings.redis_url is not None:
                 tasks.append(spawn(mend_forever(intake.redis), "file-repair"))
             working: list[asyncio.Task[None]] = []
@@ -226,10 +226,6 @@ class _Service:
                 if working:
                     await asyncio.wait(working)
         await leave(self._indexers)
-
-    def _close_page(self) -> None:
-        """Answer requests of the page with 503 from now on."""
-        self._page.api = None
 
     async def what_is_down(self) -> dict[str, str]:
         """Return the parts that do not answer now, each with one sentence, for /health/ready."""
@@ -307,7 +303,7 @@ class _Service:
         turns = build_turns(
             settings, stores, outside, spec=self._spec, inbox=inbox, slots=slots, clock=time.time
         )
-        consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
+        consumer = consumer_name()
         self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
         if settings.redis_url is None:
@@ -369,11 +365,6 @@ class _Service:
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
         await asyncio.Event().wait()
-
-
-def _simulator_origins(api_url: str) -> tuple[str, ...]:
-    """Return the origins of the simulator's chat page, which shows the memory page in a frame."""
-    return api_url, api_url.replace("//127.0.0.1", "//localhost")
 
 
 async def _answers(question: Coroutine[Any, Any, object]) -> bool:

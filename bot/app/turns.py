@@ -221,12 +221,8 @@ def _build_commands(parts: _Parts) -> Commands:
     is_offline = parts.settings.is_offline
     start = StartCommand(guests=stores.guests, help=help_command, page_links=links, is_offline=is_offline)
     forget = ForgetCommand(permissions=permissions, forgetting=forgetting, history=history, recall=recall)
-    reset, why, facts, model = (
-        _build_reset(parts),
-        _build_why(parts),
-        _build_facts(parts),
-        _build_model(parts),
-    )
+    reset, why = _build_reset(parts), _build_why(parts)
+    facts, model = _build_facts(parts), _build_model(parts)
     rows = RedisReminders(stores.redis, clock=parts.clock)
     reminders = RemindersCommand(permissions=permissions, reminders=rows, buttons=buttons)
     timezone = TimezoneCommand(reminders=rows, buttons=buttons)

@@ -132,8 +132,6 @@ async def compress_forever(compressor: Compressor, stopping: asyncio.Event) -> N
     """Compress conversations; begin none after `stopping`. A running compression goes on while the turns end."""
 
     async def compress() -> float:
-        if stopping.is_set():
-            return COMPRESSION_POLL_S
         begun = time.perf_counter()
         result = await compressor.step()
         if result.ref is not None:
@@ -142,15 +140,13 @@ async def compress_forever(compressor: Compressor, stopping: asyncio.Event) -> N
             _log_compression(result)
         return 0 if result.is_busy else COMPRESSION_POLL_S
 
-    await repeat(compress, partial(_log_failure, "compression_waits", pause_s=COMPRESSION_POLL_S))
+    await _repeat_until(stopping, compress, "compression_waits", pause_s=COMPRESSION_POLL_S)
 
 
 async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event) -> None:
     """Read messages for facts; begin no batch after `stopping`. A running batch goes on while the turns end."""
 
     async def extract() -> float:
-        if stopping.is_set():
-            return EXTRACTION_POLL_S
         begun = time.perf_counter()
         result = await extractor.step()
         if result.ref is not None:
@@ -159,16 +155,23 @@ async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event) -> 
             _log_extraction(result)
         return 0 if result.is_busy else EXTRACTION_POLL_S
 
-    await repeat(extract, partial(_log_failure, "extraction_waits", pause_s=EXTRACTION_POLL_S))
+    await _repeat_until(stopping, extract, "extraction_waits", pause_s=EXTRACTION_POLL_S)
 
 
 async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:
     """Fire due reminders; none after `stopping`."""
+    await _repeat_until(stopping, reminders.step, "reminders_not_fired", pause_s=POLL_S)
 
-    async def fire() -> float:
-        return POLL_S if stopping.is_set() else await reminders.step()
 
-    await repeat(fire, partial(_log_failure, "reminders_not_fired", pause_s=POLL_S))
+async def _repeat_until(
+    stopping: asyncio.Event, step: Callable[[], Awaitable[float]], event: str, *, pause_s: float
+) -> None:
+    """Run `step` until cancelled, and begin none after `stopping`. Log a failure of memory as `event`."""
+
+    async def begin() -> float:
+        return pause_s if stopping.is_set() else await step()
+
+    await repeat(begin, partial(_log_failure, event, pause_s=pause_s))
 
 
 def _count_extraction(result: ExtractionResult) -> None:
@@ -182,18 +185,10 @@ def _count_extraction(result: ExtractionResult) -> None:
 
 
 def _log_extraction(result: ExtractionResult) -> None:
-    say = log.warning if result.reason or result.tally.dropped else log.info
-    say(
-        "facts_extracted" if result.outcome == "read" else "facts_not_extracted",
-        context=result.ref.context_id if result.ref else "",
-        outcome=result.outcome,
-        messages=result.messages,
-        facts=result.facts,
-        dropped=result.tally.dropped,
-        calls=result.tally.calls,
-        tokens=result.tally.tokens,
-        **({"reason": result.reason} if result.reason else {}),
-    )
+    tally = result.tally
+    event = "facts_extracted" if result.outcome == "read" else "facts_not_extracted"
+    facts = {"facts": result.facts, "dropped": tally.dropped, "calls": tally.calls, "tokens": tally.tokens}
+    _log_result(event, result, has_problem=bool(tally.dropped), **facts)
 
 
 def _log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool | float:
@@ -205,15 +200,17 @@ def _log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool
 
 
 def _log_compression(result: CompressionResult) -> None:
-    say = log.warning if result.reason else log.info
-    say(
-        "conversation_compressed" if result.summaries else "conversation_not_compressed",
-        context=result.ref.context_id if result.ref else "",
-        outcome=result.outcome,
-        summaries=result.summaries,
-        messages=result.messages,
-        **({"reason": result.reason} if result.reason else {}),
-    )
+    event = "conversation_compressed" if result.summaries else "conversation_not_compressed"
+    _log_result(event, result, summaries=result.summaries)
+
+
+def _log_result(
+    event: str, result: CompressionResult | ExtractionResult, *, has_problem: bool = False, **facts: int
+) -> None:
+    context = result.ref.context_id if result.ref else ""
+    reason = {"reason": result.reason} if result.reason else {}
+    say = log.warning if has_problem or reason else log.info
+    say(event, context=context, outcome=result.outcome, messages=result.messages, **facts, **reason)
 
 
 async def update_gauges_forever(
@@ -225,12 +222,9 @@ async def update_gauges_forever(
             depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
             metrics.QUEUE_DEPTH.set(sum(depth for depth, _ in depths))
             metrics.QUEUE_OLDEST_SECONDS.set(max(age for _, age in depths))
-            if summaries is not None:
-                due = [await summaries.count_due(partition) for partition in range(stores.partitions)]
-                metrics.COMPRESSIONS_DUE.set(sum(due))
-            if facts is not None:
-                due = [await facts.count_due(partition) for partition in range(stores.partitions)]
-                metrics.EXTRACTIONS_DUE.set(sum(due))
+            for queue, gauge in ((summaries, metrics.COMPRESSIONS_DUE), (facts, metrics.EXTRACTIONS_DUE)):
+                if queue is not None:
+                    gauge.set(sum([await queue.count_due(each) for each in range(stores.partitions)]))
             progress = await stores.reindexer.progress()
             metrics.REINDEX_MESSAGES.set(progress.total if progress.target else 0)
             metrics.REINDEX_MESSAGES_DONE.set(progress.done if progress.target else 0)

@@ -1,32 +1,21 @@
 """`chats`: the chats and topics with a memory, and how to find one by its name."""
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.cli.failures import CommandFailed
 from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, ChatName, finish, load_quietly, open_stores
-from memory.keys import ContextRef
 
 if TYPE_CHECKING:
     from bot.app.stores import Stores
+    from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.history.store import HistorySnapshot
+    from memory.keys import ContextRef
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatEntry:
-    """A context of this bot: a chat or one of its topics, by the chat's present id."""
-
-    name: ChatName
-    ref: ContextRef
-    title: str = ""
-    """Empty if none is registered."""
-    registered_at: float | None = None
-
-
-_Row = tuple[ChatEntry, "HistorySnapshot", float | None]
+_Row = tuple["ListedChat", "HistorySnapshot", float | None]
 """A chat with its counts, and the time of its last message."""
 
 
@@ -36,7 +25,7 @@ def chats(as_json: AsJson = False) -> None:
     finish(settings, _print_chats(settings, as_json=as_json))
 
 
-async def list_chats(settings: "Settings", stores: "Stores") -> list[ChatEntry]:
+async def list_chats(settings: "Settings", stores: "Stores") -> "list[ListedChat]":
     """Return every chat and topic of this bot that has a memory, oldest first."""
     from bot.page.chats import ChatList
 
@@ -47,20 +36,19 @@ async def list_chats(settings: "Settings", stores: "Stores") -> list[ChatEntry]:
         partitions=stores.partitions,
         clock=time.time,
     )
-    return [
-        ChatEntry(
-            name=ChatName(chat_id=chat.chat_id, thread_id=chat.thread_id),
-            ref=chat.ref,
-            title=chat.title,
-            registered_at=chat.registered_at,
-        )
-        for chat in await chats.all()
-    ]
+    return await chats.all()
+
+
+def unlisted_chat(name: ChatName, ref: "ContextRef") -> "ListedChat":
+    """Return a chat that is not registered."""
+    from bot.page.chats import ListedChat
+
+    return ListedChat(chat_id=name.chat_id, thread_id=name.thread_id, ref=ref)
 
 
 async def find_chat(
     settings: "Settings", stores: "Stores", name: ChatName
-) -> tuple[ChatEntry, "HistorySnapshot"]:
+) -> "tuple[ListedChat, HistorySnapshot]":
     """Return the chat with its counts. Raises CommandFailed if it has no memory."""
     entries = await list_chats(settings, stores)
     name = await present_name(stores, name)
@@ -68,12 +56,12 @@ async def find_chat(
     snapshot = await stores.history.load(ref, limit=0)
     entry = next((entry for entry in entries if entry.ref == ref), None)
     if entry is None and not snapshot.count:
-        topics = topics_of(entries, name)
+        topics = topics_of(entries, name.chat_id)
         if topics and name.thread_id is None:
-            names = ", ".join(str(topic.name) for topic in topics)
+            names = ", ".join(topic.name for topic in topics)
             raise CommandFailed(f"Chat {name} has a memory only in its topics: {names}.")
         raise CommandFailed(f"Chat {name} has no memory. `mnemogram chats` lists the chats that have one.")
-    return entry or ChatEntry(name=name, ref=ref), snapshot
+    return entry or unlisted_chat(name, ref), snapshot
 
 
 async def present_name(stores: "Stores", name: ChatName) -> ChatName:
@@ -83,7 +71,7 @@ async def present_name(stores: "Stores", name: ChatName) -> ChatName:
     return replace(name, chat_id=present.get(anchor, name.chat_id))
 
 
-async def chat_ref(settings: "Settings", stores: "Stores", name: ChatName) -> ContextRef:
+async def chat_ref(settings: "Settings", stores: "Stores", name: ChatName) -> "ContextRef":
     """Return the context of the chat, even if it has no memory."""
     from bot.transport.ingest import telegram_ref
 
@@ -91,16 +79,14 @@ async def chat_ref(settings: "Settings", stores: "Stores", name: ChatName) -> Co
     return telegram_ref(settings.bot_id, anchor_id, name.thread_id, partitions=stores.partitions)
 
 
-def topics_of(entries: list[ChatEntry], name: ChatName) -> list[ChatEntry]:
+def topics_of(entries: "list[ListedChat]", chat_id: int) -> "list[ListedChat]":
     """Return the topics of this chat, which has its present id."""
-    return [
-        entry for entry in entries if entry.name.chat_id == name.chat_id and entry.name.thread_id is not None
-    ]
+    return [entry for entry in entries if entry.chat_id == chat_id and entry.thread_id is not None]
 
 
-def describe_topics(name: ChatName, topics: list[ChatEntry]) -> str:
+def describe_topics(name: ChatName | str, topics: "list[ListedChat]") -> str:
     """Return the beginning of a sentence about topics to which a command did not apply."""
-    names = ", ".join(str(topic.name) for topic in topics)
+    names = ", ".join(topic.name for topic in topics)
     return f"Chat {name} also has {count(len(topics), 'topic')} with a separate memory ({names})"
 
 
@@ -119,7 +105,7 @@ async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
     else:
         cells = [
             (
-                *(str(chat.name), chat.title, snapshot.count, snapshot.conversation_count),
+                *(chat.name, chat.title, snapshot.count, snapshot.conversation_count),
                 *(snapshot.talk.count, utc(last_at)),
             )
             for chat, snapshot, last_at in rows
@@ -133,9 +119,9 @@ async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
 def _document(row: _Row) -> dict[str, object]:
     chat, snapshot, last_at = row
     return {
-        "chat": str(chat.name),
-        "chat_id": chat.name.chat_id,
-        "thread_id": chat.name.thread_id,
+        "chat": chat.name,
+        "chat_id": chat.chat_id,
+        "thread_id": chat.thread_id,
         "title": chat.title,
         "context": chat.ref.context_id,
         "messages": snapshot.count,

@@ -76,12 +76,7 @@ def _checks(simulator_port: int) -> Iterator[Check]:
 
     check_bot, check_page, check_webhook, check_ports = (
         partial(check, simulator_port=simulator_port)
-        for check in (
-            endpoints.check_bot,
-            endpoints.check_page,
-            endpoints.check_webhook,
-            machine.check_ports,
-        )
+        for check in (endpoints.check_bot, endpoints.check_page, endpoints.check_webhook, machine.check_ports)
     )
     for name, run, fix in (
         ("settings", machine.check_settings, "Check the settings in the environment and .env."),

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.chats import ChatEntry, find_chat
+from bot.cli.chats import find_chat
 from bot.cli.output import count, iso, one_line, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.history.fact import Fact
 
@@ -38,10 +39,10 @@ async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool,
         store = RedisFacts(stores.redis, clock=time.time)
         known = await list_all(store, chat.ref)
         unread, choices = await store.count_unread(chat.ref), await store.choices(chat.ref)
-    is_on = settings.extracts_facts and are_extracted(choices, is_group=chat.name.chat_id < 0)
+    is_on = settings.extracts_facts and are_extracted(choices, is_group=chat.chat_id < 0)
     shown = [fact for fact in known if all_facts or fact.valid_to is None]
     if as_json:
-        document = {"chat": str(chat.name), "title": chat.title, "is_on": is_on, "total": len(known)}
+        document = {"chat": chat.name, "title": chat.title, "is_on": is_on, "total": len(known)}
         print_json({**document, "unread": unread, "facts": [fact_document(fact) for fact in shown]})
         return
     print_line(_headline(chat, known, is_on=is_on), style="bold")
@@ -71,8 +72,8 @@ def fact_document(fact: "Fact") -> dict[str, object]:
     }
 
 
-def _headline(chat: ChatEntry, known: "list[Fact]", *, is_on: bool) -> str:
-    name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
+def _headline(chat: "ListedChat", known: "list[Fact]", *, is_on: bool) -> str:
+    name = f"{chat.name} · {chat.title}" if chat.title else chat.name
     return f"{name}: {count(len(known), 'fact')}" + ("" if is_on else "; no new ones are learned")
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import typer
 
-from bot.cli.chats import ChatEntry, find_chat
+from bot.cli.chats import find_chat
 from bot.cli.failures import CommandFailed
 from bot.cli.output import count, iso, one_line, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores
@@ -19,6 +19,7 @@ from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_s
 if TYPE_CHECKING:
     from bot.agent.prompt.parts import AssembledPrompt, PromptRecord, RecordItem
     from bot.app.stores import Stores
+    from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.history.message import Message
     from memory.history.store import HistorySnapshot
@@ -214,9 +215,9 @@ def full_text(message: "Message") -> str:
     return f"{text} ({', '.join(marks)})" if marks else text
 
 
-def _chat_document(chat: ChatEntry, snapshot: "HistorySnapshot") -> dict[str, object]:
+def _chat_document(chat: "ListedChat", snapshot: "HistorySnapshot") -> dict[str, object]:
     return {
-        "chat": str(chat.name),
+        "chat": chat.name,
         "title": chat.title,
         "messages": snapshot.count,
         "in_conversation": snapshot.conversation_count,
@@ -224,8 +225,8 @@ def _chat_document(chat: ChatEntry, snapshot: "HistorySnapshot") -> dict[str, ob
     }
 
 
-def _headline(chat: ChatEntry, snapshot: "HistorySnapshot") -> str:
-    name = f"{chat.name} · {chat.title}" if chat.title else str(chat.name)
+def _headline(chat: "ListedChat", snapshot: "HistorySnapshot") -> str:
+    name = f"{chat.name} · {chat.title}" if chat.title else chat.name
     overheard = count(snapshot.talk.count, "overheard message")
     return (
         f"{name}: {count(snapshot.count, 'message')}, {snapshot.conversation_count:,} in the present conversation"
@@ -249,7 +250,7 @@ async def _print_prompt(settings: "Settings", name: ChatName, *, text: str | Non
     if as_json:
         print_json(
             {
-                "chat": str(chat.name),
+                "chat": chat.name,
                 "title": chat.title,
                 "message": text,
                 "is_recalled": text is not None,
@@ -268,7 +269,7 @@ async def _print_prompt(settings: "Settings", name: ChatName, *, text: str | Non
 
 
 async def _preview(
-    settings: "Settings", stores: "Stores", chat: ChatEntry, text: str | None
+    settings: "Settings", stores: "Stores", chat: "ListedChat", text: str | None
 ) -> "AssembledPrompt":
     from bot.agent.context import Caller
     from bot.agent.functions_based import FunctionsBasedAgent
@@ -283,7 +284,7 @@ async def _preview(
     conversations = build_conversations(settings, stores, spec.options, clock=time.time)
     snapshot = await stores.history.load(chat.ref, limit=loaded_messages(settings))
     buffered = BufferedHistory(stores.history, chat.ref, snapshot)
-    chat_id = chat.name.chat_id
+    chat_id = chat.chat_id
     context = conversations.open(chat.ref, buffered, is_group=chat_id < 0)
     # A caller who is neither an administrator nor an operator.
     context.caller = Caller(place="groups" if chat_id < 0 else "private", chat_id=chat_id)

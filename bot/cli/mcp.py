@@ -26,7 +26,7 @@ async def _serve(settings: "Settings", name: ChatName) -> None:
         chat, _ = await find_chat(settings, stores, name)
         memory = ChatMemory(
             ref=chat.ref,
-            is_group=chat.name.chat_id < 0,
+            is_group=chat.chat_id < 0,
             history=stores.history,
             recall=stores.recall,
             facts_store=RedisFacts(stores.redis, clock=time.time),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from bot.cli.chats import ChatEntry, list_chats
+from bot.cli.chats import list_chats
 from bot.cli.failures import FAILED, print_error
 from bot.cli.output import UNKNOWN, age, count, one_line, print_json, print_line, print_table
 from bot.cli.session import AsJson, finish, load_quietly, open_stores
@@ -15,10 +15,11 @@ from bot.cli.session import AsJson, finish, load_quietly, open_stores
 if TYPE_CHECKING:
     from bot.app.stores import Stores
     from bot.inbox.inspection import DeadLetter, InboxInspection, WaitingContext
+    from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.keys import ContextRef
 
-ChatsByRef = dict["ContextRef", ChatEntry]
+ChatsByRef = dict["ContextRef", "ListedChat"]
 DeadLetters = Annotated[
     list[int] | None,
     typer.Argument(metavar="UPDATE_ID", help="The numbers that `mnemogram queue` prints."),
@@ -55,17 +56,6 @@ async def chats_by_ref(settings: "Settings", stores: "Stores") -> ChatsByRef:
     return {chat.ref: chat for chat in await list_chats(settings, stores)}
 
 
-def chat_document(ref: "ContextRef", chats: ChatsByRef) -> dict[str, object]:
-    """Return the fields of a JSON document that name a chat."""
-    chat = chats.get(ref)
-    return {
-        "chat": str(chat.name) if chat else None,
-        "title": chat.title if chat else None,
-        "context": ref.context_id,
-        "partition": ref.partition,
-    }
-
-
 def chat_cells(ref: "ContextRef", chats: ChatsByRef) -> tuple[str, str]:
     """Return a chat's name and title for a table.
 
@@ -74,7 +64,7 @@ def chat_cells(ref: "ContextRef", chats: ChatsByRef) -> tuple[str, str]:
     chat = chats.get(ref)
     if chat is None:
         return UNKNOWN, f"context {ref.context_id[:8]}"
-    return str(chat.name), one_line(chat.title, longest=40)
+    return chat.name, one_line(chat.title, longest=40)
 
 
 def no_record(update_id: int) -> str:
@@ -119,20 +109,21 @@ async def _print_queue(settings: "Settings", *, as_json: bool) -> None:
 
 
 def _document(entry: "WaitingContext | DeadLetter", chats: ChatsByRef) -> dict[str, object]:
+    from bot.page.chats import chat_document
+
     fields = {name: value for name, value in asdict(entry).items() if name != "ref"}
-    return {**chat_document(entry.ref, chats), **fields}
+    return {**chat_document(entry.ref, chats.get(entry.ref)), **fields}
 
 
 def _print_waiting(waiting: "Sequence[WaitingContext]", chats: ChatsByRef) -> None:
     rows = [
-        (*chat_cells(each.ref, chats), each.updates, each.delivering, age(each.oldest_s), _is_worked_on(each))
+        (
+            *(*chat_cells(each.ref, chats), each.updates, each.delivering, age(each.oldest_s)),
+            "yes" if each.worker else "no",
+        )
         for each in waiting
     ]
     print_table([">chat", "title", ">waiting", ">sending", ">oldest", "in work"], rows, wide=("title",))
-
-
-def _is_worked_on(context: "WaitingContext") -> str:
-    return "yes" if context.worker else "no"
 
 
 def _print_dead(dead: "Sequence[DeadLetter]", chats: ChatsByRef) -> None:

@@ -1,8 +1,5 @@
 """`reindex`: brings every message into the space of the present embedding model, and shows the progress."""
 
-import os
-import secrets
-import socket
 import sys
 import time
 from collections.abc import Callable, Generator
@@ -115,12 +112,11 @@ async def _build(
     show: Show,
 ) -> "ReindexProgress":
     """Work next to other processes until the space is complete or `stopping` is set. Return the last progress."""
-    from bot.app.lifecycle import background, spawn
+    from bot.app.lifecycle import background, consumer_name, spawn
     from bot.app.upkeep import index_forever, leave, reindex_forever
     from memory.stores import build_indexers
 
-    consumer = f"{socket.gethostname()}-{os.getpid()}-{secrets.token_hex(3)}"
-    indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
+    indexers = build_indexers(stores, consumer=consumer_name(), lease_s=settings.lease_s)
     async with background() as tasks:
         tasks.append(spawn(reindex_forever(stores.reindexer, is_claimed=True), "reindexer"))
         tasks += [spawn(index_forever(each), f"indexer-{at}") for at, each in enumerate(indexers)]

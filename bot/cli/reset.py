@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.chats import ChatEntry, chat_ref, describe_topics, list_chats, present_name, topics_of
+from bot.cli.chats import chat_ref, describe_topics, list_chats, present_name, topics_of, unlisted_chat
 from bot.cli.failures import FAILED, print_error
 from bot.cli.output import count, print_facts, print_json, print_line
 from bot.cli.session import AsJson, Chat, ChatName, complete, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
     from bot.app.stores import Stores
+    from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.erasure import ErasureReceipt
     from memory.keys import ContextRef
@@ -95,7 +96,7 @@ async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_j
         name = await present_name(stores, name)
         entries = await _select(settings, stores, name, all_topics=all_topics)
         receipt = sum_receipts([await erase(stores, entry.ref) for entry in entries])
-        topics = topics_of(await list_chats(settings, stores), name) if name.thread_id is None else []
+        topics = topics_of(await list_chats(settings, stores), name.chat_id) if name.thread_id is None else []
     if as_json:
         document = {"chat": str(name), "contexts": len(entries), **receipt.counts()}
         print_json({**document, "is_proven": receipt.is_proven})
@@ -108,22 +109,22 @@ async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_j
 
 async def _select(
     settings: "Settings", stores: "Stores", name: ChatName, *, all_topics: bool
-) -> list[ChatEntry]:
+) -> "list[ListedChat]":
     """Return the chat itself, even if it has no memory, and with `all_topics` its topics too."""
     from bot.app.build import build_chat_contexts
 
     entries = await list_chats(settings, stores)
     ref = await chat_ref(settings, stores, name)
-    chat = next((entry for entry in entries if entry.ref == ref), ChatEntry(name=name, ref=ref))
+    chat = next((entry for entry in entries if entry.ref == ref), unlisted_chat(name, ref))
     if not all_topics:
         return [chat]
-    topics = topics_of(entries, name)
+    topics = topics_of(entries, name.chat_id)
     listed = {ref, *(topic.ref for topic in topics)}
     chat_contexts = build_chat_contexts(stores, bot_id=settings.bot_id, clock=time.time)
     others = [each for each in await chat_contexts.find(name.chat_id) if each not in listed]
-    return [chat, *topics, *(ChatEntry(name=name, ref=each) for each in others)]
+    return [chat, *topics, *(unlisted_chat(name, each) for each in others)]
 
 
-def _subject(name: ChatName, entries: list[ChatEntry]) -> str:
+def _subject(name: ChatName, entries: "list[ListedChat]") -> str:
     topics = len(entries) - 1
     return f"chat {name} with {count(topics, 'topic')}" if topics else f"chat {name}"

@@ -7,7 +7,7 @@ import typer
 
 from bot.cli.failures import FAILED, print_error
 from bot.cli.output import Cell, count, print_facts, print_json, print_line, print_table, utc
-from bot.cli.queue import ChatsByRef, chat_cells, chat_document, chats_by_ref, no_record, open_inspection
+from bot.cli.queue import ChatsByRef, chat_cells, chats_by_ref, no_record, open_inspection
 from bot.cli.session import AsJson, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ def trace(
 
 async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_json: bool) -> int:
     """Print the records that exist, report the missing ones, and return the exit status."""
+    from bot.page.chats import chat_document
     from bot.page.traces import load_trace, trace_document
 
     traced: list[Trace] = []
@@ -60,7 +61,9 @@ async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_j
         chats = await chats_by_ref(settings, stores)
     is_one = len(update_ids) == 1
     if traced and as_json:
-        documents = [trace_document(each, chat_document(each.record.ref, chats)) for each in traced]
+        refs = [each.record.ref for each in traced]
+        named = [chat_document(ref, chats.get(ref)) for ref in refs]
+        documents = list(map(trace_document, traced, named))
         print_json(documents[0] if is_one else documents)
     elif traced and is_one:
         print_facts(_facts(traced[0], chats))

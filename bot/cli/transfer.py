@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import typer
 
-from bot.cli.chats import ChatEntry, chat_ref, describe_topics, find_chat, list_chats, present_name, topics_of
+from bot.cli.chats import chat_ref, describe_topics, find_chat, list_chats, present_name, topics_of
 from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line
 from bot.cli.reset import erase, print_receipt
@@ -22,6 +22,7 @@ from memory.errors import Forgotten, StoreFull, StoreUnavailable
 
 if TYPE_CHECKING:
     from bot.app.stores import Stores
+    from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.transfer.file import FileFacts, Header, Seal
     from memory.transfer.importer import ContextImport
@@ -88,23 +89,23 @@ async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as
             format=2,
             version=version("mnemogram"),
             exported_at=iso(time.time()) or "",
-            chat=str(chat.name),
+            chat=chat.name,
             title=chat.title,
             context=chat.ref.context_id,
-            registered_at=chat.registered_at,
+            registered_at=chat.registered_at or None,
         )
         with whole_file(file) as stream:
             seal = await _write(stores, chat, header, stream)
-        topics = topics_of(await list_chats(settings, stores), chat.name)
+        topics = topics_of(await list_chats(settings, stores), chat.chat_id)
     if as_json:
-        print_json({"chat": str(chat.name), "file": str(file), "counts": dict(seal.counts)})
+        print_json({"chat": chat.name, "file": str(file), "counts": dict(seal.counts)})
     elif file is not None:
         print_line(f"Chat {chat.name} is in {file}: {_describe(seal.counts)}.")
-    if topics and chat.name.thread_id is None:
+    if topics and chat.thread_id is None:
         print_error(f"{describe_topics(chat.name, topics)}. They are not in the file.")
 
 
-async def _write(stores: "Stores", chat: ChatEntry, header: "Header", stream: TextIO) -> "Seal":
+async def _write(stores: "Stores", chat: "ListedChat", header: "Header", stream: TextIO) -> "Seal":
     from memory.transfer.exporter import TRIES, ChangedMeanwhile, write_export
 
     try:

@@ -27,8 +27,9 @@ class ListedChat:
     chat_id: int
     thread_id: int | None
     ref: ContextRef
-    title: str
-    registered_at: float
+    title: str = ""
+    registered_at: float = 0.0
+    """0 if it is not registered."""
 
     @property
     def name(self) -> str:

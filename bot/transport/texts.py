@@ -38,10 +38,6 @@ def failure_text(words: Words, failure: TellUser) -> str:
     return words(_FAILURES.get(type(failure), "failure-other"))
 
 
-RESET_NOT_YOURS, RESET_EXPIRED, RESET_NOTHING = "reset-not-yours", "reset-expired", "reset-nothing"
-"""Keys of the answers to a press of the /reset button, and of the receipt for an empty chat."""
-
-
 def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool, is_operator: bool) -> str:
     """Return the answer to /help; the commands of operators appear only for operators."""
     place = "group" if is_group else "private"
@@ -119,7 +115,7 @@ def _counts(words: Words, *counts: tuple[str, int]) -> str:
 def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int = 0) -> str:
     """Return the receipt of a reset. `of`: "chat", "topic", "all", or "other" for the chat `chat_id`."""
     if receipt.is_proven and not receipt.has_erased:
-        return words(RESET_NOTHING)
+        return words("reset-nothing")
     head = words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}")
     details = [_erased(words, receipt), _left(words, receipt), _proof(words, receipt, doubt="reset-doubt")]
     return "\n".join([head, "", *filter(None, details)])

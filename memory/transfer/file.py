@@ -164,6 +164,8 @@ class ContextLine(BaseModel, frozen=True):
     created_at: _Seconds | None = None
     last_sent_at: _Seconds | None = None
     active_agent: Annotated[str, Field(max_length=200)] | None = None
+    model: Annotated[str, Field(max_length=200)] | None = None
+    """The model that people have chosen."""
     migrated_to: Annotated[int, Field(gt=-(2**63), lt=2**63)] | None = None
     facts_from: _Whole | None = None
 

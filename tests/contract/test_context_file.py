@@ -102,6 +102,7 @@ async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
         dump_json(LedgerTurn, LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry,))),
     )
     await summarise(redis, ref)
+    await redis.call("HSET", context_key(ref, "meta"), "model", "small")
     line = TalkLine(telegram_message_id=300, sender=Sender(id=9, name="Bo"), text="psst", sent_at=NOW - 60)
     await redis.call("ZADD", context_key(ref, "talk"), 300, dump_json(TalkLine, line))
     await redis.call("EXPIRE", context_key(ref, "talk"), 1000)
@@ -194,6 +195,7 @@ async def test_an_imported_context_equals_the_exported_one(redis: RedisClient) -
     snapshot = await RedisHistory(redis).load(make_ref(), limit=99)
     assert snapshot.summary is not None
     assert snapshot.summary.text.overview == "They met."
+    assert snapshot.model == "small"
     assert [message.text for message in snapshot.newest if message.sequence == 6] == [well_formed(ODD)]
 
 

@@ -113,6 +113,24 @@ async def test_a_choice_lasts_through_new_and_until_reset(stores: StoryStores) -
         assert asked_models(bot) == [OTHER, DEFAULT]
 
 
+async def test_a_reset_clears_a_choice_before_anything_was_said(stores: StoryStores) -> None:
+    async with running_bot(stores, echo, models=MODELS) as bot:
+        await answer_to(bot, await press_other(bot, BEN))
+        await bot.reset(BEN)
+        await bot.ask(BEN, "one")
+
+        assert asked_models(bot) == [DEFAULT]
+
+
+async def test_a_choice_stays_when_a_group_becomes_a_supergroup(stores: StoryStores) -> None:
+    async with running_bot(stores, echo, models=MODELS) as bot:
+        await answer_to(bot, await press_other(bot, OLGA, chat=WEEKEND))
+        new = await bot.people.upgrade(WEEKEND, by=OLGA)
+        await bot.ask(BEN, "@mnemogram_bot hello", chat=new)
+
+        assert asked_models(bot) == [OTHER]
+
+
 async def test_each_topic_has_its_own_model(stores: StoryStores) -> None:
     async with running_bot(stores, echo, models=MODELS) as bot:
         await answer_to(bot, await press_other(bot, OLGA, chat=WORKSHOP, thread=IDEAS))
@@ -145,6 +163,19 @@ async def test_sub_agents_follow_the_choice_except_those_with_a_model_of_their_o
         assert asked_models(bot) == [OTHER, "model-of-the-clerk", OTHER, OTHER, OTHER]
 
 
+async def test_a_choice_outranks_the_main_agents_model(stores: StoryStores, tmp_path: Path) -> None:
+    agents = write_agents(
+        tmp_path, '[agent]\nprompt = "Help."\nmodel = "model-of-the-desk"\ntools = []\n', ""
+    )
+    async with running_bot(stores, echo, models=MODELS, agents_file=agents) as bot:
+        await bot.ask(BEN, "one")
+        for model in (DEFAULT, OTHER):
+            await bot.ask(BEN, f"/model {model}")
+            await bot.ask(BEN, "two")
+
+        assert asked_models(bot) == ["model-of-the-desk", DEFAULT, OTHER]
+
+
 async def test_a_chosen_model_that_does_not_see_gets_no_picture(stores: StoryStores) -> None:
     async with running_bot(stores, echo, models=MODELS) as bot:
         for at, has_picture in enumerate((True, False)):
@@ -171,6 +202,20 @@ async def test_a_choice_of_a_smaller_window_compresses_at_once_and_every_prompt_
 
         assert model.summaries > 0
         assert (await bot.history(BEN)).summary is not None
+
+
+async def test_without_summaries_a_choice_of_a_smaller_window_shortens_the_prompt_until_another_choice(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, echo, models=MODELS, recall_k=0, openai_summary_model="") as bot:
+        await talk(bot, *[" ".join(["a"] * 1_000)] * 3)
+        sizes: list[int] = []
+        for model in (DEFAULT, OTHER, DEFAULT):
+            await bot.ask(BEN, f"/model {model}")
+            await bot.ask(BEN, "hello")
+            sizes.append((await last_receipt(bot, BEN)).prompt_tokens)
+
+        assert sizes[1] <= 4_500 < min(sizes[0], sizes[2])
 
 
 async def test_only_administrators_choose_for_a_group_and_anybody_may_look(stores: StoryStores) -> None:

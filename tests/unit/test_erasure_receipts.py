@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from bot.transport.texts import RESET_NOTHING, receipt_text
+from bot.transport.texts import receipt_text
 from bot.transport.words import words_for
 from memory.erasure import ErasureReceipt, sum_receipts
 from memory.keys import RecordCounts
@@ -50,6 +50,6 @@ def test_a_record_without_words_of_its_own_is_a_real_erasure(field: str) -> None
 
 
 def test_a_reset_that_erased_nothing_says_so() -> None:
-    assert receipt_text(WORDS, make_receipt(), of="chat") == WORDS(RESET_NOTHING)
-    assert receipt_text(WORDS, make_receipt(vectors=1), of="chat") != WORDS(RESET_NOTHING)
-    assert receipt_text(WORDS, make_receipt(updates=1), of="chat") != WORDS(RESET_NOTHING)
+    assert receipt_text(WORDS, make_receipt(), of="chat") == WORDS("reset-nothing")
+    assert receipt_text(WORDS, make_receipt(vectors=1), of="chat") != WORDS("reset-nothing")
+    assert receipt_text(WORDS, make_receipt(updates=1), of="chat") != WORDS("reset-nothing")

@@ -37,8 +37,11 @@ def test_a_colon_separates_only_before_numbers(text: str, expected: ModelChoice)
         ("a:cheap:2", "needs the form"),
         ("a:1:2x", "needs the form"),
         (":1:2", "needs the form"),
+        ("a:", "needs the form"),
+        ("a::1:2", "needs the form"),
         ("two words:1:2", "needs the form"),
         ("a:1:2:1023", "a window has at least 1,024 tokens"),
+        ("a" * 201, "a name has at most 200 characters"),
     ],
 )
 def test_a_wrong_entry_is_a_problem_that_names_models_and_the_entry(entry: str, problem: str) -> None:

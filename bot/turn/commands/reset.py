@@ -7,12 +7,7 @@ from typing import Literal
 
 from bot.transport.gating import RESET_BUTTON
 from bot.transport.telegram_api import Button
-from bot.transport.texts import (
-    RESET_EXPIRED,
-    RESET_NOT_YOURS,
-    RESET_NOTHING,
-    receipt_text,
-)
+from bot.transport.texts import receipt_text
 from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
@@ -59,7 +54,7 @@ class ResetCommand:
         if argument == "all":
             scope = "all"
         elif await self._is_empty(call):
-            return Reply(text=call.words(RESET_NOTHING))
+            return Reply(text=call.words("reset-nothing"))
         data = f"{RESET_BUTTON}:{scope}:{call.message.sender_id or 0}:{call.snapshot.epoch}"
         return Reply(
             text=call.words("reset-asks", scope=scope),
@@ -81,7 +76,7 @@ class ResetCommand:
         is_resumed = await call.journal.finished(_CONFIRMED_STEP) or await call.journal.finished(_RESET_STEP)
         if callback is not None and not is_resumed:
             if not await self._may_press(call, int(asker), callback.sender_id):
-                await self.buttons.answer(call.update, RESET_NOT_YOURS, is_alert=True)
+                await self.buttons.answer(call.update, "reset-not-yours", is_alert=True)
                 return Reply()
             if problem := self._find_problem(call, int(epoch)):
                 await self.buttons.answer(call.update, problem, is_alert=True)
@@ -104,10 +99,10 @@ class ResetCommand:
         """Return the catalogue's key of the reason why the button does nothing any more, or ""."""
         if epoch != call.snapshot.epoch:
             return "button-unknown"
-        return RESET_EXPIRED if self.clock() - call.message.date > CONFIRM_WITHIN_S else ""
+        return "reset-expired" if self.clock() - call.message.date > CONFIRM_WITHIN_S else ""
 
     async def _is_empty(self, call: CommandCall) -> bool:
-        if call.snapshot.count or await self.store.dead_letters(call.ref):
+        if call.snapshot.count or call.snapshot.model or await self.store.dead_letters(call.ref):
             return False
         return not (await self.history.count_traces(call.ref)).total
 

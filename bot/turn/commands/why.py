@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from bot.agent.model import Usage
 from bot.agent.prompt.parts import LeftOutCause, PartName
 from bot.transport.page_links import PageLinks
 from bot.transport.rich_text import LINK, RichText, Span, from_spans
@@ -192,13 +193,9 @@ def _spent(words: Words, receipt: AnswerReceipt) -> str:
     """Return the line about models, tokens and cost; "" for an answer without a model."""
     if not receipt.models:
         return ""
-    read, written = (
-        words("usage-tokens", count=count)
-        for count in (
-            sum(each.prompt_tokens for each in receipt.models),
-            sum(each.completion_tokens for each in receipt.models),
-        )
-    )
+    usage = sum(receipt.models, Usage())
+    read = words("usage-tokens", count=usage.prompt_tokens)
+    written = words("usage-tokens", count=usage.completion_tokens)
     models = words("list-separator").join(each.model for each in receipt.models)
     sentences = [words("why-tokens", models=models, read=read, written=written)]
     if receipt.micros is not None:
