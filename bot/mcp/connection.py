@@ -22,7 +22,7 @@ from bot.errors import ToolFailed
 from bot.mcp.results import read_result
 from bot.mcp.tools import McpStatus, read_tools
 from bot.mcp.transports import McpServerFailed, Received, open_streams
-from bot.observe.logs import MASK
+from bot.observe.logs import mask
 
 FIRST_LIST_S = 10.0
 """Seconds that a turn waits for the first list of tools."""
@@ -200,9 +200,7 @@ class McpConnection:
 
     def _hide(self, text: str) -> str:
         """Return a text of the server, shortened and without the values of our secrets."""
-        for secret in self._server.secrets:
-            text = text.replace(secret, MASK)
-        return cut_middle(text, at_most=_LONGEST_ERROR)
+        return cut_middle(mask(text, self._server.secrets), at_most=_LONGEST_ERROR)
 
 
 def _describe(error: BaseException) -> str:

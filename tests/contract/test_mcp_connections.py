@@ -347,6 +347,14 @@ async def test_secrets_are_neither_in_errors_nor_in_logs_nor_in_the_description(
     assert SECRET not in captured.out + captured.err
 
 
+async def test_of_secrets_the_longest_is_hidden_first_and_a_tiny_one_stays_readable() -> None:
+    server = replace(stdio("plain"), secrets=(SECRET[:7], SECRET, "r"))
+    async with connected(server) as tools:
+        with pytest.raises(ToolFailed) as failed:
+            await tools["leak"].call("{}", CONTEXT)
+    assert str(failed.value) == "leak failed: wrong key ***"
+
+
 async def test_more_calls_than_allowed_wait_for_each_other() -> None:
     async with connected(stdio("plain", max_at_once=1)) as tools:
         hanging = asyncio.create_task(tools["hang"].call("{}", CONTEXT))
