@@ -2,8 +2,8 @@
 
 Modes: `plain`. `silent` answers nothing. `many` has 10,000 tools. `lies` has wrong schemas, and names twice. `garbage`
 sends invalid JSON around each answer, and lists tools on pages without end. `json` sends each answer in one piece over
-HTTP. `resume` ends each response of a call over HTTP before its result, and asks to be called again for it at once.
-`stubborn` ignores the end of its input and SIGTERM, and has a child process.
+HTTP. `resume` ends each response of a call over HTTP before its result, and asks to be called again for it at once;
+its tool `crash` has the status 500. `stubborn` ignores the end of its input and SIGTERM, and has a child process.
 """
 
 import asyncio
@@ -175,10 +175,12 @@ async def resume(scope: Any, receive: Any, send: Any) -> None:
                 "capabilities": {"tools": {}},
                 "serverInfo": {"name": "resume", "version": "1"},
             },
-            "tools/list": {"tools": [{"name": name, "inputSchema": OBJECT} for name in ("hang", "count")]},
+            "tools/list": {
+                "tools": [{"name": name, "inputSchema": OBJECT} for name in ("hang", "count", "crash")]
+            },
             "tools/call": {"content": [{"type": "text", "text": str(len(gets))}]},
         }
-        status, kind = 200, b"application/json"
+        status, kind = 500 if "crash" in str(request) else 200, b"application/json"
         answer = json.dumps(
             {"jsonrpc": "2.0", "id": request["id"], "result": results[request["method"]]}
         ).encode()

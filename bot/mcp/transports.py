@@ -26,7 +26,8 @@ LARGEST_MESSAGE = 8 * 1024 * 1024
 _GRACE_S = 1.0
 _SLOWEST_WRITE_S = 10.0
 _CONNECT_S = 10.0
-_GONE = (401, 403, 404)
+_GONE = (401, 403, 404, 502, 503, 504)
+"""HTTP statuses that end the connection. Any other error ends its call."""
 _GUARD = "read _; sleep 1; kill -9 0"
 """Ends the process group of a server after its input. Its input ends with this process, however that dies."""
 _ENDS_AT: ContextVar[float | None] = ContextVar("_ENDS_AT", default=None)
@@ -157,7 +158,7 @@ class _Client(httpx2.AsyncClient):
         fault = ""
         if response.headers.get("content-encoding", "identity") != "identity":
             fault = "It packs its answers, although nobody asked for that."
-        if request.method == "POST" and (response.status_code in _GONE or response.status_code >= 500):
+        if request.method == "POST" and response.status_code in _GONE:
             fault = f"It answered with the HTTP status {response.status_code}."
         if fault:
             await response.aclose()

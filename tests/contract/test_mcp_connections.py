@@ -306,6 +306,14 @@ async def test_of_pages_without_end_the_first_are_read() -> None:
         assert set(tools) == {"echo", "endless", "parrot", *(f"page{page}" for page in range(1, 20))}
 
 
+async def test_over_http_the_status_500_ends_one_call_only() -> None:
+    with serving("resume") as url:
+        async with connected(read(url=url)) as tools:
+            with pytest.raises(ToolFailed, match="refused the call"):
+                await tools["crash"].call("{}", CONTEXT)
+            assert (await tools["count"].call("{}", CONTEXT)).isdigit()
+
+
 async def test_over_http_a_server_that_asks_to_be_called_again_gets_few_requests() -> None:
     with serving("resume") as url:
         async with connected(read(url=url, timeout_s=2.0)) as tools:
