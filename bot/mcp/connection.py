@@ -1,7 +1,7 @@
 """The connection to one MCP server: opened at the first need, kept by one task, opened again after a pause."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterable, Callable, Mapping
 from time import monotonic
 from typing import Any, cast
 
@@ -169,9 +169,7 @@ class McpConnection:
         )
 
     async def _pass_on(
-        self,
-        reading: anyio.abc.ObjectReceiveStream[Received],
-        passing: anyio.abc.ObjectSendStream[Received],
+        self, reading: AsyncIterable[Received], passing: anyio.abc.ObjectSendStream[Received]
     ) -> None:
         """Pass messages to the session. Raises McpServerFailed at the end, and for a flood of messages."""
         since = self._clock()

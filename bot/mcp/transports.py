@@ -5,8 +5,8 @@ import os
 import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
 from contextvars import ContextVar
 from typing import Any, cast
 
@@ -34,7 +34,7 @@ _ENDS_AT: ContextVar[float | None] = ContextVar("_ENDS_AT", default=None)
 """The time when all requests of one call end. The SDK makes them in one task."""
 
 Received = SessionMessage | Exception
-Streams = tuple[anyio.abc.ObjectReceiveStream[Received], anyio.abc.ObjectSendStream[SessionMessage]]
+Streams = tuple[AsyncIterable[Received], anyio.abc.ObjectSendStream[SessionMessage]]
 
 
 class McpServerFailed(BotError):
@@ -53,8 +53,10 @@ async def _open_program(server: McpServer) -> AsyncGenerator[Streams]:
     The SDK's own client reads lines of any length. The environment has the few variables that the SDK finds safe, and
     those of the table. The stderr is dropped, because it may contain secrets.
     """
-    guard = await create_subprocess_exec("/bin/sh", "-c", _GUARD, stdin=PIPE, stdout=DEVNULL, process_group=0)
-    process: Process | None = None
+    harmless, process = get_default_environment(), None
+    guard = await create_subprocess_exec(
+        "/bin/sh", "-c", _GUARD, stdin=PIPE, stdout=DEVNULL, env=harmless, process_group=0
+    )
     try:
         process = await create_subprocess_exec(
             server.table.command,
@@ -62,35 +64,33 @@ async def _open_program(server: McpServer) -> AsyncGenerator[Streams]:
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
-            env={**get_default_environment(), **server.env},
+            env={**harmless, **server.env},
             process_group=guard.pid,
             limit=LARGEST_MESSAGE,
         )
-        received, reading = anyio.create_memory_object_stream[Received](0)
         writing, sent = anyio.create_memory_object_stream[SessionMessage](0)
-        async with received, reading, writing, sent, anyio.create_task_group() as group:
-            group.start_soon(_read_lines, cast("StreamReader", process.stdout), received)
+        lines = _read_lines(cast("StreamReader", process.stdout))
+        async with aclosing(lines), writing, sent, anyio.create_task_group() as group:
             group.start_soon(_write_lines, cast("StreamWriter", process.stdin), sent)
-            yield reading, writing
+            yield lines, writing
             group.cancel_scope.cancel()
     finally:
         await _end(guard, process)
 
 
-async def _read_lines(stdout: StreamReader, received: anyio.abc.ObjectSendStream[Received]) -> None:
-    async with received:
-        while True:
-            try:
-                line = await stdout.readline()
-            except ValueError as error:
-                raise McpServerFailed(f"It sent more than {LARGEST_MESSAGE:,} bytes at once.") from error
-            if not line:
-                return
-            try:
-                message: Received = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-            except ValueError as error:
-                message = error
-            await received.send(message)
+async def _read_lines(stdout: StreamReader) -> AsyncGenerator[Received]:
+    while True:
+        try:
+            line = await stdout.readline()
+        except ValueError as error:
+            raise McpServerFailed(f"It sent more than {LARGEST_MESSAGE:,} bytes at once.") from error
+        if not line:
+            return
+        try:
+            message: Received = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError as error:
+            message = error
+        yield message
 
 
 async def _write_lines(stdin: StreamWriter, sent: anyio.abc.ObjectReceiveStream[SessionMessage]) -> None:
