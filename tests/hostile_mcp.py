@@ -1,8 +1,9 @@
 """An MCP server that misbehaves, as a program: `python hostile_mcp.py MODE [PORT]`, over stdio or HTTP.
 
 Modes: `plain`. `silent` answers nothing. `many` has 10,000 tools. `lies` has wrong schemas, and names twice. `garbage`
-sends invalid JSON around each answer. `json` sends each answer in one piece over HTTP. `stubborn` ignores the end of
-its input and SIGTERM, and has a child process.
+sends invalid JSON around each answer, and lists tools on pages without end. `json` sends each answer in one piece over
+HTTP. `resume` ends each response of a call over HTTP before its result, and asks to be called again for it at once;
+its tool `crash` has the status 500. `stubborn` ignores the end of its input and SIGTERM, and has a child process.
 """
 
 import asyncio
@@ -47,6 +48,7 @@ NAMES = (
     "broken",
 )
 grown: list[str] = []
+gets: list[str] = []
 
 
 def listed() -> list[Tool]:
@@ -91,8 +93,9 @@ async def call_tool(  # noqa: C901, PLR0912 - one case for each tool
         case "die":
             os._exit(3)
         case "flood":
-            while True:
+            for _ in range(20_000):
                 await session.send_log_message(level="info", data="x" * 1_000)
+            await asyncio.Event().wait()
         case "huge":
             return text("x" * 20_000_000)
         case "long":
@@ -130,11 +133,17 @@ def answer_garbage() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         say("Starting up ...\n{]\n" + '{"jsonrpc": "2.0"}\n[1, 2]')
+        params = request.get("params", {})
+        page = int(params.get("cursor", 0))
+        names = (f"page{page}",) if page else ("echo", "endless", "parrot")
         result: dict[str, Any] = {
-            "tools": [{"name": name, "inputSchema": OBJECT} for name in ("echo", "endless")]
+            "tools": [{"name": name, "inputSchema": OBJECT} for name in names],
+            "nextCursor": str(page + 1),
         }
-        while request.get("params", {}).get("name") == "endless":
+        while params.get("name") == "endless":
             sys.stdout.write("x" * 65_536)
+        while params.get("name") == "parrot":
+            say('{"jsonrpc": "2.0", "id": 4711, "result": {}}')
         if request["method"] == "initialize":
             info = {"name": "garbage", "version": "1"}
             result = {"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": info}
@@ -147,6 +156,39 @@ def say(line: str) -> None:
     sys.stdout.flush()
 
 
+async def resume(scope: Any, receive: Any, send: Any) -> None:
+    """Answer over HTTP by hand. The tool `count` has one result: the number of all GET requests so far."""
+    if scope["type"] != "http":
+        return
+    body = (await receive()).get("body") or b"{}"
+    request = json.loads(body)
+    status, kind, answer = 202, b"text/event-stream", b""
+    if scope["method"] == "GET":
+        gets.append(scope["path"])
+        status, answer = 200, b"id: 1\nretry: 0\ndata:\n\n"
+    elif request.get("method") == "tools/call" and request["params"]["name"] == "hang":
+        status, answer = 200, b"id: 1\nretry: 0\ndata:\n\n"
+    elif "id" in request:
+        results: dict[str, dict[str, Any]] = {
+            "initialize": {
+                "protocolVersion": "2025-11-25",
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "resume", "version": "1"},
+            },
+            "tools/list": {
+                "tools": [{"name": name, "inputSchema": OBJECT} for name in ("hang", "count", "crash")]
+            },
+            "tools/call": {"content": [{"type": "text", "text": str(len(gets))}]},
+        }
+        status, kind = 500 if "crash" in str(request) else 200, b"application/json"
+        answer = json.dumps(
+            {"jsonrpc": "2.0", "id": request["id"], "result": results[request["method"]]}
+        ).encode()
+    headers = [(b"content-type", kind), (b"mcp-session-id", b"1")]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": answer})
+
+
 def main() -> None:
     if MODE == "stubborn":
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -156,7 +198,7 @@ def main() -> None:
     if MODE == "garbage":
         answer_garbage()
     elif sys.argv[2:]:
-        app = server.streamable_http_app(json_response=MODE == "json")
+        app = resume if MODE == "resume" else server.streamable_http_app(json_response=MODE == "json")
         uvicorn.run(app, port=int(sys.argv[2]), log_level="critical")
     else:
         asyncio.run(serve_stdio())

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 FAILED, WRONG_USE = 1, 2
-MASK = "***"
 
 
 class CommandFailed(Exception):
@@ -50,14 +49,9 @@ def report(error: Exception, settings: "Settings | None" = None) -> int:
 
 def print_error(line: str, secrets: Collection[str] = ()) -> None:
     """Print one line on stderr, with secrets masked and terminal controls removed. It may quote a file."""
-    sys.stderr.write(printable(masked(line, secrets)) + "\n")
+    from bot.observe.logs import mask
 
-
-def masked(text: str, secrets: Collection[str]) -> str:
-    """Return the text with asterisks in place of each secret."""
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, MASK)
-    return text
+    sys.stderr.write(printable(mask(line, secrets)) + "\n")
 
 
 def describe(error: BaseException) -> tuple[list[str], int]:

@@ -1,7 +1,7 @@
 """The connection to one MCP server: opened at the first need, kept by one task, opened again after a pause."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterable, Callable, Mapping
 from time import monotonic
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp.shared.message import SessionMessage
 from mcp.shared.transport_context import TransportContext
-from mcp_types import CONNECTION_CLOSED, JSONRPCError, JSONRPCResponse, ToolListChangedNotification
+from mcp_types import CONNECTION_CLOSED, ToolListChangedNotification
 
 from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.mcp_servers import McpServer
@@ -22,14 +22,14 @@ from bot.errors import ToolFailed
 from bot.mcp.results import read_result
 from bot.mcp.tools import McpStatus, read_tools
 from bot.mcp.transports import McpServerFailed, Received, open_streams
-from bot.observe.logs import MASK
+from bot.observe.logs import mask
 
 FIRST_LIST_S = 10.0
 """Seconds that a turn waits for the first list of tools."""
 OPENING_S = 60.0
 """Seconds until a server must have listed its tools. Some install themselves at their first start."""
 
-_MOST_LISTED = 1_000
+_MOST_LISTED, _MOST_PAGES = 1_000, 20
 _LIST_PAUSE_S = 10.0
 _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 2.0, 300.0
 _STEADY_S = 60.0
@@ -56,6 +56,8 @@ class McpConnection:
         # Set when the server has listed its tools, or failed.
         self._opened = asyncio.Event()
         self._dispatcher: Dispatcher | None = None
+        # Messages since the last call, or since the last FLOOD_S.
+        self._received = 0
         self._tools: Mapping[str, Tool] = {}
         self._latency_s: float | None = None
         self._error = ""
@@ -91,6 +93,7 @@ class McpConnection:
             await self._open().wait()
             if self._dispatcher is None:
                 raise self._unavailable()
+            self._received = 0  # quick calls are no flood
             try:
                 result = await self._dispatcher.send_raw_request(
                     "tools/call", {"name": tool, "arguments": dict(arguments)}
@@ -154,7 +157,7 @@ class McpConnection:
         """Take the allowed tools of all pages of the list."""
         listed: list[object] = []
         cursor: object = None
-        while len(listed) < _MOST_LISTED:
+        for _ in range(_MOST_PAGES):
             page = await dispatcher.send_raw_request("tools/list", {"cursor": cursor} if cursor else None)
             tools, cursor = page.get("tools"), page.get("nextCursor")
             listed += cast("list[object]", tools) if isinstance(tools, list) else []
@@ -166,20 +169,17 @@ class McpConnection:
         )
 
     async def _pass_on(
-        self,
-        reading: anyio.abc.ObjectReceiveStream[Received],
-        passing: anyio.abc.ObjectSendStream[Received],
+        self, reading: AsyncIterable[Received], passing: anyio.abc.ObjectSendStream[Received]
     ) -> None:
-        """Pass messages to the session. Raises McpServerFailed at the end, and for a flood of messages of its own."""
-        since, unasked = self._clock(), 0
+        """Pass messages to the session. Raises McpServerFailed at the end, and for a flood of messages."""
+        since = self._clock()
         async for each in reading:
             if self._clock() - since > _FLOOD_S:
-                since, unasked = self._clock(), 0
-            message = each.message if isinstance(each, SessionMessage) else None
-            unasked += not isinstance(message, JSONRPCResponse | JSONRPCError)
-            if unasked > _FLOOD:
+                since, self._received = self._clock(), 0
+            self._received += 1
+            if self._received > _FLOOD:
                 raise McpServerFailed("It floods the connection with messages.")
-            if message is not None:
+            if isinstance(each, SessionMessage):
                 await passing.send(each)
         raise McpServerFailed("It ended the connection.")
 
@@ -198,9 +198,7 @@ class McpConnection:
 
     def _hide(self, text: str) -> str:
         """Return a text of the server, shortened and without the values of our secrets."""
-        for secret in self._server.secrets:
-            text = text.replace(secret, MASK)
-        return cut_middle(text, at_most=_LONGEST_ERROR)
+        return cut_middle(mask(text, self._server.secrets), at_most=_LONGEST_ERROR)
 
 
 def _describe(error: BaseException) -> str:

@@ -7,23 +7,12 @@ to the keywords that it knows.
 import json
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Annotated, Any, Literal, cast
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    FiniteFloat,
-    ValidationError,
-    ValidatorFunctionWrapHandler,
-    field_validator,
-    model_validator,
-)
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
 LARGEST = 16_000
 """Characters of a schema."""
@@ -34,7 +23,7 @@ _LONGEST_TEXT = 1_024
 _LONGEST_NAME = 64
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 _DEFINITIONS = ("$defs", "definitions")
-_NOT_AT_THE_TOP = {"any_of", "one_of", "all_of", "enum", "const", "default"}
+_NOT_AT_THE_TOP = {"anyOf", "oneOf", "allOf", "enum", "const", "default"}
 
 
 def tool_name(server: str, tool: str) -> str:
@@ -62,19 +51,16 @@ def repair_schema(schema: object) -> dict[str, Any] | None:
         return None
     try:
         plain = {key: value for key, value in given.items() if key not in _DEFINITIONS}
-        root = _Schema.model_validate(_References(given).replace(plain, ("#",), 0))
-        properties, required = dict(root.properties or {}), list(root.required or ())
-        for option in (*(root.any_of or ()), *(root.one_of or ()), *(root.all_of or ())):
-            properties = {**(option.properties or {}), **properties}
-        for option in root.all_of or ():
-            required += option.required or ()
-        changes = {
-            "type": "object",
-            "properties": properties,
-            "required": list(dict.fromkeys(required)) or None,
-        }
-        whole = root.model_copy(update=changes)
-        repaired = whole.model_dump(by_alias=True, exclude_none=True, exclude=_NOT_AT_THE_TOP)
+        root = _clean(_References(given).replace(plain, ("#",), 0))
+        properties, required = root.get("properties", {}), root.get("required", [])
+        for key in ("anyOf", "oneOf", "allOf"):
+            for option in root.get(key, ()):
+                properties = {**option.get("properties", {}), **properties}
+                required = [*required, *(option.get("required", ()) if key == "allOf" else ())]
+        whole = {key: value for key, value in root.items() if key not in _NOT_AT_THE_TOP}
+        repaired = {**whole, "type": "object", "properties": properties}
+        if required:
+            repaired["required"] = list(dict.fromkeys(required))
         return repaired if len(json.dumps(repaired, allow_nan=False)) <= LARGEST else None
     except (ValueError, RecursionError):
         return None
@@ -118,65 +104,44 @@ class _References:
         return cast("dict[str, Any]", at) if isinstance(at, dict) else {}
 
 
-def _as_schema(value: object) -> object:
-    return cast("object", value) if isinstance(value, dict) else {}
+def _clean(schema: object) -> dict[str, Any]:
+    """Return the keywords that endpoints know. Malformed ones are dropped; only known properties are required."""
+    given = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    clean: dict[str, Any] = {}
+    for key, kind in _KEYWORDS.items():
+        with suppress(ValidationError):
+            if given.get(key) is not None:
+                clean[key] = kind.validate_python(given[key])
+    if "array" in clean.get("type", ()):
+        clean.setdefault("items", {})
+    known = clean.get("properties", {})
+    if required := [name for name in dict.fromkeys(clean.pop("required", ())) if name in known]:
+        clean["required"] = required
+    return clean
 
 
 _Kind = Literal["object", "array", "string", "number", "integer", "boolean", "null"]
-_Text = Annotated[str, AfterValidator(lambda text: text[:_LONGEST_TEXT])]
-_Number = int | FiniteFloat
-_Nested = Annotated["_Schema", BeforeValidator(_as_schema)]
-_Options = Annotated[list[_Nested], Field(min_length=1)]
-
-
-class _Bounds(BaseModel):
-    """The keywords that bound values."""
-
-    minimum: _Number | None = None
-    maximum: _Number | None = None
-    exclusive_minimum: _Number | None = None
-    exclusive_maximum: _Number | None = None
-    multiple_of: _Number | None = None
-    min_length: int | None = None
-    max_length: int | None = None
-    min_items: int | None = None
-    max_items: int | None = None
-
-
-class _Schema(_Bounds):
-    """The keywords of JSON Schema that endpoints know. A malformed value counts as absent."""
-
-    model_config = ConfigDict(strict=True, alias_generator=to_camel)
-
-    type: _Kind | Annotated[list[_Kind], Field(min_length=1)] | None = None
-    description: _Text | None = None
-    format: _Text | None = None
-    pattern: _Text | None = None
-    enum: Annotated[list[Any], Field(min_length=1)] | None = None
-    const: Any = None
-    default: Any = None
-    properties: dict[str, _Nested] | None = None
-    required: list[str] | None = None
-    additional_properties: bool | _Nested | None = None
-    items: _Nested | None = None
-    any_of: _Options | None = None
-    one_of: _Options | None = None
-    all_of: _Options | None = None
-
-    @field_validator("*", mode="wrap")
-    @classmethod
-    def _drop_malformed(cls, value: Any, check: ValidatorFunctionWrapHandler) -> Any:
-        try:
-            return check(value)
-        except ValidationError:
-            return None
-
-    @model_validator(mode="after")
-    def _complete(self) -> "_Schema":
-        """Give an array its items, and require only known properties."""
-        if self.items is None and "array" in (self.type or ()):
-            self.items = _Schema()
-        if self.required is not None:
-            known = self.properties or {}
-            self.required = [name for name in dict.fromkeys(self.required) if name in known] or None
-        return self
+_Nested = Annotated[object, AfterValidator(_clean)]
+_KEYWORDS: Mapping[str, TypeAdapter[Any]] = {
+    key: TypeAdapter(kind, config=ConfigDict(strict=True))
+    for kind, keys in cast(
+        "tuple[tuple[Any, tuple[str, ...]], ...]",
+        (
+            (_Kind | Annotated[list[_Kind], Field(min_length=1)], ("type",)),
+            (
+                Annotated[str, AfterValidator(lambda text: text[:_LONGEST_TEXT])],
+                ("description", "format", "pattern"),
+            ),
+            (int | FiniteFloat, ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")),
+            (int, ("minLength", "maxLength", "minItems", "maxItems")),
+            (Annotated[list[Any], Field(min_length=1)], ("enum",)),
+            (Any, ("const", "default")),
+            (dict[str, _Nested], ("properties",)),
+            (list[str], ("required",)),
+            (bool | _Nested, ("additionalProperties",)),
+            (_Nested, ("items",)),
+            (Annotated[list[_Nested], Field(min_length=1)], ("anyOf", "oneOf", "allOf")),
+        ),
+    )
+    for key in keys
+}

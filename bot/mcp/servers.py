@@ -29,7 +29,7 @@ class McpServers:
         try:
             yield opened
         finally:
-            await opened.close()
+            await asyncio.gather(*(each.close() for each in opened._connections.values()))
 
     async def tools_of(self, server: str) -> Mapping[str, Tool]:
         """Return the tools of a server by its own names for them; see McpTools."""
@@ -41,10 +41,6 @@ class McpServers:
         """Return the state of each server, also of those that nobody has used yet."""
         known = {name: connection.status() for name, connection in self._connections.items()}
         return [known.get(name) or McpStatus(name=name) for name in self._servers]
-
-    async def close(self) -> None:
-        """Close the connections and end the processes of servers."""
-        await asyncio.gather(*(each.close() for each in self._connections.values()))
 
     async def _connection(self, server: str) -> "McpConnection":
         if server not in self._connections:

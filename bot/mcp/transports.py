@@ -4,10 +4,10 @@ import asyncio
 import os
 import signal
 from asyncio import StreamReader, StreamWriter
-from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from time import monotonic
+from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, suppress
+from contextvars import ContextVar
 from typing import Any, cast
 
 import anyio
@@ -26,10 +26,15 @@ LARGEST_MESSAGE = 8 * 1024 * 1024
 _GRACE_S = 1.0
 _SLOWEST_WRITE_S = 10.0
 _CONNECT_S = 10.0
-_GONE = (401, 403, 404)
+_GONE = (401, 403, 404, 502, 503, 504)
+"""HTTP statuses that end the connection. Any other error ends its call."""
+_GUARD = "read _; sleep 1; kill -9 0"
+"""Ends the process group of a server after its input. Its input ends with this process, however that dies."""
+_ENDS_AT: ContextVar[float | None] = ContextVar("_ENDS_AT", default=None)
+"""The time when all requests of one call end. The SDK makes them in one task."""
 
 Received = SessionMessage | Exception
-Streams = tuple[anyio.abc.ObjectReceiveStream[Received], anyio.abc.ObjectSendStream[SessionMessage]]
+Streams = tuple[AsyncIterable[Received], anyio.abc.ObjectSendStream[SessionMessage]]
 
 
 class McpServerFailed(BotError):
@@ -48,42 +53,44 @@ async def _open_program(server: McpServer) -> AsyncGenerator[Streams]:
     The SDK's own client reads lines of any length. The environment has the few variables that the SDK finds safe, and
     those of the table. The stderr is dropped, because it may contain secrets.
     """
-    process = await asyncio.create_subprocess_exec(
-        server.table.command,
-        *server.table.args,
-        stdin=PIPE,
-        stdout=PIPE,
-        stderr=DEVNULL,
-        env={**get_default_environment(), **server.env},
-        start_new_session=True,
-        limit=LARGEST_MESSAGE,
+    harmless, process = get_default_environment(), None
+    guard = await create_subprocess_exec(
+        "/bin/sh", "-c", _GUARD, stdin=PIPE, stdout=DEVNULL, env=harmless, process_group=0
     )
     try:
-        received, reading = anyio.create_memory_object_stream[Received](0)
+        process = await create_subprocess_exec(
+            server.table.command,
+            *server.table.args,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            env={**harmless, **server.env},
+            process_group=guard.pid,
+            limit=LARGEST_MESSAGE,
+        )
         writing, sent = anyio.create_memory_object_stream[SessionMessage](0)
-        async with received, reading, writing, sent, anyio.create_task_group() as group:
-            group.start_soon(_read_lines, cast("StreamReader", process.stdout), received)
+        lines = _read_lines(cast("StreamReader", process.stdout))
+        async with aclosing(lines), writing, sent, anyio.create_task_group() as group:
             group.start_soon(_write_lines, cast("StreamWriter", process.stdin), sent)
-            yield reading, writing
+            yield lines, writing
             group.cancel_scope.cancel()
     finally:
-        await _end(process)
+        await _end(guard, process)
 
 
-async def _read_lines(stdout: StreamReader, received: anyio.abc.ObjectSendStream[Received]) -> None:
-    async with received:
-        while True:
-            try:
-                line = await stdout.readline()
-            except ValueError as error:
-                raise McpServerFailed(f"It sent more than {LARGEST_MESSAGE:,} bytes at once.") from error
-            if not line:
-                return
-            try:
-                message: Received = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-            except ValueError as error:
-                message = error
-            await received.send(message)
+async def _read_lines(stdout: StreamReader) -> AsyncGenerator[Received]:
+    while True:
+        try:
+            line = await stdout.readline()
+        except ValueError as error:
+            raise McpServerFailed(f"It sent more than {LARGEST_MESSAGE:,} bytes at once.") from error
+        if not line:
+            return
+        try:
+            message: Received = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
+        except ValueError as error:
+            message = error
+        yield message
 
 
 async def _write_lines(stdin: StreamWriter, sent: anyio.abc.ObjectReceiveStream[SessionMessage]) -> None:
@@ -93,15 +100,18 @@ async def _write_lines(stdin: StreamWriter, sent: anyio.abc.ObjectReceiveStream[
             await stdin.drain()
 
 
-async def _end(process: Process) -> None:
+async def _end(guard: Process, process: Process | None) -> None:
     """Close the program's input, wait a moment, and kill what is left of its process group."""
-    cast("StreamWriter", process.stdin).close()
     try:
-        await _drain(process)
+        if process is not None:
+            cast("StreamWriter", process.stdin).close()
+            await _drain(process)
     finally:
         with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        await _drain(process)
+            os.killpg(guard.pid, signal.SIGKILL)
+        await guard.wait()
+        if process is not None:
+            await _drain(process)
 
 
 async def _drain(process: Process) -> None:
@@ -115,60 +125,71 @@ async def _drain(process: Process) -> None:
 
 @asynccontextmanager
 async def _open_http(server: McpServer) -> AsyncGenerator[Streams]:
-    # Nobody waits for a call after its time-out. Its request still goes on in the SDK until this one.
-    limit_s = server.table.timeout_s + _GRACE_S
     headers = {**server.headers, "accept-encoding": "identity"}
     async with (
-        _Client(headers=headers, timeout=httpx2.Timeout(limit_s, connect=_CONNECT_S)) as client,
+        _Client(headers=headers, timeout=httpx2.Timeout(None, connect=_CONNECT_S)) as client,
         streamable_http_client(server.url, http_client=client, max_sse_event_size=LARGEST_MESSAGE) as streams,
     ):
+        client.limit_s = server.table.timeout_s + _GRACE_S
         yield streams  # pyright: ignore[reportReturnType]
 
 
 class _Client(httpx2.AsyncClient):
     """A client that bounds responses. Other errors than these would end the connection with all of its calls."""
 
+    # Seconds of a call with all of its requests. Nobody waits for it any more, but the SDK goes on.
+    limit_s = 0.0
+    _has_streamed = False
+
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
         """Return the response, 504 if none came in time. Raises McpServerFailed if the server is gone."""
-        latest = monotonic() + (self.timeout.read or 0.0)
-        if request.method == "GET":  # the stream of notifications is silent for hours
-            request.extensions["timeout"]["read"] = None
+        if request.method != "GET" and _ENDS_AT.get() is None:
+            _ENDS_AT.set(asyncio.get_running_loop().time() + self.limit_s)
+        ends_at = _ENDS_AT.get()  # None for the stream of notifications, which is silent for hours
         try:
-            response = await super().send(request, **options)
-        except httpx2.ReadTimeout:
+            async with asyncio.timeout_at(ends_at):
+                if request.method == "GET":
+                    # A server may end each stream at once, and ask for the next without a pause.
+                    await asyncio.sleep(_GRACE_S if self._has_streamed else 0)
+                    self._has_streamed = True
+                response = await super().send(request, **options)
+        except TimeoutError:
             return httpx2.Response(504, request=request)
         fault = ""
         if response.headers.get("content-encoding", "identity") != "identity":
             fault = "It packs its answers, although nobody asked for that."
-        if request.method == "POST":
-            if response.status_code in _GONE or response.status_code >= 500:
-                fault = f"It answered with the HTTP status {response.status_code}."
-            response.stream = _Bounded(cast("httpx2.AsyncByteStream", response.stream), latest=latest)
+        if request.method == "POST" and response.status_code in _GONE:
+            fault = f"It answered with the HTTP status {response.status_code}."
         if fault:
             await response.aclose()
             raise McpServerFailed(fault)
+        if ends_at is not None:
+            stream = cast("httpx2.AsyncByteStream", response.stream)
+            response.stream = _Bounded(stream, ends_at=ends_at)
         return response
 
 
 class _Bounded(httpx2.AsyncByteStream):
     """The body of a response. A StreamError ends its call alone."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, *, latest: float) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, *, ends_at: float) -> None:
         self._stream = stream
-        self._latest = latest
+        self._ends_at = ends_at
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        received = 0
-        try:
-            async for piece in self._stream:
-                received += len(piece)
-                if received > LARGEST_MESSAGE:
-                    raise httpx2.StreamError(f"more than {LARGEST_MESSAGE:,} bytes at once")
-                if monotonic() > self._latest:
-                    raise httpx2.StreamError("too slow")
-                yield piece
-        except httpx2.ReadTimeout as error:
-            raise httpx2.StreamError("too slow") from error
+        received, pieces = 0, aiter(self._stream)
+        while True:
+            try:
+                async with asyncio.timeout_at(self._ends_at):
+                    piece = await anext(pieces, None)
+            except TimeoutError as error:
+                raise httpx2.StreamError("too slow") from error
+            if piece is None:
+                return
+            received += len(piece)
+            if received > LARGEST_MESSAGE:
+                raise httpx2.StreamError(f"more than {LARGEST_MESSAGE:,} bytes at once")
+            yield piece
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -15,10 +15,9 @@ def configure_logs(
     *, log_format: Literal["console", "json"] = "console", level: str = "info", secrets: Collection[str] = ()
 ) -> None:
     """Set up structlog and the standard library's logging in the same format, and mask `secrets` in every line."""
-    hidden = tuple(sorted((secret for secret in secrets if len(secret) >= 4), key=len, reverse=True))
 
     def mask_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        return {key: _masked(value, hidden) for key, value in event.items()}
+        return {key: _masked(value, secrets) for key, value in event.items()}
 
     last: Any = (
         structlog.processors.JSONRenderer()
@@ -65,12 +64,16 @@ def _log_retry(details: RetryDetails) -> None:
     )
 
 
-def _masked(value: Any, hidden: tuple[str, ...]) -> Any:
+def mask(text: str, secrets: Collection[str]) -> str:
+    """Return the text with asterisks in place of each secret. Shorter ones than 4 characters occur in any text."""
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, MASK) if len(secret) >= 4 else text
+    return text
+
+
+def _masked(value: Any, secrets: Collection[str]) -> Any:
     if value is None or isinstance(value, (int, float)):
         return value
     text = value if isinstance(value, str) else repr(value)
-    if not any(secret in text for secret in hidden):
-        return value
-    for secret in hidden:
-        text = text.replace(secret, MASK)
-    return text
+    masked = mask(text, secrets)
+    return value if masked == text else masked

@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
-from bot.observe.logs import MASK
+from bot.observe.logs import MASK, mask
 from bot.observe.series import FINE_HOURS, HOURS_AT_MOST, CounterReader
 from bot.page.api import Handler, Method, api_route, whole_number
 from bot.page.chats import ChatList, chat_document
@@ -237,9 +237,7 @@ def _without_secrets(value: object, secrets: Sequence[str]) -> str:
         hidden = f"{MASK}@{host[2]}" if host[1] else host[2]
         query = f"?{MASK}" if address.query or address.fragment else ""
         text = f"{address.scheme}://{hidden}{address.path}{query}"
-    for secret in sorted(secrets, key=len, reverse=True):
-        text = text.replace(secret, MASK)
-    return text
+    return mask(text, secrets)
 
 
 def _for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:

@@ -32,6 +32,22 @@ CONTEXT = cast("AgentContext", None)
 pytestmark = pytest.mark.slow
 
 TRANSPORTS = ("stdio", "http")
+WORKER = """
+import asyncio, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from bot.mcp.servers import McpServers
+from tests.contract.test_mcp_connections import stdio
+
+async def work():
+    async with McpServers.open({"bad": stdio("stubborn")}) as servers:
+        while "echo" not in await servers.tools_of("bad"):
+            await asyncio.sleep(0.1)
+        Path(sys.argv[2]).touch()
+        await asyncio.Event().wait()
+
+asyncio.run(work())
+"""
 
 
 def read(**table: object) -> McpServer:
@@ -279,6 +295,43 @@ async def test_a_line_without_end_ends_the_connection() -> None:
     assert not processes("hostile_mcp.py garbage")
 
 
+async def test_responses_that_nobody_asked_for_are_a_flood() -> None:
+    async with connected(stdio("garbage", timeout_s=20)) as tools:
+        with pytest.raises(ToolFailed, match="ended before the answer"):
+            await tools["parrot"].call("{}", CONTEXT)
+
+
+async def test_of_pages_without_end_the_first_are_read() -> None:
+    async with connected(stdio("garbage")) as tools:
+        assert set(tools) == {"echo", "endless", "parrot", *(f"page{page}" for page in range(1, 20))}
+
+
+async def test_over_http_the_status_500_ends_one_call_only() -> None:
+    with serving("resume") as url:
+        async with connected(read(url=url)) as tools:
+            with pytest.raises(ToolFailed, match="refused the call"):
+                await tools["crash"].call("{}", CONTEXT)
+            assert (await tools["count"].call("{}", CONTEXT)).isdigit()
+
+
+async def test_over_http_a_server_that_asks_to_be_called_again_gets_few_requests() -> None:
+    with serving("resume") as url:
+        async with connected(read(url=url, timeout_s=2.0)) as tools:
+            with pytest.raises(ToolFailed, match="did not answer within 2 seconds"):
+                await tools["hang"].call("{}", CONTEXT)
+            assert int(await tools["count"].call("{}", CONTEXT)) < 10
+
+
+async def test_a_killed_worker_leaves_no_stubborn_program(tmp_path: Path) -> None:
+    root, ready = str(Path(__file__).parents[2]), tmp_path / "ready"
+    worker = await asyncio.create_subprocess_exec(PYTHON, "-c", WORKER, root, str(ready))
+    await wait_until(ready.exists)
+    assert processes("hostile_mcp.py stubborn")
+    worker.kill()
+    await worker.wait()
+    await wait_until(lambda: not processes("hostile_mcp.py stubborn|sleep 1000"))
+
+
 async def test_a_changed_list_is_asked_for_again() -> None:
     connection = McpConnection(stdio("plain"))
     tools = await connection.list_tools()
@@ -300,6 +353,14 @@ async def test_secrets_are_neither_in_errors_nor_in_logs_nor_in_the_description(
             await tools["die"].call("{}", CONTEXT)
     captured = capfd.readouterr()
     assert SECRET not in captured.out + captured.err
+
+
+async def test_of_secrets_the_longest_is_hidden_first_and_a_tiny_one_stays_readable() -> None:
+    server = replace(stdio("plain"), secrets=(SECRET[:7], SECRET, "r"))
+    async with connected(server) as tools:
+        with pytest.raises(ToolFailed) as failed:
+            await tools["leak"].call("{}", CONTEXT)
+    assert str(failed.value) == "leak failed: wrong key ***"
 
 
 async def test_more_calls_than_allowed_wait_for_each_other() -> None:

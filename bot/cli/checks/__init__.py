@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
-from bot.cli.failures import masked
 from bot.cli.output import open_console, print_json, printable
+from bot.observe.logs import mask
 
 Level = Literal["ok", "warn", "fail"]
 
@@ -45,7 +45,7 @@ def is_well(findings: Iterable[Finding]) -> bool:
 def print_findings(findings: Sequence[Finding], *, as_json: bool, secrets: Sequence[str] = ()) -> None:
     """Print the findings for people or as JSON, with every secret masked."""
     findings = [
-        replace(each, says=masked(each.says, secrets), fix=masked(each.fix, secrets)) for each in findings
+        replace(each, says=mask(each.says, secrets), fix=mask(each.fix, secrets)) for each in findings
     ]
     if as_json:
         checks = [{**asdict(finding), "fix": finding.fix or None} for finding in findings]
