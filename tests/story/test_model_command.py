@@ -125,6 +125,7 @@ async def test_a_reset_clears_a_choice_before_anything_was_said(stores: StorySto
 async def test_a_choice_stays_when_a_group_becomes_a_supergroup(stores: StoryStores) -> None:
     async with running_bot(stores, echo, models=MODELS) as bot:
         await answer_to(bot, await press_other(bot, OLGA, chat=WEEKEND))
+        await bot.wait_until_idle()  # the edit of the buttons would become a message of the new chat
         new = await bot.people.upgrade(WEEKEND, by=OLGA)
         await bot.ask(BEN, "@mnemogram_bot hello", chat=new)
 
