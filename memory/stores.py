@@ -123,8 +123,6 @@ def assemble_stores(
     partitions: int,
 ) -> MemoryStores:
     """Put open clients and an open embedder together; the stack closes embedders of former spaces."""
-    from memory.recall.qdrant.index import QdrantFormerCollections
-
     ours = _describe_space(config, embedder)
     follower = SpaceFollower(
         _register(redis, partitions),
@@ -140,7 +138,7 @@ def assemble_stores(
         reindexer=Reindexer(
             redis,
             follower=follower,
-            collections=QdrantFormerCollections(qdrant),
+            collections=qdrant,
             partitions=partitions,
             clock=time.time,
         ),
