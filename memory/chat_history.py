@@ -97,25 +97,24 @@ class ChatHistory:
         self._epoch = epoch
         self._store = store
         self._recall = recall
-        self._tokenizer = tokenizer
-        self._clock = clock
-        self._new_id = new_id
+        self._searcher = _Searcher(store=store, ref=ref, recall=recall, clock=clock)
+        self._writer = _Writer(store=store, ref=ref, tokenizer=tokenizer, clock=clock, new_id=new_id)
 
     async def append_user_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
         """Append a person's message; return it with its id, token count and sequence."""
-        return await self._append("user", text, details)
+        return await self._writer.append("user", text, details, epoch=self._epoch)
 
     async def append_assistant_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
         """Append a reply."""
-        return await self._append("assistant", text, details)
+        return await self._writer.append("assistant", text, details, epoch=self._epoch)
 
     async def append_system_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
         """Append an instruction; windows and recall ignore it."""
-        return await self._append("system", text, details)
+        return await self._writer.append("system", text, details, epoch=self._epoch)
 
     async def append_tool_message(self, text: str, **details: Unpack[MessageDetails]) -> Message:
         """Append the result of a tool; windows and recall ignore it."""
-        return await self._append("tool", text, details)
+        return await self._writer.append("tool", text, details, epoch=self._epoch)
 
     def messages(self, *, whole: bool = False) -> AsyncGenerator[Message]:
         """Yield the current conversation, or the whole history, oldest first, read page by page."""
@@ -123,15 +122,15 @@ class ChatHistory:
 
     async def last_user_message(self) -> Message | None:
         """Return the newest user message or None; reads only as far back as necessary."""
-        return await self._last("user")
+        return await _last(self._store, self._ref, "user")
 
     async def last_assistant_message(self) -> Message | None:
         """See last_user_message."""
-        return await self._last("assistant")
+        return await _last(self._store, self._ref, "assistant")
 
     async def last_system_message(self) -> Message | None:
         """See last_user_message; without a system message this reads the whole conversation."""
-        return await self._last("system")
+        return await _last(self._store, self._ref, "system")
 
     async def initial_system_prompt(self) -> Message | None:
         """Return the first message of the conversation if it is a system message, or None."""
@@ -151,7 +150,7 @@ class ChatHistory:
         Blank text finds nothing. Small talk finds nothing unless the search is deliberate. A message can be found once
         it is indexed, shortly after its turn. Raises RecallUnavailable.
         """
-        found = await self._find(text, k, options, exclude=exclude)
+        found = await self._searcher.find(text, k, options, exclude=exclude, epoch=self._epoch)
         return found.add_neighbours(found.ranked)
 
     async def recall(self, text: str, k: int, **options: Unpack[SearchOptions]) -> Memories:
@@ -159,7 +158,7 @@ class ChatHistory:
 
         `search` says what is found, `select_memories` what is selected. Raises RecallUnavailable.
         """
-        found = await self._find(text, 2 * k, options)
+        found = await self._searcher.find(text, 2 * k, options, epoch=self._epoch)
         memories = select_memories(found.ranked, k, visible_ids=found.visible_ids)
         return replace(memories, messages=tuple(found.add_neighbours(memories.messages)), people=found.people)
 
@@ -184,76 +183,6 @@ class ChatHistory:
         erased = replace(await self._store.erase(self._ref), vectors=vectors)
         self._epoch = erased.epoch
         return await prove_erased(self._ref, erased, store=self._store, recall=self._recall)
-
-    async def _append(self, role: Role, text: str, details: MessageDetails) -> Message:
-        sent_at = details.get("sent_at")
-        message = Message(
-            id=details.get("id") or self._new_id(),
-            role=role,
-            text=text,
-            sent_at=self._clock() if sent_at is None else sent_at,
-            tokens=0,
-            sender=details.get("sender"),
-            telegram_message_id=details.get("telegram_message_id"),
-            is_stopped=details.get("is_stopped", False),
-            note=details.get("note", ""),
-            forwarded_from=details.get("forwarded_from", ""),
-            continues=details.get("continues", ""),
-            quote=details.get("quote"),
-        )
-        message = replace(message, tokens=self._tokenizer.count(render_message(message)))
-        (appended,) = await self._store.append(self._ref, [message], epoch=self._epoch)
-        return appended
-
-    async def _last(self, role: Role) -> Message | None:
-        async with aclosing(newest_first(self._store, self._ref)) as newest:
-            async for message in newest:
-                if message.role == role:
-                    return message
-        return None
-
-    async def _find(
-        self,
-        text: str,
-        k: int,
-        options: SearchOptions,
-        *,
-        exclude: Collection[str] = frozenset(),
-    ) -> "_Found":
-        """Return the best `k` messages with their facts, as ChatHistory.search describes."""
-        if self._recall is None or k <= 0 or not text.strip():
-            return _Found()
-        visible_ids = {message.id for message in options.get("visible", ())}
-        snapshot = await self._store.load(self._ref, limit=len(visible_ids))
-        visible_ids.update(exclude)
-        question = RecallQuestion(
-            text=text,
-            people=snapshot.people,
-            asker_id=options.get("asker_id"),
-            now=options["now"] if "now" in options else self._clock(),
-            where=exclude_visible(options.get("where", Where()), visible_ids, snapshot.newest),
-            is_deliberate=options.get("is_deliberate", False),
-            is_floored=options.get("is_floored", True),
-        )
-        hits = await self._recall.search(self._ref, self._epoch, question, k=k + _SPARE_HITS)
-        if not hits:
-            return _Found()
-        sequences = sorted({hit.sequence for hit in hits})
-        passages = await self._store.around(self._ref, sequences, reach=options.get("neighbours", 0))
-        present = [
-            RankedMessage(
-                message=message,
-                score=hit.score,
-                reasons=hit.reasons,
-                is_likely=hit.is_likely,
-                facts=passages[hit.sequence].facts,
-            )
-            for hit in hits
-            if hit.sequence in passages
-            for message in passages[hit.sequence].messages
-            if message.id == hit.message_id
-        ]
-        return _Found(ranked=present[:k], passages=passages, visible_ids=visible_ids, people=snapshot.people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -281,6 +210,87 @@ class _Found:
         return complete
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Searcher:
+    store: HistoryStore
+    ref: ContextRef
+    recall: Recall | None
+    clock: Callable[[], float]
+
+    async def find(
+        self,
+        text: str,
+        k: int,
+        options: SearchOptions,
+        *,
+        exclude: Collection[str] = frozenset(),
+        epoch: int,
+    ) -> _Found:
+        """Return the best `k` messages with their facts, as ChatHistory.search describes."""
+        if self.recall is None or k <= 0 or not text.strip():
+            return _Found()
+        visible_ids = {message.id for message in options.get("visible", ())}
+        snapshot = await self.store.load(self.ref, limit=len(visible_ids))
+        visible_ids.update(exclude)
+        question = RecallQuestion(
+            text=text,
+            people=snapshot.people,
+            asker_id=options.get("asker_id"),
+            now=options["now"] if "now" in options else self.clock(),
+            where=exclude_visible(options.get("where", Where()), visible_ids, snapshot.newest),
+            is_deliberate=options.get("is_deliberate", False),
+            is_floored=options.get("is_floored", True),
+        )
+        hits = await self.recall.search(self.ref, epoch, question, k=k + _SPARE_HITS)
+        if not hits:
+            return _Found()
+        sequences = sorted({hit.sequence for hit in hits})
+        passages = await self.store.around(self.ref, sequences, reach=options.get("neighbours", 0))
+        present = [
+            RankedMessage(
+                message=message,
+                score=hit.score,
+                reasons=hit.reasons,
+                is_likely=hit.is_likely,
+                facts=passages[hit.sequence].facts,
+            )
+            for hit in hits
+            if hit.sequence in passages
+            for message in passages[hit.sequence].messages
+            if message.id == hit.message_id
+        ]
+        return _Found(ranked=present[:k], passages=passages, visible_ids=visible_ids, people=snapshot.people)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Writer:
+    store: HistoryStore
+    ref: ContextRef
+    tokenizer: TokenCounter
+    clock: Callable[[], float]
+    new_id: Callable[[], str]
+
+    async def append(self, role: Role, text: str, details: MessageDetails, *, epoch: int) -> Message:
+        sent_at = details.get("sent_at")
+        message = Message(
+            id=details.get("id") or self.new_id(),
+            role=role,
+            text=text,
+            sent_at=self.clock() if sent_at is None else sent_at,
+            tokens=0,
+            sender=details.get("sender"),
+            telegram_message_id=details.get("telegram_message_id"),
+            is_stopped=details.get("is_stopped", False),
+            note=details.get("note", ""),
+            forwarded_from=details.get("forwarded_from", ""),
+            continues=details.get("continues", ""),
+            quote=details.get("quote"),
+        )
+        message = replace(message, tokens=self.tokenizer.count(render_message(message)))
+        (appended,) = await self.store.append(self.ref, [message], epoch=epoch)
+        return appended
+
+
 def exclude_visible(where: Where, visible_ids: Collection[str], newest: Sequence[Message]) -> Where:
     """Return `where` without the messages that are already in the prompt (`visible_ids`).
 
@@ -305,6 +315,14 @@ def _take_neighbours(messages: Sequence[Message], taken: set[str]) -> list[Messa
             taken.add(message.id)
             neighbours.append(message)
     return neighbours
+
+
+async def _last(store: HistoryStore, ref: ContextRef, role: Role) -> Message | None:
+    async with aclosing(newest_first(store, ref)) as newest:
+        async for message in newest:
+            if message.role == role:
+                return message
+    return None
 
 
 async def newest_first(

@@ -165,7 +165,6 @@ class FactQueue:
         )
         call = save_facts(
             ref,
-            context_id=ref.context_id,
             token=claim.token,
             expected_epoch=work.epoch,
             revision=work.revision,
@@ -192,7 +191,7 @@ class FactQueue:
             page=work.page if work else FactPageRead(),
             reads_older=await self._reads_older(),
         )
-        call = fail_extraction(ref, context_id=ref.context_id, token=claim.token, failure=failure)
+        call = fail_extraction(ref, token=claim.token, failure=failure)
         return await self._redis.run(call) == "given_up"
 
     async def finish(self, claim: QueueClaim) -> None:
@@ -203,7 +202,6 @@ class FactQueue:
         ref = claim.ref
         call = finish_extraction(
             ref,
-            context_id=ref.context_id,
             token=claim.token,
             now=self._clock(),
             reads_older=await self._reads_older(),
@@ -229,7 +227,6 @@ class FactQueue:
     async def _load(self, ref: ContextRef, *, limit: int) -> FactWork:
         call = load_fact_work(
             ref,
-            context_id=ref.context_id,
             limit=limit,
             before=CONTEXT_MESSAGES,
             reads_older=await self._reads_older(),
@@ -306,16 +303,13 @@ def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
 
 
 @lua_script(_SCRIPTS)
-def load_fact_work(
-    ref: ContextRef, *, context_id: str, limit: int, before: int, reads_older: bool
-) -> ScriptCall: ...
+def load_fact_work(ref: ContextRef, *, limit: int, before: int, reads_older: bool) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def save_facts(
     ref: ContextRef,
     *,
-    context_id: str,
     token: str,
     expected_epoch: int,
     revision: int,
@@ -325,10 +319,8 @@ def save_facts(
 
 
 @lua_script(_SCRIPTS)
-def fail_extraction(ref: ContextRef, *, context_id: str, token: str, failure: FactFailure) -> ScriptCall: ...
+def fail_extraction(ref: ContextRef, *, token: str, failure: FactFailure) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def finish_extraction(
-    ref: ContextRef, *, context_id: str, token: str, now: float, reads_older: bool
-) -> ScriptCall: ...
+def finish_extraction(ref: ContextRef, *, token: str, now: float, reads_older: bool) -> ScriptCall: ...

@@ -82,14 +82,7 @@ class RedisSummaries:
             ids=tuple(covers),
             stored_summaries=STORED_SUMMARIES,
         )
-        call = save_summary(
-            ref,
-            context_id=ref.context_id,
-            token=claim.token,
-            expected_epoch=epoch,
-            revision=revision,
-            save=save,
-        )
+        call = save_summary(ref, token=claim.token, expected_epoch=epoch, revision=revision, save=save)
         outcome = await self._redis.run(call)
         if outcome == "forgotten":
             raise Forgotten
@@ -103,7 +96,6 @@ class RedisSummaries:
         ref = claim.ref
         call = fail_compression(
             ref,
-            context_id=ref.context_id,
             token=claim.token,
             retry_at=self._clock() + retry_in_s,
             max_failures=at_most,
@@ -119,7 +111,6 @@ class RedisSummaries:
         ref = claim.ref
         call = finish_compression(
             ref,
-            context_id=ref.context_id,
             token=claim.token,
             next_sequence=seen.next_sequence if seen else None,
             revision=seen.revision if seen else None,
@@ -134,17 +125,17 @@ class RedisSummaries:
 
 @lua_script(_SCRIPTS)
 def save_summary(
-    ref: ContextRef, *, context_id: str, token: str, expected_epoch: int, revision: int, save: SummarySave
+    ref: ContextRef, *, token: str, expected_epoch: int, revision: int, save: SummarySave
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def fail_compression(
-    ref: ContextRef, *, context_id: str, token: str, retry_at: float, max_failures: int, next_sequence: int
+    ref: ContextRef, *, token: str, retry_at: float, max_failures: int, next_sequence: int
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def finish_compression(
-    ref: ContextRef, *, context_id: str, token: str, next_sequence: int | None, revision: int | None
+    ref: ContextRef, *, token: str, next_sequence: int | None, revision: int | None
 ) -> ScriptCall: ...

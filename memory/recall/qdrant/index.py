@@ -131,24 +131,24 @@ class _Sender:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Qdrant:
-    """A Qdrant server, or the embedded one, with all of our collections."""
+    """A Qdrant server, or the embedded one, with all of our collections. Every method raises RecallUnavailable."""
 
     send: Send
 
     async def list_names(self) -> list[str]:
-        """See FormerCollections."""
+        """Return the names of all of our collections, whatever their space."""
         answer = parse_result(await self.send("GET", "/collections", b""), ListedCollections)
         return [each.name for each in answer.collections if each.name.startswith(COLLECTION_PREFIX)]
 
     async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
-        """See FormerCollections."""
+        """Erase the points of these contexts from this collection. Return how many there were."""
         erasure = await self.erase(name, filter_of_contexts(context_ids))
         if erasure.left:
             raise RecallUnavailable(f"{erasure.left} points were not erased")
         return erasure.before
 
     async def delete_if_empty(self, name: str) -> bool:
-        """See FormerCollections.
+        """Delete the collection unless it has points of any context. Return True if it is gone.
 
         Another deployment may use this collection on the same server. Its writes between our count and our deletion
         are lost, so call this only when nothing of ours writes to it.
@@ -183,6 +183,14 @@ class Qdrant:
             return VectorErasure(before=before, left=0)
         return VectorErasure(before=before, left=await self.count(name, scope))
 
+    async def change(self, method: str, path: str, body: Json, *, accepted: Collection[int] = ()) -> None:
+        """Send a change. A refusal with an `accepted` status is no error."""
+        try:
+            await self.send(method, path, to_json(body))
+        except IndexRefusal as refusal:
+            if refusal.status not in accepted:
+                raise
+
 
 class QdrantIndex:
     """VectorIndex in one collection (see spaces.collection_name), which the first write creates.
@@ -193,7 +201,11 @@ class QdrantIndex:
 
     def __init__(self, qdrant: Qdrant, collection: str, *, dimension: int) -> None:
         self._qdrant = qdrant
-        self._collection = QdrantCollection(qdrant, collection, dimension)
+        self._path = f"/collections/{collection}"
+        self._dimension = dimension
+        self._opening = asyncio.Lock()
+        self._is_open = False
+        """True if the collection exists and was checked; False to look for it again at the next use."""
         self.collection = collection
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
@@ -201,13 +213,12 @@ class QdrantIndex:
         harmless.
         """
         for batch in to_batches(points):
-            if not self._collection.is_open:
-                await self._collection.create()
+            await self._create()
             try:
                 await self._write(batch)
             except CollectionGone:
-                self._collection.forget()
-                await self._collection.create()
+                self._is_open = False
+                await self._create()
                 await self._write(batch)
 
     async def search(self, query: VectorQuery) -> list[Hit]:
@@ -244,13 +255,12 @@ class QdrantIndex:
 
     async def count_messages(self, context_id: str, *, epoch: int) -> int:
         """See VectorIndex."""
-        if not (self._collection.is_open or await self._collection.is_there()):
-            return 0
-        return await self._qdrant.count(self.collection, messages_filter(context_id, epoch))
+        scope = messages_filter(context_id, epoch)
+        return await self._qdrant.count(self.collection, scope) if await self._is_there() else 0
 
     async def _write(self, batch: Sequence[Json]) -> None:
         """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""
-        path = f"/collections/{self.collection}/points?wait=true"
+        path = f"{self._path}/points?wait=true"
         try:
             done = await self._qdrant.send("PUT", path, to_json({"points": batch}))
         except RequestTooLarge:
@@ -264,14 +274,14 @@ class QdrantIndex:
 
     async def _query(self, searches: Sequence[Json]) -> list[Answer]:
         """Send one request. Without a usable vector or a collection there are no answers."""
-        if not searches or not (self._collection.is_open or await self._collection.is_there()):
+        if not searches or not await self._is_there():
             return []
-        path = f"/collections/{self.collection}/points/query/batch"
+        path = f"{self._path}/points/query/batch"
         try:
             return parse_answers(await self._qdrant.send("POST", path, to_json({"searches": searches})))
         except CollectionGone:
-            self._collection.forget()
-            if await self._collection.is_there():
+            self._is_open = False
+            if await self._is_there():
                 raise
             return []
 
@@ -282,67 +292,41 @@ class QdrantIndex:
             before=sum(each.before for each in erasures), left=sum(each.left for each in erasures)
         )
 
-
-class QdrantCollection:
-    """One collection: created if it is missing, completed if its creator crashed, checked before its first use.
-
-    The result is remembered until `forget`.
-    """
-
-    def __init__(self, qdrant: Qdrant, name: str, dimension: int) -> None:
-        self._qdrant = qdrant
-        self._path = f"/collections/{name}"
-        self._dimension = dimension
-        self.is_open = False
-        """True if it exists and was checked."""
-        self._opening = asyncio.Lock()
-        self.name = name
-
-    async def create(self) -> None:
+    async def _create(self) -> None:
         """Create the collection if it is missing. Several processes may do so at once. Raises IndexMismatch."""
-        if not await self.is_there():
+        if not await self._is_there():
             settings = {
                 "vectors": {DENSE: {"size": self._dimension, "distance": "Cosine"}},
                 "sparse_vectors": {TERMS: {"modifier": "idf"}},
                 "hnsw_config": _TENANT_GRAPHS,
             }
-            await self._change("PUT", self._path, settings, accepted={_CONFLICT})
-            await self.is_there()
+            await self._qdrant.change("PUT", self._path, settings, accepted={_CONFLICT})
+            await self._is_there()
 
-    async def is_there(self) -> bool:
+    async def _is_there(self) -> bool:
         """Return True if it exists, after checking and completing it the first time. Raises IndexMismatch."""
         async with self._opening:
-            if self.is_open:
+            if self._is_open:
                 return True
-            if self.name not in await self._qdrant.list_names():
+            if self.collection not in await self._qdrant.list_names():
                 return False
             info = parse_result(await self._qdrant.send("GET", self._path, b""), CollectionInfo)
-            _check_fits(info, self.name, self._dimension)
+            _check_fits(info, self.collection, self._dimension)
             await self._complete(info)
-            self.is_open = True
+            self._is_open = True
             return True
-
-    def forget(self) -> None:
-        """Look for the collection again at the next use."""
-        self.is_open = False
 
     async def _complete(self, info: CollectionInfo) -> None:
         """Add missing payload indexes and strict mode, for instance after a crash of its creator."""
         for field, schema in _PAYLOAD_INDEXES.items():
             if field not in info.payload_schema:
                 index = {"field_name": field, "field_schema": schema}
-                await self._change("PUT", f"{self._path}/index?wait=true", index)
+                await self._qdrant.change("PUT", f"{self._path}/index?wait=true", index)
         strict = info.config.strict_mode_config or {}
         if not strict.get("enabled"):
-            await self._change("PATCH", self._path, {"strict_mode_config": _STRICT}, accepted=_NO_STRICT_MODE)
-
-    async def _change(self, method: str, path: str, body: Json, *, accepted: Collection[int] = ()) -> None:
-        """Send a change. A refusal with an `accepted` status is no error."""
-        try:
-            await self._qdrant.send(method, path, to_json(body))
-        except IndexRefusal as refusal:
-            if refusal.status not in accepted:
-                raise
+            await self._qdrant.change(
+                "PATCH", self._path, {"strict_mode_config": _STRICT}, accepted=_NO_STRICT_MODE
+            )
 
 
 def check_completed(content: bytes) -> None:
