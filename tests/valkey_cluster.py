@@ -10,7 +10,6 @@ from functools import partial
 from pathlib import Path
 
 from memory.embedded.valkey import valkey_binary
-from memory.errors import StoreUnavailable
 from memory.redis.client import RedisClient, open_redis
 
 SLOTS = 16_384
@@ -157,7 +156,7 @@ async def _server(
 
 async def _follow(replica: RedisClient, master: RedisClient, met: int) -> None:
     """Make an empty server follow a master. Return when it has caught up."""
-    await _until(partial(_is_alive, replica))
+    await _until(replica.is_alive)
     await replica.call("CLUSTER", "MEET", "127.0.0.1", met)
     name = str(await master.call("CLUSTER", "MYID"))
 
@@ -181,7 +180,7 @@ async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
 
 async def _join(clients: list[RedisClient], ports: list[int]) -> None:
     for number, client in enumerate(clients):
-        await _until(partial(_is_alive, client))
+        await _until(client.is_alive)
         first, end = (-(-SLOTS * at // len(clients)) for at in (number, number + 1))
         await client.call("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
         await client.call("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
@@ -189,13 +188,6 @@ async def _join(clients: list[RedisClient], ports: list[int]) -> None:
             await client.call("CLUSTER", "MEET", "127.0.0.1", ports[0])
     for client in clients:
         await _until(partial(_is_whole, client, len(clients)))
-
-
-async def _is_alive(client: RedisClient) -> bool:
-    try:
-        return bool(await client.call("PING"))
-    except StoreUnavailable:
-        return False
 
 
 async def _is_whole(client: RedisClient, nodes: int) -> bool:

@@ -225,6 +225,14 @@ class RedisClient:
             raise StoreNotDurable
         return replies
 
+    async def is_alive(self) -> bool:
+        """Return True if the server answers PING now."""
+        try:
+            await self.call("PING")
+        except (StoreUnavailable, StoreFull):
+            return False
+        return True
+
     async def ask_each(self, *command: str | int | float | bytes) -> list[Any]:
         """Send a command without keys to each primary of a cluster, or to the one server. Return the replies."""
         if isinstance(self._store, _Wire):
