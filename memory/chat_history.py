@@ -11,7 +11,7 @@ from memory.history.message import Continuation, Message, Quote, Role, Sender, i
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore, Passage
 from memory.keys import ContextRef
-from memory.recall.reasons import NO_REASON, Why
+from memory.recall.reasons import Reason
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.vector_index import Where
 
@@ -65,7 +65,8 @@ class RankedMessage:
 
     message: Message
     score: float
-    why: Why = NO_REASON
+    reasons: tuple[Reason, ...] = ()
+    """Kinds of evidence, the strongest first."""
     is_likely: bool = True
     """False for a message below the floor or far below the best; only a search with `is_floored=False` finds it."""
     before: tuple[Message, ...] = ()
@@ -249,7 +250,7 @@ class _Searcher:
             RankedMessage(
                 message=message,
                 score=hit.score,
-                why=hit.why,
+                reasons=hit.reasons,
                 is_likely=hit.is_likely,
                 facts=passages[hit.sequence].facts,
             )

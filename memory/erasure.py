@@ -88,39 +88,35 @@ async def prove_erased(
     `erased.vectors` were counted before: an indexer may do the queued erasure before we do. If the index does not
     answer, it does the queued work later.
     """
-    vectors = VectorErasure(before=0, left=0)
-    vectors_left: int | None = 0
+    vectors: VectorErasure | None = VectorErasure(before=0, left=0)
     if recall is not None:
-        try:
-            vectors = await _erase_vectors(ref, recall, below_epoch=erased.epoch)
-            vectors_left = vectors.left
-        except RecallUnavailable:
-            vectors_left = None
+        vectors = await _until_none_is_left(lambda: recall.erase(ref, below_epoch=erased.epoch))
     snapshot = await store.load(ref, limit=0)
     traces = await store.count_traces(ref)
     return ErasureReceipt(
         erased=RecordCounts(**erased.by_name()),
         left=replace(traces, messages=snapshot.count),
-        vectors_erased=max(erased.vectors, vectors.before) - vectors.left if vectors_left is not None else 0,
-        vectors_left=vectors_left,
+        vectors_erased=max(erased.vectors, vectors.before) - vectors.left if vectors else 0,
+        vectors_left=vectors.left if vectors else None,
         updates_forgotten=erased.updates,
     )
 
 
-async def _erase_vectors(ref: ContextRef, recall: Recall, *, below_epoch: int) -> VectorErasure:
-    return await _until_none_is_left(lambda: recall.erase(ref, below_epoch=below_epoch))
+async def _until_none_is_left(erase: Callable[[], Awaitable[VectorErasure]]) -> VectorErasure | None:
+    """Repeat an erasure until nothing is left: each indexer may still write what it read before.
 
-
-async def _until_none_is_left(erase: Callable[[], Awaitable[VectorErasure]]) -> VectorErasure:
-    """Repeat an erasure until nothing is left: each indexer may still write what it read before."""
-    done = await erase()
-    gone = done.before - done.left
-    for _ in range(_PASSES - 1):
-        if done.left == 0:
+    Return None if the index does not answer.
+    """
+    gone = left = 0
+    for _ in range(_PASSES):
+        try:
+            done = await erase()
+        except RecallUnavailable:
+            return None
+        gone, left = gone + done.before - done.left, done.left
+        if left == 0:
             break
-        done = await erase()
-        gone += done.before - done.left
-    return VectorErasure(before=gone + done.left, left=done.left)
+    return VectorErasure(before=gone + left, left=left)
 
 
 async def delete_provably(
@@ -166,10 +162,7 @@ async def drop_keys(
     """Drop the keys of messages that no fact cites any more; None if the index does not answer."""
     if recall is None or not message_ids:
         return VectorErasure(before=0, left=0)
-    try:
-        return await _until_none_is_left(lambda: recall.drop_keys(ref, epoch=epoch, message_ids=message_ids))
-    except RecallUnavailable:
-        return None
+    return await _until_none_is_left(lambda: recall.drop_keys(ref, epoch=epoch, message_ids=message_ids))
 
 
 async def _drop(
@@ -178,7 +171,4 @@ async def _drop(
     """Drop the vectors of these messages; None if the index does not answer."""
     if recall is None or not ids:
         return VectorErasure(before=0, left=0)
-    try:
-        return await _until_none_is_left(lambda: recall.drop(ref, epoch=epoch, message_ids=ids))
-    except RecallUnavailable:
-        return None
+    return await _until_none_is_left(lambda: recall.drop(ref, epoch=epoch, message_ids=ids))

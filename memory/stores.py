@@ -46,8 +46,6 @@ class EmbedderConfig:
     data_dir: Path
     """Where the embedded model is saved in int8."""
     model: str = ""
-    dimension: int | None = None
-    """Dimensions that the endpoint is asked for; None for those of its model."""
     api_key: str | None = None
     base_url: str | None = None
     has_endpoint: bool = True
@@ -123,8 +121,6 @@ def assemble_stores(
     partitions: int,
 ) -> MemoryStores:
     """Put open clients and an open embedder together; the stack closes embedders of former spaces."""
-    from memory.recall.qdrant.index import QdrantFormerCollections
-
     ours = _describe_space(config, embedder)
     follower = SpaceFollower(
         _register(redis, partitions),
@@ -140,7 +136,7 @@ def assemble_stores(
         reindexer=Reindexer(
             redis,
             follower=follower,
-            collections=QdrantFormerCollections(qdrant),
+            collections=qdrant,
             partitions=partitions,
             clock=time.time,
         ),
@@ -176,7 +172,7 @@ async def open_embedder(
     if config.is_embedded:
         return _open_embedded(config)
     last_dimension = _last_dimension(config, record)
-    return await _open_endpoint(config, config.model, config.dimension, stack, last_dimension=last_dimension)
+    return await _open_endpoint(config, config.model, stack, last_dimension=last_dimension)
 
 
 async def warm_up(config: EmbedderConfig) -> None:
@@ -209,12 +205,7 @@ def _register(redis: RedisClient, partitions: int) -> SpaceRegister:
 def _last_dimension(config: EmbedderConfig, record: SpacesRecord | None) -> int | None:
     """Return the dimension that the model had when it was last used, or None."""
     for description in (record.target, record.serving) if record else ():
-        if (
-            description is not None
-            and description.source == "endpoint"
-            and description.model == config.model
-            and description.requested_dimension == config.dimension
-        ):
+        if description is not None and description.source == "endpoint" and description.model == config.model:
             return description.dimension
     return None
 
@@ -229,7 +220,6 @@ def _describe_space(config: EmbedderConfig, embedder: Embedder | None) -> SpaceD
         recipe=RECIPE,
         layout=LAYOUT,
         source="embedded" if config.is_embedded else "endpoint",
-        requested_dimension=None if config.is_embedded else config.dimension,
     )
 
 
@@ -266,22 +256,15 @@ async def _open_former_embedder(
         return _open_embedded(config)
     if not config.has_endpoint:
         return None
-    return await _open_endpoint(config, description.model, description.requested_dimension, stack)
+    return await _open_endpoint(config, description.model, stack)
 
 
 async def _open_endpoint(
-    config: EmbedderConfig,
-    model: str,
-    dimension: int | None,
-    stack: AsyncExitStack,
-    *,
-    last_dimension: int | None = None,
+    config: EmbedderConfig, model: str, stack: AsyncExitStack, *, last_dimension: int | None = None
 ) -> Embedder:
     from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedder
 
-    endpoint = EmbeddingEndpoint(
-        model=model, api_key=config.api_key, base_url=config.base_url, dimension=dimension
-    )
+    endpoint = EmbeddingEndpoint(model=model, api_key=config.api_key, base_url=config.base_url)
     embedder = await open_openai_embedder(endpoint, last_dimension=last_dimension)
     stack.push_async_callback(embedder.close)
     return embedder

@@ -141,27 +141,15 @@ _SPLIT_PATTERNS: dict[EncodingName, str] = {
         r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
     ),
 }
-_SPECIAL_TOKENS: dict[EncodingName, dict[str, int]] = {
-    "cl100k_base": {
-        "<|endoftext|>": 100257,
-        "<|fim_prefix|>": 100258,
-        "<|fim_middle|>": 100259,
-        "<|fim_suffix|>": 100260,
-        "<|endofprompt|>": 100276,
-    },
-    "o200k_base": {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
-}
 
 
 @cache
 def load_encoding(name: EncodingName) -> tiktoken.Encoding:
     """Return the encoding and keep it for the life of the process. The first call takes about 0.25 s."""
     ranks = read_ranks(name)
+    # No special tokens: their text is plain text here.
     encoding = tiktoken.Encoding(
-        name,
-        pat_str=_SPLIT_PATTERNS[name],
-        mergeable_ranks=ranks,
-        special_tokens=_SPECIAL_TOKENS[name],
+        name, pat_str=_SPLIT_PATTERNS[name], mergeable_ranks=ranks, special_tokens={}
     )
     ranks.clear()  # tiktoken 0.14 keeps this dict and copies it: 25 of 70 MB. What we call reads the copy.
     return encoding

@@ -11,7 +11,7 @@ from memory.characters import one_line
 from memory.facts.extractor import ReadingTally
 from memory.facts.queue import FactWork, NewFact
 from memory.history.fact import LONGEST_STATEMENT, LONGEST_SUBJECT, Fact
-from memory.history.message import Message, render_message
+from memory.history.message import render_message, sequence_of
 from memory.history.transcript import Excerpt, quote, quote_json, render_line, render_name, render_speaker
 from memory.recall.filters import find_same_name
 from memory.recall.lexicon.languages import normal
@@ -156,7 +156,7 @@ class ModelFactReader:
     def _lines(self, work: FactWork) -> Iterator[str]:
         """Yield the lines in the order of the talk, with numbers for those that may be cited."""
         numbers = {message.id: number for number, message in enumerate(work.messages, 1)}
-        for message in sorted((*work.context, *work.messages), key=_sequence):
+        for message in sorted((*work.context, *work.messages), key=sequence_of):
             number = numbers.get(message.id)
             most = _CONTEXT_TOKENS if number is None else self._window // _LINE_SHARE
             text = self._tokenizer.cut_middle(render_message(message), most)
@@ -251,7 +251,3 @@ def _places(numbers: Sequence[object], count: int) -> list[int]:
 def _confidence(value: object) -> float:
     number = read_number(value)
     return number if number is not None and 0 <= number <= 1 else _USUAL_CONFIDENCE
-
-
-def _sequence(message: Message) -> int:
-    return -1 if message.sequence is None else message.sequence

@@ -139,7 +139,7 @@ class MemoryPages:
                     "message": document,
                     "score": hit.score,
                     "is_likely": hit.is_likely,
-                    "why": why_document(hit.why.reasons, matched_words(question, hit.message.text)),
+                    "why": why_document(hit.reasons, matched_words(question, hit.message.text)),
                 }
                 for document, hit in zip(documents, hits, strict=True)
             ],

@@ -171,7 +171,7 @@ def _recalled(hits: Sequence[RankedMessage], part: RecordPart | None) -> tuple[R
     causes: dict[str, LeftOutCause] = {item.id: item.cause for item in part.left_out} if part else {}
     return tuple(
         RecalledMessage(
-            message_id=hit.message.id, reasons=hit.why.reasons, left_out=causes.get(hit.message.id, "")
+            message_id=hit.message.id, reasons=hit.reasons, left_out=causes.get(hit.message.id, "")
         )
         for hit in hits
     )

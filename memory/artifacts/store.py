@@ -230,7 +230,6 @@ async def drop_unnamed(
     """
     call = drop_unnamed_artifacts(
         ref,
-        context_id=ref.context_id,
         expected_epoch=epoch,
         artifact_prefix=context_key(ref, "artifact", ""),
         spares_running=spares_running,
@@ -253,7 +252,7 @@ def drop_artifact(ref: ContextRef, *, artifact: Key, artifact_id: str, writing: 
 
 @lua_script(_SCRIPTS)
 def drop_unnamed_artifacts(
-    ref: ContextRef, *, context_id: str, expected_epoch: int, artifact_prefix: str, spares_running: bool
+    ref: ContextRef, *, expected_epoch: int, artifact_prefix: str, spares_running: bool
 ) -> ScriptCall: ...
 
 

@@ -30,11 +30,6 @@ async def switch_off(
     return await _prove(ref, erased, epoch=epoch, facts=facts, recall=recall)
 
 
-async def switch_on(ref: ContextRef, *, person: int | None, context: bool, facts: RedisFacts) -> None:
-    """Turn facts on for this person and with `context` for the whole context; what was said before is not read."""
-    await facts.switch_on(ref, person=person, context=context)
-
-
 async def _prove(
     ref: ContextRef, erased: FactErasure, *, epoch: int, facts: RedisFacts, recall: Recall | None
 ) -> ErasureReceipt:

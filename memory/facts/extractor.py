@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, Protocol
 
 from memory.errors import Forgotten, StoreFull, StoreUnavailable, SummaryFailed, place_of
-from memory.facts.queue import FactClaim, FactPageRead, FactQueue, FactWork, NewFact
+from memory.facts.queue import FactPageRead, FactQueue, FactWork, NewFact
 from memory.facts.redis_facts import are_extracted
-from memory.history.message import Message
+from memory.history.message import sequence_of
 from memory.keys import ContextRef
 from memory.lease import run_leased
 from memory.recall.filters import find_people
+from memory.redis.claims import QueueClaim
 
 BATCH_MESSAGES = 20
 """Messages that one request reads, at most."""
@@ -173,7 +174,7 @@ class _ClaimLostError(Exception):
 class _Step:
     """Progress of a step. The claim changes with each renewal."""
 
-    claim: FactClaim
+    claim: QueueClaim
     work: FactWork | None = None
     facts: int = 0
     tally: ReadingTally = field(default_factory=ReadingTally)
@@ -198,14 +199,10 @@ def _halve(work: FactWork) -> FactWork:
         kept = work.messages[:middle]
         return replace(work, messages=kept, page=FactPageRead(read=tuple(each.id for each in kept)))
     kept = work.messages[middle:]
-    return replace(work, messages=kept, page=FactPageRead(facts_from=str(_sequence(kept[0]))))
+    return replace(work, messages=kept, page=FactPageRead(facts_from=str(sequence_of(kept[0]))))
 
 
 def _is_refused(fact: NewFact, work: FactWork) -> bool:
     """Return True for a fact about somebody who has chosen off, also under a part of the name."""
     off = {each: name for each, name in work.people.items() if each in work.choices.off}
     return fact.subject_id in work.choices.off or bool(find_people(fact.subject, off))
-
-
-def _sequence(message: Message) -> int:
-    return -1 if message.sequence is None else message.sequence

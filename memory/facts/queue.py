@@ -8,10 +8,10 @@ from memory.codec import dump_json
 from memory.errors import Forgotten
 from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
 from memory.history.fact import Fact, is_source
-from memory.history.message import Message, message_id, render_message
+from memory.history.message import Message, message_id, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages, parse_people
-from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key, partition_key
-from memory.redis.claims import claim_next, renew_claim
+from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
+from memory.redis.claims import QueueClaim, claim_next, count_due, renew_claim
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -24,14 +24,6 @@ SaveOutcome = Literal["saved", "stale", "lost"]
 
 _SCRIPTS = "memory.redis.scripts"
 _DAY_S = 24 * 3600
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactClaim:
-    """A claimed context. `token` is the stored end of the lease, and identifies the claim."""
-
-    ref: ContextRef
-    token: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,24 +120,19 @@ class FactQueue:
         self._clock = clock
         self._tokens_per_day = tokens_per_day
 
-    async def claim(self, partition: int, *, lease_s: float) -> FactClaim | None:
-        """Claim the context of this partition that is due longest, for about `lease_s` seconds; None if none is due."""
-        claimed = await claim_next(self._redis, _queue(partition), now=self._clock(), lease_s=lease_s)
-        if claimed is None:
-            return None
-        return FactClaim(ref=ContextRef(context_id=claimed[0], partition=partition), token=claimed[1])
+    async def claim(self, partition: int, *, lease_s: float) -> QueueClaim | None:
+        """See claim_next."""
+        return await claim_next(self._redis, "extract", partition, now=self._clock(), lease_s=lease_s)
 
-    async def renew(self, claim: FactClaim, *, lease_s: float) -> FactClaim | None:
-        """Return the claim with a new lease, which replaces the old claim; None if another worker has it."""
-        queue, now = _queue(claim.ref.partition), self._clock()
-        token = await renew_claim(self._redis, queue, claim.ref, claim.token, now=now, lease_s=lease_s)
-        return None if token is None else replace(claim, token=token)
+    async def renew(self, claim: QueueClaim, *, lease_s: float) -> QueueClaim | None:
+        """See renew_claim."""
+        return await renew_claim(self._redis, claim, now=self._clock(), lease_s=lease_s)
 
     async def count_due(self, partition: int) -> int:
         """Count the contexts of this partition that are due and not claimed."""
-        return int(await self._redis.call("ZCOUNT", _queue(partition), "-inf", self._clock()))
+        return await count_due(self._redis, "extract", partition, now=self._clock())
 
-    async def load(self, claim: FactClaim, *, limit: int) -> FactWork:
+    async def load(self, claim: QueueClaim, *, limit: int) -> FactWork:
         """Return the next messages to read: unread ones, else a page of older ones, if the budget is not used up.
 
         Messages that facts may not rest on count as read: answers, forwarded ones, those of people who have chosen
@@ -158,7 +145,7 @@ class FactQueue:
             if await self.save(claim, work, ()) == "lost":
                 return replace(work, page=FactPageRead())
 
-    async def save(self, claim: FactClaim, work: FactWork, facts: Sequence[NewFact]) -> SaveOutcome:
+    async def save(self, claim: QueueClaim, work: FactWork, facts: Sequence[NewFact]) -> SaveOutcome:
         """Store these facts, note the work's messages as read, and queue the index work of all cited messages.
 
         One script checks the claim, the epoch (raises Forgotten), and that no message, fact or choice has changed
@@ -178,7 +165,6 @@ class FactQueue:
         )
         call = save_facts(
             ref,
-            context_id=ref.context_id,
             token=claim.token,
             expected_epoch=work.epoch,
             revision=work.revision,
@@ -190,7 +176,9 @@ class FactQueue:
             raise Forgotten
         return outcome
 
-    async def fail(self, claim: FactClaim, work: FactWork | None, *, retry_in_s: float, at_most: int) -> bool:
+    async def fail(
+        self, claim: QueueClaim, work: FactWork | None, *, retry_in_s: float, at_most: int
+    ) -> bool:
         """Record a failure and retry later. True: it was one too many, and the messages count as read.
 
         A lost claim records nothing. Giving up and `finish` reset the count.
@@ -203,10 +191,10 @@ class FactQueue:
             page=work.page if work else FactPageRead(),
             reads_older=await self._reads_older(),
         )
-        call = fail_extraction(ref, context_id=ref.context_id, token=claim.token, failure=failure)
+        call = fail_extraction(ref, token=claim.token, failure=failure)
         return await self._redis.run(call) == "given_up"
 
-    async def finish(self, claim: FactClaim) -> None:
+    async def finish(self, claim: QueueClaim) -> None:
         """End the claim, unless it is lost. The context waits again if there is more to read.
 
         Older messages count only as long as the budget is not used up; the next turn queues the context again.
@@ -214,7 +202,6 @@ class FactQueue:
         ref = claim.ref
         call = finish_extraction(
             ref,
-            context_id=ref.context_id,
             token=claim.token,
             now=self._clock(),
             reads_older=await self._reads_older(),
@@ -240,7 +227,6 @@ class FactQueue:
     async def _load(self, ref: ContextRef, *, limit: int) -> FactWork:
         call = load_fact_work(
             ref,
-            context_id=ref.context_id,
             limit=limit,
             before=CONTEXT_MESSAGES,
             reads_older=await self._reads_older(),
@@ -256,7 +242,7 @@ class FactQueue:
         messages = [each for each in read if is_on and _may_be_read(each, chosen, first)]
         context = [each for each in parse_messages(around) if _may_be_shown(each, chosen)]
         # A page of older messages that is not full was the last one.
-        lowest = _sequence(read[0]) if is_older and len(read) == limit else 0
+        lowest = sequence_of(read[0]) if is_older and len(read) == limit else 0
         return FactWork(
             ref=ref,
             epoch=int(epoch),
@@ -267,7 +253,7 @@ class FactQueue:
             people=parse_people(people),
             messages=tuple(messages),
             is_older=bool(is_older),
-            context=tuple(sorted(context, key=_sequence)),
+            context=tuple(sorted(context, key=sequence_of)),
             known=_choose_known(*map(parse_facts, known), messages=messages),
             page=FactPageRead(read=tuple(ids), facts_from=str(lowest) if is_older else None),
         )
@@ -277,7 +263,7 @@ def _may_be_read(message: Message, choices: FactChoices, first: Mapping[int, int
     sender = message.sender
     if sender is None or sender.id in choices.off or not is_source(message):
         return False
-    return _sequence(message) >= first.get(sender.id, 0)
+    return sequence_of(message) >= first.get(sender.id, 0)
 
 
 def _may_be_shown(message: Message, choices: FactChoices) -> bool:
@@ -316,25 +302,14 @@ def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
     )
 
 
-def _queue(partition: int) -> Key:
-    return partition_key(partition, "extract")
-
-
-def _sequence(message: Message) -> int:
-    return -1 if message.sequence is None else message.sequence
-
-
 @lua_script(_SCRIPTS)
-def load_fact_work(
-    ref: ContextRef, *, context_id: str, limit: int, before: int, reads_older: bool
-) -> ScriptCall: ...
+def load_fact_work(ref: ContextRef, *, limit: int, before: int, reads_older: bool) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def save_facts(
     ref: ContextRef,
     *,
-    context_id: str,
     token: str,
     expected_epoch: int,
     revision: int,
@@ -344,10 +319,8 @@ def save_facts(
 
 
 @lua_script(_SCRIPTS)
-def fail_extraction(ref: ContextRef, *, context_id: str, token: str, failure: FactFailure) -> ScriptCall: ...
+def fail_extraction(ref: ContextRef, *, token: str, failure: FactFailure) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def finish_extraction(
-    ref: ContextRef, *, context_id: str, token: str, now: float, reads_older: bool
-) -> ScriptCall: ...
+def finish_extraction(ref: ContextRef, *, token: str, now: float, reads_older: bool) -> ScriptCall: ...

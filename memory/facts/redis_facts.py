@@ -96,7 +96,6 @@ class RedisFacts:
             corrected = replace(parse_json(Fact, line), statement=text, confidence=1.0, is_corrected=True)
             call = correct_fact(
                 ref,
-                context_id=ref.context_id,
                 expected_epoch=epoch,
                 fact_id=fact_id,
                 before=line,
@@ -113,7 +112,7 @@ class RedisFacts:
 
         The facts that they had closed hold again. Their messages stay and are not read again.
         """
-        call = erase_facts(ref, context_id=ref.context_id, expected_epoch=epoch, ids=list(ids))
+        call = erase_facts(ref, expected_epoch=epoch, ids=list(ids))
         return _parse_erasure(await self._redis.run(call))
 
     async def switch_off(self, ref: ContextRef, *, person: int | None, epoch: int) -> FactErasure:
@@ -121,7 +120,7 @@ class RedisFacts:
 
         An extraction that runs saves nothing. Raises Forgotten after a reset.
         """
-        call = switch_facts_off(ref, context_id=ref.context_id, expected_epoch=epoch, person=person)
+        call = switch_facts_off(ref, expected_epoch=epoch, person=person)
         return _parse_erasure(await self._redis.run(call))
 
     async def switch_on(self, ref: ContextRef, *, person: int | None, context: bool) -> None:
@@ -138,7 +137,7 @@ class RedisFacts:
 
     async def hurry(self, ref: ContextRef) -> None:
         """Make an extraction that waits due now."""
-        await self._redis.run(hurry_extraction(ref, context_id=ref.context_id, now=self._clock()))
+        await self._redis.run(hurry_extraction(ref, now=self._clock()))
 
 
 def _parse_erasure(reply: Sequence[Sequence[str]] | None) -> FactErasure:
@@ -162,24 +161,20 @@ def list_facts(ref: ContextRef, *, offset: int, limit: int, people: Sequence[str
 
 @lua_script(_SCRIPTS)
 def correct_fact(
-    ref: ContextRef, *, context_id: str, expected_epoch: int, fact_id: str, before: str, after: str
+    ref: ContextRef, *, expected_epoch: int, fact_id: str, before: str, after: str
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def hurry_extraction(ref: ContextRef, *, context_id: str, now: float) -> ScriptCall: ...
+def hurry_extraction(ref: ContextRef, *, now: float) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def erase_facts(
-    ref: ContextRef, *, context_id: str, expected_epoch: int, ids: Sequence[str]
-) -> ScriptCall: ...
+def erase_facts(ref: ContextRef, *, expected_epoch: int, ids: Sequence[str]) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def switch_facts_off(
-    ref: ContextRef, *, context_id: str, expected_epoch: int, person: int | None
-) -> ScriptCall: ...
+def switch_facts_off(ref: ContextRef, *, expected_epoch: int, person: int | None) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

@@ -40,12 +40,12 @@ async def get_or_create(
     A new title replaces the old one. Raises StoreUnavailable or StoreFull.
     """
     entry = dump_entry(context_keys, title=title, created_at=now)
-    stored = await redis.run(register_context(ref, context_id=ref.context_id, entry=entry, replaced=""))
+    stored = await redis.run(register_context(ref, entry=entry, replaced=""))
     context = _parse(ref, stored)
     if context.title == title:
         return context
     entry = dump_entry(context.keys, title=title, created_at=context.created_at)
-    stored = await redis.run(register_context(ref, context_id=ref.context_id, entry=entry, replaced=stored))
+    stored = await redis.run(register_context(ref, entry=entry, replaced=stored))
     return _parse(ref, stored)
 
 
@@ -93,7 +93,7 @@ async def _scan(redis: RedisClient, partition: int, *, text: str) -> AsyncGenera
 
 
 @lua_script("memory.redis.scripts")
-def register_context(ref: ContextRef, *, context_id: str, entry: str, replaced: str) -> ScriptCall: ...
+def register_context(ref: ContextRef, *, entry: str, replaced: str) -> ScriptCall: ...
 
 
 @lua_script("memory.redis.scripts")

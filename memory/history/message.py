@@ -114,6 +114,11 @@ def message_id(*parts: object) -> str:
     return str(uuid5(_NAMESPACE, "\x1f".join(map(str, parts))))
 
 
+def sequence_of(message: Message) -> int:
+    """Return the sequence of a message; -1 before it is appended."""
+    return -1 if message.sequence is None else message.sequence
+
+
 def is_indexed(message: Message) -> bool:
     """Return True if recall can find the message: it is a user's or an assistant's, with text."""
     return message.role in CONVERSATION_ROLES and bool(render_message(message).strip())

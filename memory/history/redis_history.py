@@ -90,7 +90,6 @@ class RedisHistory:
             return []
         call = append_history(
             ref,
-            context_id=ref.context_id,
             expected_epoch=epoch,
             now=messages[0].sent_at,
             batch=message_batch(messages),
@@ -178,7 +177,6 @@ class RedisHistory:
                 return True
             call = replace_message(
                 ref,
-                context_id=ref.context_id,
                 expected_epoch=epoch,
                 artifact_prefix=context_key(ref, "artifact", ""),
                 edit=MessageEdit(
@@ -202,7 +200,6 @@ class RedisHistory:
             return Deletion()
         call = forget_messages(
             ref,
-            context_id=ref.context_id,
             expected_epoch=epoch,
             prefixes=listed_prefixes(ref),
             ids=tuple(ids),
@@ -224,9 +221,7 @@ class RedisHistory:
 
     async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
-        call = erase_context(
-            ref, context_id=ref.context_id, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS
-        )
+        call = erase_context(ref, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS)
         return parse_json(Erasure, await self._redis.run(call))
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
@@ -293,7 +288,7 @@ def load_snapshot(ref: ContextRef, *, limit: int, talk_limit: int = TALK_LOADED)
 
 @lua_script(_SCRIPTS)
 def append_history(
-    ref: ContextRef, *, context_id: str, expected_epoch: int, now: float, batch: MessageBatch
+    ref: ContextRef, *, expected_epoch: int, now: float, batch: MessageBatch
 ) -> ScriptCall: ...
 
 
@@ -313,7 +308,7 @@ def read_neighbours(ref: ContextRef, *, reach: int, sequences: Sequence[str]) ->
 
 @lua_script(_SCRIPTS)
 def replace_message(
-    ref: ContextRef, *, context_id: str, expected_epoch: int, artifact_prefix: str, edit: MessageEdit
+    ref: ContextRef, *, expected_epoch: int, artifact_prefix: str, edit: MessageEdit
 ) -> ScriptCall: ...
 
 
@@ -321,7 +316,6 @@ def replace_message(
 def forget_messages(
     ref: ContextRef,
     *,
-    context_id: str,
     expected_epoch: int,
     prefixes: Mapping[str, str],
     ids: tuple[str, ...],
@@ -341,7 +335,7 @@ def count_mentions(ref: ContextRef, *, prefixes: Mapping[str, str], deleted: Del
 
 @lua_script(_SCRIPTS)
 def erase_context(
-    ref: ContextRef, *, context_id: str, prefixes: Mapping[str, str], erased_keys: Mapping[str, str]
+    ref: ContextRef, *, prefixes: Mapping[str, str], erased_keys: Mapping[str, str]
 ) -> ScriptCall: ...
 
 

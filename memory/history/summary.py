@@ -82,8 +82,6 @@ _LABELS: tuple[tuple[_ListName | _TextName, str], ...] = (
     ("artifacts", STORED_RESULTS),
     ("next", "To go on from"),
 )
-LABELS = tuple(label for _, label in _LABELS)
-"""Labels at the beginning of lines that are not items."""
 _GIVES_WAY_FIRST: tuple[_ListName, ...] = (
     "secondary_goals",
     "done",

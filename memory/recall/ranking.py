@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from memory.recall.lexicon.analyser import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
-from memory.recall.reasons import NO_REASON, Reason, Why
+from memory.recall.reasons import Reason
 from memory.recall.scored_messages import REACH, Column, ScoredMessages
 from memory.recall.vector_index import Hit
 
@@ -86,7 +86,8 @@ class RankedHit(NamedTuple):
     message_id: str
     sequence: int
     score: float
-    why: Why = NO_REASON
+    reasons: tuple[Reason, ...] = ()
+    """The strongest first; none before `explain`."""
     is_likely: bool = True
     """False for a hit below the floor, or far below the best one."""
 
@@ -348,14 +349,9 @@ def explain(
     order: list[list[int]] = (shares + _FIRST * has).argsort(axis=1)[:, ::-1].tolist()
     numbers: list[int] = has.sum(axis=1).tolist()
     return [
-        RankedHit(hit.message_id, hit.sequence, hit.score, _why(*kinds[: number or 1]))
+        hit._replace(reasons=tuple(REASONS[kind] for kind in kinds[: number or 1]))
         for hit, kinds, number in zip(hits, order, numbers, strict=True)
     ]
-
-
-@cache
-def _why(*kinds: int) -> Why:
-    return Why(reasons=tuple(REASONS[kind] for kind in kinds))
 
 
 _WINDOW_TERMS = 256

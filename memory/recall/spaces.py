@@ -59,8 +59,6 @@ class SpaceDescription:
     recipe: str
     layout: str
     source: Source
-    requested_dimension: int | None = None
-    """Dimension requested from the endpoint; None for the model's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

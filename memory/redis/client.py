@@ -4,6 +4,7 @@ import asyncio
 import builtins
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Protocol, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -184,13 +185,9 @@ class RedisClient:
     async def run_each(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """Run scripts as `run_all` does. The failure of one takes the place of its reply."""
         try:
-            replies = await self._send_all([_evalsha(call) for call in calls])
-            for number, reply in enumerate(replies):
-                if isinstance(reply, NoScriptError):
-                    (replies[number],) = await self._send_all([_eval(calls[number])])
+            return await _run_by_hash(calls, self._send_all)
         except _FAILURES as error:
             raise _translated(error) from error
-        return [_failure(reply) if isinstance(reply, Exception) else reply for reply in replies]
 
     async def run_durably(self, call: ScriptCall) -> Any:
         """Run one script durably. Raises its failure."""
@@ -206,19 +203,7 @@ class RedisClient:
         without AOF the `appendfsync` counts, which the start has checked, and WAIT asks its replicas. Raises
         StoreNotDurable if the disk or a replica does not confirm in time, and the failure of the whole trip.
         """
-        owned = calls[0].keys[0]
-        replies = await self._run_and_wait(owned, list(map(_evalsha, calls)))
-        unknown: list[int] = []
-        for at, reply in enumerate(replies):
-            if isinstance(reply, NoScriptError):
-                unknown.append(at)
-            elif isinstance(reply, Exception):
-                replies[at] = _failure(reply)
-        if unknown:
-            again = await self._run_and_wait(owned, [_eval(calls[at]) for at in unknown])
-            for at, reply in zip(unknown, again, strict=True):
-                replies[at] = _failure(reply) if isinstance(reply, Exception) else reply
-        return replies
+        return await _run_by_hash(calls, partial(self._run_and_wait, calls[0].keys[0]))
 
     async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
         if self._waits_for_disk is None:
@@ -516,12 +501,24 @@ def _cancellations() -> int:
     return task.cancelling() if task else 0
 
 
-def _evalsha(call: ScriptCall) -> Command:
-    return ("EVALSHA", call.script.sha, len(call.keys), *call.keys, *call.arguments)
+async def _run_by_hash(
+    calls: Sequence[ScriptCall], send: Callable[[Sequence[Command]], Awaitable[list[Any]]]
+) -> list[Any]:
+    """Send the scripts by their hashes, and those that the server does not know again with their texts.
+
+    The failure of a script takes the place of its reply.
+    """
+    replies = await send([("EVALSHA", call.script.sha, *_inputs(call)) for call in calls])
+    unknown = [at for at, reply in enumerate(replies) if isinstance(reply, NoScriptError)]
+    if unknown:
+        texts: list[Command] = [("EVAL", calls[at].script.text, *_inputs(calls[at])) for at in unknown]
+        for at, reply in zip(unknown, await send(texts), strict=True):
+            replies[at] = reply
+    return [_failure(reply) if isinstance(reply, Exception) else reply for reply in replies]
 
 
-def _eval(call: ScriptCall) -> Command:
-    return ("EVAL", call.script.text, len(call.keys), *call.keys, *call.arguments)
+def _inputs(call: ScriptCall) -> Command:
+    return (len(call.keys), *call.keys, *call.arguments)
 
 
 def _checked(replies: list[Any]) -> list[Any]:

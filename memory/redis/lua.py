@@ -73,10 +73,10 @@ def lua_script(package: str) -> Callable[[Callable[P, ScriptCall]], Callable[P, 
 
     A stub has no docstring: the first line of the file says what the script does. Each key of the header is a parameter
     of type Key, or a name in the tables of keys.py. Keys from the tables need a ContextRef or a partition as the stub's
-    first parameter. All other parameters are the arguments in the header's order. str, int and float travel as
-    they are, bool as 1 or 0, None as an empty string. Everything else travels as JSON without its None values.
-    In Lua a number of a JSON record is a double: format an id with `%.0f` before a command, since Redis writes
-    the number 100000000 as 1e+8.
+    first parameter. All other parameters are the arguments in the header's order. The ContextRef also gives the
+    header's first argument if that is `context_id` and no parameter. str, int and float travel as they are, bool as 1
+    or 0, None as an empty string. Everything else travels as JSON without its None values. In Lua a number of a JSON
+    record is a double: format an id with `%.0f` before a command, since Redis writes the number 100000000 as 1e+8.
 
     Raises TypeError at import if the stub and the header differ.
     """
@@ -117,6 +117,10 @@ class _Binding:
         self._arguments = [(name, _encoder(hints[name])) for name in names if name not in key_parameters]
         wanted = [_declared(name, hints[name]) for name, _ in self._arguments]
         written = [argument.removesuffix(":number") for argument in header.arguments]
+        is_of_context = hints[self._first] is ContextRef and "context_id" not in parameters
+        self._takes_context_id = is_of_context and written[:1] == ["context_id"]
+        if self._takes_context_id:
+            del written[0]
         if unused := key_parameters - set(header.keys):
             raise TypeError(f"{stub.__name__}.lua does not declare the keys {sorted(unused)}")
         self._has_rest = bool(written) and written[-1].endswith("...")
@@ -133,6 +137,8 @@ class _Binding:
             encoded += values[self._arguments[-1][0]]
         anchor: Any = values.get(self._anchor)
         if isinstance(anchor, ContextRef):
+            if self._takes_context_id:
+                encoded.insert(0, anchor.context_id)
             keys = self._template(anchor.partition).replace(_SOME_CONTEXT, anchor.context_id).split("\n")
         else:
             keys = self._template(anchor).split("\n")

@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from memory.characters import seam_before
 from memory.history.ledger import LedgerEntry, LedgerTurn
-from memory.history.message import Message, render_message
+from memory.history.message import Message, render_message, sequence_of
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
 from memory.history.transcript import Excerpt, Line, quote, render_line
@@ -234,7 +234,7 @@ def _exchange_tokens(
 ) -> Iterator[int]:
     for message in exchange:
         yield message.tokens + _MESSAGE_OVERHEAD
-        yield from map(_entry_tokens, entries.get(_sequence(message), ()))
+        yield from map(_entry_tokens, entries.get(sequence_of(message), ()))
 
 
 def _pieces(
@@ -262,7 +262,7 @@ def _pieces(
 
 def _lines_of(message: Message, entries: Mapping[int, Sequence[LedgerEntry]], room: int) -> list[Line]:
     """Return the calls of the message, then the message, in parts if it is larger than a piece."""
-    called: list[Line] = list(entries.get(_sequence(message), ()))
+    called: list[Line] = list(entries.get(sequence_of(message), ()))
     text = render_message(message)
     if not text.strip():
         return called
@@ -289,7 +289,3 @@ def _entries_by_sequence(ledger: Iterable[LedgerTurn]) -> dict[int, tuple[Ledger
 
 def _entry_tokens(entry: LedgerEntry) -> int:
     return _LINE_OVERHEAD + (len(entry.input) + len(entry.output)) // _CHARACTERS_OF_A_TOKEN
-
-
-def _sequence(message: Message) -> int:
-    return -1 if message.sequence is None else message.sequence

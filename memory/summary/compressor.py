@@ -8,12 +8,13 @@ from typing import Literal, Protocol
 
 from memory.errors import Forgotten, StoreFull, StoreUnavailable, SummaryFailed, place_of
 from memory.history.ledger import LedgerTurn
-from memory.history.message import Message, message_id
+from memory.history.message import Message, message_id, sequence_of
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary, SummaryText, is_blank, render_summary
 from memory.keys import ContextRef
 from memory.lease import run_leased
+from memory.redis.claims import QueueClaim
 from memory.summary.compression import (
     CompressionLimits,
     CompressionPlan,
@@ -21,7 +22,7 @@ from memory.summary.compression import (
     has_reached_trigger,
     plan_compression,
 )
-from memory.summary.redis_summaries import CompressionClaim, RedisSummaries, SaveOutcome
+from memory.summary.redis_summaries import RedisSummaries, SaveOutcome
 
 MESSAGES_AT_MOST = 10_000
 """Messages that one plan reads (row I1); the next plan takes the rest."""
@@ -158,7 +159,7 @@ class Compressor:
             if not page:
                 break
             messages += page
-            last = _sequence(page[-1])
+            last = sequence_of(page[-1])
         ledger = await self._history.load_ledger(ref, after_sequence=after, upto_sequence=last)
         return _Found(ref=ref, snapshot=snapshot, messages=messages[:MESSAGES_AT_MOST], ledger=ledger)
 
@@ -203,13 +204,13 @@ class Compressor:
         work.claim = renewed
 
     def _summary(self, found: "_Found", before: Summary | None, piece: Piece, text: SummaryText) -> Summary:
-        snapshot, upto = found.snapshot, _sequence(piece.covers[-1])
+        snapshot, upto = found.snapshot, sequence_of(piece.covers[-1])
         builds_on = before.id if before else ""
         return Summary(
             id=message_id(found.ref.context_id, snapshot.epoch, snapshot.revision, builds_on, upto),
             builds_on=builds_on,
             conversation_start=snapshot.conversation_start,
-            from_sequence=_sequence(piece.covers[0]),
+            from_sequence=sequence_of(piece.covers[0]),
             upto_sequence=upto,
             text=text,
             tokens=self._summarizer.count(render_summary(text)),
@@ -238,7 +239,7 @@ class _ClaimLostError(Exception):
 class _Work:
     """Progress of a step. The claim changes with each renewal."""
 
-    claim: CompressionClaim
+    claim: QueueClaim
     limits: CompressionLimits
     halvings: int = 0
     stale: int = 0
@@ -282,7 +283,3 @@ def _plan(found: _Found, limits: CompressionLimits) -> CompressionPlan | None:
     if not has_reached_trigger(found.messages, found.ledger, found.snapshot.summary, limits):
         return None
     return plan_compression(found.messages, found.ledger, limits=limits)
-
-
-def _sequence(message: Message) -> int:
-    return -1 if message.sequence is None else message.sequence

@@ -1,15 +1,15 @@
 """Compressions of conversations in Redis: which are due, who works on one, and the summaries that they save."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
-from memory.keys import ContextRef, Key, context_key, partition_key
-from memory.redis.claims import claim_next, renew_claim
+from memory.keys import ContextRef, context_key, partition_key
+from memory.redis.claims import QueueClaim, claim_next, count_due, renew_claim
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -19,14 +19,6 @@ STORED_SUMMARIES = 8
 SaveOutcome = Literal["saved", "stale", "lost"]
 
 _SCRIPTS = "memory.redis.scripts"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionClaim:
-    """A claimed conversation. `token` is the stored end of the lease, and identifies the claim."""
-
-    ref: ContextRef
-    token: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,27 +47,24 @@ class RedisSummaries:
 
     async def queue(self, ref: ContextRef) -> None:
         """Queue the conversation for now; one that is queued or claimed already stays as it is."""
-        await self._redis.call("ZADD", _queue(ref.partition), "NX", self._clock(), ref.context_id)
+        await self._redis.call(
+            "ZADD", partition_key(ref.partition, "compress"), "NX", self._clock(), ref.context_id
+        )
 
     async def count_due(self, partition: int) -> int:
         """Count the conversations of this partition that are due and not claimed."""
-        return int(await self._redis.call("ZCOUNT", _queue(partition), "-inf", self._clock()))
+        return await count_due(self._redis, "compress", partition, now=self._clock())
 
-    async def claim(self, partition: int, *, lease_s: float) -> CompressionClaim | None:
-        """Claim the conversation of this partition that is due longest, for `lease_s` seconds; None if none is due."""
-        claimed = await claim_next(self._redis, _queue(partition), now=self._clock(), lease_s=lease_s)
-        if claimed is None:
-            return None
-        return CompressionClaim(ref=ContextRef(context_id=claimed[0], partition=partition), token=claimed[1])
+    async def claim(self, partition: int, *, lease_s: float) -> QueueClaim | None:
+        """See claim_next."""
+        return await claim_next(self._redis, "compress", partition, now=self._clock(), lease_s=lease_s)
 
-    async def renew(self, claim: CompressionClaim, *, lease_s: float) -> CompressionClaim | None:
-        """Return the claim with a new lease, which replaces the old claim; None if another worker has it."""
-        queue, now = _queue(claim.ref.partition), self._clock()
-        token = await renew_claim(self._redis, queue, claim.ref, claim.token, now=now, lease_s=lease_s)
-        return None if token is None else replace(claim, token=token)
+    async def renew(self, claim: QueueClaim, *, lease_s: float) -> QueueClaim | None:
+        """See renew_claim."""
+        return await renew_claim(self._redis, claim, now=self._clock(), lease_s=lease_s)
 
     async def save(
-        self, claim: CompressionClaim, summary: Summary, covers: Sequence[str], *, epoch: int, revision: int
+        self, claim: QueueClaim, summary: Summary, covers: Sequence[str], *, epoch: int, revision: int
     ) -> SaveOutcome:
         """Make the summary the current one; `covers` are the ids of the messages that it adds.
 
@@ -93,22 +82,13 @@ class RedisSummaries:
             ids=tuple(covers),
             stored_summaries=STORED_SUMMARIES,
         )
-        call = save_summary(
-            ref,
-            context_id=ref.context_id,
-            token=claim.token,
-            expected_epoch=epoch,
-            revision=revision,
-            save=save,
-        )
+        call = save_summary(ref, token=claim.token, expected_epoch=epoch, revision=revision, save=save)
         outcome = await self._redis.run(call)
         if outcome == "forgotten":
             raise Forgotten
         return outcome
 
-    async def fail(
-        self, claim: CompressionClaim, *, next_sequence: int, retry_in_s: float, at_most: int
-    ) -> bool:
+    async def fail(self, claim: QueueClaim, *, next_sequence: int, retry_in_s: float, at_most: int) -> bool:
         """Record a failure and retry later. True: it was one too many, and the conversation left the queue.
 
         A lost claim records nothing. Saving, a new conversation and giving up reset the count.
@@ -116,7 +96,6 @@ class RedisSummaries:
         ref = claim.ref
         call = fail_compression(
             ref,
-            context_id=ref.context_id,
             token=claim.token,
             retry_at=self._clock() + retry_in_s,
             max_failures=at_most,
@@ -124,7 +103,7 @@ class RedisSummaries:
         )
         return await self._redis.run(call) == "given_up"
 
-    async def finish(self, claim: CompressionClaim, *, seen: HistorySnapshot | None = None) -> None:
+    async def finish(self, claim: QueueClaim, *, seen: HistorySnapshot | None = None) -> None:
         """Remove the conversation from the queue, unless the claim is lost.
 
         It stays, due at once, if the conversation has changed since it was `seen`.
@@ -132,7 +111,6 @@ class RedisSummaries:
         ref = claim.ref
         call = finish_compression(
             ref,
-            context_id=ref.context_id,
             token=claim.token,
             next_sequence=seen.next_sequence if seen else None,
             revision=seen.revision if seen else None,
@@ -147,21 +125,17 @@ class RedisSummaries:
 
 @lua_script(_SCRIPTS)
 def save_summary(
-    ref: ContextRef, *, context_id: str, token: str, expected_epoch: int, revision: int, save: SummarySave
+    ref: ContextRef, *, token: str, expected_epoch: int, revision: int, save: SummarySave
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def fail_compression(
-    ref: ContextRef, *, context_id: str, token: str, retry_at: float, max_failures: int, next_sequence: int
+    ref: ContextRef, *, token: str, retry_at: float, max_failures: int, next_sequence: int
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def finish_compression(
-    ref: ContextRef, *, context_id: str, token: str, next_sequence: int | None, revision: int | None
+    ref: ContextRef, *, token: str, next_sequence: int | None, revision: int | None
 ) -> ScriptCall: ...
-
-
-def _queue(partition: int) -> Key:
-    return partition_key(partition, "compress")

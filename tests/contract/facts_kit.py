@@ -4,12 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bot.turn.store import Commit, FactsDefault, LaterWork
-from memory.facts.queue import FactClaim, FactQueue, FactWork, NewFact
+from memory.facts.queue import FactQueue, FactWork, NewFact
 from memory.facts.redis_facts import RedisFacts
 from memory.history.fact import Fact
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, context_key, partition_key
+from memory.redis.claims import QueueClaim
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, open_inbox
 from tests.contract.memory_kit import Clock
@@ -72,14 +73,14 @@ class FactStore:
         await self.inbox.turns.commit(claim, turn)
         await self.inbox.inbox.settle(claim)
 
-    async def claim(self) -> FactClaim:
+    async def claim(self) -> QueueClaim:
         """Claim the context that is due, after the pause in which its messages wait for others."""
         self.clock.now += SOON
         claim = await self.queue.claim(0, lease_s=LEASE_S)
         assert claim is not None
         return claim
 
-    async def load(self, *, limit: int = 50) -> tuple[FactClaim, FactWork]:
+    async def load(self, *, limit: int = 50) -> tuple[QueueClaim, FactWork]:
         """Claim the context that is due, and load its work."""
         claim = await self.claim()
         return claim, await self.queue.load(claim, limit=limit)

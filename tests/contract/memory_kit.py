@@ -13,8 +13,9 @@ from memory.history.store import HistoryStore
 from memory.history.summary import Summary, SummaryFact, SummaryText
 from memory.keys import ContextRef, context_key
 from memory.recall.indexer import CurrentHistory
+from memory.redis.claims import QueueClaim
 from memory.redis.client import RedisClient, open_redis
-from memory.summary.redis_summaries import CompressionClaim, RedisSummaries
+from memory.summary.redis_summaries import RedisSummaries
 from tests.fakes.history import InMemoryHistory
 from tests.messages import make_receipt
 
@@ -61,7 +62,7 @@ class RedisMemory:
         self.clock = Clock()
         self.summaries = RedisSummaries(redis, clock=self.clock)
 
-    async def claim(self, ref: ContextRef) -> CompressionClaim:
+    async def claim(self, ref: ContextRef) -> QueueClaim:
         """Claim the compression of this context, the only queued one."""
         await self.summaries.queue(ref)
         claim = await self.summaries.claim(ref.partition, lease_s=LEASE_S)

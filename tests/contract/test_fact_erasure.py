@@ -7,7 +7,7 @@ import pytest
 
 from memory.erasure import delete_and_prove, delete_provably
 from memory.errors import Forgotten
-from memory.facts.erasure import erase_facts, switch_off, switch_on
+from memory.facts.erasure import erase_facts, switch_off
 from memory.history.message import Quote
 from memory.keys import RecordCounts, context_key, partition_key
 from memory.recall.recall import IndexItem, Recall
@@ -242,7 +242,7 @@ async def test_what_was_said_while_somebody_was_off_is_never_read(redis: RedisCl
     await store.commit(said("m1", by=BEN), said("m2"))
     await switch_off(REF, person=BEN.id, epoch=0, facts=store.facts, recall=None)
     await store.commit(said("m3", by=BEN))
-    await switch_on(REF, person=BEN.id, context=False, facts=store.facts)
+    await store.facts.switch_on(REF, person=BEN.id, context=False)
     await store.commit(said("m4", by=BEN))
 
     claim, work = await store.load()
@@ -269,7 +269,7 @@ async def test_a_chat_that_is_off_has_no_facts_and_nothing_waits(redis: RedisCli
     await store.commit(said("m4"))
     await store.history.replace(REF, "m1", text="I moved", tokens=2, edited_at=2000.0, epoch=0)
     assert await redis.call("ZCARD", partition_key(0, "extract")) == 0
-    await switch_on(REF, person=None, context=True, facts=store.facts)
+    await store.facts.switch_on(REF, person=None, context=True)
     await store.commit(said("m5"))
     claim, work = await store.load()
     await store.queue.save(claim, work, [])
@@ -280,7 +280,7 @@ async def test_a_chat_that_is_off_has_no_facts_and_nothing_waits(redis: RedisCli
 async def test_a_group_is_read_from_the_administrators_choice_on(redis: RedisClient) -> None:
     store = await open_facts(redis, tokens_per_day=100)
     await store.commit(said("m0"), facts="off")
-    await switch_on(REF, person=ANNA.id, context=True, facts=store.facts)
+    await store.facts.switch_on(REF, person=ANNA.id, context=True)
     await store.commit(said("m1"), facts="off")
 
     claim, work = await store.load()

@@ -23,7 +23,7 @@ from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
 from memory.codec import parse_json
 from memory.erasure import delete_provably
 from memory.errors import Forgotten
-from memory.facts.erasure import switch_off, switch_on
+from memory.facts.erasure import switch_off
 from memory.facts.queue import FactQueue
 from memory.facts.redis_facts import RedisFacts
 from memory.history.message import Sender
@@ -125,7 +125,7 @@ async def test_facts_are_read_saved_corrected_and_erased(redis: RedisClient, par
         await delete_provably(ref, ["m1"], epoch=0, store=RedisHistory(redis), recall=None)
     ).erased.facts == 1
     assert (await switch_off(ref, person=None, epoch=0, facts=facts, recall=None)).erased.facts == 1
-    await switch_on(ref, person=ANNA.id, context=True, facts=facts)
+    await facts.switch_on(ref, person=ANNA.id, context=True)
     assert (await facts.choices(ref)).is_on
     assert (await queue.tokens_left(), await queue.fail(taken, work, retry_in_s=1, at_most=1)) == (6, False)
 

@@ -8,7 +8,7 @@ import socket
 import struct
 import traceback
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,15 +16,12 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import Response
 
-from bot.app.stores import embedder_config
-from bot.settings import load_settings
 from bot.transport.http_server import serve_http
 from chaos.rig.program import until
 from memory.recall.embedders.embedder import (
     EmbeddingError,
     EmbeddingInvalid,
     EmbeddingRefused,
-    EmbeddingSpace,
     EmbeddingUnavailable,
 )
 from memory.recall.embedders.openai import (
@@ -33,7 +30,6 @@ from memory.recall.embedders.openai import (
     open_openai_embedder,
     plan_requests,
 )
-from memory.stores import open_embedder
 from memory.tokens import tokenizer_for
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
@@ -141,44 +137,6 @@ async def test_the_dimension_of_a_known_model_takes_no_request(
         assert embedder.identity.dimension == dimension
 
     assert server.requests == []
-
-
-async def test_a_configured_dimension_is_requested(server: ScriptedOpenAI) -> None:
-    async with opened(
-        EmbeddingEndpoint(model="text-embedding-3-small", base_url=server.base_url, dimension=16)
-    ) as embedder:
-        [vector] = await embedder.embed(["text"])
-
-    assert len(vector) == embedder.identity.dimension == 16
-    assert server.embedding_requests[0].body["dimensions"] == 16
-
-
-async def test_requested_dimensions_are_part_of_the_space(server: ScriptedOpenAI) -> None:
-    given = {"openai_api_key": KEY, "openai_base_url": server.base_url, "openai_embedding_model": "m"}
-
-    spaces: list[EmbeddingSpace] = []
-    for dimensions in (None, 16):
-        settings = load_settings(_env_file=None, **given)
-        async with AsyncExitStack() as stack:
-            embedder = await open_embedder(replace(embedder_config(settings), dimension=dimensions), stack)
-            assert embedder is not None
-            await embedder.embed(["text"])
-        spaces.append(embedder.identity)
-
-    assert [space.dimension for space in spaces] == [8, 16]
-    assert len({space.collection_slug for space in spaces}) == 2
-    asked = [request.body.get("dimensions") for request in server.embedding_requests]
-    assert asked == [None, None, 16]  # the first one asks for the model's own
-
-
-async def test_the_models_default_dimension_is_not_requested(server: ScriptedOpenAI) -> None:
-    server.embeddings = Embeddings(dimension=1536)
-    endpoint = EmbeddingEndpoint(model="text-embedding-ada-002", base_url=server.base_url, dimension=1536)
-
-    async with opened(endpoint) as embedder:
-        await embedder.embed(["text"])
-
-    assert "dimensions" not in server.embedding_requests[0].body
 
 
 async def test_texts_are_sent_in_batches_of_the_configured_size(server: ScriptedOpenAI) -> None:
@@ -322,30 +280,6 @@ async def test_a_refusal_reports_its_status_and_never_the_key(
     assert len(server.asked) == (2 if expected is EmbeddingUnavailable else 1)
 
 
-@pytest.mark.parametrize(
-    ("status", "message"),
-    [
-        (400, "This model does not support specifying dimensions."),  # OpenAI
-        (400, 'Model "m" does not support matryoshka representation, changing output dimensions …'),  # vLLM
-        (422, "dimensions: extra fields not permitted"),
-    ],
-)
-async def test_a_model_without_dimensions_is_refused(status: int, message: str) -> None:
-    async with answering(refusal(status, message=f"{message} {KEY}")) as server:
-        failure = await failure_of(endpoint_at(server.base_url, dimension=256), ["text"])
-
-    assert type(failure) is EmbeddingRefused
-    assert str(failure) == (f"the embedding endpoint answered {status} (no code): m takes no dimensions=256")
-
-
-async def test_the_error_names_the_setting_only_if_a_dimension_was_requested() -> None:
-    async with answering(refusal(400, message="dimensions")) as server:
-        endpoint = replace(endpoint_at(server.base_url, dimension=1536), model="text-embedding-3-small")
-        failure = await failure_of(endpoint, ["text"])
-
-    assert str(failure) == "the embedding endpoint answered 400 (no code)"
-
-
 @pytest.mark.parametrize("failure", ["wrong_dimension", "null", "nan", "nan_text"])
 async def test_unusable_vectors_are_invalid(server: ScriptedOpenAI, failure: EmbeddingFailure) -> None:
     server.embeddings = Embeddings(dimension=8, failure=failure)
@@ -485,9 +419,9 @@ def test_the_key_and_the_address_are_not_in_the_endpoints_repr() -> None:
 
 
 async def test_long_vectors_keep_their_direction(server: ScriptedOpenAI) -> None:
-    endpoint = EmbeddingEndpoint(model="m", base_url=server.base_url, dimension=256)
+    server.embeddings = Embeddings(dimension=256)
 
-    async with opened(endpoint) as embedder:
+    async with opened(EmbeddingEndpoint(model="m", base_url=server.base_url)) as embedder:
         [vector] = await embedder.embed(["one two three"])
 
     assert sorted(abs(component) for component in vector)[-3:] == pytest.approx([1 / math.sqrt(3)] * 3)

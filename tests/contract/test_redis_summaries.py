@@ -8,8 +8,9 @@ import pytest
 from memory.errors import Forgotten
 from memory.history.summary import Summary
 from memory.keys import context_key, partition_key
+from memory.redis.claims import QueueClaim
 from memory.redis.client import RedisClient
-from memory.summary.redis_summaries import STORED_SUMMARIES, CompressionClaim, RedisSummaries, SaveOutcome
+from memory.summary.redis_summaries import STORED_SUMMARIES, RedisSummaries, SaveOutcome
 from tests.contract.memory_kit import LEASE_S, RedisMemory, make_summary
 from tests.messages import make_message, make_ref, some_messages
 from tests.redis_values import all_values
@@ -25,7 +26,7 @@ async def fill_memory(redis: RedisClient, *, messages: int = 6) -> RedisMemory:
 
 async def save(
     memory: RedisMemory,
-    claim: CompressionClaim,
+    claim: QueueClaim,
     summary: Summary | None = None,
     *covers: str,
     epoch: int = 0,

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import Forgotten
-from memory.facts.erasure import erase_facts, switch_off, switch_on
-from memory.facts.queue import FactClaim, FactWork, NewFact
+from memory.facts.erasure import erase_facts, switch_off
+from memory.facts.queue import FactWork, NewFact
 from memory.keys import ContextName, context_key, partition_key
+from memory.redis.claims import QueueClaim
 from memory.redis.client import open_redis
 from tests.contract.facts_kit import ANNA, BEN, LEASE_S, REF, FactStore, open_facts, said, told
 
@@ -45,7 +46,7 @@ class _Player:
     store: FactStore
     epoch: int = 0
     count: int = 0
-    claim: FactClaim | None = None
+    claim: QueueClaim | None = None
     work: FactWork | None = None
 
     async def commit(self, number: int) -> None:
@@ -123,13 +124,13 @@ class _Player:
         await switch_off(REF, person=person, epoch=self.epoch, facts=self.store.facts, recall=None)
 
     async def on(self, number: int) -> None:
-        await switch_on(REF, person=_PEOPLE[number % 2].id, context=False, facts=self.store.facts)
+        await self.store.facts.switch_on(REF, person=_PEOPLE[number % 2].id, context=False)
 
     async def off_all(self, number: int) -> None:
         await switch_off(REF, person=None, epoch=self.epoch, facts=self.store.facts, recall=None)
 
     async def on_all(self, number: int) -> None:
-        await switch_on(REF, person=None, context=True, facts=self.store.facts)
+        await self.store.facts.switch_on(REF, person=None, context=True)
 
     async def reset(self, number: int) -> None:
         self.epoch = (await self.store.history.erase(REF)).epoch

@@ -10,7 +10,7 @@ import pytest
 from bot.page.api import OF_A_VISITOR
 from bot.turn.answer_receipt import AnswerReceipt
 from memory.codec import dump_json
-from memory.facts.erasure import switch_off, switch_on
+from memory.facts.erasure import switch_off
 from memory.facts.redis_facts import RedisFacts
 from memory.history.fact import LONGEST_STATEMENT
 from memory.history.message import Sender
@@ -215,11 +215,11 @@ async def test_the_list_says_whether_facts_are_on_in_this_chat_and_offered_by_th
                 path = f"contexts/{context_of(chat)}/facts"
                 states.append((await page.read(path))["is_on"])
                 epoch = (await history.load(ref, limit=0)).epoch
-                await switch_on(ref, person=None, context=True, facts=facts)
+                await facts.switch_on(ref, person=None, context=True)
                 states.append((await page.read(path))["is_on"])
                 await switch_off(ref, person=None, epoch=epoch, facts=facts, recall=None)
                 states.append((await page.read(path))["is_on"])
-            await switch_on(make_ref(BEN), person=None, context=True, facts=facts)
+            await facts.switch_on(make_ref(BEN), person=None, context=True)
             path = f"contexts/{context_of(BEN)}/facts"
             offered = await server.visit(BEN).read(path)
             unoffered = await another.visit(BEN).read(path)

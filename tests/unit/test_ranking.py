@@ -30,7 +30,7 @@ from memory.recall.ranking import (
     select_relevant,
     shortlist,
 )
-from memory.recall.reasons import NO_REASON, Reason
+from memory.recall.reasons import Reason
 from memory.recall.vector_index import Hit, Where
 from tests.fakes.vector_index import ScoredMessage, tabulate
 
@@ -294,8 +294,8 @@ def reasons_of(question: QuestionAnalysis, *messages: ScoredMessage) -> dict[str
     )
     hits = ranking.best(len(messages))
     explained = explain(hits, question, ranking, weights=counted)
-    assert [hit._replace(why=NO_REASON) for hit in explained] == hits, "scores and order stay the same"
-    return {hit.message_id: hit.why.reasons for hit in explained}
+    assert [hit._replace(reasons=()) for hit in explained] == hits, "scores and order stay the same"
+    return {hit.message_id: hit.reasons for hit in explained}
 
 
 def test_a_hit_has_the_kinds_of_evidence_that_the_message_itself_has() -> None:

@@ -25,7 +25,6 @@ def make_space(name: str) -> SpaceDescription:
         recipe="1",
         layout="2",
         source="endpoint",
-        requested_dimension=3,
     )
 
 
@@ -77,7 +76,7 @@ def test_a_switch_makes_the_target_serve_and_deletes_the_rest_a_minute_later() -
 
 def test_a_space_is_identified_by_its_collection() -> None:
     record = SpacesRecord(serving=A)
-    assert claimed(record, replace(A, requested_dimension=None)) == record
+    assert claimed(record, replace(A, version="2")) == record
 
 
 spaces = st.sampled_from([A, B, C])

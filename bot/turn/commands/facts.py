@@ -22,7 +22,7 @@ from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
 from memory.characters import one_line
 from memory.facts.context_facts import list_all
-from memory.facts.erasure import erase_facts, switch_off, switch_on
+from memory.facts.erasure import erase_facts, switch_off
 from memory.facts.redis_facts import FactChoices, RedisFacts, are_extracted
 from memory.history.corrections import (
     AwaitedCorrection,
@@ -235,7 +235,7 @@ class FactsCommand:
         if are_extracted(choices, is_group=call.is_group, person=call.user_id):
             return Reply(text=call.words("facts-already-on"))
         refusal = await self.permissions.refusal_for(call.message)
-        await switch_on(call.ref, person=call.user_id, context=refusal is None, facts=self.facts)
+        await self.facts.switch_on(call.ref, person=call.user_id, context=refusal is None)
         if not call.is_group:
             return Reply(text=call.words("facts-on-private"))
         if refusal is None:

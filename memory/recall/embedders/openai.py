@@ -8,15 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 import numpy as np
-from openai import (
-    APIConnectionError,
-    APIStatusError,
-    AsyncOpenAI,
-    Omit,
-    OpenAIError,
-    Timeout,
-    omit,
-)
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError, Timeout
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
 from memory.characters import well_formed
@@ -56,7 +48,7 @@ class EmbeddingEndpoint:
     base_url: str | None = field(default=None, repr=False)
     """None is OpenAI's own."""
     dimension: int | None = None
-    """None is the model's own: known for OpenAI's models, otherwise asked at the start."""
+    """Size of the model's vectors; None: known for OpenAI's models, otherwise asked at the start."""
     batch_size: int = 128
     max_input_tokens: int = 8191
     """Tokens of a text that count, by the model's tokenizer if known. OpenAI's models allow 8,191 to 8,192."""
@@ -209,22 +201,14 @@ async def _try(client: AsyncOpenAI, endpoint: EmbeddingEndpoint, texts: list[str
         response = await client.embeddings.with_raw_response.create(
             model=endpoint.model,
             input=texts,
-            dimensions=_requested_dimension(endpoint),
             encoding_format="float",  # base64 is smaller, but not every compatible server supports it
         )
         items = _Response.model_validate_json(response.content).data
         return _sort_vectors(items, count=len(texts), model=endpoint.model)
     except (OpenAIError, ValidationError) as error:
-        failure = _translate_error(error, endpoint)
+        failure = _translate_error(error)
     # Raised here, without its cause: the server's text may repeat the key.
     raise failure
-
-
-def _requested_dimension(endpoint: EmbeddingEndpoint) -> int | Omit:
-    # Older models and other servers refuse the field, so it is sent only if it differs from the model's own.
-    if endpoint.dimension is None or endpoint.dimension == _DIMENSIONS.get(endpoint.model):
-        return omit
-    return endpoint.dimension
 
 
 def _sort_vectors(items: Sequence[_Item], *, count: int, model: str) -> list[list[float]]:
@@ -238,7 +222,7 @@ def _sort_vectors(items: Sequence[_Item], *, count: int, model: str) -> list[lis
     return [placed[index] for index in range(count)]
 
 
-def _translate_error(error: Exception, endpoint: EmbeddingEndpoint) -> EmbeddingError:
+def _translate_error(error: Exception) -> EmbeddingError:
     if isinstance(error, APIConnectionError):
         return EmbeddingUnavailable("the embedding endpoint cannot be reached")
     if not isinstance(error, APIStatusError):
@@ -248,8 +232,6 @@ def _translate_error(error: Exception, endpoint: EmbeddingEndpoint) -> Embedding
     text = f"the embedding endpoint answered {status} ({code})"
     if status >= 500 or (status in _TRANSIENT and code != "insufficient_quota"):
         return EmbeddingUnavailable(text, retry_after_s=_retry_after_s(error))
-    if _is_about_dimensions(error, endpoint):
-        return EmbeddingRefused(f"{text}: {endpoint.model} takes no dimensions={endpoint.dimension}")
     return EmbeddingRefused(text)
 
 
@@ -257,12 +239,3 @@ def _retry_after_s(error: APIStatusError) -> float | None:
     """Return the Retry-After in seconds. Dates are ignored: no known endpoint sends one."""
     header = error.response.headers.get("retry-after", "")
     return float(header) if re.fullmatch(r"\d{1,6}(\.\d+)?", header) else None
-
-
-def _is_about_dimensions(error: APIStatusError, endpoint: EmbeddingEndpoint) -> bool:
-    # OpenAI: "This model does not support specifying dimensions." Other servers name the parameter too.
-    return (
-        not isinstance(_requested_dimension(endpoint), Omit)
-        and error.status_code in (400, 422)
-        and "dimension" in f"{error.message} {error.body}".lower()
-    )

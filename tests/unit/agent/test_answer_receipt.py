@@ -16,7 +16,6 @@ from bot.turn.answer_receipt import (
     tokens_by_model,
 )
 from memory.facts.selection import Memories
-from memory.recall.reasons import Why
 from tests.messages import make_fact
 from tests.unit.agent.kit import (
     DictJournal,
@@ -49,7 +48,7 @@ async def test_a_receipt_names_hits_models_tools_and_costs() -> None:
     agent = make_agent(ScriptedModel(asks(call("noon")), asks(call("invented")), says("At noon.")), noon)
 
     await run_alone(agent, context, journal=DictJournal())
-    found = replace(hit(message(50, "at noon")), why=Why(reasons=("words", "date")))
+    found = replace(hit(message(50, "at noon")), reasons=("words", "date"))
     context.thinking.recalled = Memories(messages=(found,))  # a run begins without hits
 
     last = context.record.prompts[-1]
