@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 import structlog
@@ -77,25 +77,19 @@ LARGEST_FILE = 20_000_000
 """Bytes: Telegram's own Bot API server gives no larger files."""
 
 
+@dataclass(frozen=True, slots=True)
 class MediaReader:
     """Reads files. All turns share one."""
 
-    def __init__(
-        self,
-        files: Files,
-        *,
-        transcriber: Transcriber | None,
-        pdfs: PdfReader | None = None,
-        largest: int = LARGEST_FILE,
-        document_chars: int = DOCUMENT_CHARS,
-    ) -> None:
-        """`largest` is the highest size of a file in bytes. Without a `transcriber` recordings are unreadable."""
-        self._files = files
-        self._transcriber = transcriber
-        self._pdfs = pdfs or PdfReader()
-        self._largest = largest
-        self._document_chars = document_chars
-        self._turnstile = asyncio.Semaphore(_AT_ONCE)
+    files: Files
+    _: KW_ONLY
+    transcriber: Transcriber | None
+    """None: recordings are unreadable."""
+    pdfs: PdfReader = field(default_factory=PdfReader)
+    largest: int = LARGEST_FILE
+    """The highest size of a file in bytes."""
+    document_chars: int = DOCUMENT_CHARS
+    _turnstile: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def read(self, attachment: Attachment, *, eyes: str) -> Media:
         """Return the contents of a file. `eyes` is the model for pictures, "" if it does not see.
@@ -130,7 +124,7 @@ class MediaReader:
         return _shown(data, picture, eyes)
 
     async def _hear(self, attachment: Attachment) -> Media:
-        if self._transcriber is None:
+        if self.transcriber is None:
             raise MediaUnreadable("deaf")
         if attachment.duration_s > LONGEST_SOUND_S:
             raise MediaUnreadable(
@@ -142,15 +136,15 @@ class MediaReader:
         ending = container_of(data)
         if ending is None:
             raise MediaUnreadable("unheard")
-        if self._transcriber is None:
+        if self.transcriber is None:
             raise MediaUnreadable("deaf")
-        transcript = await self._transcriber.transcribe(data, ending=ending)
+        transcript = await self.transcriber.transcribe(data, ending=ending)
         if not transcript:
             raise MediaUnreadable("silent")
-        return Media(about="transcribed", transcript=well_formed(transcript)[: self._document_chars])
+        return Media(about="transcribed", transcript=well_formed(transcript)[: self.document_chars])
 
     async def _read_document(self, attachment: Attachment, eyes: str) -> Media:
-        data = await self._fetch(attachment, self._largest)
+        data = await self._fetch(attachment, self.largest)
         if not data:
             raise MediaUnreadable("empty")
         if (picture := picture_of(data)) is not None:
@@ -171,21 +165,21 @@ class MediaReader:
     def _read_plain(self, text: str) -> Media:
         if not text.strip():
             raise MediaUnreadable("empty")
-        return Media(document=text[: self._document_chars], is_cut=len(text) > self._document_chars)
+        return Media(document=text[: self.document_chars], is_cut=len(text) > self.document_chars)
 
     async def _read_pdf(self, data: bytes) -> Media:
-        result = await self._pdfs.read(data)
+        result = await self.pdfs.read(data)
         if isinstance(result, PdfText):
             return Media(document=well_formed(result.text), pages=result.pages, is_cut=result.is_cut)
         raise MediaUnreadable(_PDF_REASONS[result])
 
     async def _fetch(self, attachment: Attachment, at_most: int) -> bytes:
-        at_most = min(at_most, self._largest)
+        at_most = min(at_most, self.largest)
         megabytes = max(at_most // 1_000_000, 1)
         if attachment.size > at_most:
             raise MediaUnreadable("too-large", limit=megabytes)
         try:
-            return await self._files.download(attachment.file_id, at_most=at_most)
+            return await self.files.download(attachment.file_id, at_most=at_most)
         except FileTooLarge as error:
             raise MediaUnreadable("too-large", limit=megabytes) from error
         except FileGone as error:
