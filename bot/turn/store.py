@@ -252,9 +252,7 @@ class TurnStore:
             order_id=newest_update if order_id is None else order_id,
             fields=[word for field in fields.items() for word in field],
         )
-        outcome = await self.redis.run(call)
-        _check(outcome)
-        if outcome == "stopped":
+        if await self._run(call) == "stopped":
             raise TurnStopped
 
     async def restart(self, claim: Claim, *, epoch: int | None = None) -> None:
@@ -264,7 +262,7 @@ class TurnStore:
         not count as an attempt of its update, because no worker has died.
         """
         prefix = keys.partition_key(claim.ref.partition, "update", "")
-        _check(await self.redis.run(restart(claim.ref, fence=claim.fence, update_prefix=prefix)))
+        await self._run(restart(claim.ref, fence=claim.fence, update_prefix=prefix))
         if epoch is not None:
             with suppress(Forgotten):  # then a reset has erased them
                 await drop_unnamed(self.redis, claim.ref, epoch=epoch)
@@ -334,9 +332,7 @@ class TurnStore:
     async def count_sends(self, claim: Claim, part: Part, begun: int) -> bool:
         """Store how many sends of the outbox's first part have an unknown outcome. False: it was erased."""
         call = count_sends(claim.ref, fence=claim.fence, part=dump_part(part), begun=begun)
-        outcome = await self.redis.run(call)
-        _check(outcome)
-        return outcome != "gone"
+        return await self._run(call) != "gone"
 
     async def replace_part(
         self, claim: Claim, part: Part, instead: Sequence[Part], *, sends_begun: int = 0
@@ -349,9 +345,7 @@ class TurnStore:
         call = replace_part(
             claim.ref, fence=claim.fence, part=dump_part(part), begun=sends_begun, instead=lines
         )
-        outcome = await self.redis.run(call)
-        _check(outcome)
-        return outcome != "gone"
+        return await self._run(call) != "gone"
 
     async def sent(
         self,
@@ -388,8 +382,7 @@ class TurnStore:
             now=self.clock(),
             outcome=outcome,
         )
-        reply = await self.redis.run(call)
-        _check(reply)
+        reply = await self._run(call)
         if reply == "settled":
             claim.settled.set()
         return reply != "gone"
@@ -454,6 +447,12 @@ class TurnStore:
         reply = await self.redis.run_durably(call)
         _check(reply)
         return parse_json(Erasure, reply)
+
+    async def _run(self, call: ScriptCall) -> str | int:
+        """Return the outcome of a script. Raises Fenced, Forgotten and TurnRestarted."""
+        outcome = await self.redis.run(call)
+        _check(outcome)
+        return outcome
 
 
 def _changes(turn: Commit) -> dict[str, object]:
