@@ -1,7 +1,6 @@
 """Reads the file of a message: a picture, a recording, or a document; and the note about it for the model."""
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
@@ -10,9 +9,9 @@ import structlog
 from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.known_models import picture_tokens
 from bot.agent.model import Image
-from bot.errors import FileGone, FileTooLarge, MediaReason, MediaUnreadable, TelegramFailure
+from bot.errors import FileGone, FileTooLarge, MediaUnreadable, TelegramFailure
 from bot.media.formats import Picture, container_of, picture_of, read_text
-from bot.media.pdf import DOCUMENT_CHARS, PdfProblem, PdfReader, PdfText
+from bot.media.pdf import DOCUMENT_CHARS, PdfReader
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
 from memory.characters import well_formed
@@ -30,14 +29,6 @@ READ_KINDS = (*_SOUNDS, *_MOVING, "photo", "document")
 """The kinds of attachments that are read, or get a reason why not. Other kinds only have a note."""
 _AT_ONCE = 16
 """Files that are read, and kept in memory, at the same time."""
-
-_PDF_REASONS: Mapping[PdfProblem, MediaReason] = {
-    "encrypted": "pdf-encrypted",
-    "corrupt": "pdf-corrupt",
-    "empty": "pdf-empty",
-    "scanned": "pdf-scanned",
-    "too_much": "pdf-too-much",
-}
 
 SHOWN_WHOLE = 2_000
 """Characters of a document up to which the whole text is in the note."""
@@ -151,10 +142,9 @@ class MediaReader:
             if not eyes:
                 raise MediaUnreadable("unseen")
             return _shown(data, picture, eyes)
-        if (
-            data[:1024].find(b"%PDF-") >= 0
-        ):  # some PDF writers put bytes before the mark, and readers accept that
-            return await self._read_pdf(data)
+        if b"%PDF-" in data[:1024]:  # some PDF writers put bytes before the mark, and readers accept that
+            pdf = await self.pdfs.read(data)
+            return Media(document=well_formed(pdf.text), pages=pdf.pages, is_cut=pdf.is_cut)
         text = await call_in_daemon_thread(lambda: read_text(data), name="read-text")  # 20 MB take a while
         if text is not None:
             return self._read_plain(text)
@@ -166,12 +156,6 @@ class MediaReader:
         if not text.strip():
             raise MediaUnreadable("empty")
         return Media(document=text[: self.document_chars], is_cut=len(text) > self.document_chars)
-
-    async def _read_pdf(self, data: bytes) -> Media:
-        result = await self.pdfs.read(data)
-        if isinstance(result, PdfText):
-            return Media(document=well_formed(result.text), pages=result.pages, is_cut=result.is_cut)
-        raise MediaUnreadable(_PDF_REASONS[result])
 
     async def _fetch(self, attachment: Attachment, at_most: int) -> bytes:
         at_most = min(at_most, self.largest)
