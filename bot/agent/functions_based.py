@@ -159,10 +159,7 @@ class FunctionsBasedAgent:
         recalled = await self.recall(context, prompt, recent)
         unselected = 0
         if conversation.count_uncovered is not None:
-            selected: set[str] = set()
-            for message in (*recent, *prompt):
-                if message.sequence is not None:
-                    selected.add(message.id)
+            selected = {each.id for each in (*recent, *prompt) if each.sequence is not None}
             unselected = max(0, await conversation.count_uncovered() - len(selected))
         ledger = conversation.ledger if self.shows_ledger else ()
         record = context.record.ledger
@@ -226,11 +223,8 @@ class FunctionsBasedAgent:
             RECALL_FAILURES.inc()
             log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
             return memories
-        messages: list[str] = []
-        scores: list[float] = []
-        for hit in memories.messages:
-            messages.append(hit.message.id)
-            scores.append(round(hit.score, 3))
+        messages = [hit.message.id for hit in memories.messages]
+        scores = [round(hit.score, 3) for hit in memories.messages]
         facts = [fact.id for fact in memories.facts]
         log.info("recalled", count=len(messages), messages=messages, scores=scores, facts=facts)
         thinking.recalled = memories

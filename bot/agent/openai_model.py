@@ -72,6 +72,7 @@ class Patience:
     longest_wait_s: float = 30.0
 
 
+@dataclass(slots=True, kw_only=True)
 class Breaker:
     """The circuit breaker of one model at one endpoint. Each process has its own.
 
@@ -82,25 +83,21 @@ class Breaker:
     prompt never opens it, and neither does an unreachable endpoint, which may be back at the next request.
     """
 
-    def __init__(
-        self,
-        *,
-        first_s: float = 5.0,
-        longest_s: float = 60.0,
-        clock: Callable[[], float] = time.monotonic,
-        may_be_missing: bool = False,
-    ) -> None:
-        """The first pause is `first_s` seconds. Each failed probe doubles it, up to `longest_s`.
+    # The first pause in seconds. Each failed probe doubles it, up to `longest_s`.
+    first_s: float = 5.0
+    longest_s: float = 60.0
+    clock: Callable[[], float] = time.monotonic
+    # True: a model that the endpoint does not have opens nothing, because another answers instead.
+    may_be_missing: bool = False
+    _failure: type[TellUser] | None = None
+    _pause_s: float = 0.0
+    _open_until: float = 0.0
+    _is_probing: bool = False
 
-        `may_be_missing`: a model that the endpoint does not have opens nothing, because another answers instead.
-        """
-        self._opening = (ModelBarred, ModelQuotaExhausted, *(() if may_be_missing else (ModelMissing,)))
-        self._first_s, self._longest_s = first_s, longest_s
-        self._clock = clock
-        self._failure: type[TellUser] | None = None
-        self._pause_s = 0.0
-        self._open_until = 0.0
-        self._is_probing = False
+    @property
+    def _opening(self) -> tuple[type[TellUser], ...]:
+        always = (ModelBarred, ModelQuotaExhausted)
+        return always if self.may_be_missing else (*always, ModelMissing)
 
     @property
     def is_open(self) -> bool:
@@ -111,7 +108,7 @@ class Breaker:
     def guard(self) -> Generator[None]:
         """Wrap one request. While the breaker is open, raise its failure instead of running the block."""
         if self._failure is not None:
-            if self._is_probing or self._clock() < self._open_until:
+            if self._is_probing or self.clock() < self._open_until:
                 MODEL_BREAKER.labels("refused").inc()
                 raise self._failure
             yield from self._probe()
@@ -140,14 +137,14 @@ class Breaker:
             self._close()
         finally:
             self._is_probing = False
-            self._open_until = self._clock() + self._pause_s
+            self._open_until = self.clock() + self._pause_s
 
     def _open(self, failure: TellUser) -> None:
         if self._failure is None:
             MODEL_BREAKERS_OPEN.inc()
         self._failure = type(failure)
-        self._pause_s = min(max(self._first_s, 2 * self._pause_s), self._longest_s)
-        self._open_until = self._clock() + self._pause_s
+        self._pause_s = min(max(self.first_s, 2 * self._pause_s), self.longest_s)
+        self._open_until = self.clock() + self._pause_s
         MODEL_BREAKER.labels("opened").inc()
         log.error("model_breaker_opened", failure=self._failure.__name__, probe_in_s=self._pause_s)
 
