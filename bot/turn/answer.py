@@ -139,14 +139,17 @@ class Conversations:
             request_id=request_id,
             metadata=metadata or {},
             agent_name=snapshot.active_agent,
-            artifacts=ContextArtifacts(
-                self.redis,
-                ref,
-                epoch=lambda: history.epoch,
-                clock=self.clock,
-                ttl_s=self.artifact_ttl_s,
-                keep_beyond=self.artifact_chars,
-            ),
+            artifacts=self._artifacts(ref, history),
+        )
+
+    def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
+        return ContextArtifacts(
+            self.redis,
+            ref,
+            epoch=lambda: history.epoch,
+            clock=self.clock,
+            ttl_s=self.artifact_ttl_s,
+            keep_beyond=self.artifact_chars,
         )
 
     def _reminders(
