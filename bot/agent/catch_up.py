@@ -7,7 +7,15 @@ from typing import Any
 
 from bot.agent.model import JsonSchema, PromptMessage, Usage
 from bot.agent.prompt.text import HAPPENED, plain_name
-from bot.agent.structured import INTEGERS, TEXT, StructuredModel, list_of, object_of, read_number
+from bot.agent.structured import (
+    INTEGERS,
+    TEXT,
+    StructuredModel,
+    ask_for_less,
+    list_of,
+    object_of,
+    read_number,
+)
 from memory.characters import one_line
 from memory.errors import SummaryFailed
 from memory.history.heard import HeardLine
@@ -28,7 +36,6 @@ _ANSWER_SHARE = 4
 _LEAST_ROOM = 200
 _BYTES_OF_A_TOKEN = 3
 """A cautious estimate: exact counts of all lines would take long. Each request is counted exactly."""
-_HALVINGS = 2
 _KINDS = ("asked", "decided", "told")
 """Kinds of points in the order in which they are told."""
 
@@ -105,13 +112,7 @@ class CatchUpWriter:
         `usages` receives the usage of each request. Raises SummaryFailed, with `is_too_long` if the endpoint takes
         less than we assume.
         """
-        for halvings in range(_HALVINGS + 1):
-            try:
-                return await self._write(lines, reader, share=2**halvings, usages=usages)
-            except SummaryFailed as failure:
-                if not failure.is_too_long or halvings == _HALVINGS:
-                    raise
-        raise SummaryFailed
+        return await ask_for_less(lambda share: self._write(lines, reader, share=share, usages=usages))
 
     async def _write(
         self, lines: Sequence[HeardLine], reader: str, *, share: int, usages: list[Usage]

@@ -4,6 +4,7 @@ import asyncio
 import contextvars
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -15,22 +16,16 @@ async def call_in_daemon_thread(function: Callable[[], T], *, name: str) -> T:
     A cancelled call abandons the thread, because Python cannot end it. The threads of the loop's own executor
     would delay the shutdown.
     """
-    loop = asyncio.get_running_loop()
-    # The error is a value here: a future refuses StopIteration as its exception.
-    settled: asyncio.Future[tuple[T, None] | tuple[None, BaseException]] = loop.create_future()
     context = contextvars.copy_context()
-
-    def settle(outcome: tuple[T, None] | tuple[None, BaseException]) -> None:
-        if not settled.done():
-            settled.set_result(outcome)
+    # The error is a value here: a future of asyncio refuses StopIteration as its exception.
+    outcome: Future[tuple[T, None] | tuple[None, BaseException]] = Future()
+    outcome.set_running_or_notify_cancel()  # from now on a cancelled caller does not cancel it
 
     def work() -> None:
-        outcome = _outcome_of(lambda: context.run(function))
-        if not loop.is_closed():
-            loop.call_soon_threadsafe(settle, outcome)
+        outcome.set_result(_outcome_of(lambda: context.run(function)))
 
     threading.Thread(target=work, name=name, daemon=True).start()
-    value, error = await settled
+    value, error = await asyncio.wrap_future(outcome)
     if error is not None:
         raise error
     return value  # pyright: ignore[reportReturnType] - with no error the value is a T, which pairs cannot say

@@ -3,7 +3,6 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypedDict, Unpack
 
 import structlog
 
@@ -59,52 +58,35 @@ class PromptLimits:
         return self.context_window - self.answer_tokens
 
 
-class PromptOptions(TypedDict, total=False):
-    """Optional arguments of FunctionsBasedAgent."""
-
-    # The agent's name in prompt records; "" by default.
-    name: str
-    # "cached" by default.
-    order: PromptOrder
-    # True (the default) if prompts contain the tool calls of past turns.
-    shows_ledger: bool
-    # Chooses the window while no summary can be written (row I7); `message_selector` by default.
-    fallback_selector: MessageSelector
-    # The tools of MCP servers, and the servers.
-    mcp: McpToolset | None
-    servers: McpTools | None
-
-
+@dataclass(kw_only=True, eq=False)
 class FunctionsBasedAgent:
     """An agent whose tools are a model's functions. Subclasses may override `next_action` or any of its steps."""
 
-    def __init__(
-        self,
-        *,
-        model: ChatModel,
-        prompt: str,
-        tools: Sequence[Tool],
-        message_selector: MessageSelector,
-        tokenizer: TokenCounter,
-        limits: PromptLimits,
-        **options: Unpack[PromptOptions],
-    ) -> None:
+    model: ChatModel
+    prompt: str
+    tools: Sequence[Tool]
+    message_selector: MessageSelector
+    tokenizer: TokenCounter
+    limits: PromptLimits
+    # The agent's name in prompt records.
+    name: str = ""
+    order: PromptOrder = "cached"
+    # True if prompts contain the tool calls of past turns.
+    shows_ledger: bool = True
+    # Chooses the window while no summary can be written (row I7); None: `message_selector` does.
+    fallback_selector: MessageSelector | None = None
+    # The tools of MCP servers, and the servers.
+    mcp: McpToolset | None = None
+    servers: McpTools | None = None
+
+    def __post_init__(self) -> None:
         """Raises ValueError if two tools have the same name."""
-        self.model = model
-        self.prompt = prompt
-        self.message_selector = message_selector
-        self.fallback_selector = options.get("fallback_selector", message_selector)
-        self.tokenizer = tokenizer
-        self.limits = limits
-        self.name = options.get("name", "")
-        self.order: PromptOrder = options.get("order", "cached")
-        self.shows_ledger = options.get("shows_ledger", True)
-        self.mcp, self.servers = options.get("mcp"), options.get("servers")
-        self._left_out: frozenset[str] = frozenset()
-        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        if len(self.tools) != len(tools):
+        self._own = {tool.name: tool for tool in self.tools}
+        if len(self._own) != len(self.tools):
             raise ValueError("two tools have the same name")
-        self.budget = PromptBudget(window=limits.context_window, room=limits.prompt_tokens, order=self.order)
+        limits = self.limits
+        self._budget = PromptBudget(window=limits.context_window, room=limits.prompt_tokens, order=self.order)
+        self._left_out: frozenset[str] = frozenset()
         self._offered = lru_cache(maxsize=_CALLERS)(self._list_offered)
 
     @property
@@ -115,16 +97,16 @@ class FunctionsBasedAgent:
     @property
     def roles(self) -> Collection[Role]:
         """The roles in the scopes of its tools."""
-        own: set[Role] = {tool.scope.who for tool in self.tools.values()}
+        own: set[Role] = {tool.scope.who for tool in self.tools}
         return own | self.mcp.roles if self.mcp else own
 
     async def all_tools(self) -> Mapping[str, Tool]:
         """Return its tools by their names: its own, and those of its MCP servers that fit its prompts."""
         if self.mcp is None or self.servers is None:
-            return self.tools
+            return self._own
         listed = await self.mcp.load(self.servers)
-        added = {name: tool for name, tool in listed.items() if name not in self.tools}
-        own = [tool.spec for tool in self.tools.values()]
+        added = {name: tool for name, tool in listed.items() if name not in self._own}
+        own = [tool.spec for tool in self.tools]
         taken = measure(PromptParts(system=self.prompt, tools=own, is_group=True), meter=self.tokenizer)
         room = (self.limits.prompt_tokens - taken.tokens) // _MCP_SHARE
         fitting = fit_tools(
@@ -137,7 +119,7 @@ class FunctionsBasedAgent:
         if left_out - self._left_out:
             log.warning("mcp_tools_too_large", agent=self.name, tools=sorted(left_out), room=room)
         self._left_out = left_out
-        return {**self.tools, **fitting}
+        return {**self._own, **fitting}
 
     async def next_action(self, context: AgentContext) -> Action:
         """Return the next action of this run. Raises the TellUser errors of the model."""
@@ -156,7 +138,7 @@ class FunctionsBasedAgent:
 
     async def preview(self, context: AgentContext) -> AssembledPrompt:
         """Return the next request of this context without a model call. Raises PromptTooLong."""
-        return assemble(await self.gather(context), self.budget, meter=self.tokenizer, agent=self.name)
+        return assemble(await self.gather(context), self._budget, meter=self.tokenizer, agent=self.name)
 
     async def prompt_size(self, context: AgentContext) -> PromptSize:
         """Return the size of the next request before anything is left out."""
@@ -177,10 +159,7 @@ class FunctionsBasedAgent:
         recalled = await self.recall(context, prompt, recent)
         unselected = 0
         if conversation.count_uncovered is not None:
-            selected: set[str] = set()
-            for message in (*recent, *prompt):
-                if message.sequence is not None:
-                    selected.add(message.id)
+            selected = {each.id for each in (*recent, *prompt) if each.sequence is not None}
             unselected = max(0, await conversation.count_uncovered() - len(selected))
         ledger = conversation.ledger if self.shows_ledger else ()
         record = context.record.ledger
@@ -205,7 +184,9 @@ class FunctionsBasedAgent:
     async def select_recent(self, context: AgentContext) -> list[Message]:
         """Return the window that the selector chooses from the messages without a summary."""
         conversation = context.conversation
-        selector = self.fallback_selector if conversation.is_window_short else self.message_selector
+        selector = self.message_selector
+        if conversation.is_window_short and self.fallback_selector is not None:
+            selector = self.fallback_selector
         if conversation.summary is not None:
             selector = AfterSequence(selector, conversation.summary.upto_sequence)
         return await context.chat_history.select_messages(selector)
@@ -242,11 +223,8 @@ class FunctionsBasedAgent:
             RECALL_FAILURES.inc()
             log.warning("recall_unavailable", context_id=context.context_id, reason=str(error))
             return memories
-        messages: list[str] = []
-        scores: list[float] = []
-        for hit in memories.messages:
-            messages.append(hit.message.id)
-            scores.append(round(hit.score, 3))
+        messages = [hit.message.id for hit in memories.messages]
+        scores = [round(hit.score, 3) for hit in memories.messages]
         facts = [fact.id for fact in memories.facts]
         log.info("recalled", count=len(messages), messages=messages, scores=scores, facts=facts)
         thinking.recalled = memories
@@ -257,7 +235,7 @@ class FunctionsBasedAgent:
 
         If the endpoint finds the prompt too long, retry once with half of its tokens.
         """
-        budget, number = self.budget, len(context.thinking.completed_steps) + 1
+        budget, number = self._budget, len(context.thinking.completed_steps) + 1
         while True:
             prompt = assemble(parts, budget, meter=self.tokenizer, agent=self.name)
             context.record.prompts.append(prompt.record)
@@ -272,7 +250,7 @@ class FunctionsBasedAgent:
             try:
                 return await call.run(self.model.chat(prompt.messages, parts.tools, on_text=call.take))
             except PromptTooLong:
-                if budget is not self.budget:
+                if budget is not self._budget:
                     raise
             budget = replace(budget, room=prompt.record.tokens // 2)
             log.warning("prompt_too_long", assumed_window=budget.window, retried_with=budget.room)
@@ -291,7 +269,7 @@ class FunctionsBasedAgent:
         return tuple(tool.spec for tool in permitted(await self.all_tools(), caller).values())
 
     def _list_offered(self, caller: Caller) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in permitted(self.tools, caller).values())
+        return tuple(tool.spec for tool in permitted(self._own, caller).values())
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:

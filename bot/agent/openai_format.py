@@ -48,20 +48,13 @@ def request_body(
     model: str, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, sees: bool = True
 ) -> dict[str, object]:
     """Return the body of a streamed request. A model that does not see gets a line in place of pictures."""
-    body: dict[str, object] = {"model": model, "stream": True}
-    body["messages"] = contents = list[object]()
-    for message in messages:
-        is_blind = message.images and not sees
-        contents.append(_message_body(_without_images(message) if is_blind else message))
+    contents = [
+        _message_body(_without_images(message) if message.images and not sees else message)
+        for message in messages
+    ]
+    body: dict[str, object] = {"model": model, "stream": True, "messages": contents}
     if tools:  # endpoints refuse an empty list
-        body["tools"] = bodies = list[object]()
-        for tool in tools:
-            function = {
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": dict(tool.parameters),
-            }
-            bodies.append({"type": "function", "function": function})
+        body["tools"] = list(map(_tool_body, tools))
     return body
 
 
@@ -73,6 +66,11 @@ def json_forms(schema: JsonSchema) -> tuple[Mapping[str, object], ...]:
         {"response_format": {"type": "json_object"}},
         {},
     )
+
+
+def _tool_body(tool: ToolSpec) -> dict[str, object]:
+    function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": function}
 
 
 def _without_images(message: PromptMessage) -> PromptMessage:

@@ -72,6 +72,7 @@ class Patience:
     longest_wait_s: float = 30.0
 
 
+@dataclass(slots=True, kw_only=True)
 class Breaker:
     """The circuit breaker of one model at one endpoint. Each process has its own.
 
@@ -82,25 +83,21 @@ class Breaker:
     prompt never opens it, and neither does an unreachable endpoint, which may be back at the next request.
     """
 
-    def __init__(
-        self,
-        *,
-        first_s: float = 5.0,
-        longest_s: float = 60.0,
-        clock: Callable[[], float] = time.monotonic,
-        may_be_missing: bool = False,
-    ) -> None:
-        """The first pause is `first_s` seconds. Each failed probe doubles it, up to `longest_s`.
+    # The first pause in seconds. Each failed probe doubles it, up to `longest_s`.
+    first_s: float = 5.0
+    longest_s: float = 60.0
+    clock: Callable[[], float] = time.monotonic
+    # True: a model that the endpoint does not have opens nothing, because another answers instead.
+    may_be_missing: bool = False
+    _failure: type[TellUser] | None = None
+    _pause_s: float = 0.0
+    _open_until: float = 0.0
+    _is_probing: bool = False
 
-        `may_be_missing`: a model that the endpoint does not have opens nothing, because another answers instead.
-        """
-        self._opening = (ModelBarred, ModelQuotaExhausted, *(() if may_be_missing else (ModelMissing,)))
-        self._first_s, self._longest_s = first_s, longest_s
-        self._clock = clock
-        self._failure: type[TellUser] | None = None
-        self._pause_s = 0.0
-        self._open_until = 0.0
-        self._is_probing = False
+    @property
+    def _opening(self) -> tuple[type[TellUser], ...]:
+        always = (ModelBarred, ModelQuotaExhausted)
+        return always if self.may_be_missing else (*always, ModelMissing)
 
     @property
     def is_open(self) -> bool:
@@ -111,7 +108,7 @@ class Breaker:
     def guard(self) -> Generator[None]:
         """Wrap one request. While the breaker is open, raise its failure instead of running the block."""
         if self._failure is not None:
-            if self._is_probing or self._clock() < self._open_until:
+            if self._is_probing or self.clock() < self._open_until:
                 MODEL_BREAKER.labels("refused").inc()
                 raise self._failure
             yield from self._probe()
@@ -140,14 +137,14 @@ class Breaker:
             self._close()
         finally:
             self._is_probing = False
-            self._open_until = self._clock() + self._pause_s
+            self._open_until = self.clock() + self._pause_s
 
     def _open(self, failure: TellUser) -> None:
         if self._failure is None:
             MODEL_BREAKERS_OPEN.inc()
         self._failure = type(failure)
-        self._pause_s = min(max(self._first_s, 2 * self._pause_s), self._longest_s)
-        self._open_until = self._clock() + self._pause_s
+        self._pause_s = min(max(self.first_s, 2 * self._pause_s), self.longest_s)
+        self._open_until = self.clock() + self._pause_s
         MODEL_BREAKER.labels("opened").inc()
         log.error("model_breaker_opened", failure=self._failure.__name__, probe_in_s=self._pause_s)
 
@@ -158,36 +155,24 @@ class Breaker:
         log.warning("model_breaker_closed")
 
 
+@dataclass(slots=True, kw_only=True)
 class OpenAIModel:
     """A ChatModel and a JsonModel on Chat Completions, always streamed.
 
     Connection errors, 408, 409, temporary 429, 5xx, a broken stream and a silence are retried as a whole; an empty
     reply is retried once. `Breaker` stops requests to an endpoint that refuses all of them. Error messages contain
-    no text of the endpoint, no URL and no key. For a model that does not see (`sees`, or the endpoint says so), a
-    line replaces the pictures.
+    no text of the endpoint, no URL and no key.
     """
 
-    def __init__(
-        self,
-        client: AsyncOpenAI,
-        *,
-        model: str,
-        patience: Patience | None = None,
-        breaker: Breaker | None = None,
-        sees: bool = True,
-    ) -> None:
-        self._client = client
-        self._model = model
-        self._patience = patience or Patience()
-        self._breaker = breaker or Breaker()
-        self._sees = sees
-        self._asks_for_usage = True
-        self._json_form = 0
-
-    @property
-    def name(self) -> str:
-        """See `JsonModel.name`."""
-        return self._model
+    client: AsyncOpenAI
+    # See `JsonModel.name`.
+    name: str
+    patience: Patience
+    breaker: Breaker
+    # For a model that does not see (this, or the endpoint says so), a line replaces the pictures.
+    sees: bool
+    _asks_for_usage: bool = True
+    _json_form: int = 0
 
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
@@ -197,22 +182,22 @@ class OpenAIModel:
         Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred, ModelMissing), PromptTooLong or
         ModelRepliedNothing.
         """
-        sees = self._sees
+        sees = self.sees
         try:
-            return await self._reply(request_body(self._model, messages, tools, sees=sees), on_text)
+            return await self._reply(request_body(self.name, messages, tools, sees=sees), on_text)
         except (ModelRefused, ModelUnavailable) as error:
             if not sees:
                 raise
             self._accept_refusal_of_images(error, messages)
-        return await self._reply(request_body(self._model, messages, tools, sees=False), on_text)
+        return await self._reply(request_body(self.name, messages, tools, sees=False), on_text)
 
     def _accept_refusal_of_images(self, error: TellUser, messages: Sequence[PromptMessage]) -> None:
         """Raise the error if it is not about pictures. A model that takes no pictures at all gets no more of them."""
         text = _text_of(error).lower()
         if not any(message.images for message in messages) or not any(word in text for word in _IMAGE_WORDS):
             raise error
-        self._sees = not any(phrase in text for phrase in _BLIND_PHRASES)
-        log.warning("pictures_refused", model=self._model, sees=self._sees)
+        self.sees = not any(phrase in text for phrase in _BLIND_PHRASES)
+        log.warning("pictures_refused", model=self.name, sees=self.sees)
 
     async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
         """Return one reply; see `JsonModel.chat_json`. Raises the errors of `chat`.
@@ -220,7 +205,7 @@ class OpenAIModel:
         If the endpoint refuses `json_schema`, all later requests ask for any JSON object; if it refuses that too,
         for a plain answer.
         """
-        body = request_body(self._model, messages, ())
+        body = request_body(self.name, messages, ())
         while True:
             forms = json_forms(schema)
             form = self._json_form
@@ -233,13 +218,13 @@ class OpenAIModel:
 
     async def _reply(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
         async for attempt in stamina.retry_context(
-            on=_RetryRule(self._patience.longest_wait_s),
-            attempts=self._patience.tries,
+            on=_RetryRule(self.patience.longest_wait_s),
+            attempts=self.patience.tries,
             timeout=None,
-            wait_initial=self._patience.first_wait_s,
-            wait_jitter=self._patience.first_wait_s,
+            wait_initial=self.patience.first_wait_s,
+            wait_jitter=self.patience.first_wait_s,
         ):
-            with attempt, self._breaker.guard():
+            with attempt, self.breaker.guard():
                 return await self._try(body, on_text)
         raise ModelUnavailable
 
@@ -282,12 +267,12 @@ class OpenAIModel:
 
     async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any]]:
         """Yield the chunks of one request. Translate every failure."""
-        idle_s = self._patience.idle_s
+        idle_s = self.patience.idle_s
         try:
             async with asyncio.timeout(idle_s):
                 # `chat.completions.create` takes 4 ms to check and copy 30 messages, and the iterator of its
                 # stream 20 µs more for each chunk than ours.
-                stream = await self._client.post(
+                stream = await self.client.post(
                     "/chat/completions",
                     cast_to=object,
                     body=body,
@@ -302,7 +287,7 @@ class OpenAIModel:
         except (OpenAIError, httpx2.RequestError, ValueError, RecursionError) as error:
             failure = _translate(error)
             if isinstance(failure, ModelMissing):
-                failure.model = self._model
+                failure.model = self.name
             raise failure from error
 
 
@@ -320,7 +305,9 @@ async def open_openai_model(
     patience = patience or Patience()
     timeout = Timeout(patience.idle_s, connect=_CONNECT_S)
     async with open_client(api_key=api_key, base_url=base_url, timeout=timeout) as client:
-        yield OpenAIModel(client, model=model, patience=patience, breaker=breaker, sees=sees)
+        yield OpenAIModel(
+            client=client, name=model, patience=patience, breaker=breaker or Breaker(), sees=sees
+        )
 
 
 @dataclass(slots=True)

@@ -3,17 +3,20 @@
 import asyncio
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from bot.agent.model import JsonModel, JsonSchema, MeteredCall, PromptMessage, Usage
 from bot.errors import PromptTooLong, TellUser
 from memory.errors import SummaryFailed
 from memory.history.selectors import TokenCounter
 
+T = TypeVar("T")
+
 _MESSAGE_OVERHEAD = 4
 _REPLY_OVERHEAD = 3
+_HALVINGS = 2
 _OBJECTS_TRIED = 500
 """Places at which the object of an answer may begin: prose and thoughts around it have braces too."""
 
@@ -94,6 +97,20 @@ class StructuredModel:
         """Return the tokens of a request."""
         texts = sum(_MESSAGE_OVERHEAD + self.tokenizer.count(message.text) for message in messages)
         return _REPLY_OVERHEAD + texts + self.tokenizer.count(json.dumps(dict(schema.schema)))
+
+
+async def ask_for_less(work: Callable[[int], Awaitable[T]]) -> T:
+    """Return the result of `work(1)`, or of `work(2)` or `work(4)` if its requests were too long.
+
+    The argument says by what to divide the room of a request. Raises SummaryFailed.
+    """
+    for halvings in range(_HALVINGS):
+        try:
+            return await work(2**halvings)
+        except SummaryFailed as failure:
+            if not failure.is_too_long:
+                raise
+    return await work(2**_HALVINGS)
 
 
 def parse_answer(text: str, schema: JsonSchema) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 from bot.agent.actions import CompletedStep
 from bot.agent.digest import DIGEST_PROMPT, digest_lines, step_artifacts, step_lines, stored_results
 from bot.agent.model import JsonSchema, PromptMessage, Usage
-from bot.agent.structured import TEXT, TEXTS, StructuredModel, list_of, object_of
+from bot.agent.structured import TEXT, TEXTS, StructuredModel, ask_for_less, list_of, object_of
 from memory.characters import well_formed
 from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerEntry
@@ -53,7 +53,6 @@ dates and quoted wording exact. Write in the language of the conversation. At mo
 _WORDS_OF_A_TOKEN = 0.6
 _ANSWER_SHARE = 2
 """The JSON of an answer takes about twice the tokens of its text."""
-_HALVINGS = 2
 _LEAST_ROOM = 64
 _LONGEST_ITEM = 1_000
 
@@ -122,13 +121,7 @@ class ModelSummarizer:
 
         Steps that do not fit one request take several; `usages` receives the usage of each. Raises SummaryFailed.
         """
-        for halvings in range(_HALVINGS + 1):
-            try:
-                return await self._digest(task, digest, steps, share=2**halvings, usages=usages)
-            except SummaryFailed as failure:
-                if not failure.is_too_long or halvings == _HALVINGS:
-                    raise
-        raise SummaryFailed
+        return await ask_for_less(lambda share: self._digest(task, digest, steps, share=share, usages=usages))
 
     async def _digest(
         self, task: str, digest: str, steps: Sequence[CompletedStep], *, share: int, usages: list[Usage]

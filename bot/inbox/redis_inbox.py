@@ -1,6 +1,7 @@
 """The inbox on Redis: accept updates; claim, keep and settle contexts. Each step is one Lua script."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 
 from pydantic import TypeAdapter
@@ -54,38 +55,36 @@ def settle(ref: ContextRef, *, fence: Fence, context: str, rotate: bool, handed_
 def leave(partition: int, *, group: str, consumer: str, worker: str) -> ScriptCall: ...
 
 
+@dataclass(slots=True)
 class RedisInbox:
     """The inbox of all partitions. Times are Unix seconds from `clock`."""
 
-    def __init__(
-        self,
-        redis: RedisClient,
-        *,
-        partitions: int,
-        box_limit: int,
-        clock: Callable[[], float],
-        talk_limit: int = TALK_LINES,
-        version: str = "",
-    ) -> None:
-        """`version` is of the program. Workers are listed as alive with it, or not at all without one."""
-        self._redis = redis
-        self._partitions = partitions
+    redis: RedisClient
+    _: KW_ONLY
+    partitions: int
+    box_limit: int
+    clock: Callable[[], float]
+    talk_limit: int = TALK_LINES
+    version: str = ""
+    """Of the program. Workers are listed as alive with it, or not at all without one."""
+    _limits: Mapping[str, int] = field(init=False)
+    _doors: Sequence[GroupCommit] = field(init=False)
+
+    def __post_init__(self) -> None:
         self._limits = {
-            "box": box_limit,
-            "talk": talk_limit,
+            "box": self.box_limit,
+            "talk": self.talk_limit,
             "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
             "stop_ttl": keys.STOP_TTL_S,
             "talk_ttl": keys.TALK_TTL_S,
         }
-        self._clock = clock
-        self._version = version
-        self._doors = [GroupCommit(redis.run_all_durably) for _ in range(partitions)]
+        self._doors = [GroupCommit(self.redis.run_all_durably) for _ in range(self.partitions)]
 
     async def open(self) -> None:
         """Create the consumer groups. They begin at 0, so that they include what was accepted before them."""
-        for partition in range(self._partitions):
+        for partition in range(self.partitions):
             try:
-                await self._redis.call(
+                await self.redis.call(
                     "XGROUP", "CREATE", keys.partition_key(partition, "ready"), GROUP, "0", "MKSTREAM"
                 )
             except CommandRefused as error:
@@ -100,7 +99,7 @@ class RedisInbox:
         """
         partition = arrival.ref.partition
         update = keys.partition_key(partition, "update", arrival.update_id)
-        call = accept(arrival.ref, update=update, arrival=arrival, now=self._clock(), limits=self._limits)
+        call = accept(arrival.ref, update=update, arrival=arrival, now=self.clock(), limits=self._limits)
         outcome: Accepted = await self._doors[partition].run(call)
         return outcome
 
@@ -108,7 +107,7 @@ class RedisInbox:
         """Claim up to `count` waiting contexts. Wait up to `wait_ms` (less than 5,000) for the first one."""
         stream = keys.partition_key(partition, "ready")
         try:
-            reply = await self._redis.call(
+            reply = await self.redis.call(
                 *("XREADGROUP", "GROUP", GROUP, consumer, "COUNT", count, "BLOCK", wait_ms),
                 *("STREAMS", stream, ">"),
             )
@@ -135,7 +134,7 @@ class RedisInbox:
             group=GROUP,
             consumer=consumer,
             worker="" if partition else self._worker(consumer),
-            now=self._clock(),
+            now=self.clock(),
             limits={
                 "idle_ms": idle_ms,
                 "count": count,
@@ -145,7 +144,7 @@ class RedisInbox:
             prefixes=keys.key_prefixes(partition),
         )
         claims: list[Claim] = []
-        for entry, context, delivery, deaths in await self._redis.run(call):
+        for entry, context, delivery, deaths in await self.redis.run(call):
             ref = ContextRef(context_id=context, partition=partition)
             fence = Fence(group=GROUP, consumer=consumer, entry=entry, delivery=delivery)
             claims.append(Claim(ref=ref, fence=fence, deaths=deaths, is_taken_over=True))
@@ -153,7 +152,7 @@ class RedisInbox:
 
     async def keep(self, claim: Claim) -> None:
         """Give a sign of life. Raises Fenced if another worker has taken the context over."""
-        if not await self._redis.run(heartbeat(claim.ref, fence=claim.fence)):
+        if not await self.redis.run(heartbeat(claim.ref, fence=claim.fence)):
             raise Fenced
 
     async def let_others_in(self, claim: Claim) -> None:
@@ -164,7 +163,7 @@ class RedisInbox:
         call = let_others_in(
             claim.ref, fence=claim.fence, updates=keys.partition_key(claim.ref.partition, "update", "")
         )
-        if not await self._redis.run(call):
+        if not await self.redis.run(call):
             raise Fenced
 
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
@@ -175,7 +174,7 @@ class RedisInbox:
         """
         ref = claim.ref
         back = "" if handed_back is None else keys.partition_key(ref.partition, "update", handed_back)
-        outcome = await self._redis.run(
+        outcome = await self.redis.run(
             settle(ref, fence=claim.fence, context=ref.context_id, rotate=rotate, handed_back=back)
         )
         if outcome == "fenced":
@@ -185,22 +184,22 @@ class RedisInbox:
     async def leave(self, partition: int, *, consumer: str) -> None:
         """Take this consumer out of the group, unless it still holds entries."""
         call = leave(partition, group=GROUP, consumer=consumer, worker=self._worker(consumer))
-        await self._redis.run(call)
+        await self.redis.run(call)
 
     def _worker(self, consumer: str) -> str:
-        return f"{consumer} {self._version}" if self._version else ""
+        return f"{consumer} {self.version}" if self.version else ""
 
     async def depth(self, partition: int) -> tuple[int, float]:
         """Return the number of contexts in `ready`, waiting or claimed, and the age of the oldest in seconds."""
         stream = keys.partition_key(partition, "ready")
-        count, oldest = await self._redis.calls([("XLEN", stream), ("XRANGE", stream, "-", "+", "COUNT", 1)])
+        count, oldest = await self.redis.calls([("XLEN", stream), ("XRANGE", stream, "-", "+", "COUNT", 1)])
         if not oldest:
             return (int(count), 0.0)
-        return (int(count), max(0.0, self._clock() - int(oldest[0][0].partition("-")[0]) / 1000))
+        return (int(count), max(0.0, self.clock() - int(oldest[0][0].partition("-")[0]) / 1000))
 
     async def last_signal(self, partition: int) -> str:
         """Return the stream id of the newest signal. `signals` can begin after it."""
-        newest = await self._redis.call(
+        newest = await self.redis.call(
             "XREVRANGE", keys.partition_key(partition, "control"), "+", "-", "COUNT", 1
         )
         return newest[0][0] if newest else "0-0"
@@ -210,7 +209,7 @@ class RedisInbox:
     ) -> tuple[str, list[tuple[str, Signal]]]:
         """Wait for signals after the stream id `after`. Return the last id and pairs of context id and signal."""
         stream = keys.partition_key(partition, "control")
-        entries = _entries(await self._redis.call("XREAD", "BLOCK", wait_ms, "STREAMS", stream, after))
+        entries = _entries(await self.redis.call("XREAD", "BLOCK", wait_ms, "STREAMS", stream, after))
         signals = [(fields["context"], _SIGNAL.validate_python(fields)) for _, fields in entries]
         return entries[-1][0] if entries else after, signals
 

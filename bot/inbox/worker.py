@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 
 import stamina
 import structlog
@@ -64,26 +64,18 @@ class _Hold:
     """The time of the event loop at which the claim was taken or kept last."""
 
 
+@dataclass(frozen=True, slots=True)
 class Worker:
     """Works on as many contexts at a time as it has slots, until it is stopped. One instance per event loop."""
 
-    def __init__(
-        self,
-        inbox: RedisInbox,
-        work: Work,
-        *,
-        consumer: str,
-        partitions: int,
-        isolation: Isolation,
-        lease_s: float,
-    ) -> None:
-        self._inbox = inbox
-        self._work = work
-        self._consumer = consumer
-        self._partitions = partitions
-        self._isolation = isolation
-        self._lease_s = lease_s
-        self._held: dict[asyncio.Task[None], _Hold] = {}
+    inbox: RedisInbox
+    work: Work
+    _: KW_ONLY
+    consumer: str
+    partitions: int
+    isolation: Isolation
+    lease_s: float
+    _held: dict[asyncio.Task[None], _Hold] = field(default_factory=dict[asyncio.Task[None], _Hold])
 
     async def run(self, stopping: asyncio.Event, *, grace_s: float = GRACE_S) -> None:
         """Work until `stopping`. Then claim nothing more, and cancel the work that still runs after `grace_s`.
@@ -96,7 +88,7 @@ class Worker:
             async with asyncio.TaskGroup() as group:
                 loops = [
                     group.create_task(loop(partition, stopping), name=f"{loop.__name__}-{partition}")
-                    for partition in range(self._partitions)
+                    for partition in range(self.partitions)
                     for loop in (self._claim_forever, self._sweep_forever)
                 ]
                 await stopping.wait()
@@ -117,11 +109,11 @@ class Worker:
                 await _retrying((*_AWAY, CommandRefused), self._claim, partition, stopping)
 
     async def _claim(self, partition: int, stopping: asyncio.Event) -> None:
-        async with self._isolation.slot():
+        async with self.isolation.slot():
             pass  # there is room for one more context
         if stopping.is_set():
             return
-        claims = await self._inbox.claim(partition, consumer=self._consumer, count=1, wait_ms=CLAIM_WAIT_MS)
+        claims = await self.inbox.claim(partition, consumer=self.consumer, count=1, wait_ms=CLAIM_WAIT_MS)
         for claim in claims:
             self._start(claim)
         await asyncio.sleep(0)  # the new task asks for its slot before the next claim does
@@ -129,15 +121,15 @@ class Worker:
     async def _sweep_forever(self, partition: int, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
             taken = await _retrying((*_AWAY, CommandRefused), self._sweep, partition)
-            pause_s = self._lease_s / 4 if taken < SWEPT_AT_ONCE else SWEEP_PAUSE_S
+            pause_s = self.lease_s / 4 if taken < SWEPT_AT_ONCE else SWEEP_PAUSE_S
             with suppress(TimeoutError):
                 async with asyncio.timeout(pause_s):
                     await stopping.wait()
 
     async def _sweep(self, partition: int) -> int:
         """Take over contexts whose worker has been silent for a lease. Return their number."""
-        claims = await self._inbox.sweep(
-            partition, consumer=self._consumer, count=SWEPT_AT_ONCE, idle_ms=int(self._lease_s * 1000)
+        claims = await self.inbox.sweep(
+            partition, consumer=self.consumer, count=SWEPT_AT_ONCE, idle_ms=int(self.lease_s * 1000)
         )
         for claim in claims:
             log.warning("context_taken_over", context=claim.ref.context_id, delivery=claim.fence.delivery)
@@ -176,21 +168,21 @@ class Worker:
             wait_jitter=FIRST_PAUSE_S,
         ):
             with attempt:
-                await self._inbox.keep(claim)
+                await self.inbox.keep(claim)
                 await self._begin(claim)
 
     async def _begin(self, claim: Claim) -> None:
-        async with self._isolation.begin(claim, lambda: self._let_others_in(claim)):
-            await self._work(claim)
+        async with self.isolation.begin(claim, lambda: self._let_others_in(claim)):
+            await self.work(claim)
 
     async def _let_others_in(self, claim: Claim) -> None:
         with suppress(Fenced, CommandRefused):  # a lost claim needs no note
-            await _retrying(_AWAY, self._inbox.let_others_in, claim)
+            await _retrying(_AWAY, self.inbox.let_others_in, claim)
 
     async def _beat_forever(self) -> None:
         """Keep all claims. One loop for all of them: most work ends before its first heartbeat."""
         while True:
-            await asyncio.sleep(self._lease_s / 3)
+            await asyncio.sleep(self.lease_s / 3)
             beats = [self._beat(task, hold) for task, hold in self._held.items()]
             for error in await asyncio.gather(*beats, return_exceptions=True):
                 if isinstance(error, Exception):
@@ -204,14 +196,14 @@ class Worker:
         """
         time = asyncio.get_running_loop().time
         try:
-            async with asyncio.timeout(self._lease_s / 3):
-                await self._inbox.keep(hold.claim)
+            async with asyncio.timeout(self.lease_s / 3):
+                await self.inbox.keep(hold.claim)
             hold.kept_at = time()
         except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
             if not hold.claim.settled.is_set():
                 work.cancel()
         except (TimeoutError, *_AWAY):
-            if time() - hold.kept_at > self._lease_s:
+            if time() - hold.kept_at > self.lease_s:
                 work.cancel()
 
     async def _drain(self, deadline: float) -> None:
@@ -228,8 +220,8 @@ class Worker:
     async def _leave(self) -> None:
         with suppress(TimeoutError, CommandRefused, *_AWAY):
             async with asyncio.timeout(LEAVE_S):
-                for partition in range(self._partitions):
-                    await self._inbox.leave(partition, consumer=self._consumer)
+                for partition in range(self.partitions):
+                    await self.inbox.leave(partition, consumer=self.consumer)
 
 
 async def _end(tasks: Sequence[asyncio.Task[None]], *, after_s: float) -> None:

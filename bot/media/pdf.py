@@ -6,15 +6,13 @@ import sys
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, cast, get_args
 
 import structlog
 
-PdfProblem = Literal["encrypted", "corrupt", "empty", "scanned", "too_much"]
-"""The reason for no text: a password, a broken file, empty pages, only pictures, or more work than allowed."""
+from bot.errors import MediaReason, MediaUnreadable
 
 _SCRIPT = Path(__file__).with_name("pdf_process.py")
-_PROBLEMS = ("encrypted", "corrupt", "empty", "scanned", "too_much")
 _AT_ONCE = 2
 """Processes at the same time. Reading is pure computation."""
 
@@ -51,19 +49,20 @@ class PdfReader:
         self._limits = limits or PdfLimits()
         self._turnstile = asyncio.Semaphore(_AT_ONCE)
 
-    async def read(self, data: bytes) -> PdfText | PdfProblem:
-        """Return the text of a PDF, or the reason for none. The process has ended when this returns or is cancelled.
+    async def read(self, data: bytes) -> PdfText:
+        """Return the text of a PDF. The process has ended when this returns, fails or is cancelled.
 
-        The reason is "too_much" if a limit has ended the process, or if it died.
+        Raises MediaUnreadable with the reason for no text: a password, a broken file, empty pages, only pictures, or
+        more work than allowed. It is "pdf-too-much" if a limit has ended the process, or if it died.
         """
         async with self._turnstile:
             output = await self._run(data)
         try:
             answer = cast("dict[str, Any]", json.loads(output))
-        except ValueError:
-            return "too_much"
-        if answer.get("problem") in _PROBLEMS:
-            return cast("PdfProblem", answer["problem"])
+        except ValueError as error:
+            raise MediaUnreadable("pdf-too-much") from error
+        if answer.get("problem") in get_args(MediaReason):
+            raise MediaUnreadable(answer["problem"])
         return PdfText(text=answer["text"], pages=answer["pages"], is_cut=answer["is_cut"])
 
     async def _run(self, data: bytes) -> bytes:

@@ -15,7 +15,8 @@ from contextlib import suppress
 from io import BytesIO
 from typing import Any
 
-ENCRYPTED, CORRUPT, EMPTY, SCANNED, TOO_MUCH = "encrypted", "corrupt", "empty", "scanned", "too_much"
+ENCRYPTED, CORRUPT, EMPTY = "pdf-encrypted", "pdf-corrupt", "pdf-empty"
+SCANNED, TOO_MUCH = "pdf-scanned", "pdf-too-much"
 
 
 def main() -> None:

@@ -1,8 +1,7 @@
 """Reads the file of a message: a picture, a recording, or a document; and the note about it for the model."""
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 import structlog
@@ -10,9 +9,9 @@ import structlog
 from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.known_models import picture_tokens
 from bot.agent.model import Image
-from bot.errors import FileGone, FileTooLarge, MediaReason, MediaUnreadable, TelegramFailure
+from bot.errors import FileGone, FileTooLarge, MediaUnreadable, TelegramFailure
 from bot.media.formats import Picture, container_of, picture_of, read_text
-from bot.media.pdf import DOCUMENT_CHARS, PdfProblem, PdfReader, PdfText
+from bot.media.pdf import DOCUMENT_CHARS, PdfReader
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
 from memory.characters import well_formed
@@ -30,14 +29,6 @@ READ_KINDS = (*_SOUNDS, *_MOVING, "photo", "document")
 """The kinds of attachments that are read, or get a reason why not. Other kinds only have a note."""
 _AT_ONCE = 16
 """Files that are read, and kept in memory, at the same time."""
-
-_PDF_REASONS: Mapping[PdfProblem, MediaReason] = {
-    "encrypted": "pdf-encrypted",
-    "corrupt": "pdf-corrupt",
-    "empty": "pdf-empty",
-    "scanned": "pdf-scanned",
-    "too_much": "pdf-too-much",
-}
 
 SHOWN_WHOLE = 2_000
 """Characters of a document up to which the whole text is in the note."""
@@ -77,25 +68,19 @@ LARGEST_FILE = 20_000_000
 """Bytes: Telegram's own Bot API server gives no larger files."""
 
 
+@dataclass(frozen=True, slots=True)
 class MediaReader:
     """Reads files. All turns share one."""
 
-    def __init__(
-        self,
-        files: Files,
-        *,
-        transcriber: Transcriber | None,
-        pdfs: PdfReader | None = None,
-        largest: int = LARGEST_FILE,
-        document_chars: int = DOCUMENT_CHARS,
-    ) -> None:
-        """`largest` is the highest size of a file in bytes. Without a `transcriber` recordings are unreadable."""
-        self._files = files
-        self._transcriber = transcriber
-        self._pdfs = pdfs or PdfReader()
-        self._largest = largest
-        self._document_chars = document_chars
-        self._turnstile = asyncio.Semaphore(_AT_ONCE)
+    files: Files
+    _: KW_ONLY
+    transcriber: Transcriber | None
+    """None: recordings are unreadable."""
+    pdfs: PdfReader = field(default_factory=PdfReader)
+    largest: int = LARGEST_FILE
+    """The highest size of a file in bytes."""
+    document_chars: int = DOCUMENT_CHARS
+    _turnstile: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
 
     async def read(self, attachment: Attachment, *, eyes: str) -> Media:
         """Return the contents of a file. `eyes` is the model for pictures, "" if it does not see.
@@ -130,7 +115,7 @@ class MediaReader:
         return _shown(data, picture, eyes)
 
     async def _hear(self, attachment: Attachment) -> Media:
-        if self._transcriber is None:
+        if self.transcriber is None:
             raise MediaUnreadable("deaf")
         if attachment.duration_s > LONGEST_SOUND_S:
             raise MediaUnreadable(
@@ -142,25 +127,24 @@ class MediaReader:
         ending = container_of(data)
         if ending is None:
             raise MediaUnreadable("unheard")
-        if self._transcriber is None:
+        if self.transcriber is None:
             raise MediaUnreadable("deaf")
-        transcript = await self._transcriber.transcribe(data, ending=ending)
+        transcript = await self.transcriber.transcribe(data, ending=ending)
         if not transcript:
             raise MediaUnreadable("silent")
-        return Media(about="transcribed", transcript=well_formed(transcript)[: self._document_chars])
+        return Media(about="transcribed", transcript=well_formed(transcript)[: self.document_chars])
 
     async def _read_document(self, attachment: Attachment, eyes: str) -> Media:
-        data = await self._fetch(attachment, self._largest)
+        data = await self._fetch(attachment, self.largest)
         if not data:
             raise MediaUnreadable("empty")
         if (picture := picture_of(data)) is not None:
             if not eyes:
                 raise MediaUnreadable("unseen")
             return _shown(data, picture, eyes)
-        if (
-            data[:1024].find(b"%PDF-") >= 0
-        ):  # some PDF writers put bytes before the mark, and readers accept that
-            return await self._read_pdf(data)
+        if b"%PDF-" in data[:1024]:  # some PDF writers put bytes before the mark, and readers accept that
+            pdf = await self.pdfs.read(data)
+            return Media(document=well_formed(pdf.text), pages=pdf.pages, is_cut=pdf.is_cut)
         text = await call_in_daemon_thread(lambda: read_text(data), name="read-text")  # 20 MB take a while
         if text is not None:
             return self._read_plain(text)
@@ -171,21 +155,15 @@ class MediaReader:
     def _read_plain(self, text: str) -> Media:
         if not text.strip():
             raise MediaUnreadable("empty")
-        return Media(document=text[: self._document_chars], is_cut=len(text) > self._document_chars)
-
-    async def _read_pdf(self, data: bytes) -> Media:
-        result = await self._pdfs.read(data)
-        if isinstance(result, PdfText):
-            return Media(document=well_formed(result.text), pages=result.pages, is_cut=result.is_cut)
-        raise MediaUnreadable(_PDF_REASONS[result])
+        return Media(document=text[: self.document_chars], is_cut=len(text) > self.document_chars)
 
     async def _fetch(self, attachment: Attachment, at_most: int) -> bytes:
-        at_most = min(at_most, self._largest)
+        at_most = min(at_most, self.largest)
         megabytes = max(at_most // 1_000_000, 1)
         if attachment.size > at_most:
             raise MediaUnreadable("too-large", limit=megabytes)
         try:
-            return await self._files.download(attachment.file_id, at_most=at_most)
+            return await self.files.download(attachment.file_id, at_most=at_most)
         except FileTooLarge as error:
             raise MediaUnreadable("too-large", limit=megabytes) from error
         except FileGone as error:

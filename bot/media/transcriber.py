@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 
 import structlog
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI, OpenAIError, Timeout
@@ -18,16 +19,14 @@ _BAD_FILE = (400, 413, 415, 422)
 log = structlog.get_logger()
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenAITranscriber:
     """Transcribes recordings with `model`, and with the `fallback` those that `model` does not take."""
 
-    def __init__(
-        self, client: AsyncOpenAI, *, model: str, fallback: str = "", timeout_s: float = TIMEOUT_S
-    ) -> None:
-        self._client = client
-        self._model = model
-        self._fallback = fallback
-        self._timeout_s = timeout_s
+    client: AsyncOpenAI
+    model: str
+    fallback: str
+    timeout_s: float
 
     async def transcribe(self, data: bytes, *, ending: str) -> str:
         """Return the transcript, "" for silence. `ending` is the file ending of the format, such as ogg.
@@ -36,19 +35,19 @@ class OpenAITranscriber:
         does not answer in time. "deaf": it has no such model, or refuses us. Logs do not quote the endpoint.
         """
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(self.timeout_s):
                 try:
-                    return await self._ask(self._model, data, ending)
+                    return await self._ask(self.model, data, ending)
                 except MediaUnreadable as refusal:
-                    if refusal.reason != "unheard" or not self._fallback:
+                    if refusal.reason != "unheard" or not self.fallback:
                         raise
-                    return await self._ask(self._fallback, data, ending)
+                    return await self._ask(self.fallback, data, ending)
         except TimeoutError as error:
             raise _failure("unavailable", "timeout") from error
 
     async def _ask(self, model: str, data: bytes, ending: str) -> str:
         try:
-            answer: object = await self._client.audio.transcriptions.create(
+            answer: object = await self.client.audio.transcriptions.create(
                 file=(f"recording.{ending}", data), model=model
             )
         except (OpenAIError, OSError, ValueError) as error:
@@ -71,7 +70,7 @@ async def open_transcriber(
     """Open the model at `base_url`, by default at OpenAI's own. Close its connections at the end."""
     timeout = Timeout(timeout_s)
     async with open_client(api_key=api_key, base_url=base_url, timeout=timeout, max_retries=1) as client:
-        yield OpenAITranscriber(client, model=model, fallback=fallback, timeout_s=timeout_s)
+        yield OpenAITranscriber(client=client, model=model, fallback=fallback, timeout_s=timeout_s)
 
 
 def _translate(error: Exception) -> MediaUnreadable:

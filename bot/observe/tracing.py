@@ -61,7 +61,7 @@ def _span(name: str, attributes: Mapping[str, str | int | bool]) -> Generator[No
 
 
 @contextmanager
-def configure_tracing(endpoint: str | None, *, service: str = "mnemogram") -> Generator[None]:
+def configure_tracing(endpoint: str | None) -> Generator[None]:
     """Export spans to the OTLP collector at `endpoint` (its http base URL) until the block ends.
 
     Without an endpoint nothing is set up. The remaining spans are sent at the end, within EXPORT_TIMEOUT_S.
@@ -77,7 +77,7 @@ def configure_tracing(endpoint: str | None, *, service: str = "mnemogram") -> Ge
     from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
     exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_TIMEOUT_S)
-    provider = TracerProvider(resource=Resource.create({"service.name": service}), shutdown_on_exit=False)
+    provider = TracerProvider(resource=Resource.create({"service.name": "mnemogram"}), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(exporter))
     trace.set_tracer_provider(provider)
     try:

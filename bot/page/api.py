@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass, field
 from typing import Any, Literal, TypeAlias, cast
 
 import structlog
@@ -55,21 +56,20 @@ def api_route(path: str, handler: Handler, method: Method = "GET") -> Route:
     return Route(API_PATH + path, answer, methods=[method])
 
 
+@dataclass(slots=True)
 class PageApi:
     """All requests under API_PATH. A visitor is identified before anything else is read or looked up."""
 
-    def __init__(
-        self,
-        routes: Sequence[Route],
-        *,
-        authentication: Authentication,
-        open_session: OpenSession,
-        clock: Callable[[], float],
-    ) -> None:
-        """`clock` is monotonic seconds."""
-        self.routes = tuple(routes)
-        self._authentication = authentication
-        self._open_session = open_session
+    routes: Sequence[Route]
+    _: KW_ONLY
+    authentication: Authentication
+    open_session: OpenSession
+    clock: InitVar[Callable[[], float]]
+    """Monotonic seconds."""
+    _visitors: RateLimit = field(init=False)
+    _strangers: RateLimit = field(init=False)
+
+    def __post_init__(self, clock: Callable[[], float]) -> None:
         self._visitors = RateLimit(OF_A_VISITOR, clock=clock)
         self._strangers = RateLimit(OF_STRANGERS, clock=clock)
 
@@ -99,7 +99,7 @@ class PageApi:
     async def _identify(self, request: Request) -> Visitor:
         authorization, link = (request.headers.get(name, "") for name in ("authorization", LINK_HEADER))
         try:
-            return await self._authentication.identify(authorization, link)
+            return await self.authentication.identify(authorization, link)
         except PageError:
             admit(self._strangers, "strangers")
             raise
@@ -110,7 +110,7 @@ class PageApi:
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         session = None
         if scheme.lower() == "dashboard" and 0 < len(token) <= _LONGEST_TOKEN:
-            session = await self._open_session(token)
+            session = await self.open_session(token)
         if session is None:
             raise PageError(
                 "unauthorized", "This link was used already or is too old. Run `mnemogram dashboard` again."

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from typing import cast
 
@@ -37,29 +37,22 @@ class ListedChat:
         return str(self.chat_id) if self.thread_id is None else f"{self.chat_id}/{self.thread_id}"
 
 
+@dataclass(frozen=True, slots=True)
 class ChatList:
     """The registry of chats, as one bot sees it. Every method raises the store's errors."""
 
-    def __init__(
-        self,
-        redis: RedisClient,
-        migrations: Migrations,
-        *,
-        bot_id: int,
-        partitions: int,
-        clock: Callable[[], float],
-    ) -> None:
-        """`clock` is Unix seconds."""
-        self._redis = redis
-        self._migrations = migrations
-        self._bot_id = bot_id
-        self._partitions = partitions
-        self._clock = clock
+    redis: RedisClient
+    migrations: Migrations
+    _: KW_ONLY
+    bot_id: int
+    partitions: int
+    clock: Callable[[], float]
+    """Unix seconds."""
 
     async def all(self) -> list[ListedChat]:
         """Return every chat and topic that has a memory, oldest first."""
-        present = await self._migrations.present_ids()
-        found = await list_contexts(self._redis, range(self._partitions))
+        present = await self.migrations.present_ids()
+        found = await list_contexts(self.redis, range(self.partitions))
         return [self._listed(each, present) for each in found if self._is_ours(each)]
 
     async def find(self, refs: Sequence[ContextRef]) -> Mapping[ContextRef, ListedChat]:
@@ -67,9 +60,9 @@ class ChatList:
         wanted = set(refs)
         found: dict[ContextRef, ListedChat] = {}
         if wanted:
-            present = await self._migrations.present_ids()
+            present = await self.migrations.present_ids()
             for ref in wanted:
-                context = await find_context(self._redis, ref)
+                context = await find_context(self.redis, ref)
                 if context is not None and self._is_ours(context):
                     found[ref] = self._listed(context, present)
         return found
@@ -80,7 +73,7 @@ class ChatList:
         tokens = await self._tokens_today({chat.chat_id for chat in listed})
         listed.sort(key=lambda chat: (-tokens[chat.chat_id], -chat.registered_at))
         chats = listed[:CHATS_AT_MOST]
-        rows = await load_counts(self._redis, [chat.ref for chat in chats])
+        rows = await load_counts(self.redis, [chat.ref for chat in chats])
         documents: list[Mapping[str, object]] = []
         for chat in chats:
             snapshot, last_at = rows[chat.ref]
@@ -100,19 +93,19 @@ class ChatList:
 
     async def _tokens_today(self, chat_ids: set[int]) -> Mapping[int, int]:
         """Return the tokens of each chat since 00:00 UTC. The topics of a chat are counted together."""
-        day = f"{datetime.fromtimestamp(self._clock(), UTC):%Y-%m-%d}"
+        day = f"{datetime.fromtimestamp(self.clock(), UTC):%Y-%m-%d}"
         ids = list(chat_ids)
         tokens: dict[int, int] = {}
         for first in range(0, len(ids), _USAGES_AT_ONCE):
             some = ids[first : first + _USAGES_AT_ONCE]
             names = [keys.global_key("{usage}:day", "chat", chat_id, day) for chat_id in some]
-            rows = await self._redis.calls([("HMGET", name, "prompt", "completion") for name in names])
+            rows = await self.redis.calls([("HMGET", name, "prompt", "completion") for name in names])
             for chat_id, row in zip(some, cast("list[list[str | None]]", rows), strict=True):
                 tokens[chat_id] = sum(int(number or 0) for number in row)
         return tokens
 
     def _is_ours(self, context: Context) -> bool:
-        return context.keys.get("bot_id") == self._bot_id and "chat_id" in context.keys
+        return context.keys.get("bot_id") == self.bot_id and "chat_id" in context.keys
 
     def _listed(self, context: Context, present: Mapping[int, int]) -> ListedChat:
         anchor_id, thread = int(context.keys["chat_id"]), context.keys.get("message_thread_id")

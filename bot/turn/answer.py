@@ -37,7 +37,6 @@ from memory.facts.context_facts import ContextFacts
 from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts
 from memory.history.buffered import BufferedHistory
-from memory.history.ledger import LedgerEntry
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
 from memory.recall.recall import Recall
@@ -226,14 +225,12 @@ class Answerer:
         """Return the text of the answer, and the reason if it is not the agent's."""
         try:
             text, reason = await self._run(question, context, preview, reads)
-        except TurnStopped:
+        except (TurnStopped, TellUser, TimeoutError) as end:
             if not context.user_messages:  # the turn ended before its files were read
                 await self._append(question, context, reads)
-            return await self._stopped(question, context, preview.text), "stopped"
-        except (TellUser, TimeoutError) as failure:
-            if not context.user_messages:  # the turn ended before its files were read
-                await self._append(question, context, reads)
-            known = failure if isinstance(failure, TellUser) else DeadlinePassed()
+            if isinstance(end, TurnStopped):
+                return await self._stopped(question, context, preview.text), "stopped"
+            known = end if isinstance(end, TellUser) else DeadlinePassed()
             log.warning("turn_failed", failure=type(known).__name__, reason=str(known))
             return failure_text(question.words, known), type(known).__name__
         if not reason:
@@ -350,12 +347,8 @@ class Answerer:
         receipt = None
         if answer_id:
             receipt = make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
-        ended = [*question.batch.update_ids, *question.settled_presses]
-        if question.stop_presses:
-            ended += [press.update_id for press in question.stop_presses]
-        ledger: list[LedgerEntry] = []
-        for read in reads.values():
-            ledger += read.ledger
+        stops = [press.update_id for press in question.stop_presses]
+        files = [entry for read in reads.values() for entry in read.ledger]
         is_known = before.created_at is not None and history.epoch == before.epoch
         meta: dict[MetaField, str] = {}
         if context.agent_name != before.active_agent:
@@ -363,13 +356,13 @@ class Answerer:
         if not reason and self._missing_model(question, context):
             meta["model"] = ""
         return Commit(
-            update_ids=ended,
+            update_ids=[*question.batch.update_ids, *question.settled_presses, *stops],
             epoch=history.epoch,
             reason=reason,
             messages=history.pending,
             parts=self._parts(question, preview, text, receipt=receipt),
             registered="" if is_known else self._registration(question.first),
-            ledger=[*ledger, *context.record.ledger],
+            ledger=[*files, *context.record.ledger],
             receipt=receipt,
             meta=meta,
             later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),

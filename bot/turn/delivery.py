@@ -4,7 +4,7 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
 import stamina
@@ -189,7 +189,12 @@ class Delivery:
         """
         async with AsyncExitStack() as rest:
             run = _DeliveryRun(
-                self, claim, rest, counted=sends_begun, reserved=reserved, is_counted=is_counted
+                delivery=self,
+                claim=claim,
+                rest=rest,
+                counted=sends_begun,
+                reserved=reserved,
+                is_counted=is_counted,
             )
             left = deque(parts)
             while left:
@@ -202,45 +207,42 @@ class Delivery:
                 run.counted = 0
 
 
+@dataclass(slots=True, kw_only=True)
 class _DeliveryRun:
     """The delivery of one outbox under one claim: its first part, the form that is sent now, and its sends so far."""
 
-    def __init__(
-        self,
-        delivery: Delivery,
-        claim: Claim,
-        rest: AsyncExitStack,
-        *,
-        counted: int,
-        reserved: float | None,
-        is_counted: bool,
-    ) -> None:
-        self._reserved = reserved
-        """Seconds until the place that the commit has reserved for the first send."""
-        self._is_counted = is_counted
-        """True if the commit has counted the first send."""
-        self.counted = counted
-        """The sends of the first part with an unknown outcome that the store knows of."""
-        self._delivery = delivery
-        self._claim = claim
-        self._rest = rest
-        """The slot is released here once the delivery has to wait."""
-        self._is_resting = False
-        self._moved: dict[int, int] = {}
+    delivery: Delivery
+    claim: Claim
+    rest: AsyncExitStack
+    """The slot is released here once the delivery has to wait."""
+    counted: int
+    """The sends of the first part with an unknown outcome that the store knows of."""
+    reserved: float | None
+    """Seconds until the place that the commit has reserved for the first send."""
+    is_counted: bool
+    """True if the commit has counted the first send."""
+    _is_resting: bool = False
+    _moved: dict[int, int] = field(default_factory=dict[int, int])
+    _stored: Part = field(init=False)
+    """The first part as the outbox has it."""
+    _part: Part = field(init=False)
+    """The form of it that is sent now."""
+    _begun: int = field(init=False)
+    _note: SentPart = field(init=False)
 
     async def deliver(self, stored: Part) -> Sequence[Part] | None:
         """Deliver the outbox's first part. Return parts to send before the others; None ends the outbox."""
         self._stored = self._part = stored
         self._begun = self.counted + 1
         self._note = SentPart(number=stored.number, kind=stored.kind, outcome="", repeats=self.counted)
-        if self._is_counted:
-            self.counted, self._is_counted = self._begun, False
+        if self.is_counted:
+            self.counted, self.is_counted = self._begun, False
         if stored.chat_id in self._moved:
             there = moved_part(stored, self._moved[stored.chat_id])
             if there is None:
                 return await self._finish("sent", NO_MESSAGE)
             self._part = there
-        partition, marks = self._claim.ref.partition, self._delivery.marks
+        partition, marks = self.claim.ref.partition, self.delivery.marks
         try:
             if await marks.is_marked(partition, self._part.chat_id):
                 raise ChatUnreachable
@@ -257,7 +259,7 @@ class _DeliveryRun:
         for part in parts:
             if part.edits is None or part.chat_id in self._moved:
                 continue
-            if await self._delivery.marks.is_marked(self._claim.ref.partition, part.chat_id):
+            if await self.delivery.marks.is_marked(self.claim.ref.partition, part.chat_id):
                 return
             await self._delete(part)
 
@@ -277,7 +279,7 @@ class _DeliveryRun:
                 wait = pause if error.retry_after is None else error.retry_after
                 metrics.SENDS.labels("retried").inc()
                 if error.retry_after is not None:
-                    await self._delivery.rates.hold(part.chat_id, wait)
+                    await self.delivery.rates.hold(part.chat_id, wait)
                 pause = min(LONGEST_PAUSE_S, pause * 2)
                 is_there = await self._wait_unsent(wait)
             except SendUnknown:
@@ -286,7 +288,7 @@ class _DeliveryRun:
                 self._begun += 1
                 self._note = replace(self._note, repeats=self._note.repeats + 1)
                 await self._release_slot()
-                await self._delivery.pause(pause)  # a gateway that fails for a moment may be back by then
+                await self.delivery.pause(pause)  # a gateway that fails for a moment may be back by then
                 pause = min(LONGEST_PAUSE_S, pause * 2)
             except (ChatMigrated, TelegramRefused) as refusal:
                 self._note = replace(self._note, refusals=self._note.refusals + 1)
@@ -298,14 +300,14 @@ class _DeliveryRun:
 
     async def _send(self) -> int | None:
         try:
-            return await self._delivery.send(self._part)
+            return await self.delivery.send(self._part)
         except TokenRefused as error:  # no other form would be accepted; with a good token this one will be
             log.warning("token_refused", chat=self._part.chat_id)
             raise TelegramUnavailable(str(error)) from None
         except asyncio.CancelledError as cancelled:
             if is_unsent(cancelled):
                 with suppress(Fenced, MemoryFailure):
-                    await self._delivery.store.count_sends(self._claim, self._stored, self._begun - 1)
+                    await self.delivery.store.count_sends(self.claim, self._stored, self._begun - 1)
             raise
 
     async def _next_form(self, refusal: TelegramRefused | ChatMigrated) -> Part | None:
@@ -315,7 +317,7 @@ class _DeliveryRun:
             self._moved[part.chat_id] = refusal.new_chat_id
             log.info("chat_migrated", chat=part.chat_id, to=refusal.new_chat_id)
             try:
-                await self._delivery.learn_migration(part.chat_id, refusal.new_chat_id)
+                await self.delivery.learn_migration(part.chat_id, refusal.new_chat_id)
             except MemoryFailure as error:  # the migration's service message brings it too
                 log.warning("migration_not_stored", chat=part.chat_id, error=type(error).__name__)
         elif form is not None:
@@ -332,16 +334,16 @@ class _DeliveryRun:
 
     async def _delete(self, part: Part) -> None:
         with suppress(TelegramFailure):
-            await self._delivery.send(replace(part, kind="delete"))
+            await self.delivery.send(replace(part, kind="delete"))
 
     async def _wait_for_budget(self) -> bool:
         """Wait until the budgets and Telegram's 429s allow the send, then count it. False: the outbox was erased.
 
         A send is counted right before it: a crash while none was running must not make its outcome unknown.
         """
-        rates, chat_id = self._delivery.rates, self._part.chat_id
-        if self._reserved is not None:
-            wait, self._reserved = self._reserved, None
+        rates, chat_id = self.delivery.rates, self._part.chat_id
+        if self.reserved is not None:
+            wait, self.reserved = self.reserved, None
         elif self._part.kind == "delete":
             wait = await rates.held(chat_id)
         else:
@@ -350,7 +352,7 @@ class _DeliveryRun:
             if wait < SHORT_WAIT_S:
                 if not await self._count(self._begun - 1):
                     return False
-                await self._delivery.pause(wait)
+                await self.delivery.pause(wait)
             else:
                 metrics.SENDS.labels("waited").inc()
                 if not await self._wait_unsent(wait):
@@ -365,15 +367,15 @@ class _DeliveryRun:
         log.info("send_waits", seconds=round(wait, 2))
         self._note = replace(self._note, waited_s=round(self._note.waited_s + wait, 1))
         await self._release_slot()
-        await self._delivery.pause(wait)
+        await self.delivery.pause(wait)
         return True
 
     async def _count(self, begun: int) -> bool:
         """Store how many sends were begun. False: the outbox was erased meanwhile."""
         if self.counted == begun:
             return True
-        store = self._delivery.store
-        is_there = await until_stored(store.count_sends, self._claim, self._stored, begun)
+        store = self.delivery.store
+        is_there = await until_stored(store.count_sends, self.claim, self._stored, begun)
         self.counted = begun
         return is_there
 
@@ -385,7 +387,7 @@ class _DeliveryRun:
         # Edits with an unknown outcome concerned the message that was there before.
         unknown = self._begun - 1 if self._part.edits is None else 0
         is_there = await until_stored(
-            self._delivery.store.replace_part, self._claim, self._stored, [form], sends_begun=unknown
+            self.delivery.store.replace_part, self.claim, self._stored, [form], sends_begun=unknown
         )
         self._stored = self._part = form
         self.counted, self._begun = unknown, unknown + 1
@@ -394,7 +396,7 @@ class _DeliveryRun:
     async def _release_slot(self) -> None:
         if not self._is_resting:
             self._is_resting = True
-            await self._rest.enter_async_context(self._delivery.slots.rest())
+            await self.rest.enter_async_context(self.delivery.slots.rest())
 
     async def _finish(
         self, outcome: Literal["sent", "unknown"], telegram_id: int | None
@@ -402,8 +404,8 @@ class _DeliveryRun:
         """Note what was sent: a store that is away for a moment must not cause a repetition."""
         metrics.SENDS.labels(outcome).inc()
         is_there = await until_stored(
-            self._delivery.store.sent,
-            self._claim,
+            self.delivery.store.sent,
+            self.claim,
             self._stored,
             telegram_id=telegram_id,
             note=replace(self._note, outcome=outcome),
@@ -419,7 +421,7 @@ class _DeliveryRun:
         if part.kind == "document":
             log.warning("document_refused", chat=part.chat_id, error=str(refusal))
             texts = plan_texts_of(part)
-            is_there = await self._delivery.store.replace_part(self._claim, self._stored, texts)
+            is_there = await self.delivery.store.replace_part(self.claim, self._stored, texts)
             return texts if is_there else None
         return await self._give_up(refusal)
 
@@ -427,8 +429,8 @@ class _DeliveryRun:
         outcome = "unreachable" if isinstance(error, ChatUnreachable) else "refused"
         metrics.SENDS.labels(outcome).inc()
         log.warning("send_given_up", chat=self._part.chat_id, outcome=outcome, error=str(error))
-        await self._delivery.store.sent(
-            self._claim,
+        await self.delivery.store.sent(
+            self.claim,
             self._stored,
             undeliverable=f"undeliverable_{outcome}",
             note=replace(self._note, outcome=outcome),

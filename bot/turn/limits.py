@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from datetime import UTC, datetime
 from typing import Literal, cast
 from uuid import uuid4
@@ -87,17 +87,15 @@ def book_usage(
 ) -> ScriptCall: ...
 
 
+@dataclass(frozen=True, slots=True)
 class LimitGuard:
     """Checks limits and books usage. Operators are exempt. Without limits a check costs nothing."""
 
-    def __init__(
-        self, redis: RedisClient, limits: UsageLimits, *, exempt: frozenset[int], clock: Callable[[], float]
-    ) -> None:
-        self.limits = limits
-        self._are_none = limits.are_none
-        self._redis = redis
-        self._exempt = exempt
-        self._clock = clock
+    redis: RedisClient
+    limits: UsageLimits
+    _: KW_ONLY
+    exempt: frozenset[int]
+    clock: Callable[[], float]
 
     async def check(
         self, update_ids: Sequence[int], words: Words, *, user_id: int, chat_id: int
@@ -109,9 +107,9 @@ class LimitGuard:
         be, and counts as all of them. Usage is known when a turn ends, so the last turn of a day may exceed its
         tokens or money.
         """
-        if self._are_none or user_id in self._exempt:
+        if self.limits.are_none or user_id in self.exempt:
             return None
-        now = self._clock()
+        now = self.clock()
         day, ends_in = _day(now), _day_ends_in(now)
         rules = {"now": now, "window": keys.MINUTE_TTL_S, "day_ends": ends_in}
         for owner, limits in (("user", self.limits.user), ("chat", self.limits.chat)):
@@ -127,7 +125,7 @@ class LimitGuard:
             rules=rules,
             updates=sorted(update_ids),
         )
-        answer = await self._redis.run(call)
+        answer = await self.redis.run(call)
         if not answer[0]:
             return None
         limit, wait_s, says_so = str(answer[0]), int(answer[1]), bool(int(answer[2]))
@@ -156,7 +154,7 @@ class LimitGuard:
         usage = sum(usages, Usage())
         if not usage.prompt_tokens and not usage.completion_tokens:
             return ()
-        day = _day(self._clock())
+        day = _day(self.clock())
         book = book_usage(
             booked=keys.global_key("{usage}:booked", update_id, run),
             user_day=keys.global_key("{usage}:day", "user", user_id, day),
@@ -175,13 +173,13 @@ class LimitGuard:
         """Book the usages of a run that ends without a commit: its steps are forgotten, so no later run books them."""
         booking = self.booking(usages, update_id=update_id, user_id=user_id, chat_id=chat_id, run=uuid4().hex)
         if booking:
-            await self._redis.run_all(booking)
+            await self.redis.run_all(booking)
 
     async def used_today(self, *, user_id: int, chat_id: int) -> dict[Kind, Used]:
         """Return the usage since 00:00 UTC of the person, the chat and everybody; zeros if there is none."""
-        day = _day(self._clock())
+        day = _day(self.clock())
         owners: dict[Kind, int] = {"user": user_id, "chat": chat_id, "all": 0}
-        rows = await self._redis.calls(
+        rows = await self.redis.calls(
             [
                 ("HMGET", keys.global_key("{usage}:day", kind, owner, day), "prompt", "completion", "micros")
                 for kind, owner in owners.items()
@@ -191,7 +189,7 @@ class LimitGuard:
 
     def day_ends_in(self) -> float:
         """Return the seconds until usage counts from zero again."""
-        return _day_ends_in(self._clock())
+        return _day_ends_in(self.clock())
 
 
 def _used(row: list[str | None]) -> Used:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from time import monotonic
 
@@ -88,34 +88,23 @@ class Preview:
         return RichText(text=self._status)
 
 
+@dataclass(frozen=True, slots=True)
 class Previews:
-    """Shows the texts of turns; one instance per process. A late preview is cleaned up after its turn.
+    """Shows the texts of turns; one instance per process. A late preview is cleaned up after its turn."""
 
-    Without `is_streaming` only "typing" is shown.
-    """
-
-    def __init__(
-        self,
-        api: PreviewApi,
-        rates: Rates,
-        is_unreachable: Callable[[int], bool],
-        *,
-        is_streaming: bool = True,
-        tick_s: float = TICK_S,
-        clock: Callable[[], float] = monotonic,
-        pause: Pause = asyncio.sleep,
-    ) -> None:
-        self._api = api
-        self._rates = rates
-        self._is_unreachable = is_unreachable
-        self._is_streaming = is_streaming
-        self._tick_s = tick_s
-        self._clock = clock
-        self._pause = pause
-        self._late: set[asyncio.Task[None]] = set()
-        self._unnoted: dict[str, int] = {}
-        self._unsafe: dict[tuple[int, int], None] = {}
-        """Chats and messages that a late edit may reach at any time: no answer can be there."""
+    api: PreviewApi
+    rates: Rates
+    is_unreachable: Callable[[int], bool]
+    _: KW_ONLY
+    is_streaming: bool = True
+    """False: only "typing" is shown."""
+    tick_s: float = TICK_S
+    clock: Callable[[], float] = monotonic
+    pause: Pause = asyncio.sleep
+    _late: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+    _unnoted: dict[str, int] = field(default_factory=dict[str, int])
+    _unsafe: dict[tuple[int, int], None] = field(default_factory=dict[tuple[int, int], None])
+    """Chats and messages that a late edit may reach at any time: no answer can be there."""
 
     @asynccontextmanager
     async def show(
@@ -134,19 +123,19 @@ class Previews:
         again. If the block raises Forgotten, they are deleted.
         """
         edits = preview.edits
-        if self._is_unreachable(to.chat_id):
+        if self.is_unreachable(to.chat_id):
             yield preview
             return
         line = Line(
-            api=self._api,
-            rates=self._rates,
-            pause=self._pause,
+            api=self.api,
+            rates=self.rates,
+            pause=self.pause,
             to=to,
             journal=journal,
             unnoted=partial(self._remember, stop_data),
             words=preview.words,
             stop_data=stop_data,
-            opened_at=self._clock(),
+            opened_at=self.clock(),
         )
         noted = await self._noted(line, stop_data)
         shown_by = () if noted is None else (noted,)
@@ -174,7 +163,7 @@ class Previews:
     async def take_away(self, chat_id: int, message_ids: Sequence[int]) -> None:
         """Delete the messages of a turn that was forgotten. One that cannot be deleted stays."""
         for message_id in message_ids:
-            await delete_shown(self._api, chat_id, message_id)
+            await delete_shown(self.api, chat_id, message_id)
 
     async def _noted(self, line: Line, stop_data: str) -> int | None:
         """Return the message that showed an earlier try of this turn, from the journal or from this process."""
@@ -194,17 +183,17 @@ class Previews:
 
     async def _run(self, preview: Preview, screen: Screen, line: Line) -> None:
         """Run until the line closes. This is the preview's broad catch: no failure here may stop the answer."""
-        type_at = self._clock() + TYPING_AFTER_S
+        type_at = self.clock() + TYPING_AFTER_S
         try:
             while line.is_open:
-                before = self._clock()
-                await self._pause(self._tick_s)  # first: a quick answer needs no preview
-                now = self._clock()
+                before = self.clock()
+                await self.pause(self.tick_s)  # first: a quick answer needs no preview
+                now = self.clock()
                 line.is_open &= now - before < SLEPT_S
                 if line.is_open and screen.shown_at is None and now >= type_at:
                     type_at = now + TYPING_EVERY_S
                     await line.type()
-                if line.is_open and self._is_streaming:
+                if line.is_open and self.is_streaming:
                     await screen.step(preview.look, now=now)
             await screen.clean_up()
         except Exception:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 from uuid import uuid4
 
@@ -19,6 +19,7 @@ from memory.history.corrections import AwaitedCorrection, parse_corrections
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
 from memory.history.redis_history import (
+    RecentMessages,
     load_snapshot,
     message_batch,
     parse_snapshot,
@@ -185,25 +186,20 @@ def reset(
 ) -> ScriptCall: ...
 
 
+@dataclass(frozen=True, slots=True)
 class TurnStore:
     """The turn's side of the inbox. Every write checks the claim's fence first and raises Fenced."""
 
-    def __init__(
-        self,
-        redis: RedisClient,
-        *,
-        clock: Callable[[], float],
-        new_id: Callable[[], str] = lambda: uuid4().hex,
-    ) -> None:
-        self._redis = redis
-        self._clock = clock
-        self._new_id = new_id
-        self._recent = recent_messages()
+    redis: RedisClient
+    _: KW_ONLY
+    clock: Callable[[], float]
+    new_id: Callable[[], str] = lambda: uuid4().hex
+    _recent: RecentMessages = field(default_factory=recent_messages)
 
     @property
     def is_on_cluster(self) -> bool:
         """Return True if the send budgets may be on another server than the outbox."""
-        return self._redis.is_cluster
+        return self.redis.is_cluster
 
     async def take(self, claim: Claim, *, window: int) -> tuple[Todo, HistorySnapshot]:
         """Return the context's work and its newest `window` messages, in one round trip."""
@@ -214,10 +210,10 @@ class TurnStore:
             update_prefix=keys.partition_key(ref.partition, "update", ""),
             updates_at_most=UPDATES_AT_MOST,
             attempts_at_most=ATTEMPTS_AT_MOST,
-            now=self._clock(),
+            now=self.clock(),
         )
         while True:
-            taken, loaded = await self._redis.run_all([call, load_snapshot(ref, limit=window)])
+            taken, loaded = await self.redis.run_all([call, load_snapshot(ref, limit=window)])
             if taken[0] == "fenced":
                 raise Fenced
             _, updates, journal, parts, sends_begun, stopped_before, buried, epoch = taken
@@ -256,9 +252,7 @@ class TurnStore:
             order_id=newest_update if order_id is None else order_id,
             fields=[word for field in fields.items() for word in field],
         )
-        outcome = await self._redis.run(call)
-        _check(outcome)
-        if outcome == "stopped":
+        if await self._run(call) == "stopped":
             raise TurnStopped
 
     async def restart(self, claim: Claim, *, epoch: int | None = None) -> None:
@@ -268,20 +262,20 @@ class TurnStore:
         not count as an attempt of its update, because no worker has died.
         """
         prefix = keys.partition_key(claim.ref.partition, "update", "")
-        _check(await self._redis.run(restart(claim.ref, fence=claim.fence, update_prefix=prefix)))
+        await self._run(restart(claim.ref, fence=claim.fence, update_prefix=prefix))
         if epoch is not None:
             with suppress(Forgotten):  # then a reset has erased them
-                await drop_unnamed(self._redis, claim.ref, epoch=epoch)
+                await drop_unnamed(self.redis, claim.ref, epoch=epoch)
 
     async def payload_of(self, ref: ContextRef, update_id: int) -> str | None:
         """Return the payload of an unfinished update of the context, or None."""
         record = keys.partition_key(ref.partition, "update", update_id)
-        context, payload = await self._redis.call("HMGET", record, "context", "payload")
+        context, payload = await self.redis.call("HMGET", record, "context", "payload")
         return payload if context == ref.context_id else None
 
     async def shown_as(self, ref: ContextRef, message_id: str) -> tuple[int, ...]:
         """Return the Telegram messages that show this message, in order; () if it was never delivered."""
-        found = await self._redis.call("HGET", keys.context_key(ref, "telegram"), message_id)
+        found = await self.redis.call("HGET", keys.context_key(ref, "telegram"), message_id)
         return tuple(int(each) for each in str(found or "").split())
 
     async def commit(
@@ -306,7 +300,7 @@ class TurnStore:
             ref,
             fence=claim.fence,
             expected_epoch=turn.epoch,
-            now=self._clock(),
+            now=self.clock(),
             changes={**_changes(turn), "context_id": ref.context_id, "begins_send": begins_send},
             settings={
                 "revision": "" if revision is None else str(revision),
@@ -321,9 +315,9 @@ class TurnStore:
         # The booking comes first: a commit that is stored was booked, and a repeated commit is booked once.
         calls = [*turn.booking, call]
         if reservation is None:
-            _check((await self._redis.run_all(calls))[-1])
+            _check((await self.redis.run_all(calls))[-1])
             return None
-        *replies, reserved = await self._redis.run_each([*calls, reservation])
+        *replies, reserved = await self.redis.run_each([*calls, reservation])
         if failure := next((reply for reply in replies if isinstance(reply, MemoryFailure)), None):
             raise failure
         _check(replies[-1])
@@ -332,15 +326,13 @@ class TurnStore:
     async def note_refusal(self, ref: ContextRef, *, chat_id: int, sender_id: int, update_id: int) -> bool:
         """Return True if this update should get the refusal. Each sender gets one per chat in REFUSAL_TTL_S."""
         key = keys.partition_key(ref.partition, "refused", chat_id, sender_id)
-        await self._redis.call("SET", key, update_id, "NX", "EX", keys.REFUSAL_TTL_S)
-        return await self._redis.call("GET", key) == str(update_id)
+        await self.redis.call("SET", key, update_id, "NX", "EX", keys.REFUSAL_TTL_S)
+        return await self.redis.call("GET", key) == str(update_id)
 
     async def count_sends(self, claim: Claim, part: Part, begun: int) -> bool:
         """Store how many sends of the outbox's first part have an unknown outcome. False: it was erased."""
         call = count_sends(claim.ref, fence=claim.fence, part=dump_part(part), begun=begun)
-        outcome = await self._redis.run(call)
-        _check(outcome)
-        return outcome != "gone"
+        return await self._run(call) != "gone"
 
     async def replace_part(
         self, claim: Claim, part: Part, instead: Sequence[Part], *, sends_begun: int = 0
@@ -353,9 +345,7 @@ class TurnStore:
         call = replace_part(
             claim.ref, fence=claim.fence, part=dump_part(part), begun=sends_begun, instead=lines
         )
-        outcome = await self._redis.run(call)
-        _check(outcome)
-        return outcome != "gone"
+        return await self._run(call) != "gone"
 
     async def sent(
         self,
@@ -389,19 +379,18 @@ class TurnStore:
             fence=claim.fence,
             part=dump_part(part),
             expected_epoch=part.epoch,
-            now=self._clock(),
+            now=self.clock(),
             outcome=outcome,
         )
-        reply = await self._redis.run(call)
-        _check(reply)
+        reply = await self._run(call)
         if reply == "settled":
             claim.settled.set()
         return reply != "gone"
 
     async def dead_letters(self, ref: ContextRef) -> dict[int, str]:
         """Return the payloads of the context's dead letters by update id, oldest first."""
-        numbers = await dead_updates(self._redis, ref.partition)
-        rows = await read_updates(self._redis, ref.partition, numbers, "context", "payload")
+        numbers = await dead_updates(self.redis, ref.partition)
+        rows = await read_updates(self.redis, ref.partition, numbers, "context", "payload")
         return {
             number: payload for number, (context, payload) in rows if context == ref.context_id and payload
         }
@@ -412,11 +401,11 @@ class TurnStore:
             ref,
             context_id=ref.context_id,
             update_prefix=keys.partition_key(ref.partition, "update", ""),
-            now=self._clock(),
+            now=self.clock(),
             ttl=keys.TERMINAL_UPDATE_TTL_S,
             ids=update_ids,
         )
-        await self._redis.run(call)
+        await self.redis.run(call)
 
     async def reset(
         self,
@@ -435,7 +424,7 @@ class TurnStore:
         `asked_by` is an update of another context. A second call for it within ERASED_TTL_S erases nothing more
         and returns the counts of the first.
         """
-        token = self._new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
+        token = self.new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
         order: dict[str, object] = {
             "vectors": vectors,
             "others": others,
@@ -451,13 +440,19 @@ class TurnStore:
             ref,
             erased=erased,
             context_id=ref.context_id,
-            now=self._clock(),
+            now=self.clock(),
             order_of_reset=order,
             erased_keys=keys.ERASED_KEYS,
         )
-        reply = await self._redis.run_durably(call)
+        reply = await self.redis.run_durably(call)
         _check(reply)
         return parse_json(Erasure, reply)
+
+    async def _run(self, call: ScriptCall) -> str | int:
+        """Return the outcome of a script. Raises Fenced, Forgotten and TurnRestarted."""
+        outcome = await self.redis.run(call)
+        _check(outcome)
+        return outcome
 
 
 def _changes(turn: Commit) -> dict[str, object]:

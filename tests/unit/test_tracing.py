@@ -23,7 +23,7 @@ from bot.observe.tracing import (
 SENDER = """
 import sys
 from bot.observe.tracing import configure_tracing, trace_llm_call, traced
-with configure_tracing(sys.argv[1], service="probe"):
+with configure_tracing(sys.argv[1]):
     try:
         with traced("agent_run", request_id="77"):
             trace_llm_call(1, 2)
@@ -94,6 +94,6 @@ def test_t04_spans_reach_the_collector_before_the_process_ends_without_error_tex
 
     ((path, body),) = _Collector.received
     assert path == "/v1/traces"
-    for word in (b"agent_run", b"probe", b"llm_call", b"Turn 1 (2 messages)", b"77", b"ValueError"):
+    for word in (b"agent_run", b"mnemogram", b"llm_call", b"Turn 1 (2 messages)", b"77", b"ValueError"):
         assert word in body
     assert b"private words" not in body

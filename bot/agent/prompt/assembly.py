@@ -18,7 +18,6 @@ from bot.agent.prompt.parts import (
     PromptParts,
     PromptRecord,
     PromptSize,
-    RecordItem,
     RecordPart,
 )
 from bot.agent.prompt.text import UNSHOWN
@@ -100,14 +99,11 @@ def _render(
         elif name != "ledger":
             for piece in pieces:
                 messages += piece.messages
-        included: list[RecordItem] = []
-        for piece in pieces:
-            included += piece.items()
         part = RecordPart(
             part=name,
             tokens=section.tokens,
             why=section.why or _REASONS[name],
-            included=tuple(included),
+            included=tuple([item for piece in pieces for item in piece.items()]),
             left_out=section.left_out,
         )
         record.append(part)

@@ -96,18 +96,8 @@ class Section:
         self, pieces: Sequence[PromptPiece], *, meter: TokenCounter, left_out: Sequence[RecordItem] = ()
     ) -> "Section":
         """Return the section with these pieces instead of its own, counted again."""
-        tokens = 0
-        if not self.heading:
-            for piece in pieces:
-                tokens += piece.tokens
-        changed = Section(
-            heading=self.heading,
-            why=self.why,
-            separator=self.separator,
-            pieces=tuple(pieces),
-            left_out=(*self.left_out, *left_out),
-            tokens=tokens,
-        )
+        tokens = 0 if self.heading else sum([piece.tokens for piece in pieces])
+        changed = replace(self, pieces=tuple(pieces), left_out=(*self.left_out, *left_out), tokens=tokens)
         if self.heading and pieces:  # one text is counted whole, because a token may span two lines
             return replace(changed, tokens=cost_of(changed.text_message(), meter))
         return changed
@@ -174,10 +164,7 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
 
 def total_tokens(draft: PromptDraft) -> int:
     """Return the tokens of the request. The tools' share is an estimate: endpoints render schemas differently."""
-    tokens = 0
-    for section in draft.values():
-        tokens += section.tokens
-    return tokens
+    return sum([section.tokens for section in draft.values()])
 
 
 def _summary(summary: Summary, parts: PromptParts, meter: TokenCounter) -> Section:
@@ -216,11 +203,8 @@ def _message_pieces(
     """Return the pieces of these messages. Those that are rendered as one have the place of the last of them."""
     pieces: list[PromptPiece] = []
     for group in group_continuations(messages):
-        ids, pictures = list[str](), list[Image]()
-        for message in group:
-            ids.append(message.id)
-            if images:
-                pictures += images.get(message.id, ())
+        ids = [message.id for message in group]
+        pictures = [image for each in ids for image in images.get(each, ())] if images else []
         rendered = as_prompt_message(group, is_group=parts.is_group, images=pictures)
         piece = PromptPiece(
             id=ids[0],

@@ -1,7 +1,7 @@
 """The texts of messages, records and quotations in a prompt. None of them can imitate another."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from itertools import islice
 from string import ascii_letters, digits
@@ -116,13 +116,7 @@ def as_prompt_message(
 
 def group_continuations(messages: Sequence[Message]) -> list[list[Message]]:
     """Return the messages in groups: each message with those of the same sender that directly continue it."""
-    groups: list[list[Message]] = []
-    for message in messages:
-        if message.continues and groups and _is_next(groups[-1][-1], message):
-            groups[-1].append(message)
-        else:
-            groups.append([message])
-    return groups
+    return _grouped(messages, lambda before, each: bool(each.continues) and _is_next(before, each))
 
 
 def without_marks(text: str, *, is_group: bool) -> str:
@@ -223,9 +217,16 @@ def _is_next(before: Message, message: Message) -> bool:
 
 def _pastes(messages: Sequence[Message]) -> Sequence[Sequence[Message]]:
     """Return the messages in groups: the parts of each text that Telegram has split."""
+    return _grouped(messages, lambda _, each: each.continues == "paste" and not _marks_of(each))
+
+
+def _grouped(
+    messages: Sequence[Message], continues: Callable[[Message, Message], bool]
+) -> list[list[Message]]:
+    """Return the messages in groups. A message stays with the one before it if it `continues` that."""
     groups: list[list[Message]] = []
     for message in messages:
-        if groups and message.continues == "paste" and not _marks_of(message):
+        if groups and continues(groups[-1][-1], message):
             groups[-1].append(message)
         else:
             groups.append([message])

@@ -4,14 +4,17 @@ import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Unpack
+from typing import Any, TypedDict, Unpack
 
 from prometheus_client import Counter, Histogram
 
 from bot.agent.context import AgentContext, Conversation, Delegation, Journal, RunRecord
-from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits, PromptOptions
+from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.loop import run_agent
+from bot.agent.mcp_servers import McpTools
+from bot.agent.mcp_toolset import McpToolset
 from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.agent.prompt.parts import PromptOrder
 from bot.agent.prompt.text import as_prompt_message
 from bot.agent.team import Agent, Team
 from bot.agent.tool import Tool
@@ -237,12 +240,23 @@ def sample(metric: Counter | Histogram, name: str, **labels: str) -> float:
     return next((each.value for each in samples if each.name == name and each.labels == labels), 0.0)
 
 
+class AgentOptions(TypedDict, total=False):
+    """Optional arguments of FunctionsBasedAgent."""
+
+    name: str
+    order: PromptOrder
+    shows_ledger: bool
+    fallback_selector: MessageSelector
+    mcp: McpToolset | None
+    servers: McpTools | None
+
+
 def make_agent(
     model: ChatModel,
     *functions: Callable[..., object] | Tool,
     selector: MessageSelector | None = None,
     limits: PromptLimits | None = None,
-    **options: Unpack[PromptOptions],
+    **options: Unpack[AgentOptions],
 ) -> FunctionsBasedAgent:
     return FunctionsBasedAgent(
         model=model,
