@@ -14,7 +14,7 @@ from functools import partial
 from uuid import uuid4
 
 import numpy as np
-from pydantic_core import from_json
+from qdrant_client.models import CollectionStatus
 from rig.index_upkeep import Server, Vacuum, index_server, time_ms, watch_vacuum
 from rig.surroundings import until
 from rig.synthetic import Crowd
@@ -86,7 +86,7 @@ async def measure(server: Server, qdrant: Qdrant, size: Size) -> Cost:
         await until(partial(_is_settled, qdrant, index.collection), "the server has built its graphs")
         return await ask(server, index, crowd, size, index_ms=index_ms)
     finally:
-        await qdrant.send("DELETE", f"/collections/{index.collection}", b"")
+        await qdrant.client.delete_collection(index.collection)
 
 
 async def fill(index: QdrantIndex, crowd: Crowd, size: Size) -> float:
@@ -155,8 +155,7 @@ def percentiles(spent: Sequence[float]) -> tuple[float, float]:
 
 
 async def _is_settled(qdrant: Qdrant, collection: str) -> bool:
-    description = from_json(await qdrant.send("GET", f"/collections/{collection}", b""))
-    return description["result"]["status"] == "green"
+    return (await qdrant.client.get_collection(collection)).status == CollectionStatus.GREEN
 
 
 def _say(progress: str) -> None:

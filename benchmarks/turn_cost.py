@@ -224,6 +224,7 @@ async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
         open_qdrant(endpoint.url, api_key=endpoint.api_key) as qdrant,
         AsyncExitStack() as stack,
     ):
+        qdrant.client.http.client.add_middleware(tally.note_request)
         stores = build_stores(
             settings,
             cast("RedisClient", NamedTrips(redis, tally)),

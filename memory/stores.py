@@ -121,6 +121,8 @@ def assemble_stores(
     partitions: int,
 ) -> MemoryStores:
     """Put open clients and an open embedder together; the stack closes embedders of former spaces."""
+    from memory.recall.qdrant.index import QdrantFormerCollections
+
     ours = _describe_space(config, embedder)
     follower = SpaceFollower(
         _register(redis, partitions),
@@ -136,7 +138,7 @@ def assemble_stores(
         reindexer=Reindexer(
             redis,
             follower=follower,
-            collections=qdrant,
+            collections=QdrantFormerCollections(qdrant),
             partitions=partitions,
             clock=time.time,
         ),

@@ -2,10 +2,10 @@
 
 import bisect
 import secrets
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import structlog
 
@@ -14,9 +14,6 @@ from memory.recall.space_follower import SpaceFollower, SpaceRegister
 from memory.recall.spaces import SpaceDescription, SpacesRecord, is_same, plan_switch
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
-
-if TYPE_CHECKING:
-    from memory.recall.qdrant.index import Qdrant
 
 log = structlog.get_logger()
 
@@ -69,6 +66,22 @@ class ReindexProgress:
     done: int = 0
 
 
+class FormerCollections(Protocol):
+    """All of our collections on the index server. Every method raises RecallUnavailable."""
+
+    async def list_names(self) -> list[str]:
+        """Return the names of all our collections, whatever their space."""
+        ...
+
+    async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
+        """Erase the points of these contexts from this collection. Return how many there were."""
+        ...
+
+    async def delete_if_empty(self, name: str) -> bool:
+        """Delete the collection unless it has points of another deployment. Return True if it is gone."""
+        ...
+
+
 class Reindexer:
     """Walks the histories into the space being built, switches to it when it is complete, and erases former spaces.
 
@@ -82,7 +95,7 @@ class Reindexer:
         redis: RedisClient,
         *,
         follower: SpaceFollower,
-        collections: "Qdrant",
+        collections: FormerCollections,
         partitions: int,
         clock: Callable[[], float],
     ) -> None:
@@ -265,7 +278,7 @@ class Sweeper:
     def __init__(
         self,
         redis: RedisClient,
-        collections: "Qdrant",
+        collections: FormerCollections,
         *,
         register: SpaceRegister,
         partitions: int,

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
 
+from qdrant_client import models as q
+
 from memory.history.contexts import get_or_create
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
@@ -12,13 +14,12 @@ from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
 from memory.recall.indexer import Indexer
 from memory.recall.lexicon.analysis import RECIPE
-from memory.recall.qdrant.index import Qdrant, QdrantIndex
+from memory.recall.qdrant.index import Qdrant, QdrantFormerCollections, QdrantIndex
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
 from memory.recall.spaces import LAYOUT, Space, SpaceDescription, SpacesRecord, collection_name
 from memory.redis.client import RedisClient
-from tests.contract.vector_kit import scroll_points
 from tests.fakes.embedder import FakeEmbedder
 from tests.story.index_points import message_id_of
 
@@ -148,7 +149,7 @@ class Rig:
             reindexer=Reindexer(
                 self.redis,
                 follower=follower,
-                collections=self.qdrant,
+                collections=QdrantFormerCollections(self.qdrant),
                 partitions=self.partitions,
                 clock=self.clock,
             ),
@@ -196,16 +197,18 @@ class Rig:
         """Return all points of the collection by id, with payload and vectors; empty if there is none."""
         if not await self.has_collection(described.collection):
             return {}
-        found = await scroll_points(self.qdrant, described.collection)
-        return {point["id"]: (point["payload"], _rounded(point["vector"])) for point in found}
+        found, _ = await self.qdrant.client.scroll(
+            described.collection, limit=10_000, with_payload=True, with_vectors=True
+        )
+        return {str(point.id): (point.payload, _rounded(point.vector)) for point in found}
 
     async def lose_points(self, described: SpaceDescription) -> None:
         """Delete all points, as if the index had lost its data."""
-        every = {"must": [{"key": "epoch", "range": {"gte": 0}}]}
-        await self.qdrant.erase(described.collection, every)
+        every = q.Filter(must=[q.FieldCondition(key="epoch", range=q.Range(gte=0))])
+        await self.qdrant.client.delete(described.collection, q.FilterSelector(filter=every))
 
     async def has_collection(self, name: str) -> bool:
-        return name in await self.qdrant.list_names()
+        return name in [each.name for each in (await self.qdrant.client.get_collections()).collections]
 
     async def message_ids(self, described: SpaceDescription, ref: ContextRef) -> set[str]:
         """Return the ids of the chat's messages in the collection."""

@@ -1,4 +1,7 @@
-"""HTTP calls that are cancelled at any moment: the pool loses no connection, and no request is sent late."""
+"""HTTP calls that are cancelled at any moment: the pool loses no connection, and no request is sent late.
+
+Each test of the first part runs with both clients: aiohttp with `tracked`, and httpx with `shielded`.
+"""
 
 import asyncio
 import os
@@ -10,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import httpx
 import pytest
 
 from memory.embedded.index_server import IndexEndpoint
-from memory.http_calls import is_unsent, open_session, tracked
-from memory.recall.qdrant.index import open_qdrant
+from memory.http_calls import is_unsent, open_session, shielded, track_request, tracked
+from memory.recall.qdrant.index import list_collections, open_qdrant
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 MOMENTS = range(120)
@@ -49,6 +53,7 @@ class Server:
 
 Get = Callable[[str], Awaitable[str]]
 """Returns the text at a path."""
+CLIENTS = ("aiohttp", "httpx", "httpx in pieces")
 
 
 @asynccontextmanager
@@ -63,23 +68,46 @@ async def _server() -> AsyncGenerator[Server]:
 
 
 @asynccontextmanager
-async def _client() -> AsyncGenerator[tuple[Server, Get]]:
+async def _client(kind: str) -> AsyncGenerator[tuple[Server, Get]]:
     """A server, and calls that share one connection."""
-    async with _server() as server, _get(f"http://127.0.0.1:{server.port}") as get:
+    async with _server() as server, _get(kind, f"http://127.0.0.1:{server.port}") as get:
         yield server, get
 
 
 @asynccontextmanager
-async def _get(url: str) -> AsyncGenerator[Get]:
-    timeout = aiohttp.ClientTimeout(sock_connect=5, sock_read=5)
-    async with open_session(url, connections=1, timeout=timeout, is_traced=True) as session:
+async def _get(kind: str, url: str) -> AsyncGenerator[Get]:
+    if kind == "aiohttp":
+        timeout = aiohttp.ClientTimeout(sock_connect=5, sock_read=5)
+        async with open_session(url, connections=1, timeout=timeout, is_traced=True) as session:
 
-        async def get(path: str) -> str:
-            with tracked():
-                async with session.get(f"{url}{path}") as response:
-                    return await response.text()
+            async def get(path: str) -> str:
+                with tracked():
+                    async with session.get(f"{url}{path}") as response:
+                        return await response.text()
 
-        yield get
+            yield get
+        return
+    async with httpx.AsyncClient(
+        base_url=url,
+        limits=httpx.Limits(max_connections=1),
+        timeout=httpx.Timeout(5, pool=2),
+        event_hooks={"request": [track_request]},
+    ) as client:
+        ask = _read_in_pieces if "pieces" in kind else _read
+
+        async def get_shielded(path: str) -> str:
+            return await shielded(ask(client, path))
+
+        yield get_shielded
+
+
+async def _read(client: httpx.AsyncClient, path: str) -> str:
+    return (await client.get(path)).text
+
+
+async def _read_in_pieces(client: httpx.AsyncClient, path: str) -> str:
+    async with client.stream("GET", path) as answer:
+        return b"".join([piece async for piece in answer.aiter_raw()]).decode()
 
 
 async def _cancel_after(steps: int, call: Awaitable[object]) -> None:
@@ -98,8 +126,9 @@ async def _cancel(call: asyncio.Future[Any]) -> asyncio.CancelledError:
     return cancelled.value
 
 
-async def test_a_cancelled_call_returns_its_connection_at_any_moment() -> None:
-    async with _client() as (_, get):
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_a_cancelled_call_returns_its_connection_at_any_moment(kind: str) -> None:
+    async with _client(kind) as (_, get):
         for steps in MOMENTS:
             await _cancel_after(steps, get("/"))
 
@@ -107,8 +136,9 @@ async def test_a_cancelled_call_returns_its_connection_at_any_moment() -> None:
                 assert await get("/") == "ok", f"cancelled after {steps} steps"
 
 
-async def test_a_cancelled_call_is_cut_off() -> None:
-    async with _client() as (server, get):
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_a_cancelled_call_is_cut_off(kind: str) -> None:
+    async with _client(kind) as (server, get):
         call = asyncio.ensure_future(get("/slow"))
         async with asyncio.timeout(5):
             await server.is_slow.wait()
@@ -120,8 +150,9 @@ async def test_a_cancelled_call_is_cut_off() -> None:
         assert await get("/") == "ok"
 
 
-async def test_a_call_cancelled_before_its_send_is_never_sent() -> None:
-    async with _client() as (server, get):
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_a_call_cancelled_before_its_send_is_never_sent(kind: str) -> None:
+    async with _client(kind) as (server, get):
         slow = asyncio.ensure_future(get("/slow"))
         waiting = asyncio.ensure_future(get("/waiting"))
         async with asyncio.timeout(5):
@@ -134,8 +165,9 @@ async def test_a_call_cancelled_before_its_send_is_never_sent() -> None:
         assert server.asked == ["/slow", "/after"]
 
 
-async def test_an_unsent_call_reaches_the_server_at_no_moment() -> None:
-    async with _client() as (server, get):
+@pytest.mark.parametrize("kind", CLIENTS)
+async def test_an_unsent_call_reaches_the_server_at_no_moment(kind: str) -> None:
+    async with _client(kind) as (server, get):
         unsent = 0
         for steps in MOMENTS:
             task = asyncio.ensure_future(get(f"/{steps}"))
@@ -164,8 +196,9 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
     ],
     ids=["none", "its scheme", "all", "another scheme", "an exception"],
 )
+@pytest.mark.parametrize("kind", ["aiohttp", "httpx"])
 async def test_the_proxy_of_the_environment_is_used(
-    environment: dict[str, str], is_used: bool, monkeypatch: pytest.MonkeyPatch
+    kind: str, environment: dict[str, str], is_used: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in PROXIES:
         monkeypatch.delenv(name, raising=False)
@@ -174,7 +207,7 @@ async def test_the_proxy_of_the_environment_is_used(
         for name, value in environment.items():
             monkeypatch.setenv(name, value.format(proxy=f"http://127.0.0.1:{proxy.port}"))
         url = f"http://127.0.0.1:{server.port}"
-        async with _get(url) as get:
+        async with _get(kind, url) as get:
             assert await get("/") == "ok"
 
     assert (proxy.asked, server.asked) == (([f"{url}/"], []) if is_used else ([], ["/"]))
@@ -183,7 +216,7 @@ async def test_the_proxy_of_the_environment_is_used(
 async def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
     with pytest.raises(ValueError, match="not an HTTP proxy"):
-        async with _get("http://bot-api.invalid"):
+        async with _get("aiohttp", "http://bot-api.invalid"):
             pass
 
 
@@ -207,7 +240,7 @@ async def _through_refusing_proxy(scheme: str, monkeypatch: pytest.MonkeyPatch) 
     heads: list[str] = []
     async with _refusing_proxy(heads) as proxy:
         monkeypatch.setenv("ALL_PROXY", f"http://anna:p%40ssw%C3%B6rd@{proxy}")
-        async with _get(f"{scheme}://bot-api.invalid") as get:
+        async with _get("aiohttp", f"{scheme}://bot-api.invalid") as get:
             yield get
 
     (head,) = heads
@@ -235,7 +268,7 @@ async def test_a_proxy_without_a_usable_address_is_refused_without_naming_its_pa
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", f"http://anna:hunter2@{place}")
     with pytest.raises(ValueError, match="not an HTTP proxy") as refused:
-        async with _get("http://bot-api.invalid"):
+        async with _get("aiohttp", "http://bot-api.invalid"):
             pass
     assert "hunter2" not in "".join(traceback.format_exception(refused.value))
 
@@ -265,4 +298,11 @@ def _sockets() -> int:
 
 async def test_cancelled_searches_keep_no_connection(index_endpoint: IndexEndpoint) -> None:
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
-        assert await _sockets_kept(qdrant.list_names, range(100)) <= 1
+        assert await _sockets_kept(lambda: list_collections(qdrant.client), range(100)) <= 1
+
+
+async def test_an_exception_of_a_call_is_raised_unchanged() -> None:
+    async with _client("httpx") as (server, get):
+        with pytest.raises(httpx.UnsupportedProtocol):
+            await get("other://127.0.0.1/")
+        assert server.asked == []

@@ -8,7 +8,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 import pytest
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 from qdrant_client import AsyncQdrantClient, models
 
 from memory.embedded.index_server import IndexEndpoint
@@ -16,6 +16,7 @@ from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
 from memory.recall.qdrant.index import (
     Qdrant,
+    QdrantFormerCollections,
     QdrantIndex,
     RequestTooLarge,
     open_qdrant,
@@ -50,19 +51,15 @@ pytestmark = pytest.mark.slow
 async def qdrant(index_endpoint: IndexEndpoint) -> AsyncGenerator[Qdrant]:
     """Open the server. Collections of this test are removed after it."""
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as opened:
-        before = set(await opened.list_names())
+        before = await names(opened.client)
         yield opened
-        for name in set(await opened.list_names()) - before:
-            await opened.send("DELETE", f"/collections/{name}", b"")
+        for name in await names(opened.client) - before:
+            await opened.client.delete_collection(name)
 
 
 @pytest.fixture
-async def client(index_endpoint: IndexEndpoint) -> AsyncGenerator[AsyncQdrantClient]:
-    """Open qdrant-client, which parses the responses of the embedded server with its models."""
-    headers = {"api-key": index_endpoint.api_key}
-    opened = AsyncQdrantClient(url=index_endpoint.url, headers=headers, check_compatibility=False)
-    yield opened
-    await opened.close()
+def client(qdrant: Qdrant) -> AsyncQdrantClient:
+    return qdrant.client
 
 
 @pytest.fixture
@@ -81,10 +78,8 @@ class Watched:
         self.qdrant = replace(qdrant, send=self.send)
 
     async def send(self, method: str, path: str, body: bytes) -> bytes:
-        place = "/".join(path.split("/")[3:])
-        if place.startswith(("points?", "points/query")):
-            self.asked[f"{method} {place}"] += 1
-        if method == "PUT" and place.startswith("points"):
+        self.asked[f"{method} {path.split('/', 3)[3]}"] += 1
+        if method == "PUT":
             self.batches.append(len(from_json(body)["points"]))
         return await self._send(method, path, body)
 
@@ -142,15 +137,15 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
         excluded=frozenset({"m"}),
     )
     searches = (search_filter(chat, 1, where=everything), search_filter(chat, 1, sequences=[1]))
-    others = (
-        messages_filter(chat, 1),
+    counts = models.Filter.model_validate(messages_filter(chat, 1))
+    erasures = (
         erasure_filter(chat, epoch=1, message_ids=["m"]),
         erasure_filter(chat, below_epoch=1),
         filter_of_contexts([chat]),
     )
     fields = {
         condition.key
-        for scope in map(models.Filter.model_validate, (*searches, *others))
+        for scope in (*map(models.Filter.model_validate, searches), counts, *erasures)
         for condition in cast(
             list[models.Condition], [*cast(list[models.Condition], scope.must), *(scope.must_not or ())]
         )
@@ -257,22 +252,26 @@ async def test_an_erasure_includes_points_of_the_former_layout(
 async def test_a_space_is_emptied_context_by_context_and_then_deleted(
     qdrant: Qdrant, client: AsyncQdrantClient, chat: str
 ) -> None:
-    former, present = make_index(qdrant, make_space()), make_index(qdrant, make_space())
+    former, present, all_of_them = (
+        make_index(qdrant, make_space()),
+        make_index(qdrant, make_space()),
+        QdrantFormerCollections(qdrant),
+    )
     for index in (former, present):
         await index.upsert(
             [make_point(context, "m", EAST, epoch=3) for context in (chat, f"{chat}2", "of others")]
         )
-    assert await qdrant.erase_contexts(former.collection, [chat, f"{chat}2", "unknown"]) == 2
-    assert await qdrant.delete_if_empty(former.collection) is False
+    assert await all_of_them.erase_contexts(former.collection, [chat, f"{chat}2", "unknown"]) == 2
+    assert await all_of_them.delete_if_empty(former.collection) is False
     assert (await former.count(chat), ids(await find(former, make_query(chat, epoch=3)))) == (1, set())
-    assert await qdrant.erase_contexts(former.collection, ["of others"]) == 1
-    assert await qdrant.delete_if_empty(former.collection) is True
-    assert await qdrant.delete_if_empty(former.collection) is True
+    assert await all_of_them.erase_contexts(former.collection, ["of others"]) == 1
+    assert await all_of_them.delete_if_empty(former.collection) is True
+    assert await all_of_them.delete_if_empty(former.collection) is True
     assert former.collection not in await names(client)
     assert ids(await find(present, make_query(chat, epoch=3))) == {"m"}
     for wrong in ([], ["", chat]):
         with pytest.raises(MissingContext):
-            await qdrant.erase_contexts(former.collection, wrong)
+            await all_of_them.erase_contexts(former.collection, wrong)
 
 
 async def test_a_collection_of_another_size_is_reported_with_both_sizes(qdrant: Qdrant, chat: str) -> None:
@@ -375,7 +374,7 @@ async def test_a_missing_server_is_unavailable_with_its_cause(chat: str) -> None
             index.upsert([make_point(chat, "m", EAST)]),
             index.count(chat),
             index.erase(chat, below_epoch=1),
-            nowhere.delete_if_empty(index.collection),
+            QdrantFormerCollections(nowhere).delete_if_empty(index.collection),
         ):
             with pytest.raises(RecallUnavailable, match="cannot be reached") as raised:
                 await attempt
@@ -392,8 +391,8 @@ async def test_a_wrong_key_is_reported_without_the_key(index_endpoint: IndexEndp
 async def test_a_batch_too_large_for_a_proxy_is_written_in_parts(qdrant: Qdrant, chat: str) -> None:
     class Strict(Watched):
         async def send(self, method: str, path: str, body: bytes) -> bytes:
-            if len(from_json(body or b"{}").get("points", ())) > most:
-                raise RequestTooLarge(413, "Request Entity Too Large")
+            if len(from_json(body)["points"]) > most:
+                raise RequestTooLarge("the vector index answered 413 Request Entity Too Large")
             return await super().send(method, path, body)
 
     most = 10
@@ -416,9 +415,9 @@ async def test_a_vector_of_a_wrong_size_is_refused_with_its_whole_batch(qdrant: 
 
 async def test_an_unfinished_write_is_not_reported_as_done(qdrant: Qdrant, chat: str) -> None:
     async def accept(method: str, path: str, body: bytes) -> bytes:
-        answer = await qdrant.send(method, path, body)
+        answer = from_json(await qdrant.send(method, path, body))
         # As Qdrant answers when its `timeout` expires.
-        return answer.replace(b'"completed"', b'"acknowledged"') if "/points?" in path else answer
+        return to_json({"result": {**answer["result"], "status": "acknowledged"}})
 
     index = make_index(replace(qdrant, send=accept), SPACE)
     with pytest.raises(RecallUnavailable, match="did not finish"):

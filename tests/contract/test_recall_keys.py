@@ -18,7 +18,6 @@ from memory.recall.spaces import Space, Spaces, collection_name
 from memory.recall.vector_index import KEYS_PER_MESSAGE, VectorErasure
 from memory.redis.client import RedisClient
 from tests.contract.recall_kit import Rig, open_rig
-from tests.contract.vector_kit import scroll_points
 from tests.fakes.embedder import FakeEmbedder
 from tests.messages import make_message
 
@@ -196,11 +195,11 @@ async def test_a_key_tells_nothing_of_its_fact_but_terms_and_a_vector(
     await tell(rig, "a long story")
     await rig.indexer(history=Learned(rig, (fact(MOVED),))).step()
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
-        points = await scroll_points(qdrant, rig.index.collection)
+        points, _ = await qdrant.client.scroll(rig.index.collection, limit=10_000)
     (key,) = [
-        each["payload"]
+        each.payload
         for each in points
-        if each["payload"]["context"] == rig.ref.context_id and "slot" in each["payload"]
+        if each.payload and each.payload["context"] == rig.ref.context_id and "slot" in each.payload
     ]
     assert key == {
         "scope": f"{rig.ref.context_id}/0",

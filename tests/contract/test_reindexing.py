@@ -46,7 +46,7 @@ async def rig_behind_a_proxy(
         rig = Rig(redis=redis, qdrant=qdrant, clock=Clock())
         yield rig, way
         for name in rig.collections:
-            await qdrant.send("DELETE", f"/collections/{name}", b"")
+            await qdrant.client.delete_collection(name)
 
 
 async def serving_process(rig: Rig, *chats: Sequence[str]) -> tuple[Process, list[ContextRef]]:
