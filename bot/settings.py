@@ -30,7 +30,10 @@ Ids = Annotated[frozenset[int], NoDecode]
 Choices = Annotated[tuple[ModelChoice, ...], NoDecode]
 _TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
 _REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
-_MAY_BE_EMPTY = ("openai_embedding_model", "openai_summary_model", "openai_transcription_model")
+_MAY_BE_EMPTY = (
+    *("openai_embedding_model", "openai_summary_model"),
+    *("openai_transcription_model", "openai_speech_model"),
+)
 _REACHED_AT = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:", "//localhost:": "//127.0.0.1:"}
 """Addresses that a browser cannot open or that Telegram refuses in buttons, and their substitutes."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -105,6 +108,16 @@ class Settings(BaseSettings):
     openai_transcription_model: str = Field(
         "gpt-4o-mini-transcribe",
         description="The model that hears voice messages; with OPENAI_BASE_URL and unset: none. Empty: none.",
+    )
+    openai_speech_model: str = Field(
+        "gpt-4o-mini-tts",
+        description="The model that speaks answers; with OPENAI_BASE_URL and unset: none. Empty: none. Its price may "
+        "be in MODELS.",
+    )
+    voice_replies: Literal["never", "when_spoken_to", "always"] = Field(
+        "never",
+        description="When an answer is a voice message: never, when_spoken_to (it answers one) or always. People "
+        "change it with /voice.",
     )
     openai_embedding_model: str = Field(
         "text-embedding-3-small",
@@ -360,8 +373,9 @@ class Settings(BaseSettings):
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """The models that people may choose, the default first."""
-        return tuple(dict.fromkeys([self.openai_model, *(choice.name for choice in self.models)]))
+        """The models that people may choose, the default first. MODELS may have the price of the speech model too."""
+        named = [choice.name for choice in self.models if choice.name != self.openai_speech_model]
+        return tuple(dict.fromkeys([self.openai_model, *named]))
 
     @property
     def summary_model(self) -> str:
@@ -377,9 +391,16 @@ class Settings(BaseSettings):
     @property
     def transcription_model(self) -> str:
         """The model that hears voice messages, empty for none: an endpoint of one's own may not have OpenAI's."""
-        is_default = "openai_transcription_model" not in self.model_fields_set
+        return self._at_openai("openai_transcription_model")
+
+    @property
+    def speech_model(self) -> str:
+        """The model that speaks answers, empty for none, as for the one that hears."""
+        return self._at_openai("openai_speech_model")
+
+    def _at_openai(self, name: str) -> str:
         is_elsewhere = self.is_offline or bool(self.openai_base_url)
-        return "" if is_default and is_elsewhere else self.openai_transcription_model
+        return "" if name not in self.model_fields_set and is_elsewhere else getattr(self, name)
 
     @property
     def secrets(self) -> tuple[str, ...]:

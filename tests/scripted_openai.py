@@ -47,6 +47,7 @@ from tests.scripted_script import (
     last_user_text,
     read_script,
 )
+from tests.scripted_speech import Speech, find_speech_fault, speech_of
 from tests.scripted_transcriptions import (
     Recording,
     Transcriptions,
@@ -57,6 +58,7 @@ from tests.scripted_transcriptions import (
 _CHAT = "/v1/chat/completions"
 _EMBEDDINGS = "/v1/embeddings"
 _TRANSCRIPTIONS = "/v1/audio/transcriptions"
+_SPEECH = "/v1/audio/speech"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +83,14 @@ class InvalidRequest:
 class ScriptedOpenAI:
     """The running server.
 
-    `embeddings` and `transcriptions` may be replaced while it runs. `most_kept` limits the number of
+    `embeddings`, `transcriptions` and `speech` may be replaced while it runs. `most_kept` limits the number of
     stored requests in long runs; None keeps all.
     """
 
     base_url: str
     embeddings: Embeddings
     transcriptions: Transcriptions = field(default_factory=Transcriptions)
+    speech: Speech = field(default_factory=Speech)
     recordings: list[Recording] = field(default_factory=list[Recording])
     requests: list[RecordedRequest] = field(default_factory=list[RecordedRequest])
     invalid_requests: list[InvalidRequest] = field(default_factory=list[InvalidRequest])
@@ -102,6 +105,10 @@ class ScriptedOpenAI:
     @property
     def embedding_requests(self) -> list[RecordedRequest]:
         return [request for request in self.requests if request.path == _EMBEDDINGS]
+
+    @property
+    def speech_requests(self) -> list[RecordedRequest]:
+        return [request for request in self.requests if request.path == _SPEECH]
 
     async def wait_for_requests(self, count: int, *, timeout_s: float = 10) -> None:
         """Wait until `count` requests have arrived, answered or not.
@@ -149,6 +156,7 @@ class _Endpoint:
                 Route(_CHAT, self.complete, methods=["POST"]),
                 Route(_EMBEDDINGS, self.embed, methods=["POST"]),
                 Route(_TRANSCRIPTIONS, self.transcribe, methods=["POST"]),
+                Route(_SPEECH, self.speak, methods=["POST"]),
                 Route("/v1/models", self.list_models),
             ]
         )
@@ -208,6 +216,20 @@ class _Endpoint:
         if failure := behaviour.failure or (behaviour.failures or {}).get(recording.model):
             return _failed(failure)
         return _json(transcription_body(recording, behaviour))
+
+    async def speak(self, request: Request) -> Response:
+        behaviour = self._scripted.speech
+        try:
+            body = await self._record(request, find_speech_fault)
+        except ClientDisconnect:
+            return Response()
+        if isinstance(body, RequestFault):
+            return _refused(body)
+        if behaviour.gate:
+            await behaviour.gate.wait()
+        if behaviour.failure:
+            return _failed(behaviour.failure)
+        return Response(speech_of(body, behaviour), media_type="audio/opus")
 
     async def _record(
         self, request: Request, find: Callable[[Mapping[str, Any]], RequestFault | None]

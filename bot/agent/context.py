@@ -32,7 +32,7 @@ Emit = Callable[[str], Awaitable[None]]
 OnStatus = Callable[[str], Awaitable[None]]
 """A function that shows the current work, such as "Running tool convert". It must not raise."""
 
-StepKind = Literal["model", "tool", "delegation", "transfer", "digest"]
+StepKind = Literal["model", "tool", "delegation", "transfer", "digest", "speech"]
 UNKNOWN = "unknown"
 """Replaces a tool name that the model has invented: such a name may quote the conversation."""
 

@@ -1,4 +1,4 @@
-"""Opens the models: one client for each chat model of the agents, for the summary model, and for transcription."""
+"""Opens the models: one client for each chat model of the agents, for the summary model, and for transcription and speech."""
 
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -12,6 +12,7 @@ from bot.agent.model import ChatModel, JsonModel, ModelReply, OnText, PromptMess
 from bot.errors import ModelUnavailable
 from bot.media.reader import Transcriber
 from bot.settings import Settings
+from bot.turn.speech import Speaker
 
 _OPENAI_FALLBACK = "whisper-1"
 """Takes Ogg files of Telegram that OpenAI's newer models refuse (NousResearch/hermes-agent#68719)."""
@@ -25,11 +26,12 @@ class OpenedModel(ChatModel, JsonModel, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """The chat models by their names; the summary model and the transcriber, or None."""
+    """The chat models by their names; the summary model, the transcriber and the speaker, or None."""
 
     chat: Mapping[str, OpenedModel]
     summary: JsonModel | None
     transcriber: Transcriber | None = None
+    speaker: Speaker | None = None
 
 
 class NoModel:
@@ -82,7 +84,19 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
                     fallback="" if base_url else _OPENAI_FALLBACK,
                 )
             )
-        yield Models(chat=opened, summary=opened.get(settings.summary_model), transcriber=transcriber)
+        speaker = None
+        if settings.speech_model and not settings.is_offline:
+            from bot.media.speaker import open_speaker
+
+            speaker = await stack.enter_async_context(
+                open_speaker(model=settings.speech_model, api_key=key, base_url=base_url)
+            )
+        yield Models(
+            chat=opened,
+            summary=opened.get(settings.summary_model),
+            transcriber=transcriber,
+            speaker=speaker,
+        )
 
 
 def sees_pictures(settings: Settings, model: str) -> bool:

@@ -34,6 +34,7 @@ from bot.transport.gating import (
     REMINDERS_BUTTON,
     RESET_BUTTON,
     TIMEZONE_BUTTON,
+    VOICE_BUTTON,
     WHY_BUTTON,
 )
 from bot.transport.page_links import PageLinks
@@ -56,6 +57,7 @@ from bot.turn.commands.start import StartCommand
 from bot.turn.commands.stats import StatsCommand
 from bot.turn.commands.stop import say_nothing_to_stop
 from bot.turn.commands.usage import UsageCommand
+from bot.turn.commands.voice import VoiceCommand
 from bot.turn.commands.why import WhyCommand
 from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability, send_part
@@ -66,6 +68,7 @@ from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Previews
 from bot.turn.reminders import ReminderTurns
+from bot.turn.speech import VoiceReplies
 from bot.turn.store import TurnStore
 from bot.turn.turn import Turns
 from memory.facts.redis_facts import RedisFacts
@@ -153,12 +156,11 @@ def _assemble(parts: _Parts) -> Turns:
             conversations=build_conversations(settings, stores, parts.spec.options, clock=parts.clock),
             reader=build_reader(settings, parts.spec, outside),
             previews=_build_previews(parts, is_streaming=settings.streaming),
-            interruptions=Interruptions(
-                store=parts.store, permissions=parts.permissions, buttons=parts.buttons
-            ),
+            interruptions=_build_interruptions(parts),
             permissions=parts.permissions,
             guard=parts.guard,
             committer=parts.committer,
+            voices=_build_voices(parts),
             limits=_answer_limits(settings, parts.spec),
         ),
         commands=_build_commands(parts),
@@ -183,6 +185,21 @@ def _build_previews(parts: _Parts, *, is_streaming: bool) -> Previews:
     delivery = parts.committer.delivery
     marks = delivery.marks
     return Previews(parts.outside.telegram, delivery.rates, marks.seems_marked, is_streaming=is_streaming)
+
+
+def _build_interruptions(parts: _Parts) -> Interruptions:
+    return Interruptions(store=parts.store, permissions=parts.permissions, buttons=parts.buttons)
+
+
+def _build_voices(parts: _Parts) -> VoiceReplies:
+    return VoiceReplies(
+        speaker=parts.outside.models.speaker,
+        default=parts.settings.voice_replies,
+        redis=parts.stores.redis,
+        guard=parts.guard,
+        interruptions=_build_interruptions(parts),
+        tokenizer=counter_for(parts.settings.openai_model),
+    )
 
 
 def _build_memberships(parts: _Parts) -> Memberships:
@@ -222,7 +239,7 @@ def _build_commands(parts: _Parts) -> Commands:
     start = StartCommand(guests=stores.guests, help=help_command, page_links=links, is_offline=is_offline)
     forget = ForgetCommand(permissions=permissions, forgetting=forgetting, history=history, recall=recall)
     reset, why = _build_reset(parts), _build_why(parts)
-    facts, model = _build_facts(parts), _build_model(parts)
+    facts, model, voice = _build_facts(parts), _build_model(parts), _build_voice(parts)
     rows = RedisReminders(stores.redis, clock=parts.clock)
     reminders = RemindersCommand(permissions=permissions, reminders=rows, buttons=buttons)
     timezone = TimezoneCommand(reminders=rows, buttons=buttons)
@@ -241,6 +258,7 @@ def _build_commands(parts: _Parts) -> Commands:
             "reset": reset.run,
             "stop": say_nothing_to_stop,
             "model": model.run,
+            "voice": voice.run,
             "usage": UsageCommand(guard=parts.guard).run,
             "stats": _build_stats(parts).run,
         },
@@ -252,6 +270,7 @@ def _build_commands(parts: _Parts) -> Commands:
             REMINDERS_BUTTON: reminders.press,
             TIMEZONE_BUTTON: timezone.press,
             MODEL_BUTTON: model.press,
+            VOICE_BUTTON: voice.press,
         },
         correct=facts.correct,
     )
@@ -283,6 +302,16 @@ def _build_model(parts: _Parts) -> ModelCommand:
         buttons=parts.buttons,
         compression=compression_limits(parts.settings, parts.spec),
         loaded_limit=loaded_messages(parts.settings),
+    )
+
+
+def _build_voice(parts: _Parts) -> VoiceCommand:
+    voices = _build_voices(parts)
+    return VoiceCommand(
+        choice_in=voices.choice_in,
+        can_speak=voices.speaker is not None,
+        permissions=parts.permissions,
+        buttons=parts.buttons,
     )
 
 

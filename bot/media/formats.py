@@ -25,6 +25,7 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_OPUS_RATE = 48_000
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 """Characters that no text contains: all control characters but tab, line ends, form feed and escape."""
 _FEW_LETTERS = 0.7
@@ -41,6 +42,14 @@ class Picture:
     mime_type: str
     width: int
     height: int
+
+
+def opus_seconds(data: bytes) -> float:
+    """Return the duration of an Ogg Opus file by its last page; 0 for an empty one and for anything else."""
+    last = data.rfind(b"OggS")
+    if not data.startswith(b"OggS") or b"OpusHead" not in data[:64] or len(data) < last + 14:
+        return 0.0
+    return max(int.from_bytes(data[last + 6 : last + 14], "little", signed=True), 0) / _OPUS_RATE
 
 
 def picture_of(data: bytes) -> Picture | None:

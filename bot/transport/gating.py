@@ -36,7 +36,7 @@ STOP = "stop"
 UNREADABLE = "unreadable"
 STOP_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON, FACTS_BUTTON = "stop", "help", "reset", "why", "facts"
 REMINDERS_BUTTON, TIMEZONE_BUTTON = "reminders", "timezone"
-MODEL_BUTTON = "model"
+MODEL_BUTTON, VOICE_BUTTON = "model", "voice"
 """First words of the data of our buttons, before any colon."""
 UNKNOWN_BUTTON = "unknown_button"
 """Reason of a press that does nothing for this person."""
@@ -152,9 +152,9 @@ def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
 
 
 def _admit_press(callback: Callback, is_permitted: bool) -> Admission:
-    """Admit any press. Only presses that show or change what is stored about people, or the model, need access."""
+    """Admit any press. Only presses that show or change what is stored about people, or choices of the chat, need access."""
     word = callback.data.split(":")[0]
-    of_records = {WHY_BUTTON, FACTS_BUTTON, MODEL_BUTTON, REMINDERS_BUTTON, TIMEZONE_BUTTON}
+    of_records = {WHY_BUTTON, FACTS_BUTTON, MODEL_BUTTON, VOICE_BUTTON, REMINDERS_BUTTON, TIMEZONE_BUTTON}
     is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON} or (word in of_records and is_permitted)
     return Admission(action="press", reason=f"{word}_button" if is_ours else UNKNOWN_BUTTON)
 

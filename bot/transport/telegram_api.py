@@ -46,7 +46,7 @@ _NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
 CommandScope = Literal["default", "all_private_chats", "all_group_chats", "all_chat_administrators", "chat"]
 """Audience of a command menu; "chat" is one chat."""
-FileKind = Literal["document", "photo"]
+FileKind = Literal["document", "photo", "voice"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,6 +163,8 @@ class TelegramApi:
         with translated_errors():
             if kind == "photo":
                 return (await self._bot.send_photo(chat_id, content, **options)).message_id
+            if kind == "voice":
+                return (await self._bot.send_voice(chat_id, content, **options)).message_id
             sent = await self._bot.send_document(
                 chat_id, content, disable_content_type_detection=True, **options
             )

@@ -40,6 +40,8 @@ _GONE = (
     "message_id_invalid",
     "there is no text in the message to edit",
 )
+_NO_VOICE = "voices_forbidden"
+"""CHAT_SEND_VOICES_FORBIDDEN is a 403 of a chat that takes everything else."""
 _NO_THREAD = ("message thread not found", "topic_deleted", "topic_id_invalid")
 
 
@@ -136,6 +138,8 @@ def _translated(error: tg.TelegramError) -> TelegramFailure:
             return TelegramUnavailable("429", retry_after=wait.total_seconds())
         case tg.ChatMigrated():
             return ChatMigrated(error.new_chat_id)
+        case tg.Forbidden() if _NO_VOICE in error.message.lower():
+            return TelegramRefused(error.message)
         case tg.Forbidden():
             return ChatUnreachable(error.message)
         case tg.InvalidToken():

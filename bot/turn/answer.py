@@ -24,10 +24,11 @@ from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
 from bot.turn.ending import run_until
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
-from bot.turn.outbox import LongAnswers, Part, plan_reply
+from bot.turn.outbox import LongAnswers, Part, plan_reply, plan_spoken
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
+from bot.turn.speech import VoiceReplies
 from bot.turn.store import Commit, FactsDefault, LaterWork, MetaField, TurnNote
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
@@ -125,7 +126,7 @@ class Conversations:
                     facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
                 ),
                 reminders=message and self._reminders(ref, history, message),
-                model=chosen_model(snapshot.model, self.models),
+                model=chosen_model(snapshot.choices.model, self.models),
             ),
             chat_history=ChatHistory(
                 ref=ref,
@@ -181,6 +182,7 @@ class Answerer:
     permissions: Permissions
     guard: LimitGuard
     committer: Committer
+    voices: VoiceReplies
     limits: AnswerLimits
 
     async def answer(self, question: Question) -> None:
@@ -202,6 +204,7 @@ class Answerer:
         reads: dict[int, ReadMessage] = {}
         try:
             text, reason = await self._answer(question, context, preview, reads)
+            spoken = "" if reason else await self.voices.speak(question, context, text)
         except (TurnRestarted, Forgotten):
             await self.guard.book(
                 context.record.usages,
@@ -212,7 +215,9 @@ class Answerer:
             raise
         for press in question.stop_presses:
             await self.interruptions.buttons.answer(press, "stopped")
-        commit = self._commit(question, context, preview, text=text, reason=reason, reads=reads)
+        commit = self._commit(
+            question, context, preview, text=text, reason=reason, spoken=spoken, reads=reads
+        )
         try:
             await self.committer.commit(question.claim, commit, revision=question.history.revision)
         except Forgotten:
@@ -295,7 +300,7 @@ class Answerer:
 
     def _missing_model(self, question: Question, context: AgentContext) -> str:
         """Return the chosen model if the default answered instead, else ""."""
-        chosen = question.snapshot.model
+        chosen = question.snapshot.choices.model
         return "" if chosen in (context.conversation.model, self.conversations.models[0]) else chosen
 
     async def _append(
@@ -332,6 +337,7 @@ class Answerer:
         *,
         text: str,
         reason: str,
+        spoken: str,
         reads: Mapping[int, ReadMessage],
     ) -> Commit:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
@@ -360,7 +366,7 @@ class Answerer:
             epoch=history.epoch,
             reason=reason,
             messages=history.pending,
-            parts=self._parts(question, preview, text, receipt=receipt),
+            parts=self._parts(question, preview, text, spoken=spoken, receipt=receipt),
             registered="" if is_known else self._registration(question.first),
             ledger=[*files, *context.record.ledger],
             receipt=receipt,
@@ -386,23 +392,29 @@ class Answerer:
         return TurnNote(trace=dump_json(TurnTrace, trace), counted=counted)
 
     def _parts(
-        self, question: Question, preview: Preview, text: str, *, receipt: AnswerReceipt | None
+        self, question: Question, preview: Preview, text: str, *, spoken: str, receipt: AnswerReceipt | None
     ) -> list[Part]:
+        """Return the parts of the answer. `spoken` is the file of a spoken one."""
         shows_sources = (
             self.limits.shows_sources and receipt is not None and bool(receipt.memories or receipt.facts)
         )
+        shown = f"{question.notice}\n\n{text}" if question.notice and text else text
+        message_id = receipt.message_id if receipt else ""
+        blank = replace(question.to, epoch=question.history.epoch, message_id=message_id)
+        buttons = [Button(text="🧠", data=WHY_BUTTON)] if shows_sources else ()
+        if spoken:
+            deletes = (*preview.edits, *preview.deletes)
+            return plan_spoken(
+                shown, blank, file_id=spoken, words=question.words, deletes=deletes, buttons=buttons
+            )
         return plan_reply(
-            f"{question.notice}\n\n{text}" if question.notice and text else text,
-            replace(
-                question.to,
-                epoch=question.history.epoch,
-                message_id=receipt.message_id if receipt else "",
-            ),
+            shown,
+            blank,
             words=question.words,
             long_answers=self.limits.long_answers,
             edits=preview.edits,
             deletes=preview.deletes,
-            buttons=[Button(text="🧠", data=WHY_BUTTON)] if shows_sources else (),
+            buttons=buttons,
         )
 
     def _registration(self, first: WaitingUpdate) -> str:

@@ -438,6 +438,8 @@ class _DeliveryRun:
         if part.kind != "text":
             log.warning("file_refused", chat=part.chat_id, error=str(refusal))
             texts = plan_texts_of(part)
+            if not texts:
+                return await self._finish("sent", NO_MESSAGE)
             is_there = await self.delivery.store.replace_part(self.claim, self._stored, texts)
             return texts if is_there else None
         return await self._give_up(refusal)

@@ -133,6 +133,20 @@ class LimitGuard:
         text = refusal_text(words, self.limits, limit=limit, wait_s=wait_s)
         return f"limit_{limit}", text if says_so else ""
 
+    async def has_room(self, usages: Sequence[Usage], *, user_id: int, chat_id: int) -> bool:
+        """Return True if a turn with these usages, which are not booked yet, stays within the limits of the day."""
+        if self.limits.are_none or user_id in self.exempt:
+            return True
+        used = await self.used_today(user_id=user_id, chat_id=chat_id)
+        usage, money = sum(usages, Usage()), (self.cost_of(usages) or 0) / MICROS
+        tokens = usage.prompt_tokens + usage.completion_tokens
+        of: tuple[tuple[Kind, OwnerLimits], ...] = (("user", self.limits.user), ("chat", self.limits.chat))
+        return all(
+            (not limits.tokens_per_day or used[kind].tokens + tokens <= limits.tokens_per_day)
+            and (not limits.money_per_day or used[kind].money + money <= limits.money_per_day)
+            for kind, limits in of
+        )
+
     def cost_of(self, usages: Iterable[Usage]) -> int | None:
         """Return the cost in MICROS, rounded up; None if no price of these models is known."""
         prices = self.limits.prices

@@ -14,13 +14,16 @@ from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.codec import dump_json, parse_json
 
-PartKind = Literal["text", "document", "photo", "delete"]
+PartKind = Literal["text", "document", "photo", "voice", "delete"]
 LongAnswers = Literal["parts", "document"]
 
 PARTS_AT_MOST = 4
 CODE_UNITS_AT_MOST = 3_500
 """The size of a code block that fits into one message together with a sentence before it."""
 FILE_NAME = "answer.md"
+VOICE_NAME = "answer.ogg"
+CAPTION_LIMIT = 1_024
+"""UTF-16 units of the text below a file."""
 
 _CODE_BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -114,6 +117,29 @@ def plan_reply(
     return plan_changes(parts, blank, edits=edits, deletes=deletes)
 
 
+def plan_spoken(
+    text: str,
+    blank: Part,
+    *,
+    file_id: str,
+    words: Words,
+    deletes: Sequence[int] = (),
+    buttons: Sequence[Button] = (),
+) -> list[Part]:
+    """Return the parts of a reply that a file speaks, with its text as the caption.
+
+    A text that is too long, or has buttons, follows in messages of its own.
+    """
+    texts = _messages(text, words)
+    voice = replace(blank, kind="voice", file_id=file_id, file_name=VOICE_NAME)
+    if len(texts) == 1 and utf16_length(texts[0].text) <= CAPTION_LIMIT and not buttons:
+        parts = [replace(voice, rich=texts[0])]
+    else:
+        below = plan_parts(texts, replace(blank, reply_to=None), buttons=buttons)
+        parts = [voice, *(replace(each, number=each.number + 1) for each in below)]
+    return plan_changes(parts, blank, edits=(), deletes=deletes)
+
+
 def plan_parts(texts: Sequence[RichText], blank: Part, *, buttons: Sequence[Button] = ()) -> list[Part]:
     """Return the parts in order: only the first quotes the message that it answers, only the last has the buttons."""
     parts = [
@@ -141,7 +167,13 @@ def plan_changes(
 
 
 def plan_texts_of(document: Part) -> list[Part]:
-    """Return the messages in place of a file, for a chat that takes no files, or if its bytes have expired."""
+    """Return the messages in place of a file, for a chat that takes no files, or if its bytes have expired.
+
+    The caption of a voice is a message by itself. There is none in place of a voice whose text follows.
+    """
+    if document.kind == "voice":
+        spoken = replace(document, kind="text", file_name="", file_id="")
+        return [spoken] if document.rich else []
     text = document.instead if document.file_id else document.rich.text
     texts = render_messages(text) or split(RichText(text=text))
     blank = replace(document, kind="text", file_name="", file_id="", instead="")

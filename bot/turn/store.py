@@ -35,8 +35,8 @@ UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
 RECEIPTS_KEPT = 1_000
 """Receipts of answers kept for each context, the newest ones."""
-MetaField = Literal["active_agent", "corrections", "model"]
-"""The agent that has the chat from now on, and the questions about facts that wait for an answer."""
+MetaField = Literal["active_agent", "corrections", "model", "voice"]
+"""The agent that has the chat, questions about facts that wait for an answer, and the people's choices."""
 NO_MESSAGE = 0
 """Stands for the Telegram message id of a part that deleted a message."""
 

@@ -13,9 +13,11 @@ from memory.history.fact import Fact, is_source
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed, render_message
 from memory.history.store import (
+    NO_CHOICES,
     PEOPLE_LIMIT,
     SESSION_GAP_S,
     SESSION_MESSAGES,
+    ChatChoices,
     CurrentMessages,
     Deletion,
     Erasure,
@@ -381,7 +383,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
     summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
-    talk, talk_count, _, model = reply[15:19]
+    talk, talk_count, _, model, voice = reply[15:20]
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
         for sequence, line in zip(order[1::2], lines, strict=True)
@@ -404,7 +406,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
         ),
         people=parse_people(people),
         talk=RecentTalk(lines=_parse_talk(talk), count=int(talk_count)) if talk_count else NO_TALK,
-        model=model,
+        choices=ChatChoices(model=model, voice=voice) if model or voice else NO_CHOICES,
     )
 
 

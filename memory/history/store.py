@@ -30,6 +30,19 @@ class SummaryState:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChatChoices:
+    """What people have chosen for this context; "" for the default."""
+
+    model: str = ""
+    """Also one that is gone."""
+    voice: str = ""
+    """When answers are voice messages."""
+
+
+NO_CHOICES = ChatChoices()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HistorySnapshot:
     """A context at one moment."""
 
@@ -57,8 +70,7 @@ class HistorySnapshot:
     """Sender id → the name shown last, of up to PEOPLE_LIMIT senders."""
     talk: RecentTalk = NO_TALK
     """Recent talk that was not addressed to the bot."""
-    model: str = ""
-    """The model that people have chosen for this context, also one that is gone; "" for the default."""
+    choices: ChatChoices = NO_CHOICES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -134,7 +134,7 @@ class Compressor:
         while True:
             found = await self._load(work.claim.ref)
             work.seen = found.snapshot
-            chosen = self._limits.get(found.snapshot.model, work.limits)
+            chosen = self._limits.get(found.snapshot.choices.model, work.limits)
             limits = replace(chosen, piece_tokens=work.limits.piece_tokens)
             # In a thread: planning thousands of messages takes 0.2 s.
             plan = await asyncio.to_thread(_plan, found, limits)

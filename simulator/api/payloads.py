@@ -1,7 +1,7 @@
 """Parameters of each Bot API method. Errors have Telegram's wording."""
 
 import json
-from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -113,12 +113,12 @@ class CaptionFields(Payload):
         return self.caption_entities
 
 
-class SendDocument(CaptionFields):
-    """`document` is a file id, or `attach://` and the name of an upload. If empty, the upload has its own name."""
+class SendFile(CaptionFields):
+    """The file is a file id, or `attach://` and the name of an upload. If empty, the upload has its own name."""
 
     wordings: ClassVar[dict[str, str]] = _TEXT_WORDINGS
+    kind: ClassVar[Literal["document", "voice"]]
     chat_id: Text = ""
-    document: Text = ""
     uploads: dict[str, Any] = {}
     message_thread_id: Number = 0
     reply_parameters: DecodedObject = None
@@ -129,6 +129,21 @@ class SendDocument(CaptionFields):
         """Read the parameters and the files of the form."""
         uploads = {name: value for name, value in parameters.items() if isinstance(value, Upload)}
         return super().read(parameters | {"uploads": uploads})
+
+    @property
+    def file(self) -> str:
+        return getattr(self, self.kind)
+
+
+class SendDocument(SendFile):
+    kind = "document"
+    document: Text = ""
+
+
+class SendVoice(SendFile):
+    kind = "voice"
+    voice: Text = ""
+    duration: Number = 0
 
 
 class EditMessageCaption(CaptionFields):

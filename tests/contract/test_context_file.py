@@ -195,7 +195,7 @@ async def test_an_imported_context_equals_the_exported_one(redis: RedisClient) -
     snapshot = await RedisHistory(redis).load(make_ref(), limit=99)
     assert snapshot.summary is not None
     assert snapshot.summary.text.overview == "They met."
-    assert snapshot.model == "small"
+    assert snapshot.choices.model == "small"
     assert [message.text for message in snapshot.newest if message.sequence == 6] == [well_formed(ODD)]
 
 

@@ -250,6 +250,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
         "/forget — as a reply: erase that message everywhere",
         "/stop — stop the answer I'm writing",
         "/model — see which model answers here, and choose another",
+        "/voice — choose when I answer with voice messages",
         "/usage — see today's usage and the limits",
         "/help — show this text",
         "",
@@ -277,6 +278,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
             "/reset",
             "/stop",
             "/model",
+            "/voice",
             "/usage",
             "/help",
         )

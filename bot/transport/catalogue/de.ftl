@@ -42,6 +42,7 @@ help-reset = { $place ->
  }
 help-stop = /stop — die Antwort abbrechen, die ich gerade schreibe
 help-model = /model — zeigen, welches Modell hier antwortet, und ein anderes wählen
+help-voice = /voice — wählen, wann ich mit Sprachnachrichten antworte
 help-usage = /usage — den heutigen Verbrauch und die Limits zeigen
 help-help = /help — diesen Text zeigen
 help-stats = /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen
@@ -61,6 +62,7 @@ menu-forget = Als Antwort: diese Nachricht überall löschen
 menu-reset = Alles löschen, was ich aus diesem Chat weiß
 menu-stop = Die Antwort abbrechen, die ich gerade schreibe
 menu-model = Zeigen, welches Modell hier antwortet, und ein anderes wählen
+menu-voice = Wählen, wann ich mit Sprachnachrichten antworte
 menu-usage = Heutiger Verbrauch und Limits
 menu-stats = Für Betreiber: Chats, Warteschlange und Verbrauch
 
@@ -162,6 +164,26 @@ model-choose =
 model-unknown = Ich habe kein Modell namens { $model }. Mit /model siehst du, welche du wählen kannst.
 # The answer of a turn whose model is gone ends with this.
 model-missing = { $model } ist nicht verfügbar, deshalb hat { $other } geantwortet.
+
+# /voice
+voice-current =
+    { $choice ->
+        [never] Ich antworte hier mit Text.
+        [when_spoken_to] Auf Sprachnachrichten antworte ich hier mit Sprachnachrichten, auf Text mit Text.
+       *[always] Ich antworte hier mit Sprachnachrichten; der Text steht darunter.
+    }
+voice-choose =
+    { $place ->
+        [group] Administratoren können auf eine Auswahl tippen, um das zu ändern.
+       *[private] Tippe auf eine Auswahl, um das zu ändern.
+    }
+voice-label =
+    { $choice ->
+        [never] Nie
+        [when_spoken_to] Auf Sprachnachrichten
+       *[always] Immer
+    }
+voice-none = Ich kann nicht sprechen: Dieser Bot hat kein Sprachausgabe-Modell. Ich antworte mit Text.
 
 ## /usage und /stats
 

@@ -42,6 +42,7 @@ help-reset = { $place ->
  }
 help-stop = /stop — stop the answer I'm writing
 help-model = /model — see which model answers here, and choose another
+help-voice = /voice — choose when I answer with voice messages
 help-usage = /usage — see today's usage and the limits
 help-help = /help — show this text
 help-stats = /stats — see the number of chats, the queue and today's usage
@@ -61,6 +62,7 @@ menu-forget = As a reply: erase that message everywhere
 menu-reset = Erase everything I remember from this chat
 menu-stop = Stop the answer I'm writing
 menu-model = See which model answers here, and choose another
+menu-voice = Choose when I answer with voice messages
 menu-usage = See today's usage and the limits
 menu-stats = For operators: chats, queue and usage
 
@@ -162,6 +164,26 @@ model-choose =
 model-unknown = I don't have a model named { $model }. Send /model to see the models you can choose.
 # The answer of a turn whose model is gone ends with this.
 model-missing = { $model } is not available, so { $other } answered.
+
+# /voice
+voice-current =
+    { $choice ->
+        [never] My answers here are texts.
+        [when_spoken_to] Here I answer voice messages with voice messages, and texts with texts.
+       *[always] My answers here are voice messages, with the text below.
+    }
+voice-choose =
+    { $place ->
+        [group] Administrators can tap a choice to change that.
+       *[private] Tap a choice to change that.
+    }
+voice-label =
+    { $choice ->
+        [never] Never
+        [when_spoken_to] When spoken to
+       *[always] Always
+    }
+voice-none = I can't speak: this bot has no model for speech. My answers are texts.
 
 ## /usage and /stats
 

@@ -42,6 +42,7 @@ help-reset = { $place ->
  }
 help-stop = /stop — detener la respuesta que estoy escribiendo
 help-model = /model — ver qué modelo responde aquí y elegir otro
+help-voice = /voice — elegir cuándo respondo con mensajes de voz
 help-usage = /usage — ver el uso de hoy y los límites
 help-help = /help — mostrar este texto
 help-stats = /stats — ver cuántos chats hay, la cola y el uso de hoy
@@ -61,6 +62,7 @@ menu-forget = En respuesta a un mensaje: borrarlo de todas partes
 menu-reset = Borrar todo lo que recuerdo de este chat
 menu-stop = Detener la respuesta que estoy escribiendo
 menu-model = Ver qué modelo responde aquí y elegir otro
+menu-voice = Elegir cuándo respondo con mensajes de voz
 menu-usage = Ver el uso de hoy y los límites
 menu-stats = Para operadores: chats, cola y uso
 
@@ -162,6 +164,26 @@ model-choose =
 model-unknown = No tengo ningún modelo llamado { $model }. Envía /model para ver los que puedes elegir.
 # The answer of a turn whose model is gone ends with this.
 model-missing = { $model } no está disponible, así que ha respondido { $other }.
+
+# /voice
+voice-current =
+    { $choice ->
+        [never] Aquí respondo con texto.
+        [when_spoken_to] Aquí respondo a los mensajes de voz con mensajes de voz, y a los textos con texto.
+       *[always] Aquí respondo con mensajes de voz, con el texto debajo.
+    }
+voice-choose =
+    { $place ->
+        [group] Los administradores pueden tocar una opción para cambiarlo.
+       *[private] Toca una opción para cambiarlo.
+    }
+voice-label =
+    { $choice ->
+        [never] Nunca
+        [when_spoken_to] Si me hablan
+       *[always] Siempre
+    }
+voice-none = No puedo hablar: este bot no tiene un modelo de voz. Respondo con texto.
 
 ## /usage y /stats
 

@@ -43,6 +43,7 @@ help-reset = { $place ->
  }
 help-stop = { LTR("/stop") } — توقف پاسخی که در حال نوشتنش هستم
 help-model = { LTR("/model") } — دیدن مدلی که اینجا پاسخ می‌دهد، و انتخاب مدلی دیگر
+help-voice = { LTR("/voice") } — انتخاب اینکه کی با پیام صوتی پاسخ بدهم
 help-usage = { LTR("/usage") } — دیدن مصرف امروز و سقف‌ها
 help-help = { LTR("/help") } — نمایش همین متن
 help-stats = { LTR("/stats") } — دیدن شمار گفتگوها، صف و مصرف امروز
@@ -62,6 +63,7 @@ menu-forget = در پاسخ به یک پیام: پاک کردن آن از همه
 menu-reset = پاک کردن هر چه از این گفتگو به یاد دارم
 menu-stop = توقف پاسخی که در حال نوشتنش هستم
 menu-model = دیدن مدلی که اینجا پاسخ می‌دهد، و انتخاب مدلی دیگر
+menu-voice = انتخاب اینکه کی با پیام صوتی پاسخ بدهم
 menu-usage = مصرف امروز و سقف‌ها
 menu-stats = برای گردانندگان: گفتگوها، صف و مصرف
 
@@ -131,6 +133,26 @@ model-choose =
 model-unknown = مدلی به نام { $model } ندارم. برای دیدن مدل‌هایی که می‌توانید انتخاب کنید، { LTR("/model") } را بفرستید.
 # The answer of a turn whose model is gone ends with this.
 model-missing = { $model } در دسترس نیست، پس { $other } پاسخ داد.
+
+# /voice
+voice-current =
+    { $choice ->
+        [never] پاسخ‌های من در اینجا متنی است.
+        [when_spoken_to] در اینجا به پیام صوتی با پیام صوتی پاسخ می‌دهم و به متن با متن.
+       *[always] در اینجا با پیام صوتی پاسخ می‌دهم و متن زیر آن می‌آید.
+    }
+voice-choose =
+    { $place ->
+        [group] مدیران می‌توانند با لمس یک گزینه آن را تغییر دهند.
+       *[private] برای تغییر، یک گزینه را لمس کنید.
+    }
+voice-label =
+    { $choice ->
+        [never] هرگز
+        [when_spoken_to] در پاسخ به پیام صوتی
+       *[always] همیشه
+    }
+voice-none = نمی‌توانم صحبت کنم: این ربات مدلی برای گفتار ندارد. پاسخ‌هایم متنی است.
 
 stats-contexts = گفتگوها و موضوع‌ها: { DIGITS($count) }.
 stats-queue =

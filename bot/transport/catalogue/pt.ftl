@@ -42,6 +42,7 @@ help-reset = { $place ->
  }
 help-stop = /stop — parar a resposta que estou escrevendo
 help-model = /model — ver qual modelo responde aqui e escolher outro
+help-voice = /voice — escolher quando respondo com mensagens de voz
 help-usage = /usage — ver o uso de hoje e os limites
 help-help = /help — mostrar este texto
 help-stats = /stats — ver quantos chats há, a fila e o uso de hoje
@@ -61,6 +62,7 @@ menu-forget = Em resposta a uma mensagem: apagá-la de todos os lugares
 menu-reset = Apagar tudo o que lembro deste chat
 menu-stop = Parar a resposta que estou escrevendo
 menu-model = Ver qual modelo responde aqui e escolher outro
+menu-voice = Escolher quando respondo com mensagens de voz
 menu-usage = Ver o uso de hoje e os limites
 menu-stats = Para operadores: chats, fila e uso
 
@@ -162,6 +164,26 @@ model-choose =
 model-unknown = Não tenho um modelo chamado { $model }. Envie /model para ver os que você pode escolher.
 # The answer of a turn whose model is gone ends with this.
 model-missing = { $model } não está disponível, então { $other } respondeu.
+
+# /voice
+voice-current =
+    { $choice ->
+        [never] Aqui respondo com texto.
+        [when_spoken_to] Aqui respondo a mensagens de voz com mensagens de voz, e a textos com texto.
+       *[always] Aqui respondo com mensagens de voz, com o texto abaixo.
+    }
+voice-choose =
+    { $place ->
+        [group] Os administradores podem tocar em uma opção para mudar isso.
+       *[private] Toque em uma opção para mudar isso.
+    }
+voice-label =
+    { $choice ->
+        [never] Nunca
+        [when_spoken_to] Quando falam comigo
+       *[always] Sempre
+    }
+voice-none = Não consigo falar: este bot não tem um modelo de voz. Respondo com texto.
 
 ## /usage e /stats
 

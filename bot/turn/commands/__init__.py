@@ -23,6 +23,7 @@ COMMANDS: Mapping[str, Audience] = {
     "reset": "owners",
     "stop": "everybody",
     "model": "everybody",
+    "voice": "everybody",
     "usage": "everybody",
     "stats": "operators",
 }

@@ -33,7 +33,7 @@ class ModelCommand:
         """Show the models, or choose the one that the command names."""
         name = one_line(call.argument)
         if not name:
-            return self._list(call, call.snapshot.model)
+            return self._list(call, call.snapshot.choices.model)
         model = next((each for each in self.models if each.casefold() == name.casefold()), None)
         if model is None:
             return Reply(rich=RichText(text=call.words("model-unknown", model=name)))
@@ -46,7 +46,7 @@ class ModelCommand:
         model = next((each for each in self.models if _data(each) == call.argument), None)
         if model is None or callback is None:
             await self.buttons.answer(call.update, "button-unknown")
-            return replace(self._list(call, call.snapshot.model), edits=(telegram_id,))
+            return replace(self._list(call, call.snapshot.choices.model), edits=(telegram_id,))
         refusal = await self.permissions.refusal_for(replace(call.message, sender_id=callback.sender_id))
         if refusal is not None:
             await self.buttons.answer(call.update, refusal, is_alert=True)

@@ -16,7 +16,7 @@ from bot.turn.permissions import Permissions
 from bot.turn.store import TurnStore
 from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt, sum_receipts
-from memory.history.store import Erasure, HistoryStore
+from memory.history.store import NO_CHOICES, Erasure, HistoryStore
 from memory.keys import ContextRef
 
 CONFIRM_WITHIN_S = 600.0
@@ -102,7 +102,11 @@ class ResetCommand:
         return "reset-expired" if self.clock() - call.message.date > CONFIRM_WITHIN_S else ""
 
     async def _is_empty(self, call: CommandCall) -> bool:
-        if call.snapshot.count or call.snapshot.model or await self.store.dead_letters(call.ref):
+        if (
+            call.snapshot.count
+            or call.snapshot.choices != NO_CHOICES
+            or await self.store.dead_letters(call.ref)
+        ):
             return False
         return not (await self.history.count_traces(call.ref)).total
 

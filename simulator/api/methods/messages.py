@@ -1,4 +1,4 @@
-"""sendMessage, sendDocument, sendMessageDraft and sendChatAction."""
+"""sendMessage, sendDocument, sendVoice, sendMessageDraft and sendChatAction."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from simulator.api.api_objects import entity_json, message_json
 from simulator.api.contents import file_content
 from simulator.api.errors import BadRequest, TooLarge
-from simulator.api.files import StoredFile, Upload
+from simulator.api.files import StoredFile, Upload, opus_seconds
 from simulator.api.formatted_text import MAX_TEXT, format_text
 from simulator.api.interactions import DRAFT_LIFE_S
 from simulator.api.methods.access import check_thread, writable_chat
@@ -21,8 +21,10 @@ from simulator.api.payloads import (
     ReplyParameters,
     SendChatAction,
     SendDocument,
+    SendFile,
     SendMessage,
     SendMessageDraft,
+    SendVoice,
 )
 from simulator.api.simulation import Simulation
 from simulator.api.world import Chat, Message
@@ -54,8 +56,21 @@ async def send_message(sim: Simulation, payload: SendMessage) -> dict[str, Any]:
     )
 
 
+async def send_voice(sim: Simulation, payload: SendVoice) -> dict[str, Any]:
+    """Send a voice message. A file that is no Ogg Opus would become a document in Telegram; here it is refused."""
+    file = read_file(sim, payload)
+    if opus_seconds(file.data) is None:
+        raise BadRequest("not an Ogg Opus file: Telegram would send a document")
+    return _send_file(sim, payload, file, duration_s=payload.duration or None)
+
+
 async def send_document(sim: Simulation, payload: SendDocument) -> dict[str, Any]:
-    file = read_document(sim, payload)
+    return _send_file(sim, payload, read_file(sim, payload), duration_s=None)
+
+
+def _send_file(
+    sim: Simulation, payload: SendFile, file: Upload | StoredFile, *, duration_s: int | None
+) -> dict[str, Any]:
     entities = read_entities(sim, payload)
     markup = read_markup(payload.reply_markup)
     place = _find_place(sim, payload)
@@ -67,7 +82,7 @@ async def send_document(sim: Simulation, payload: SendDocument) -> dict[str, Any
             text=caption.text,
             entities=caption.entities,
             reply_markup=markup,
-            content=file_content("document", keep_file(sim, file), duration_s=None),
+            content=file_content(payload.kind, keep_file(sim, file), duration_s=duration_s),
         ),
     )
 
@@ -109,7 +124,7 @@ def thread_of(chat: Chat, thread_id: int | None, replied: Message | None) -> int
     return replied.thread_id if chat.has_topics else replied.thread_id or replied.id
 
 
-def _find_place(sim: Simulation, payload: SendMessage | SendDocument) -> Message:
+def _find_place(sim: Simulation, payload: SendMessage | SendFile) -> Message:
     """Return an empty message with the chat, topic and reply of the call."""
     chat = writable_chat(sim, payload.chat_id)
     thread_id = check_thread(chat, payload.message_thread_id)
@@ -150,16 +165,16 @@ MAX_SENT = 50 * 1024 * 1024
 _ATTACHED = "attach://"
 
 
-def read_document(sim: Simulation, payload: SendDocument) -> Upload | StoredFile:
-    """Return the document of a call. Raises BadRequest without one, TooLarge for more than 50 MB."""
-    if payload.document and not payload.document.startswith(_ATTACHED):
-        stored = sim.files.find(payload.document)
+def read_file(sim: Simulation, payload: SendFile) -> Upload | StoredFile:
+    """Return the file of a call. Raises BadRequest without one, TooLarge for more than 50 MB."""
+    if payload.file and not payload.file.startswith(_ATTACHED):
+        stored = sim.files.find(payload.file)
         if stored is None:
             raise BadRequest("wrong file identifier/HTTP URL specified")
         return stored
-    upload = payload.uploads.get(payload.document.removeprefix(_ATTACHED) or "document")
+    upload = payload.uploads.get(payload.file.removeprefix(_ATTACHED) or payload.kind)
     if not isinstance(upload, Upload):
-        raise BadRequest("there is no document in the request")
+        raise BadRequest(f"there is no {payload.kind} in the request")
     if not upload.data:
         raise BadRequest("file must be non-empty")
     if len(upload.data) > MAX_SENT:
