@@ -23,6 +23,7 @@ from bot.transport.telegram_api import ALLOWED_UPDATES, Button, TelegramApi, ope
 from simulator.api.config import DEFAULT_TOKEN
 from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
+from tests.sent_files import make_voice_note
 
 HELLO = RichText(text="hello")
 
@@ -113,6 +114,18 @@ async def test_a_missing_topic_has_its_own_error() -> None:
     async with _api() as (_, api):
         with pytest.raises(ThreadGone):
             await api.send_message(WORKSHOP, HELLO, thread_id=999)
+
+
+async def test_a_voice_message_arrives_with_its_caption_and_anything_but_ogg_opus_is_refused() -> None:
+    caption = RichText(text="hello")
+    async with _api() as (sim, api):
+        sent = await api.send_file(OLGA, make_voice_note(3), kind="voice", name="answer.ogg", caption=caption)
+
+        (shown,) = [one for one in (await sim.world())["messages"] if "voice" in one]
+        assert (shown["message_id"], shown["caption"]) == (sent, "hello")
+        assert (shown["voice"]["duration"], shown["voice"]["mime_type"]) == (3, "audio/ogg")
+        with pytest.raises(TelegramRefused, match="Ogg Opus"):
+            await api.send_file(OLGA, b"ID3", kind="voice", name="answer.ogg")
 
 
 async def test_a_document_arrives_with_its_name_and_caption() -> None:
