@@ -12,6 +12,7 @@ from bot.cli import (
     doctor,
     facts,
     history,
+    init,
     invite,
     mcp,
     queue,
@@ -46,7 +47,7 @@ def build_console() -> typer.Typer:
     for command in (history.history, history.search, facts.facts, mcp.mcp, reset.reset, transfer.export):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
-    for command in (doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):
+    for command in (init.init, doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):
         app.command(rich_help_panel=OPERATION)(command)
     app.add_typer(_queue(), name="queue", rich_help_panel=OPERATION)
     app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(trace.trace)

@@ -1,4 +1,4 @@
-"""The documents: links, commands, settings, metrics and files that they name exist; the generated tables are fresh."""
+"""The documents and issue templates: links, commands, settings, metrics and files that they name exist; the generated tables are fresh."""
 
 import importlib.util
 import re
@@ -21,7 +21,10 @@ from memory.recall.ranking import FEATURES, load_weights
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(
     str(path.relative_to(ROOT))
-    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/README.md"))
+    for path in (
+        *(*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/README.md")),
+        *(ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"),
+    )
 )
 NOT_SETTINGS = {
     *("USER_ID", "UPDATE_ID", "VALKEY_HOST", "VALKEY_REPLICA_OF", "REDISCLI_AUTH", "AGPL_LICENSE", "CHAT_ID"),
