@@ -272,6 +272,12 @@ def test_a_used_port_ends_the_start_and_is_named(
     )
 
 
+@pytest.mark.parametrize(("command", "named"), [("simulate", "--port"), ("run", "--simulator-port")])
+def test_a_port_that_browsers_refuse_ends_the_start(console: ConsoleRig, command: str, named: str) -> None:
+    ran = console(command, named, "1")
+    assert (ran.status, ran.err) == (2, f"{named}: browsers open no page at port 1; take one from 1024 on\n")
+
+
 def _check(document: Any, name: str) -> Any:
     return next(check for check in document["checks"] if check["name"] == name)
 

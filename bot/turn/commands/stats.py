@@ -28,7 +28,7 @@ class StatsCommand:
             return Reply(text=words("operators-only"))
         partitions = range(self.partitions)
         known = await contexts.list_contexts(self.redis, partitions)
-        depths = [await self.inbox.depth(partition) for partition in partitions]
+        depths = [await self.inbox.depth(partition, without=call.claim) for partition in partitions]
         waiting, oldest_s = sum(depth for depth, _ in depths), max(age for _, age in depths)
         used = await self.guard.used_today(user_id=call.user_id, chat_id=call.message.chat_id)
         lines = [
