@@ -89,7 +89,7 @@ class _Draft:
     def accept(self, name: str, value: str) -> str:
         """Keep an answer, and return an empty text; or return the reason why it is wrong."""
         value = re.sub(r"[,\s]+", ",", value.strip()) if name == OPERATORS else value.strip()
-        if not _WRITABLE.fullmatch(value):
+        if value != self.in_file.get(name) and not _WRITABLE.fullmatch(value):
             return f"{name}: has a space, a quote or one of ` $ \\ #, which .env cannot hold safely"
         try:
             _load({**self.answers, name: value})
@@ -150,7 +150,7 @@ def _ask_all(draft: _Draft) -> None:
     _ask_token(draft)
     _ask_model(draft)
     _ask_operators(draft)
-    _ask(draft, ADDRESS, "Public https address of this bot; without one it polls")
+    _ask(draft, ADDRESS, "Public https address of this bot, for a webhook; without one it polls")
 
 
 def _ask_token(draft: _Draft) -> None:
@@ -171,7 +171,7 @@ def _ask_model(draft: _Draft) -> None:
         _ask(draft, BASE_URL, "Address of an OpenAI-compatible server; without one OpenAI's own")
         _ask(draft, KEY, "Key of the model", is_hidden=True)
         if draft.answers[BASE_URL]:
-            _ask(draft, MODEL, "Name of its chat model")
+            _ask(draft, MODEL, "Name of its chat model; without one OpenAI's")
         else:
             draft.accept(MODEL, draft.given.pop(MODEL, draft.present.get(MODEL, "")))
         settings = draft.settings()
@@ -214,6 +214,7 @@ def _ask(draft: _Draft, name: str, question: str, *, is_hidden: bool = False) ->
 
     present = draft.present.get(name, "")
     hint = f"Enter: keep the present one, {NONE}: none" if present else "Enter: none"
+    hint = f"hidden; {hint}" if is_hidden else hint
     value = draft.given.pop(name, None)
     while True:
         if value is None:

@@ -58,7 +58,9 @@ def cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["history", "--help"], ["queue", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["history", "--help"], ["init", "--help"], ["queue", "--help"], ["--version"]]
+)
 def test_help_imports_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
     status, out, err = run(tmp_path, "-X", "importtime", "-m", "bot", *arguments)
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in err.splitlines()}
@@ -78,7 +80,7 @@ def test_the_service_imports_the_simulator_only_to_start_it(tmp_path: Path) -> N
 
 def test_every_command_of_the_console_is_listed(tmp_path: Path) -> None:
     _, out, _ = run(tmp_path, "-m", "bot", "--help")
-    names = "run serve work simulate doctor webhook chats history search reset trace queue"
+    names = "run serve work simulate init doctor webhook chats history search reset trace queue"
     assert [name for name in names.split() if f"\n  {name} " not in out] == []
 
 
