@@ -127,8 +127,10 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
             notify=lambda done: progress.show(done, facts.complete.chats),
         )
         try:
+            await run.begin(facts)
+            await stores.reindexer.claim()  # while there is no message, the space needs no building
             with _open_backup(file) as lines:
-                await run.run(facts, lines)
+                await run.run(lines)
         except StoresInUse as error:
             nothing = "Nothing was restored. " if not run.restored + run.kept else ""
             raise CommandFailed(

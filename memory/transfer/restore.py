@@ -41,13 +41,24 @@ class Restore:
     expired_artifacts: int = 0
     passed_reminders: int = 0
 
-    async def run(self, facts: BackupFacts, lines: Iterator[str]) -> None:
-        """Restore a backup whose facts `check_backup` has returned; `lines` are those of the same file.
+    async def begin(self, facts: BackupFacts) -> None:
+        """Note that this backup is being restored. Raises StoresInUse, and has written nothing then."""
+        sha256 = facts.complete.sha256
+        begun = await self.redis.call("HKEYS", global_key("restoring"))
+        if begun and list(begun) != [sha256]:
+            raise StoresInUse("The restore of another backup has begun there and is not complete")
+        if not begun:
+            if await self._has_memory():
+                raise StoresInUse("The stores are not empty")
+            fields = [sha256, str(self.clock())]
+            await self.redis.run_durably(restore_fields(record=global_key("restoring"), rest=fields))
 
-        Raises StoresInUse before anything is written, and later for a chat that has another memory. Raises ImportLost
-        and the store's errors: then the same call continues.
+    async def run(self, lines: Iterator[str]) -> None:
+        """Restore the lines of a backup that `begin` has noted.
+
+        Raises StoresInUse for a chat that has another memory, ImportLost and the store's errors: then a later run
+        continues.
         """
-        await self._begin(facts.complete.sha256)
         for part in read_parts(lines):
             match part:
                 case RecordLine():
@@ -58,16 +69,6 @@ class Restore:
                 case _:
                     pass
         await self.redis.call("DEL", global_key("restoring"))
-
-    async def _begin(self, sha256: str) -> None:
-        begun = await self.redis.call("HKEYS", global_key("restoring"))
-        if begun and list(begun) != [sha256]:
-            raise StoresInUse("The restore of another backup has begun there and is not complete")
-        if not begun:
-            if await self._has_memory():
-                raise StoresInUse("The stores are not empty")
-            fields = [sha256, str(self.clock())]
-            await self.redis.run_durably(restore_fields(record=global_key("restoring"), rest=fields))
 
     async def _has_memory(self) -> bool:
         names = [global_key(name) for name in _RECORDS]

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,15 @@ from bot.app.stores import Stores, open_stores
 from bot.cli import backup
 from bot.settings import load_settings
 from bot.transport.ingest import telegram_ref
+from bot.transport.updates import context_keys
+from memory.codec import dump_json
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.facts.redis_facts import RedisFacts
+from memory.history import contexts
 from memory.history.fact import Fact
-from memory.history.message import Sender, message_id
+from memory.history.message import Message, Sender, message_id
+from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_key, global_key
 from memory.recall.recall import RecallQuestion
 from memory.stores import build_indexers
@@ -32,10 +36,7 @@ from tests.contract.console_rig import (
     ConsoleRig,
     edit,
     empty_stores,
-    migrate,
     on_stores,
-    overhear,
-    remember,
     settings_in,
 )
 from tests.known_reminders import make_reminder, set_reminders
@@ -93,15 +94,38 @@ def ref_of(chat_id: int) -> ContextRef:
     return telegram_ref(BOT_ID, chat_id, None, partitions=1)
 
 
+async def say(stores: Stores, chat_id: int, texts: Sequence[str], *, thread_id: int | None = None) -> None:
+    """Create a chat with these messages of Anna, which wait for the index."""
+    ref = telegram_ref(BOT_ID, chat_id, thread_id, partitions=1)
+    keys = context_keys(BOT_ID, chat_id, thread_id)
+    await contexts.get_or_create(stores.redis, ref, context_keys=keys, title="Anna", now=NOW)
+    count = (await stores.history.load(ref, limit=0)).count
+    messages = [
+        Message(
+            id=message_id(f"{chat_id}/{thread_id}", count + number),
+            role="user",
+            text=text,
+            sent_at=NOW + number,
+            tokens=9,
+            sender=ANNA,
+            telegram_message_id=100 + number,
+        )
+        for number, text in enumerate(texts)
+    ]
+    await stores.history.append(ref, messages, epoch=0)
+
+
 async def fill_stores() -> None:
-    """Make three chats, one with facts and a reminder, and every record of the whole bot."""
-    for chat_id in CHATS:
-        await remember(chat_id, TEXTS)
-    await remember(-100, ["a topic of its own"], thread_id=5)
-    await overhear(-100, "psst")
-    await migrate(-200, -100200)
-    await remember(-200, ["from the former group"])
+    """Make five chats, one with facts and a reminder, and every record of the whole bot."""
     async with open_stores(load_settings()) as stores:
+        for chat_id in CHATS:
+            await say(stores, chat_id, TEXTS)
+        await say(stores, -100, ["a topic of its own"], thread_id=5)
+        await stores.migrations.learn(-200, -100200)
+        await say(stores, -200, ["from the former group"])
+        line = TalkLine(telegram_message_id=3, sender=ANNA, text="psst", sent_at=time.time())
+        await stores.redis.call("ZADD", context_key(ref_of(-100), "talk"), 3, dump_json(TalkLine, line))
+        await stores.redis.call("EXPIRE", context_key(ref_of(-100), "talk"), 900)
         fact = Fact(
             id=message_id("fact"),
             subject="Anna Berg",
@@ -148,8 +172,15 @@ async def contents() -> dict[str, Any]:
     return found
 
 
+async def claim_space() -> None:
+    async with open_stores(load_settings()) as stores:
+        await stores.reindexer.claim()
+
+
 async def index_all() -> None:
     async with open_stores(load_settings()) as stores:
+        await stores.reindexer.follow()
+        assert (await stores.reindexer.step()) == "idle", "the space needs no building"
         (indexer,) = build_indexers(stores, consumer="a-worker", lease_s=60, block_ms=10)
         while (await indexer.step()).indexed:
             pass
@@ -186,6 +217,7 @@ def sections_of(file: Path) -> list[str]:
 def test_a_restored_backup_equals_what_was_there(
     console: ConsoleRig, tmp_path: Path, other_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    on_stores(claim_space())
     on_stores(fill_stores())
     on_stores(index_all())
     before, recall = on_stores(contents()), on_stores(recalled(7))
@@ -210,25 +242,24 @@ def test_a_restored_backup_equals_what_was_there(
     assert sections_of(second) == sections_of(first)
 
 
-@pytest.mark.parametrize("after", [1, 3])
-def test_a_backup_that_is_killed_goes_on_where_it_stopped(
-    console: ConsoleRig, tmp_path: Path, after: int
-) -> None:
+@pytest.mark.slow
+def test_a_backup_that_is_killed_goes_on_where_it_stopped(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(fill_stores())
     file, whole = tmp_path / "f.backup", tmp_path / "whole.backup"
     assert console("backup", str(whole)).status == 0
 
-    killed("progress", after, "backup", str(file))
+    killed("progress", 2, "backup", str(file))
     assert not file.exists()
     assert {path.stat().st_mode & 0o077 for path in (tmp_path / "f.backup.partial").iterdir()} == {0}
     again = console("backup", str(file), "--json")
 
     assert again.status == 0, again.err
-    assert again.document["read"] == 5 - 1 - after, "those that were complete are not read again"
+    assert again.document["read"] == 5 - 3, "those that were complete are not read again"
     assert sections_of(file) == sections_of(whole)
     assert not (tmp_path / "f.backup.partial").exists()
 
 
+@pytest.mark.slow
 def test_a_chat_that_changed_or_was_damaged_since_the_crash_is_read_again(
     console: ConsoleRig, tmp_path: Path
 ) -> None:
@@ -249,7 +280,8 @@ def test_a_chat_that_changed_or_was_damaged_since_the_crash_is_read_again(
     assert str(ref_of(-100).context_id) not in text, "a reset chat is gone from the half-done work too"
 
 
-@pytest.mark.parametrize(("at", "after"), [("progress", 0), ("progress", 2), ("placing", 0), ("placing", 3)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("at", "after"), [("progress", 0), ("placing", 3)])
 def test_a_restore_that_is_killed_goes_on_where_it_stopped(
     console: ConsoleRig, tmp_path: Path, other_dir: Path, monkeypatch: pytest.MonkeyPatch, at: str, after: int
 ) -> None:
@@ -288,7 +320,7 @@ def test_what_is_erased_while_the_backup_runs_is_not_in_it(
     async def _live(stores: Stores) -> None:
         await stores.history.erase(ref_of(7))
         await stores.history.delete(ref_of(8), [message_id("8/None", 1)], epoch=0)
-        await remember(-200, ["said during the backup"])
+        await say(stores, -200, ["said during the backup"])
 
     monkeypatch.setattr(exporter, "export_context", live_on)
     made = console("backup", str(file), "--json")
@@ -310,6 +342,7 @@ def test_what_is_erased_while_the_backup_runs_is_not_in_it(
     )
 
 
+@pytest.mark.slow
 def test_a_restore_refuses_stores_that_are_in_use_or_half_restored(
     console: ConsoleRig, tmp_path: Path, other_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -322,7 +355,7 @@ def test_a_restore_refuses_stores_that_are_in_use_or_half_restored(
     move_to(monkeypatch, other_dir)
     killed("placing", 1, "restore", str(file))
     half_done = console("restore", str(other))
-    on_stores(remember(8, ["a running bot answered"]))
+    on_stores(talk(8, "a running bot answered"))
     talked = console("restore", str(file))
 
     assert (in_use.status, half_done.status, talked.status) == (1, 1, 1)
@@ -336,8 +369,7 @@ def test_a_restore_refuses_stores_that_are_in_use_or_half_restored(
 def test_a_wrong_file_is_refused_in_one_line_before_anything_is_written(
     console: ConsoleRig, tmp_path: Path, other_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    on_stores(remember(7, TEXTS))
-    on_stores(choose_zone())
+    on_stores(talk(7, *TEXTS))
     file = tmp_path / "f.backup"
     assert console("backup", str(file)).status == 0
     text = file.read_text()
@@ -370,8 +402,9 @@ def test_a_wrong_file_is_refused_in_one_line_before_anything_is_written(
     assert on_stores(restoring()) == []
 
 
-async def choose_zone() -> None:
+async def talk(chat_id: int, *texts: str) -> None:
     async with open_stores(load_settings()) as stores:
+        await say(stores, chat_id, texts)
         await stores.redis.call("HSET", global_key("zones"), "1", "Europe/Lisbon")
 
 
