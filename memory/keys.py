@@ -128,6 +128,7 @@ GlobalName = Literal[
     "rewritten",
     "migrations",
     "zones",
+    "restoring",
     "commands",
     "{usage}:day",
     "{usage}:minute",
@@ -367,6 +368,9 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     "migrations": KeyKind("HASH supergroup id → id of its former group, which keeps the memory."),
     "zones": KeyKind(
         "HASH person id → name of the time zone that this person has chosen, until `/timezone off`."
+    ),
+    "restoring": KeyKind(
+        "HASH SHA-256 of the backup whose restore has begun and not ended → time of its beginning (Unix seconds)."
     ),
     "commands": KeyKind(
         "HASH scope and language of a command menu → digest of its registered commands; COMMANDS_TTL_S.",

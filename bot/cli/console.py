@@ -7,6 +7,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bot.cli import (
+    backup,
     chats,
     dashboard,
     doctor,
@@ -48,6 +49,8 @@ def build_console() -> typer.Typer:
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
     for command in (init.init, doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):
+        app.command(rich_help_panel=OPERATION)(command)
+    for command in (backup.backup, backup.restore):
         app.command(rich_help_panel=OPERATION)(command)
     app.add_typer(_queue(), name="queue", rich_help_panel=OPERATION)
     app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(trace.trace)
