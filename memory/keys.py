@@ -35,6 +35,8 @@ INVITATION_TTL_S = 7 * 24 * 3600
 USAGE_TTL_S = 3 * 24 * 3600
 """Counts of tokens of a day, from the first."""
 
+WARNED_TTL_S = 32 * 24 * 3600
+"""Markers of the month's warning of operators: longer than a month."""
 MINUTE_TTL_S = 60
 """Window of the limits of messages. A chat gets at most one notice of a limit in it."""
 INVITATION_TRIES_TTL_S = 3600
@@ -118,6 +120,7 @@ PartitionName = Literal[
     "update",
     "erased",
     "refused",
+    "warned",
     "import",
 ]
 GlobalName = Literal[
@@ -131,6 +134,8 @@ GlobalName = Literal[
     "restoring",
     "commands",
     "{usage}:day",
+    "{usage}:month",
+    "{usage}:ranking",
     "{usage}:minute",
     "{usage}:told",
     "{usage}:booked",
@@ -311,7 +316,9 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     "due": KeyKind(
         "ZSET of all reminders, each as context id, space, reminder id; scored by the next date (Unix seconds)."
     ),
-    "own_updates": KeyKind("STRING counter of the updates that reminders have made. Their ids are negative."),
+    "own_updates": KeyKind(
+        "STRING counter of the updates that reminders and warnings have made. Their ids are negative."
+    ),
     "active": KeyKind("HASH context id → id of its entry in `ready`."),
     "ready": KeyKind("STREAM of contexts with something to do; one consumer group."),
     "control": KeyKind("STREAM of signals for running turns. Every worker reads it."),
@@ -344,6 +351,11 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     "refused": KeyKind(
         "STRING: the update of this sender that got the refusal; REFUSAL_TTL_S.",
         "CHAT_ID:SENDER_ID",
+        expires=True,
+    ),
+    "warned": KeyKind(
+        "STRING: time at which this operator's warning of the month's budget was put into the inbox; WARNED_TTL_S.",
+        "MONTH:OPERATOR_ID",
         expires=True,
     ),
     "import": KeyKind(
@@ -382,6 +394,18 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         " USAGE_TTL_S."
         " All keys of the limits are in one slot, because a user writes in chats of any partition.",
         "KIND:OWNER:DAY",
+        expires=True,
+    ),
+    "{usage}:month": KeyKind(
+        "HASH of everybody's usage in a month (UTC): tokens and micros of turns, memory_tokens and memory_micros of"
+        " summaries and facts; until 13 months after the month.",
+        "MONTH",
+        expires=True,
+    ),
+    "{usage}:ranking": KeyKind(
+        "ZSET of the users or chats (KIND) of a month, scored by their tokens or micros (UNIT); until 13 months after"
+        " the month. It has ids and numbers only, so no reset touches it.",
+        "KIND:UNIT:MONTH",
         expires=True,
     ),
     "{usage}:minute": KeyKind(

@@ -14,7 +14,7 @@ HEADINGS = {
     "Answers": "max_actions turn_deadline_s streaming while_busy show_sources",
     "Groups": "group_context group_context_messages group_memory_page",
     "Limits": "user_messages_per_minute chat_messages_per_minute user_tokens_per_day chat_tokens_per_day "
-    "user_money_per_day chat_money_per_day",
+    "user_money_per_day chat_money_per_day money_per_month",
     "Operation": "worker_concurrency lease_s box_limit log_format log_level otel_exporter_otlp_endpoint",
 }
 """The settings under each heading, in the order of the file."""

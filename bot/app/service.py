@@ -14,6 +14,7 @@ from bot.app.agents import model_names, read_agents
 from bot.app.build import (
     Outside,
     build_access,
+    build_budget_watch,
     build_compressor,
     build_extractor,
     build_fact_queue,
@@ -37,7 +38,7 @@ from bot.app.models import Models, open_models
 from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, Stores, embedder_config, open_intake_stores, open_stores
-from bot.app.turns import build_turns, build_worker
+from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
     compress_forever,
     extract_forever,
@@ -48,6 +49,7 @@ from bot.app.upkeep import (
     reindex_forever,
     rewrite_forever,
     update_gauges_forever,
+    watch_budget_forever,
 )
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
@@ -318,6 +320,9 @@ class _Service:
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))
             tasks += self._spawn_later_work(stores, outside, partition, stopping=stopping)
+        if settings.money_per_month:
+            watch = build_budget_watch(settings, stores.redis, clock=time.time)
+            tasks.append(spawn(watch_budget_forever(watch, stopping), "budget"))
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
         facts = build_fact_queue(settings, stores, clock=time.time)
         tasks.append(spawn(update_gauges_forever(inbox, summaries, facts, stores), "gauges"))
@@ -330,15 +335,16 @@ class _Service:
         settings = self._settings
         reminders = build_reminder_clock(settings, stores, partition=partition, clock=time.time)
         tasks = [spawn(fire_forever(reminders, stopping), f"reminders-{partition}")]
+        models = build_memory_models(settings, stores.redis, outside.models, clock=time.time)
         compressor = build_compressor(
-            settings, self._spec, stores, outside.models, partition=partition, clock=time.time
+            settings, self._spec, stores, models, partition=partition, clock=time.time
         )
         if compressor is not None:
             tasks += [
                 spawn(compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
                 for number in range(COMPRESSIONS_AT_ONCE)
             ]
-        extractor = build_extractor(settings, stores, outside.models, partition=partition, clock=time.time)
+        extractor = build_extractor(settings, stores, models, partition=partition, clock=time.time)
         if extractor is not None:
             tasks += [
                 spawn(extract_forever(extractor, stopping), f"extractor-{partition}-{number}")

@@ -106,7 +106,8 @@ def find_port_problem(listener: Listener) -> str | None:
 
 
 def _agent_problems(settings: "Settings", *, work: bool) -> list[str]:
-    causes = ("agents_file", "model_context_window", "models", "user_money_per_day", "chat_money_per_day")
+    money = ("user_money_per_day", "chat_money_per_day", "money_per_month")
+    causes = ("agents_file", "model_context_window", "models", *money)
     if not any(getattr(settings, name) for name in causes):
         return []  # the built-in agent fits every known model
     from bot.app.agents import find_room_problems, read_agents

@@ -16,52 +16,17 @@ FORMAT = 1
 """Version of the layout around the files of the contexts, which have their own."""
 
 Decision = Literal["carried", "derived", "temporary"]
+_NAMES: Mapping[Decision, str] = {
+    "carried": "messages order telegram meta summaries lineage ledger people senders sessions artifacts artifact talk "
+    "facts unread choices reminders contexts migrations zones {access}:guests {access}:invitation {access}:open",
+    "derived": "fact_order cited work walk compress extract due spaces format partitions commands unreachable workers",
+    "temporary": "epoch receipts receipt box journal outbox sending delivering files stop erasures rewritten "
+    "own_updates active ready control dead counts update erased refused warned import sweeping restoring {usage}:day "
+    "{usage}:month {usage}:ranking {usage}:minute {usage}:told {usage}:booked {usage}:facts {access}:tries "
+    "{access}:dashboard {access}:sessions {rates}:seats {rates}:bucket {rates}:hold {rates}:counts",
+}
 DECISIONS: Mapping[str, Decision] = {
-    **dict.fromkeys(
-        (
-            *("messages", "order", "telegram", "meta", "summaries", "lineage", "ledger", "people", "senders"),
-            *(
-                "sessions",
-                "artifacts",
-                "artifact",
-                "talk",
-                "facts",
-                "unread",
-                "choices",
-                "reminders",
-                "contexts",
-            ),
-            *("migrations", "zones", "{access}:guests", "{access}:invitation", "{access}:open"),
-        ),
-        "carried",
-    ),
-    **dict.fromkeys(
-        (
-            *("fact_order", "cited", "work", "walk", "compress", "extract", "due", "spaces", "format"),
-            *("partitions", "commands", "unreachable", "workers"),
-        ),
-        "derived",
-    ),
-    **dict.fromkeys(
-        (
-            *("epoch", "receipts", "receipt", "box", "journal", "outbox", "sending", "delivering", "stop"),
-            *(
-                "erasures",
-                "rewritten",
-                "own_updates",
-                "active",
-                "ready",
-                "control",
-                "dead",
-                "counts",
-                "update",
-            ),
-            *("erased", "refused", "import", "sweeping", "restoring", "{usage}:day", "{usage}:minute"),
-            *("{usage}:told", "{usage}:booked", "{usage}:facts", "{access}:tries", "{access}:dashboard"),
-            *("{access}:sessions", "{rates}:seats", "{rates}:bucket", "{rates}:hold", "{rates}:counts"),
-        ),
-        "temporary",
-    ),
+    name: decision for decision, names in _NAMES.items() for name in names.split()
 }
 """Every key of memory/keys.py. A backup has the carried ones. Derived ones are made again from these or by a start.
 Temporary ones end by themselves, or belong to one store: its updates, epochs, limits and counters.

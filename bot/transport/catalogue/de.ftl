@@ -44,7 +44,7 @@ help-stop = /stop — die Antwort abbrechen, die ich gerade schreibe
 help-model = /model — zeigen, welches Modell hier antwortet, und ein anderes wählen
 help-usage = /usage — den heutigen Verbrauch und die Limits zeigen
 help-help = /help — diesen Text zeigen
-help-stats = /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen
+help-stats = /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen; /stats month: der Verbrauch eines Monats
 help-operators-reset = /reset -1001234 — alles löschen, was ich aus dem Chat mit dieser ID weiß
 
 ## Menü der Befehle (höchstens 256 Zeichen)
@@ -135,6 +135,8 @@ limit-chat-tokens =
     } In { $wait } kann ich hier wieder antworten, dann beginnt der neue Tag (00:00 UTC).
 limit-user-money = Du hast dein Ausgabenlimit für heute erreicht ({ NUMBER($limit, maximumFractionDigits: 4) }). In { $wait } kann ich dir wieder antworten, dann beginnt der neue Tag (00:00 UTC).
 limit-chat-money = Dieser Chat hat sein Ausgabenlimit für heute erreicht ({ NUMBER($limit, maximumFractionDigits: 4) }). In { $wait } kann ich hier wieder antworten, dann beginnt der neue Tag (00:00 UTC).
+limit-all-money = Das Budget für diesen Monat ist aufgebraucht, deshalb kann ich gerade nicht antworten. Am { DATETIME($date, dateStyle: "long") } (00:00 UTC) bin ich wieder da.
+budget-warning = { $percent } % des Budgets für diesen Monat sind verbraucht: { NUMBER($money, maximumFractionDigits: 4) } von { NUMBER($limit, maximumFractionDigits: 4) }. Ist alles verbraucht, antworte ich bis zum { DATETIME($date, dateStyle: "long") } (00:00 UTC) nur noch Betreibern. Mit /stats month siehst du die Kosten.
 wait-seconds =
     { $count ->
         [one] { $count } Sekunde
@@ -179,6 +181,16 @@ usage-chat = Dieser Chat: { $tokens }.
 usage-chat-money = Dieser Chat: { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }.
 usage-all = Alle Chats: { $tokens }.
 usage-all-money = Alle Chats: { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }.
+costs-title = Verbrauch im Monat { $month } (UTC):
+costs-none = Im Monat { $month } (UTC) wurde nichts verbraucht.
+costs-used = { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }
+costs-memory = Davon für Zusammenfassungen und Fakten: { $used }.
+costs-budget = Budget pro Monat: { NUMBER($limit, maximumFractionDigits: 4) }.
+costs-people = Personen mit dem höchsten Verbrauch:
+costs-chats = Chats mit dem höchsten Verbrauch:
+costs-line = { $number }. { $name }: { $used }
+costs-in-private = Schick mir diesen Befehl privat, um Personen und Chats zu sehen.
+costs-usage = Schick /stats month für diesen Monat oder /stats month { $month } für einen früheren. Ich bewahre 13 Monate auf.
 usage-limits-none = Es gibt keine Limits.
 usage-limits-you = Limits pro Person: { $limits }.
 usage-limits-chat = Limits pro Chat: { $limits }.
