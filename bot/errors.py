@@ -25,6 +25,7 @@ BotError
 │   └── TelegramRefused         any other 4xx
 │       ├── TokenRefused        the token is wrong or was revoked; every call fails
 │       ├── MessageGone         the message to edit or delete does not exist, or is not ours
+│       ├── FileExpired         the file was not sent within its time to live
 │       └── ThreadGone          the topic was deleted
 ├── MediaUnreadable             a file of a message cannot be read; `reason` selects the sentence for its sender
 ├── TurnEnded                   the turn must not continue; nothing was written
@@ -152,6 +153,10 @@ class TokenRefused(TelegramRefused):
 
 class MessageGone(TelegramRefused):
     """The message does not exist or cannot be changed."""
+
+
+class FileExpired(TelegramRefused):
+    """The file was not sent within its time to live."""
 
 
 class ThreadGone(TelegramRefused):

@@ -21,6 +21,8 @@ Key = NewType("Key", str)
 TERMINAL_UPDATE_TTL_S = 48 * 3600
 """Records of finished updates. Telegram redelivers for 24 h after a message's date."""
 STOP_TTL_S = 3600
+FILES_TTL_S = 24 * 3600
+"""Files that wait to be sent, after the newest of a context."""
 ERASED_TTL_S = 24 * 3600
 """The result of a reset. A chat that waits for a store gets its receipt within this time."""
 REFUSAL_TTL_S = 30 * 24 * 3600
@@ -100,7 +102,7 @@ ContextName = Literal[
     "choices",
     "reminders",
 ]
-WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "stop"]
+WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
     "contexts",
     "work",
@@ -289,6 +291,7 @@ WORK_KEYS: Mapping[WorkName, KeyKind] = {
     "outbox": KeyKind("LIST of committed parts that are not delivered yet."),
     "sending": KeyKind("STRING: number of sends of the outbox's first part whose outcome is unknown."),
     "delivering": KeyKind("ZSET of update ids whose answer is in the outbox."),
+    "files": KeyKind("HASH file id → its bytes in base64, until they are sent; FILES_TTL_S.", expires=True),
     "stop": KeyKind("STRING: the highest update id that a /stop has ended; STOP_TTL_S.", expires=True),
 }
 """Work of one context: `{m0}:box:CONTEXT`. A script completes `{m0}:box:` with the id of a context that it finds."""
@@ -391,8 +394,7 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     ),
     "{usage}:day": KeyKind(
         "HASH of the usage of one user or chat (KIND; or all:0) on a day (UTC): prompt, completion, micros;"
-        " USAGE_TTL_S."
-        " All keys of the limits are in one slot, because a user writes in chats of any partition.",
+        " USAGE_TTL_S. All keys of the limits are in one slot, because a user writes in chats of any partition.",
         "KIND:OWNER:DAY",
         expires=True,
     ),
@@ -453,8 +455,7 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         expires=True,
     ),
     "{rates}:seats": KeyKind(
-        "ZSET of the seats that calls to the Bot API have taken; its TTL ends with the last seat.",
-        expires=True,
+        "ZSET of the seats that calls to the Bot API have taken, until the last one ends.", expires=True
     ),
     "{rates}:bucket": KeyKind(
         "STRING: times (ms) at which the budgets of a chat's messages and of all its calls are full; its TTL.",

@@ -138,7 +138,7 @@ class MemoryChanges:
         content = await self._write_export(context)
         file_name = f"memory-{datetime.fromtimestamp(self.clock(), UTC):%Y-%m-%d}.jsonl"
         try:
-            await self.telegram.send_document(user_id, content, name=file_name)
+            await self.telegram.send_file(user_id, content, name=file_name)
         except (ChatUnreachable, TelegramRefused):
             raise PageError(
                 "forbidden",

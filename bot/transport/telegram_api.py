@@ -46,6 +46,7 @@ _NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
 CommandScope = Literal["default", "all_private_chats", "all_group_chats", "all_chat_administrators", "chat"]
 """Audience of a command menu; "chat" is one chat."""
+FileKind = Literal["document", "photo"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,11 +139,12 @@ class TelegramApi:
         with translated_errors(harmless=_NOT_THERE_TO_DELETE):
             await self._bot.delete_message(chat_id, message_id)
 
-    async def send_document(
+    async def send_file(
         self,
         chat_id: int,
         content: bytes,
         *,
+        kind: FileKind = "document",
         name: str,
         caption: RichText | None = None,
         thread_id: int | None = None,
@@ -150,17 +152,19 @@ class TelegramApi:
     ) -> int:
         """Send a file with a caption of at most 1,024 UTF-16 units. Return its message id."""
         caption = caption or RichText(text="")
+        options: dict[str, Any] = {
+            "filename": name,
+            "caption": caption.text or None,
+            "message_thread_id": thread_id,
+            "reply_to_message_id": reply_to,
+            "allow_sending_without_reply": True,
+            "api_kwargs": _entities(caption, field="caption_entities"),
+        }
         with translated_errors():
+            if kind == "photo":
+                return (await self._bot.send_photo(chat_id, content, **options)).message_id
             sent = await self._bot.send_document(
-                chat_id,
-                content,
-                filename=name,
-                caption=caption.text or None,
-                message_thread_id=thread_id,
-                reply_to_message_id=reply_to,
-                allow_sending_without_reply=True,
-                disable_content_type_detection=True,
-                api_kwargs=_entities(caption, field="caption_entities"),
+                chat_id, content, disable_content_type_detection=True, **options
             )
             return sent.message_id
 

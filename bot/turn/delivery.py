@@ -14,6 +14,7 @@ from bot.errors import (
     ChatMigrated,
     ChatUnreachable,
     Fenced,
+    FileExpired,
     MessageGone,
     SendUnknown,
     TelegramFailure,
@@ -31,6 +32,7 @@ from bot.turn.store import NO_MESSAGE, TurnStore
 from memory import keys
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.http_calls import is_unsent
+from memory.outgoing_files import read_file
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
 
@@ -48,8 +50,6 @@ KNOWN_AT_MOST = 10_000
 """Marked chats that this process remembers."""
 
 Pause = Callable[[float], Awaitable[None]]
-Send = Callable[[Part], Awaitable[int | None]]
-"""Sends one part. Returns the Telegram message that shows it, if any. Raises the TelegramFailure errors."""
 
 _AWAY = (StoreUnavailable, StoreFull)
 _retrying = stamina.AsyncRetryingCaller(
@@ -66,6 +66,15 @@ async def until_stored(write: Callable[P, Awaitable[T]], *args: P.args, **kwargs
     return await _retrying(write, *args, **kwargs)
 
 
+class Send(Protocol):
+    """Sends one part, with the content of its kept file.
+
+    Returns the Telegram message that shows it, if any. Raises the TelegramFailure errors.
+    """
+
+    async def __call__(self, part: Part, content: bytes = b"", /) -> int | None: ...
+
+
 class Rates(Protocol):
     """The budgets of calls: see bot/transport/rates.py."""
 
@@ -77,7 +86,7 @@ class Rates(Protocol):
     async def hold(self, chat_id: int, retry_after: float) -> None: ...
 
 
-async def send_part(api: TelegramApi, part: Part) -> int | None:
+async def send_part(api: TelegramApi, part: Part, content: bytes = b"") -> int | None:
     """Send, edit or delete as the part says. Return the message that shows it, None after a deletion.
 
     Raises the TelegramFailure errors.
@@ -85,11 +94,13 @@ async def send_part(api: TelegramApi, part: Part) -> int | None:
     if part.kind == "delete" and part.edits is not None:
         await api.delete_message(part.chat_id, part.edits)
         return None
-    if part.kind == "document":
-        return await api.send_document(
+    if part.kind != "text" and part.kind != "delete":
+        return await api.send_file(
             part.chat_id,
-            part.rich.text.encode(),
+            content if part.file_id else part.rich.text.encode(),
+            kind=part.kind,
             name=part.file_name,
+            caption=part.rich if part.file_id else None,
             thread_id=part.thread_id,
             reply_to=part.reply_to,
         )
@@ -299,8 +310,14 @@ class _DeliveryRun:
         return None
 
     async def _send(self) -> int | None:
+        part, ref = self._part, self.claim.ref
         try:
-            return await self.delivery.send(self._part)
+            if not part.file_id:
+                return await self.delivery.send(part)
+            content = await until_stored(read_file, self.delivery.store.redis, ref, part.file_id)
+            if content is None:
+                raise FileExpired
+            return await self.delivery.send(part, content)
         except TokenRefused as error:  # no other form would be accepted; with a good token this one will be
             log.warning("token_refused", chat=self._part.chat_id)
             raise TelegramUnavailable(str(error)) from None
@@ -418,8 +435,8 @@ class _DeliveryRun:
         if part.kind == "delete":
             log.info("message_not_deleted", chat=part.chat_id, error=str(refusal))
             return await self._finish("sent", NO_MESSAGE)
-        if part.kind == "document":
-            log.warning("document_refused", chat=part.chat_id, error=str(refusal))
+        if part.kind != "text":
+            log.warning("file_refused", chat=part.chat_id, error=str(refusal))
             texts = plan_texts_of(part)
             is_there = await self.delivery.store.replace_part(self.claim, self._stored, texts)
             return texts if is_there else None

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.errors import ChatMigrated, MessageGone, TelegramRefused, ThreadGone
+from bot.errors import ChatMigrated, FileExpired, MessageGone, TelegramRefused, ThreadGone
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.rendering import render_messages
 from bot.transport.rich_text import RichText, utf16_length
@@ -13,8 +13,9 @@ from bot.transport.splitting import MESSAGE_LIMIT, split
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.codec import dump_json, parse_json
+from memory.history.ledger import LedgerFile
 
-PartKind = Literal["text", "document", "delete"]
+PartKind = Literal["text", "document", "photo", "delete"]
 LongAnswers = Literal["parts", "document"]
 
 PARTS_AT_MOST = 4
@@ -43,6 +44,10 @@ class Part:
     edits: int | None = None
     """The Telegram message that a text replaces, or that a "delete" removes."""
     file_name: str = ""
+    file_id: str = ""
+    """The kept file that is sent (memory/outgoing_files.py), with `rich` as its caption; "": `rich` is the file."""
+    instead: str = ""
+    """Markdown that is sent if a kept file has expired or is refused."""
     buttons: tuple[Button, ...] = ()
 
 
@@ -119,6 +124,22 @@ def plan_parts(texts: Sequence[RichText], blank: Part, *, buttons: Sequence[Butt
     return [*parts[:-1], *(replace(part, buttons=tuple(buttons)) for part in parts[-1:])]
 
 
+def plan_files(files: Sequence[LedgerFile], blank: Part, *, first_number: int, words: Words) -> list[Part]:
+    """Return a part for each file that the answer's tools have made."""
+    return [
+        replace(
+            blank,
+            number=first_number + at,
+            reply_to=None,
+            kind="photo" if file.is_picture else "document",
+            file_name=file.name,
+            file_id=file.id,
+            instead=words("file-not-sent", name=f"`{file.name}`"),
+        )
+        for at, file in enumerate(files)
+    ]
+
+
 def plan_changes(
     parts: Sequence[Part], blank: Part, *, edits: Sequence[int], deletes: Sequence[int]
 ) -> list[Part]:
@@ -137,12 +158,11 @@ def plan_changes(
 
 
 def plan_texts_of(document: Part) -> list[Part]:
-    """Return the messages that show a document's text, for a chat that takes no files."""
-    texts = render_messages(document.rich.text) or split(document.rich)
-    return [
-        replace(document, number=document.number + number, kind="text", file_name="", rich=rich)
-        for number, rich in enumerate(texts)
-    ]
+    """Return the messages in place of a file, for a chat that takes no files, or if its bytes have expired."""
+    text = document.instead if document.file_id else document.rich.text
+    texts = render_messages(text) or split(RichText(text=text))
+    blank = replace(document, kind="text", file_name="", file_id="", instead="")
+    return [replace(blank, number=document.number + number, rich=rich) for number, rich in enumerate(texts)]
 
 
 def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | None:
@@ -150,7 +170,7 @@ def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | Non
 
     Each form has less than the one before, so that this ends. A chat that has moved gets the part at its new id.
     A message that cannot be edited is sent again. A deleted topic is left out. Everything else becomes plain
-    text that quotes nothing and has no links under it. A refused file has no other form.
+    text that quotes nothing and has no links under it. A refused photo becomes a document, which has no other form.
     """
     match refusal:
         case ChatMigrated():
@@ -159,6 +179,8 @@ def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | Non
             return replace(part, edits=None)
         case ThreadGone() if part.thread_id is not None:
             return replace(part, thread_id=None, reply_to=None)
+        case TelegramRefused() if part.kind == "photo" and not isinstance(refusal, FileExpired):
+            return replace(part, kind="document")
         case TelegramRefused() if part.kind == "text":
             presses = tuple(button for button in part.buttons if button.data)
             plain = replace(part, rich=RichText(text=part.rich.text), reply_to=None, buttons=presses)

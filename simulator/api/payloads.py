@@ -113,12 +113,11 @@ class CaptionFields(Payload):
         return self.caption_entities
 
 
-class SendDocument(CaptionFields):
-    """`document` is a file id, or `attach://` and the name of an upload. If empty, the upload has its own name."""
+class SendFile(CaptionFields):
+    """The parameters of a file, which is a file id, or `attach://` and the name of an upload."""
 
     wordings: ClassVar[dict[str, str]] = _TEXT_WORDINGS
     chat_id: Text = ""
-    document: Text = ""
     uploads: dict[str, Any] = {}
     message_thread_id: Number = 0
     reply_parameters: DecodedObject = None
@@ -129,6 +128,14 @@ class SendDocument(CaptionFields):
         """Read the parameters and the files of the form."""
         uploads = {name: value for name, value in parameters.items() if isinstance(value, Upload)}
         return super().read(parameters | {"uploads": uploads})
+
+
+class SendDocument(SendFile):
+    document: Text = ""
+
+
+class SendPhoto(SendFile):
+    photo: Text = ""
 
 
 class EditMessageCaption(CaptionFields):

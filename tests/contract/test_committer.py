@@ -42,7 +42,7 @@ async def _commit(
     begun: list[tuple[str, str | None, int]] = []
     before = box.redis.round_trips
 
-    async def send(part: Part) -> int:
+    async def send(part: Part, content: bytes = b"", /) -> int:
         trips = box.redis.round_trips - before
         begun.append((part.rich.text, await _counted(box.redis), trips))
         return 7
@@ -137,7 +137,7 @@ async def test_a_commit_whose_reply_was_lost_counts_no_send_that_has_not_begun(r
     box, claim = await _claimed(redis)
     sent: list[str] = []
 
-    async def send(part: Part) -> int:
+    async def send(part: Part, content: bytes = b"", /) -> int:
         sent.append(part.rich.text)
         if len(sent) == 1:
             raise SendUnknown

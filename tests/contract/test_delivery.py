@@ -48,7 +48,7 @@ class Telegram:
     arrived: list[str] = field(default_factory=list[str])
     during: Callable[[], Awaitable[object]] | None = None
 
-    async def __call__(self, part: Part) -> int:
+    async def __call__(self, part: Part, content: bytes = b"", /) -> int:
         self.tried.append(part)
         if self.during is not None:
             await self.during()

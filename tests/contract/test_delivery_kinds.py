@@ -55,7 +55,7 @@ class Telegram:
     asked: list[Part] = field(default_factory=list[Part])
     during: Callable[[], Awaitable[None]] | None = None
 
-    async def __call__(self, part: Part) -> int | None:
+    async def __call__(self, part: Part, content: bytes = b"", /) -> int | None:
         self.asked.append(part)
         if self.during is not None:
             await self.during()
@@ -157,7 +157,7 @@ class _DyingInSends:
 
     shown: list[Part] = field(default_factory=list[Part])
 
-    async def __call__(self, part: Part) -> int:
+    async def __call__(self, part: Part, content: bytes = b"", /) -> int:
         if part.edits is not None:
             raise MessageGone
         self.shown.append(part)

@@ -271,7 +271,7 @@ async def test_a_slow_server_of_the_send_budgets_holds_up_neither_commit_nor_sen
     turns = TurnStore(redis, clock=lambda: NOW)
     sent: list[str] = []
 
-    async def send(part: Part) -> int:
+    async def send(part: Part, content: bytes = b"", /) -> int:
         sent.append(part.rich.text)
         return 7
 

@@ -119,7 +119,7 @@ async def test_a_document_arrives_with_its_name_and_caption() -> None:
     content = "# Title\n\nÜber 🎉\n".encode()
     caption = RichText(text="the rest", entities=(Entity(type="italic", offset=0, length=3),))
     async with _api() as (sim, api):
-        sent = await api.send_document(WORKSHOP, content, name="answer.md", caption=caption, thread_id=2)
+        sent = await api.send_file(WORKSHOP, content, name="answer.md", caption=caption, thread_id=2)
 
         (shown,) = [one for one in (await sim.world())["messages"] if "document" in one]
         file = await sim.http.get(f"/api/files/{shown['document']['file_id']}")

@@ -4,7 +4,7 @@
 -- USES: fence append_messages delete_messages drop_traces start_conversation counters note_unread
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited unread choices extract
--- KEYS: reminders due
+-- KEYS: reminders due files
 -- ARGV: fence:json expected_epoch now changes:json settings:json counted...
 -- changes: a turn, as _changes has it (bot/turn/store.py). settings: prefixes of keys, how much to keep for how many
 -- seconds, and the revision that the turn has read, "" if it depends on no message. counted: name, amount, …
@@ -103,5 +103,8 @@ if changes.begins_send then
   redis.call('SET', sending, 1)
 end
 redis.call('DEL', journal)
+if #parts == 0 then
+  redis.call('UNLINK', files)
+end
 count_up(counts, now, counted)
 return 'ok'

@@ -1,7 +1,7 @@
 -- Erase everything of a context and raise its epoch, which fences every late writer. Atomic.
 -- USES: fence erase_memory
--- KEYS: CONTEXT_KEYS contexts work compress extract due erasures box journal outbox sending delivering stop dead ready erased
--- KEYS: active control
+-- KEYS: CONTEXT_KEYS contexts work compress extract due erasures box journal outbox sending delivering files stop dead ready
+-- KEYS: erased active control
 -- ARGV: context_id now order_of_reset:json erased_keys:json
 -- order_of_reset: `update_id` and `fence` are of the update that asks for it, absent for a reset from outside the chat
 -- erased: the key of this reset: a repetition returns the same counts and erases nothing more
@@ -35,7 +35,7 @@ for _, id in ipairs(redis.call('ZRANGE', dead, 0, -1)) do
     forget(id, dead)
   end
 end
-redis.call('DEL', journal, outbox, sending, delivering, stop)
+redis.call('DEL', journal, outbox, sending, delivering, files, stop)
 counts.updates, counts.vectors = forgotten, order_of_reset.vectors
 local line = cjson.encode(counts)
 if update_id then

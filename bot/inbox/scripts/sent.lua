@@ -1,7 +1,7 @@
 -- Take the first part off the outbox: its outcome is known. After the last one finish its updates, and settle the context
 -- if nothing waits in its box.
 -- USES: fence telegram_index counters
--- KEYS: ready active box outbox sending delivering telegram epoch counts
+-- KEYS: ready active box outbox sending delivering files telegram epoch counts
 -- ARGV: fence:json part expected_epoch now outcome:json
 -- outcome: telegram_id is "-" for a part that no message shows, and "" if nobody knows whether it arrived
 -- Returns ok | settled (the claim has ended) | fenced | gone (the outbox was erased meanwhile). A repetition whose first
@@ -85,6 +85,7 @@ for _, update in ipairs(updates) do
   end
 end
 redis.call('DEL', sending, delivering)
+redis.call('UNLINK', files)
 -- After an undeliverable part the caller still deletes messages of this answer under its claim.
 if outcome.undeliverable ~= '' or redis.call('EXISTS', box) == 1 then
   return 'ok'

@@ -532,6 +532,7 @@ media-pdf-too-much = Dieses PDF ist zu umfangreich für mich. Bitte schick ein k
 ## Vorschau und lange Antworten
 
 rest-in-file = Die ganze Antwort steht unten in der Datei { $name }.
+file-not-sent = Die Datei { $name } konnte ich nicht senden. Bitte mich, sie noch einmal zu erstellen.
 preview-writing = Ich schreibe eine Antwort…
 preview-stop = ⏹ Stopp
 preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…

@@ -532,6 +532,7 @@ media-pdf-too-much = This PDF is too big for me to read. Please send a smaller o
 ## Previews and long answers
 
 rest-in-file = The full answer is in the file { $name } below.
+file-not-sent = I couldn't send the file { $name }. Ask me to make it again.
 preview-writing = I'm writing an answer…
 preview-stop = ⏹ Stop
 preview-tool = ⚙️ Using the tool { $tool }…

@@ -532,6 +532,7 @@ media-pdf-too-much = Este PDF es demasiado grande para mí. Envía uno más pequ
 ## Vista previa y respuestas largas
 
 rest-in-file = La respuesta completa está en el archivo { $name }, aquí abajo.
+file-not-sent = No he podido enviar el archivo { $name }. Pídeme que lo prepare otra vez.
 preview-writing = Estoy escribiendo una respuesta…
 preview-stop = ⏹ Detener
 preview-tool = ⚙️ Usando la herramienta { $tool }…

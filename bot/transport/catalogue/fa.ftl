@@ -390,6 +390,7 @@ media-pdf-too-much = این { LTR("PDF") } برای من بیش از حد بزر
 ## پیش‌نمایش و پاسخ‌های بلند
 
 rest-in-file = پاسخ کامل در فایل { $name } در پایین است.
+file-not-sent = نتوانستم فایل { $name } را بفرستم. از من بخواهید دوباره آن را بسازم.
 preview-writing = در حال نوشتن پاسخ…
 preview-stop = ⏹ توقف
 preview-tool = ⚙️ استفاده از ابزار { $tool }…

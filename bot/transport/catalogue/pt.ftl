@@ -532,6 +532,7 @@ media-pdf-too-much = Este PDF é grande demais para mim. Envie um menor ou só a
 ## Prévia e respostas longas
 
 rest-in-file = A resposta completa está no arquivo { $name }, abaixo.
+file-not-sent = Não consegui enviar o arquivo { $name }. Peça para eu fazê-lo de novo.
 preview-writing = Estou escrevendo uma resposta…
 preview-stop = ⏹ Parar
 preview-tool = ⚙️ Usando a ferramenta { $tool }…

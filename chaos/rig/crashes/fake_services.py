@@ -82,12 +82,14 @@ class LoggedTelegram:
         """See TelegramApi."""
         return await self._send(chat_id, rich.text, has_buttons=bool(buttons))
 
-    async def send_document(
+    async def send_file(
         self,
         chat_id: int,
         content: bytes,
         *,
+        kind: str = "document",
         name: str,
+        caption: RichText | None = None,
         thread_id: int | None = None,
         reply_to: int | None = None,
     ) -> int:

@@ -1,12 +1,12 @@
-"""sendMessage, sendDocument, sendMessageDraft and sendChatAction."""
+"""sendMessage, sendDocument, sendPhoto, sendMessageDraft and sendChatAction."""
 
 from dataclasses import replace
 from typing import Any
 
 from simulator.api.api_objects import entity_json, message_json
-from simulator.api.contents import file_content
-from simulator.api.errors import BadRequest, TooLarge
-from simulator.api.files import StoredFile, Upload
+from simulator.api.contents import FileKind, file_content
+from simulator.api.errors import BadRequest, PageError, TooLarge
+from simulator.api.files import StoredFile, Upload, image_size
 from simulator.api.formatted_text import MAX_TEXT, format_text
 from simulator.api.interactions import DRAFT_LIFE_S
 from simulator.api.methods.access import check_thread, writable_chat
@@ -21,8 +21,10 @@ from simulator.api.payloads import (
     ReplyParameters,
     SendChatAction,
     SendDocument,
+    SendFile,
     SendMessage,
     SendMessageDraft,
+    SendPhoto,
 )
 from simulator.api.simulation import Simulation
 from simulator.api.world import Chat, Message
@@ -55,11 +57,29 @@ async def send_message(sim: Simulation, payload: SendMessage) -> dict[str, Any]:
 
 
 async def send_document(sim: Simulation, payload: SendDocument) -> dict[str, Any]:
-    file = read_document(sim, payload)
+    return _send_file(sim, payload, "document", read_upload(sim, payload, payload.document, "document"))
+
+
+async def send_photo(sim: Simulation, payload: SendPhoto) -> dict[str, Any]:
+    file = read_upload(sim, payload, payload.photo, "photo")
+    if file.size > MAX_PHOTO:
+        raise TooLarge
+    return _send_file(sim, payload, "photo", file)
+
+
+def _send_file(
+    sim: Simulation, payload: SendFile, kind: FileKind, file: Upload | StoredFile
+) -> dict[str, Any]:
     entities = read_entities(sim, payload)
     markup = read_markup(payload.reply_markup)
     place = _find_place(sim, payload)
     caption = read_caption(payload, entities)
+    try:
+        content = file_content(kind, keep_file(sim, file), duration_s=None)
+    except PageError as error:
+        raise BadRequest(
+            "PHOTO_INVALID_DIMENSIONS" if image_size(file.data) else "IMAGE_PROCESS_FAILED"
+        ) from error
     return _send(
         sim,
         replace(
@@ -67,7 +87,7 @@ async def send_document(sim: Simulation, payload: SendDocument) -> dict[str, Any
             text=caption.text,
             entities=caption.entities,
             reply_markup=markup,
-            content=file_content("document", keep_file(sim, file), duration_s=None),
+            content=content,
         ),
     )
 
@@ -109,7 +129,7 @@ def thread_of(chat: Chat, thread_id: int | None, replied: Message | None) -> int
     return replied.thread_id if chat.has_topics else replied.thread_id or replied.id
 
 
-def _find_place(sim: Simulation, payload: SendMessage | SendDocument) -> Message:
+def _find_place(sim: Simulation, payload: SendMessage | SendFile) -> Message:
     """Return an empty message with the chat, topic and reply of the call."""
     chat = writable_chat(sim, payload.chat_id)
     thread_id = check_thread(chat, payload.message_thread_id)
@@ -147,19 +167,23 @@ def _find_replied(sim: Simulation, chat: Chat, reply: ReplyParameters) -> Messag
 
 # Bot API documentation, "Sending files".
 MAX_SENT = 50 * 1024 * 1024
+MAX_PHOTO = 10 * 1024 * 1024
 _ATTACHED = "attach://"
 
 
-def read_document(sim: Simulation, payload: SendDocument) -> Upload | StoredFile:
-    """Return the document of a call. Raises BadRequest without one, TooLarge for more than 50 MB."""
-    if payload.document and not payload.document.startswith(_ATTACHED):
-        stored = sim.files.find(payload.document)
+def read_upload(sim: Simulation, payload: SendFile, source: str, name: str) -> Upload | StoredFile:
+    """Return the file of a call. Raises BadRequest without one, TooLarge for more than 50 MB.
+
+    `source` is a file id, or `attach://` and the name of an upload, which is `name` if it is empty.
+    """
+    if source and not source.startswith(_ATTACHED):
+        stored = sim.files.find(source)
         if stored is None:
             raise BadRequest("wrong file identifier/HTTP URL specified")
         return stored
-    upload = payload.uploads.get(payload.document.removeprefix(_ATTACHED) or "document")
+    upload = payload.uploads.get(source.removeprefix(_ATTACHED) or name)
     if not isinstance(upload, Upload):
-        raise BadRequest("there is no document in the request")
+        raise BadRequest(f"there is no {name} in the request")
     if not upload.data:
         raise BadRequest("file must be non-empty")
     if len(upload.data) > MAX_SENT:
