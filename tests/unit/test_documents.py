@@ -1,4 +1,7 @@
-"""The documents and issue templates: links, commands, settings, metrics and files that they name exist; the generated tables are fresh."""
+"""The documents: links, commands, settings, metrics and files that they name exist; the generated tables are fresh.
+
+Issue templates count as documents.
+"""
 
 import importlib.util
 import re
