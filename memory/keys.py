@@ -384,9 +384,7 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     "zones": KeyKind(
         "HASH person id → name of the time zone that this person has chosen, until `/timezone off`."
     ),
-    "restoring": KeyKind(
-        "HASH SHA-256 of the backup whose restore has begun and not ended → time of its beginning (Unix seconds)."
-    ),
+    "restoring": KeyKind("HASH SHA-256 of the backup that is being restored → time of its beginning."),
     "commands": KeyKind(
         "HASH scope and language of a command menu → digest of its registered commands; COMMANDS_TTL_S.",
         "BOT_ID",
@@ -454,9 +452,7 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "ZSET of the SHA-256 of the tokens of operators' sessions, scored by their end (Unix seconds); SESSION_TTL_S.",
         expires=True,
     ),
-    "{rates}:seats": KeyKind(
-        "ZSET of the seats that calls to the Bot API have taken, until the last one ends.", expires=True
-    ),
+    "{rates}:seats": KeyKind("ZSET of seats of Bot API calls; its TTL ends with the last.", expires=True),
     "{rates}:bucket": KeyKind(
         "STRING: times (ms) at which the budgets of a chat's messages and of all its calls are full; its TTL.",
         "CHAT_ID",

@@ -1,6 +1,5 @@
 """`backup` and `restore`: the memory of all chats as one file, and back into empty stores."""
 
-import asyncio
 import fcntl
 import os
 import shutil
@@ -57,6 +56,7 @@ def restore(
 
 async def _backup(settings: "Settings", file: Path, *, as_json: bool) -> None:
     """Write FILE. Raises CommandFailed and the stores' errors; then what is read stays in FILE.partial."""
+    import asyncio
     from importlib.metadata import version
 
     from memory.transfer.backup import Backup, BackupFailed
@@ -108,6 +108,8 @@ def _print_backup(file: Path, result: "BackupResult", *, as_json: bool) -> None:
 
 async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
     """Check the whole file, then restore it. Raises CommandFailed and the stores' errors."""
+    import asyncio
+
     from memory.transfer.backup_file import check_backup
     from memory.transfer.importer import ImportLost
     from memory.transfer.restore import Restore, StoresInUse
@@ -226,14 +228,16 @@ def partial_folder(file: Path) -> Generator[Path]:
         lock = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield folder
-            shutil.rmtree(folder)
+            try:
+                yield folder
+                shutil.rmtree(folder)
+            finally:
+                with suppress(OSError):  # it stays unless nothing was read
+                    folder.rmdir()
         except BlockingIOError:
             raise CommandFailed(f"Another backup is writing to {folder}.") from None
         finally:
             os.close(lock)
-            with suppress(OSError):  # it stays unless nothing was read
-                folder.rmdir()
     except OSError as error:
         raise CommandFailed(f"{file} cannot be written: {error.strerror or error}.") from None
 

@@ -78,7 +78,7 @@ class Complete(BaseModel, frozen=True):
 
     chats: Annotated[int, Field(ge=0)]
     sha256: str
-    """Of all lines before it."""
+    """SHA-256 of all lines before it."""
     kind: Literal["complete"] = "complete"
     erased_before: str = ""
     """Nothing that was erased before this time is in the backup (ISO 8601)."""

@@ -94,7 +94,9 @@ def ref_of(chat_id: int) -> ContextRef:
     return telegram_ref(BOT_ID, chat_id, None, partitions=1)
 
 
-async def say(stores: Stores, chat_id: int, texts: Sequence[str], *, thread_id: int | None = None) -> None:
+async def say(
+    stores: Stores, chat_id: int, texts: Sequence[str], *, thread_id: int | None = None, first: int = 0
+) -> None:
     """Create a chat with these messages of Anna, which wait for the index."""
     ref = telegram_ref(BOT_ID, chat_id, thread_id, partitions=1)
     keys = context_keys(BOT_ID, chat_id, thread_id)
@@ -102,7 +104,7 @@ async def say(stores: Stores, chat_id: int, texts: Sequence[str], *, thread_id: 
     count = (await stores.history.load(ref, limit=0)).count
     messages = [
         Message(
-            id=message_id(f"{chat_id}/{thread_id}", count + number),
+            id=message_id(f"{chat_id}/{thread_id}", first + count + number),
             role="user",
             text=text,
             sent_at=NOW + number,
@@ -355,7 +357,8 @@ def test_a_restore_refuses_stores_that_are_in_use_or_half_restored(
     move_to(monkeypatch, other_dir)
     killed("placing", 1, "restore", str(file))
     half_done = console("restore", str(other))
-    on_stores(talk(8, "a running bot answered"))
+    last = max(CHATS, key=lambda chat: ref_of(chat).context_id)  # chats of the same age are in this order
+    on_stores(talk(last, "a running bot answered", first=50))
     talked = console("restore", str(file))
 
     assert (in_use.status, half_done.status, talked.status) == (1, 1, 1)
@@ -363,7 +366,7 @@ def test_a_restore_refuses_stores_that_are_in_use_or_half_restored(
         "The stores are not empty. Nothing was restored. A restore needs empty stores and no running bot.\n"
     )
     assert "The restore of another backup has begun there and is not complete" in half_done.err
-    assert "Chat 8 has a memory there that is not of this backup" in talked.err
+    assert f"Chat {last} has a memory there that is not of this backup" in talked.err
 
 
 def test_a_wrong_file_is_refused_in_one_line_before_anything_is_written(
@@ -402,9 +405,9 @@ def test_a_wrong_file_is_refused_in_one_line_before_anything_is_written(
     assert on_stores(restoring()) == []
 
 
-async def talk(chat_id: int, *texts: str) -> None:
+async def talk(chat_id: int, *texts: str, first: int = 0) -> None:
     async with open_stores(load_settings()) as stores:
-        await say(stores, chat_id, texts)
+        await say(stores, chat_id, texts, first=first)
         await stores.redis.call("HSET", global_key("zones"), "1", "Europe/Lisbon")
 
 
