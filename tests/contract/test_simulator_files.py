@@ -215,11 +215,9 @@ async def test_an_invalid_document_is_refused() -> None:
 
 async def test_a_photo_of_the_bot_has_sizes_and_anything_else_is_refused() -> None:
     async def send(sim: Rig, data: bytes) -> dict[str, Any]:
-        form = {
-            "files": {"photo": ("plot.png", data, "image/png")},
-            "data": {"chat_id": OLGA, "caption": "a plot"},
-        }
-        return (await sim.http.post(f"/bot{DEFAULT_TOKEN}/sendPhoto", **form)).json()
+        files = {"photo": ("plot.png", data, "image/png")}
+        given = {"chat_id": str(OLGA), "caption": "a plot"}
+        return (await sim.http.post(f"/bot{DEFAULT_TOKEN}/sendPhoto", data=given, files=files)).json()
 
     async with simulator() as sim:
         sent = (await send(sim, make_picture(320, 200)))["result"]
