@@ -131,6 +131,7 @@ GlobalName = Literal[
     "spaces",
     "sweeping",
     "rewritten",
+    "whole_since",
     "migrations",
     "zones",
     "restoring",
@@ -379,6 +380,9 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     ),
     "rewritten": KeyKind(
         "STRING: number of erasures (all partitions) that the embedded store's file does not contain any more."
+    ),
+    "whole_since": KeyKind(
+        "STRING: the run ids of the servers (INFO) whose append-only files are known to be whole since their start."
     ),
     "migrations": KeyKind("HASH supergroup id → id of its former group, which keeps the memory."),
     "zones": KeyKind(

@@ -1,6 +1,7 @@
 """The service: build all parts of a process, run them until a stop, and end them in order."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
@@ -56,7 +57,7 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.mcp.servers import McpServers
-from bot.observe.logs import configure_logs
+from bot.observe.logs import TURN_EVENTS, configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.page.app import PageApp
 from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
@@ -102,7 +103,11 @@ async def run_service(
     """
     settings, spec = read_agents(settings)
     secrets = (*settings.secrets, *spec.secrets)
-    configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=secrets)
+    # In the terminal of the simulator the line that names its page stays the last.
+    debug_events = () if simulator_port is None else (*TURN_EVENTS, "polling")
+    configure_logs(
+        log_format=settings.log_format, level=settings.log_level, secrets=secrets, debug_events=debug_events
+    )
     if work:  # the check loads token ranks, which take 45 MB
         build_teams(settings, spec, None)("")  # a mistake in the agents ends the start first
     service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)
@@ -130,6 +135,7 @@ class _Service:
     ) -> None:
         self._has_process = has_process
         self._simulator_port = simulator_port
+        self._chat_page: str | None = None
         self._settings = settings
         self._spec = spec
         self._webhook = Webhook(secret=settings.secret)
@@ -160,6 +166,7 @@ class _Service:
         if self._simulator_port is not None:
             simulator = open_simulator(settings, port=self._simulator_port, page_url=page_url)
             api_url = await stack.enter_async_context(simulator)
+            self._chat_page = api_url
             log.info("simulator_ready", chat_page=api_url)
         if serve:
             # The simulator's chat page shows the memory page in a frame.
@@ -221,6 +228,9 @@ class _Service:
                 tasks.append(spawn(self._take_updates(outside.telegram, ingest, polls=work), "intake"))
             return_free_memory()
             log.info("ready", bot=outside.bot.username, serve=serve, work=work)
+            if self._chat_page is not None:
+                sys.stdout.write(f"Open {self._chat_page}\n")
+                sys.stdout.flush()
             try:
                 await until_one_ends([*tasks, *working], stopping)
             finally:

@@ -111,11 +111,11 @@ async def rewrite_forever(rewriter: FileRewriter) -> None:
 
 
 async def mend_forever(redis: RedisClient) -> None:
-    """Check every other second if the server has started again and must rewrite its file."""
+    """Check every other second if the server has started again over our data and must rewrite its file."""
 
     async def mend() -> float:
         if await rewrite_torn_file(redis):
-            reason = "the server has started again: a power cut may have torn its file"
+            reason = "the server has started again over our data, and may have read a torn file"
             log.info("store_file_rewriting", reason=reason)
         return PAUSE_S
 

@@ -19,7 +19,8 @@ Decision = Literal["carried", "derived", "temporary"]
 _NAMES: Mapping[Decision, str] = {
     "carried": "messages order telegram meta summaries lineage ledger people senders sessions artifacts artifact talk "
     "facts unread choices reminders contexts migrations zones {access}:guests {access}:invitation {access}:open",
-    "derived": "fact_order cited work walk compress extract due spaces format partitions commands unreachable workers",
+    "derived": "fact_order cited work walk compress extract due spaces format partitions commands unreachable workers "
+    "whole_since",
     "temporary": "epoch receipts receipt box journal outbox sending delivering files stop erasures rewritten "
     "own_updates active ready control dead counts update erased refused warned import sweeping restoring {usage}:day "
     "{usage}:month {usage}:ranking {usage}:minute {usage}:told {usage}:booked {usage}:facts {access}:tries "
