@@ -411,16 +411,14 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "STRING: an unused invitation, by the SHA-256 of its code; INVITATION_TTL_S.", "DIGEST", expires=True
     ),
     "{access}:tries": KeyKind(
-        "STRING: a person's wrong invitations; INVITATION_TRIES_TTL_S from the first.",
-        "USER_ID",
-        expires=True,
+        "STRING: a person's wrong invitations; INVITATION_TRIES_TTL_S.", "USER_ID", expires=True
     ),
     "{access}:open": KeyKind(
         "ZSET of the digests of unused invitations, scored by their expiry (Unix seconds); INVITATION_TTL_S.",
         expires=True,
     ),
     "{access}:dashboard": KeyKind(
-        "STRING: an unused link to the operators' page, as SHA-256; DASHBOARD_TTL_S.", "DIGEST", expires=True
+        "STRING: an unused link to the operators' page (digest); DASHBOARD_TTL_S.", "DIGEST", expires=True
     ),
     "{access}:sessions": KeyKind(
         "ZSET of the SHA-256 of the tokens of operators' sessions, scored by their end (Unix seconds); SESSION_TTL_S.",
