@@ -37,8 +37,6 @@ INVITATION_TTL_S = 7 * 24 * 3600
 USAGE_TTL_S = 3 * 24 * 3600
 """Counts of tokens of a day, from the first."""
 
-WARNED_TTL_S = 32 * 24 * 3600
-"""Markers of the month's warning of operators: longer than a month."""
 MINUTE_TTL_S = 60
 """Window of the limits of messages. A chat gets at most one notice of a limit in it."""
 INVITATION_TRIES_TTL_S = 3600
@@ -138,7 +136,6 @@ GlobalName = Literal[
     "commands",
     "{usage}:day",
     "{usage}:month",
-    "{usage}:ranking",
     "{usage}:minute",
     "{usage}:told",
     "{usage}:booked",
@@ -358,9 +355,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         expires=True,
     ),
     "warned": KeyKind(
-        "STRING: time at which this operator's warning of the month's budget was put into the inbox; WARNED_TTL_S.",
-        "MONTH:OPERATOR_ID",
-        expires=True,
+        "STRING: time of this operator's warning of the budget; 32 days.", "MONTH:OPERATOR_ID", expires=True
     ),
     "import": KeyKind(
         "Part of a running import, under the name of the context's key that it will replace; IMPORT_TTL_S.",
@@ -401,36 +396,22 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         expires=True,
     ),
     "{usage}:month": KeyKind(
-        "HASH of everybody's usage in a month (UTC): tokens and micros of turns, memory_tokens and memory_micros of"
-        " summaries and facts; until 13 months after the month.",
-        "MONTH",
-        expires=True,
-    ),
-    "{usage}:ranking": KeyKind(
-        "ZSET of the users or chats (KIND) of a month, scored by their tokens or micros (UNIT); until 13 months after"
-        " the month. It has ids and numbers only, so no reset touches it.",
-        "KIND:UNIT:MONTH",
+        "HASH of a month's usage: tokens, micros, memory_tokens, memory_micros (summaries, facts). With KIND and UNIT:"
+        " ZSET of its users or chats, scored by tokens or micros. Both live for 13 more months; no reset touches them.",
+        "MONTH:KIND:UNIT",
         expires=True,
     ),
     "{usage}:minute": KeyKind(
-        "ZSET of the last minute's update ids of one user or chat (KIND), scored by Unix seconds; MINUTE_TTL_S.",
-        "KIND:OWNER",
-        expires=True,
+        "ZSET of a minute's update ids, scored by Unix seconds; MINUTE_TTL_S.", "KIND:OWNER", expires=True
     ),
     "{usage}:told": KeyKind(
-        "STRING: the update at which this chat got its last notice of a limit; MINUTE_TTL_S.",
-        "CHAT_ID",
-        expires=True,
+        "STRING: the update of this chat's last notice of a limit; MINUTE_TTL_S.", "CHAT_ID", expires=True
     ),
     "{usage}:booked": KeyKind(
-        "STRING: the usage of this update's turn, or of a failed run of it, is booked; USAGE_TTL_S.",
-        "UPDATE_ID:RUN",
-        expires=True,
+        "STRING: the usage of this run of a turn is booked; USAGE_TTL_S.", "UPDATE_ID:RUN", expires=True
     ),
     "{usage}:facts": KeyKind(
-        "STRING: tokens that reading older messages for facts took on a day (UTC); USAGE_TTL_S.",
-        "DAY",
-        expires=True,
+        "STRING: tokens of a day (UTC) for facts of older messages; USAGE_TTL_S.", "DAY", expires=True
     ),
     "{access}:guests": KeyKind(
         "HASH user id → time of the accepted invitation (Unix seconds), a colon, and the invitation's digest."
@@ -439,18 +420,14 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "STRING: an unused invitation, by the SHA-256 of its code; INVITATION_TTL_S.", "DIGEST", expires=True
     ),
     "{access}:tries": KeyKind(
-        "STRING: number of wrong invitations that this person has tried; INVITATION_TRIES_TTL_S from the first.",
-        "USER_ID",
-        expires=True,
+        "STRING: a person's wrong invitations; INVITATION_TRIES_TTL_S.", "USER_ID", expires=True
     ),
     "{access}:open": KeyKind(
         "ZSET of the digests of unused invitations, scored by their expiry (Unix seconds); INVITATION_TTL_S.",
         expires=True,
     ),
     "{access}:dashboard": KeyKind(
-        "STRING: an unused link to the operators' page, by the SHA-256 of its token; DASHBOARD_TTL_S.",
-        "DIGEST",
-        expires=True,
+        "STRING: an unused link to the operators' page (digest); DASHBOARD_TTL_S.", "DIGEST", expires=True
     ),
     "{access}:sessions": KeyKind(
         "ZSET of the SHA-256 of the tokens of operators' sessions, scored by their end (Unix seconds); SESSION_TTL_S.",

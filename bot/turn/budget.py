@@ -10,7 +10,7 @@ from bot.transport.ingest import telegram_ref
 from bot.transport.reminder_updates import notice_payload
 from bot.transport.words import DEFAULT_LANGUAGE, words_for
 from bot.turn.costs import CostReader, Used, month_ends, month_of
-from memory.keys import WARNED_TTL_S, ContextRef, Key, partition_key
+from memory.keys import ContextRef, Key, partition_key
 from memory.redis.lua import ScriptCall, lua_script
 
 log = structlog.get_logger()
@@ -18,6 +18,7 @@ log = structlog.get_logger()
 WARN_AT = 0.8
 """Share of the budget at which operators are warned."""
 WATCH_S = 5.0
+_MARKER_TTL_S = 32 * 24 * 3600
 
 
 @lua_script("bot.inbox.scripts")
@@ -74,7 +75,7 @@ class BudgetWatch:
             warned=partition_key(ref.partition, "warned", month, operator),
             payload=notice_payload(operator, text, now=now),
             now=now,
-            marker_ttl=WARNED_TTL_S,
+            marker_ttl=_MARKER_TTL_S,
             rules=self.rules_of(ref.partition),
         )
         return str(await redis.run_durably(call))

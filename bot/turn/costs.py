@@ -107,7 +107,7 @@ def month_key(month: str) -> Key:
 
 def ranking_key(owner: Owner, unit: Unit, month: str) -> Key:
     """Return the key of a month's people or chats."""
-    return keys.global_key("{usage}:ranking", owner, unit, month)
+    return keys.global_key("{usage}:month", month, owner, unit)
 
 
 def rankings_of(

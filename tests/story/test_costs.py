@@ -6,6 +6,7 @@ import time
 from bot.turn.costs import MICROS, month_key, month_of
 from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, running_bot
+from tests.story.page_visits import visiting
 
 PRICED = "gpt-5.4-mini:1:2"
 NOBODY = 5_555
@@ -40,6 +41,13 @@ async def test_operators_see_a_months_sum_people_and_chats(stores: StoryStores) 
         tokens = [int(each.replace(",", "")) for each in re.findall(r"([\d,]+) tokens", shown)]
         assert tokens[0] == sum(tokens[1:3]) == sum(tokens[3:])
         assert await bot.ask(OLGA, f"/stats month {month()}") == shown
+        async with visiting(bot, OLGA) as page:
+            costs = await page.read("operations/costs")
+            wrong = await page.ask("operations/costs?month=2020-01")
+        assert (costs["month"], costs["months"], costs["has_prices"]) == (month(), [month()], True)
+        assert [each["id"] for each in costs["people"]] == [BEN, CHIARA]
+        assert sum(each["tokens"] for each in costs["chats"]) == costs["total"]["tokens"] == tokens[0]
+        assert wrong.status_code == 400
         assert await bot.ask(BEN, "/stats month") == english("operators-only")
 
 
