@@ -49,10 +49,10 @@ setup: $(STAMP)
 $(STAMP): $(LOCK) requirements/uv.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Mnemogram needs Python 3.11 or newer; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	@echo "Setting up $(VENV) from $(LOCK) (about 20 seconds to a minute, once) ..." >&2
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) \
 		|| { echo "python3 -m venv failed; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/uv.txt
-	@echo "Setting up $(VENV) from $(LOCK) ..." >&2
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip sync --quiet --require-hashes $(LOCK)
 	@VIRTUAL_ENV=$(CURDIR)/$(VENV) $(BIN)/uv pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@

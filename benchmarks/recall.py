@@ -32,7 +32,7 @@ from rig.locomo import (
     read_statements,
 )
 from rig.plot import draw
-from rig.prompt_share import PromptShare, average, measure_prompt
+from rig.prompt_share import PromptShare, average, distinct, measure_prompt
 from rig.retrieval import DEPTHS, Judged, Quality, judge
 from rig.sanity import SanityResult, ask_pairs, read_pairs
 from rig.table import print_table
@@ -40,7 +40,7 @@ from rig.table import print_table
 from bot.app.stores import Stores
 from bot.settings import Settings
 from memory.recall.ranking import RankedHit, RankerWeights, load_weights, rank, select_relevant
-from memory.recall.recall import Candidates
+from memory.recall.recall import LIST_LIMIT, Candidates
 from memory.tokens import tokenizer_for
 
 OURS = "Mnemogram"
@@ -189,11 +189,11 @@ class Asker:
                 candidates.question, candidates.messages, listed=candidates.listed, weights=weights
             )
             took = time.perf_counter() - began
-            best = ranking.best(DEEPEST)
-            relevant = select_relevant(candidates.question, ranking, weights=weights).best(DEEPEST)
+            best = ranking.best(LIST_LIMIT)
+            relevant = select_relevant(candidates.question, ranking, weights=weights).best(LIST_LIMIT)
         results.seconds.setdefault(name, []).append(took)
-        results.add_answer(name, stored, question, [each.message_id for each in best])
-        above = [each.message_id for each in relevant]
+        found, above = ([each.message.id for each in distinct(stored, hits)] for hits in (best, relevant))
+        results.add_answer(name, stored, question, found)
         results.add_answer(f"{name}, above its floor", stored, question, above)
         if name == OURS:
             by_words, by_meaning = await _lists(self.stores, candidates)

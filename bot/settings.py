@@ -216,6 +216,12 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="How much one chat may cost a day, in the unit of the prices. 0: no limit.",
     )
+    money_per_month: float = Field(
+        0,
+        ge=0,
+        allow_inf_nan=False,
+        description="How much the whole bot may cost a month (UTC), in the unit of the prices. 0: no limit.",
+    )
     worker_concurrency: int = Field(
         32, ge=1, le=1000, description="How many chats one worker process answers at the same time."
     )

@@ -1,10 +1,12 @@
 """Example tools of an agent: plain typed functions. Their docstrings and annotations are what the model sees."""
 
+from html import escape
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from bot.agent.context import AgentContext
+from bot.agent.files import File
 from bot.errors import ToolFailed
 
 Unit = Literal["ml", "l", "tsp", "tbsp", "cup"]
@@ -37,3 +39,25 @@ async def shopping_list(context: AgentContext) -> list[str]:
     messages = [message async for message in context.chat_history.messages() if message.role == "user"]
     words = [message.text.partition(" ") for message in messages]
     return [item.strip() for verb, _, item in words if verb.casefold() == "buy" and item.strip()]
+
+
+def recipe_table(ingredients: dict[str, float]) -> File:
+    """Send a recipe's ingredients as a table (CSV)."""
+    # The chat gets the file with the answer; the model reads one line about it.
+    return File.table("recipe.csv", [("ingredient", "amount"), *ingredients.items()])
+
+
+def recipe_chart(ingredients: dict[str, Annotated[float, Field(gt=0)]]) -> list[object]:
+    """Send a recipe's ingredients as a bar chart (SVG)."""
+    if not ingredients:
+        raise ToolFailed("There are no ingredients. Ask for the recipe first.")
+    most = max(ingredients.values())
+    bars = "".join(
+        f'<rect y="{24 * row}" width="{200 * amount / most:.0f}" height="20" fill="#4a90d9"/>'
+        f'<text x="206" y="{24 * row + 15}" font-size="14">{escape(name)}: {amount:g}</text>'
+        for row, (name, amount) in enumerate(ingredients.items())
+    )
+    chart = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="420" height="{24 * len(ingredients)}">{bars}</svg>'
+    )
+    return [File("recipe.svg", chart), f"The longest bar is {most:g}."]

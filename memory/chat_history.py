@@ -12,14 +12,15 @@ from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore, Passage
 from memory.keys import ContextRef
 from memory.recall.reasons import Reason
-from memory.recall.recall import Recall, RecallQuestion
+from memory.recall.recall import LIST_LIMIT, Recall, RecallQuestion
 from memory.recall.vector_index import Where
 
 if TYPE_CHECKING:
     from memory.history.fact import Fact
+    from memory.recall.ranking import RankedHit
 
 _SPARE_HITS = 5
-"""Extra hits, in place of messages that were deleted while the index did not answer."""
+"""Extra hits, in place of repeated texts and of messages that were deleted while the index did not answer."""
 
 PAGE = 100
 """Messages of one round trip: a window of 8,000 tokens rarely has more."""
@@ -241,25 +242,17 @@ class _Searcher:
             is_deliberate=options.get("is_deliberate", False),
             is_floored=options.get("is_floored", True),
         )
-        hits = await self.recall.search(self.ref, epoch, question, k=k + _SPARE_HITS)
-        if not hits:
-            return _Found()
-        sequences = sorted({hit.sequence for hit in hits})
-        passages = await self.store.around(self.ref, sequences, reach=options.get("neighbours", 0))
-        present = [
-            RankedMessage(
-                message=message,
-                score=hit.score,
-                reasons=hit.reasons,
-                is_likely=hit.is_likely,
-                facts=passages[hit.sequence].facts,
-            )
-            for hit in hits
-            if hit.sequence in passages
-            for message in passages[hit.sequence].messages
-            if message.id == hit.message_id
-        ]
-        return _Found(ranked=present[:k], passages=passages, visible_ids=visible_ids, people=snapshot.people)
+        hits = await self.recall.search(self.ref, epoch, question, k=k + LIST_LIMIT)
+        reach = options.get("neighbours", 0)
+        ranked: list[RankedMessage] = []
+        passages: dict[int, Passage] = {}
+        for page in (hits[: k + _SPARE_HITS], hits[k + _SPARE_HITS :]):
+            if not page or len(ranked) >= k:
+                break
+            around = await self.store.around(self.ref, sorted({hit.sequence for hit in page}), reach=reach)
+            passages.update(around)
+            ranked = keep_one_of_each([*ranked, *_present(page, around)])
+        return _Found(ranked=ranked[:k], passages=passages, visible_ids=visible_ids, people=snapshot.people)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,6 +282,44 @@ class _Writer:
         message = replace(message, tokens=self.tokenizer.count(render_message(message)))
         (appended,) = await self.store.append(self.ref, [message], epoch=epoch)
         return appended
+
+
+def _present(hits: "Sequence[RankedHit]", passages: Mapping[int, Passage]) -> list[RankedMessage]:
+    """Return the messages of those hits that still exist."""
+    return [
+        RankedMessage(
+            message=message,
+            score=hit.score,
+            reasons=hit.reasons,
+            is_likely=hit.is_likely,
+            facts=passages[hit.sequence].facts,
+        )
+        for hit in hits
+        if hit.sequence in passages
+        for message in passages[hit.sequence].messages
+        if message.id == hit.message_id
+    ]
+
+
+def keep_one_of_each(ranked: Sequence[RankedMessage]) -> list[RankedMessage]:
+    """Return each text once for each person who wrote it, at the place of its best copy, with the facts of all copies.
+
+    The bot's copies count as copies of a person's message, which stands for them.
+    """
+    texts = [" ".join(render_message(each.message).casefold().split()) for each in ranked]
+    writers = [(each.message.role, each.message.sender and each.message.sender.id) for each in ranked]
+    people = {
+        text: writer for text, writer in zip(texts[::-1], writers[::-1], strict=True) if writer[0] == "user"
+    }
+    kept: dict[tuple[object, ...], RankedMessage] = {}
+    for hit, text, writer in zip(ranked, texts, writers, strict=True):
+        place = (text, *(writer if writer[0] == "user" else people.get(text, writer)))
+        best = kept.setdefault(place, hit)
+        is_better = hit.message.role == "user" != best.message.role
+        shown = replace(hit, score=best.score, is_likely=best.is_likely) if is_better else best
+        facts = {fact.id: fact for fact in (*best.facts, *hit.facts)}
+        kept[place] = replace(shown, facts=tuple(facts.values()))
+    return list(kept.values())
 
 
 def exclude_visible(where: Where, visible_ids: Collection[str], newest: Sequence[Message]) -> Where:

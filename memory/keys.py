@@ -120,6 +120,7 @@ PartitionName = Literal[
     "update",
     "erased",
     "refused",
+    "warned",
     "import",
 ]
 GlobalName = Literal[
@@ -128,10 +129,13 @@ GlobalName = Literal[
     "spaces",
     "sweeping",
     "rewritten",
+    "whole_since",
     "migrations",
     "zones",
+    "restoring",
     "commands",
     "{usage}:day",
+    "{usage}:month",
     "{usage}:minute",
     "{usage}:told",
     "{usage}:booked",
@@ -313,7 +317,9 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     "due": KeyKind(
         "ZSET of all reminders, each as context id, space, reminder id; scored by the next date (Unix seconds)."
     ),
-    "own_updates": KeyKind("STRING counter of the updates that reminders have made. Their ids are negative."),
+    "own_updates": KeyKind(
+        "STRING counter of the updates that reminders and warnings have made. Their ids are negative."
+    ),
     "active": KeyKind("HASH context id → id of its entry in `ready`."),
     "ready": KeyKind("STREAM of contexts with something to do; one consumer group."),
     "control": KeyKind("STREAM of signals for running turns. Every worker reads it."),
@@ -348,6 +354,9 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         "CHAT_ID:SENDER_ID",
         expires=True,
     ),
+    "warned": KeyKind(
+        "STRING: time of this operator's warning of the budget; 32 days.", "MONTH:OPERATOR_ID", expires=True
+    ),
     "import": KeyKind(
         "Part of a running import, under the name of the context's key that it will replace; IMPORT_TTL_S.",
         "TOKEN:NAME",
@@ -367,10 +376,14 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     "rewritten": KeyKind(
         "STRING: number of erasures (all partitions) that the embedded store's file does not contain any more."
     ),
+    "whole_since": KeyKind(
+        "STRING: the run ids of the servers (INFO) whose append-only files are known to be whole since their start."
+    ),
     "migrations": KeyKind("HASH supergroup id → id of its former group, which keeps the memory."),
     "zones": KeyKind(
         "HASH person id → name of the time zone that this person has chosen, until `/timezone off`."
     ),
+    "restoring": KeyKind("HASH SHA-256 of the backup that is being restored → time of its beginning."),
     "commands": KeyKind(
         "HASH scope and language of a command menu → digest of its registered commands; COMMANDS_TTL_S.",
         "BOT_ID",
@@ -382,25 +395,23 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "KIND:OWNER:DAY",
         expires=True,
     ),
-    "{usage}:minute": KeyKind(
-        "ZSET of the last minute's update ids of one user or chat (KIND), scored by Unix seconds; MINUTE_TTL_S.",
-        "KIND:OWNER",
+    "{usage}:month": KeyKind(
+        "HASH of a month's usage: tokens, micros, memory_tokens, memory_micros (summaries, facts). With KIND and UNIT:"
+        " ZSET of its users or chats, scored by tokens or micros. Both live for 13 more months; no reset touches them.",
+        "MONTH:KIND:UNIT",
         expires=True,
+    ),
+    "{usage}:minute": KeyKind(
+        "ZSET of a minute's update ids, scored by Unix seconds; MINUTE_TTL_S.", "KIND:OWNER", expires=True
     ),
     "{usage}:told": KeyKind(
-        "STRING: the update at which this chat got its last notice of a limit; MINUTE_TTL_S.",
-        "CHAT_ID",
-        expires=True,
+        "STRING: the update of this chat's last notice of a limit; MINUTE_TTL_S.", "CHAT_ID", expires=True
     ),
     "{usage}:booked": KeyKind(
-        "STRING: the usage of this update's turn, or of a failed run of it, is booked; USAGE_TTL_S.",
-        "UPDATE_ID:RUN",
-        expires=True,
+        "STRING: the usage of this run of a turn is booked; USAGE_TTL_S.", "UPDATE_ID:RUN", expires=True
     ),
     "{usage}:facts": KeyKind(
-        "STRING: tokens that reading older messages for facts took on a day (UTC); USAGE_TTL_S.",
-        "DAY",
-        expires=True,
+        "STRING: tokens of a day (UTC) for facts of older messages; USAGE_TTL_S.", "DAY", expires=True
     ),
     "{access}:guests": KeyKind(
         "HASH user id → time of the accepted invitation (Unix seconds), a colon, and the invitation's digest."
@@ -409,26 +420,20 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "STRING: an unused invitation, by the SHA-256 of its code; INVITATION_TTL_S.", "DIGEST", expires=True
     ),
     "{access}:tries": KeyKind(
-        "STRING: number of wrong invitations that this person has tried; INVITATION_TRIES_TTL_S from the first.",
-        "USER_ID",
-        expires=True,
+        "STRING: a person's wrong invitations; INVITATION_TRIES_TTL_S.", "USER_ID", expires=True
     ),
     "{access}:open": KeyKind(
         "ZSET of the digests of unused invitations, scored by their expiry (Unix seconds); INVITATION_TTL_S.",
         expires=True,
     ),
     "{access}:dashboard": KeyKind(
-        "STRING: an unused link to the operators' page, by the SHA-256 of its token; DASHBOARD_TTL_S.",
-        "DIGEST",
-        expires=True,
+        "STRING: an unused link to the operators' page (digest); DASHBOARD_TTL_S.", "DIGEST", expires=True
     ),
     "{access}:sessions": KeyKind(
         "ZSET of the SHA-256 of the tokens of operators' sessions, scored by their end (Unix seconds); SESSION_TTL_S.",
         expires=True,
     ),
-    "{rates}:seats": KeyKind(
-        "ZSET of the seats that calls to the Bot API have taken, until the last one ends.", expires=True
-    ),
+    "{rates}:seats": KeyKind("ZSET of seats of Bot API calls; its TTL ends with the last.", expires=True),
     "{rates}:bucket": KeyKind(
         "STRING: times (ms) at which the budgets of a chat's messages and of all its calls are full; its TTL.",
         "CHAT_ID",

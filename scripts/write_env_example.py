@@ -4,20 +4,44 @@ from pathlib import Path
 
 from bot.settings import Settings
 
+HEADINGS = {
+    "Telegram": "telegram_bot_token telegram_api_url webhook_url public_url webhook_secret http_host http_port",
+    "Stores": "redis_url redis_replicas partitions qdrant_url qdrant_api_key data_dir",
+    "Models and agents": "openai_api_key openai_base_url openai_model models openai_summary_model openai_vision "
+    "openai_transcription_model openai_speech_model openai_embedding_model model_context_window agents_file",
+    "Access": "operator_ids allowed_chat_ids allowed_user_ids invited_only operators_read_chats",
+    "Memory": "recall_k facts facts_tokens_per_day window_tokens",
+    "Answers": "max_actions turn_deadline_s streaming while_busy show_sources voice_replies",
+    "Groups": "group_context group_context_messages group_memory_page",
+    "Limits": "user_messages_per_minute chat_messages_per_minute user_tokens_per_day chat_tokens_per_day "
+    "user_money_per_day chat_money_per_day money_per_month",
+    "Operation": "worker_concurrency lease_s box_limit log_format log_level otel_exporter_otlp_endpoint",
+}
+"""The settings under each heading, in the order of the file."""
 _HEAD = "# Copy to .env and set what you need; every setting may also come from the environment."
 
 
 def example() -> str:
-    """Return a description and a commented-out assignment with the default for each setting."""
+    """Return a description and a commented-out assignment with the default for each setting, under headings.
+
+    Raises ValueError unless HEADINGS has each setting once and nothing else.
+    """
+    listed = [name for names in HEADINGS.values() for name in names.split()]
+    if wrong := {name for name in {*listed, *Settings.model_fields} if listed.count(name) != 1}:
+        raise ValueError(f"HEADINGS has these settings not once: {', '.join(sorted(wrong))}")
+    if unknown := {*listed} - {*Settings.model_fields}:
+        raise ValueError(f"HEADINGS has these names of no setting: {', '.join(sorted(unknown))}")
     lines = [_HEAD]
-    for name, field in Settings.model_fields.items():
-        value = "" if field.default in (None, frozenset(), ()) else str(field.default)
-        lines += [
-            "",
-            f"# {field.description}",
-            f"# {name.upper()}={value.lower() if isinstance(field.default, bool) else value}",
-        ]
+    for heading, names in HEADINGS.items():
+        lines += ["", f"## {heading}", *(line for name in names.split() for line in _setting(name))]
     return "\n".join(lines) + "\n"
+
+
+def _setting(name: str) -> list[str]:
+    field = Settings.model_fields[name]
+    value = "" if field.default in (None, frozenset(), ()) else str(field.default)
+    shown = value.lower() if isinstance(field.default, bool) else value
+    return ["", f"# {field.description}", f"# {name.upper()}={shown}"]
 
 
 if __name__ == "__main__":

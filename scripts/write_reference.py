@@ -16,6 +16,7 @@ from memory.keys import (
     global_key,
     partition_key,
 )
+from memory.transfer.backup_file import DECISIONS
 
 PATH = Path(__file__).parent.parent / "docs" / "reference.md"
 _HEAD = """\
@@ -23,6 +24,9 @@ _HEAD = """\
 
 Written from the code by `python scripts/write_reference.py`; a test checks that it is up to date.
 """
+_KEYS_HEAD = """\
+`{m0}` is the hash tag of a partition. In a backup, derived records are made again from carried ones. Temporary ones end\
+ by themselves, or belong to one store."""
 
 
 def reference() -> str:
@@ -30,8 +34,8 @@ def reference() -> str:
     tables = [
         *("## Settings", "", _table(("setting", "default", "meaning"), _settings())),
         *("## Metrics", "", _table(("metric", "kind", "meaning"), _metrics())),
-        *("## Redis keys", "", "`{m0}` is the hash tag of a partition.", ""),
-        _table(("key", "holds"), _keys()),
+        *("## Redis keys", "", _KEYS_HEAD, ""),
+        _table(("key", "holds", "in a backup"), _keys()),
     ]
     return "\n".join([_HEAD, *tables])
 
@@ -57,13 +61,13 @@ def _metrics() -> Iterator[tuple[str, ...]]:
 def _keys() -> Iterator[tuple[str, ...]]:
     ref = ContextRef(context_id="CONTEXT", partition=0)
     rows = [
-        *((context_key(ref, name), kind) for name, kind in CONTEXT_KEYS.items()),
-        *((context_key(ref, name), kind) for name, kind in WORK_KEYS.items()),
-        *((partition_key(0, name), kind) for name, kind in PARTITION_KEYS.items()),
-        *((global_key(name), kind) for name, kind in GLOBAL_KEYS.items()),
+        *((context_key(ref, name), name, kind) for name, kind in CONTEXT_KEYS.items()),
+        *((context_key(ref, name), name, kind) for name, kind in WORK_KEYS.items()),
+        *((partition_key(0, name), name, kind) for name, kind in PARTITION_KEYS.items()),
+        *((global_key(name), name, kind) for name, kind in GLOBAL_KEYS.items()),
     ]
-    for key, kind in rows:
-        yield f"`{key}:{kind.parts}`" if kind.parts else f"`{key}`", kind.holds
+    for key, name, kind in rows:
+        yield f"`{key}:{kind.parts}`" if kind.parts else f"`{key}`", kind.holds, DECISIONS[name]
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:

@@ -6,7 +6,7 @@ from statistics import fmean
 
 from bot.agent.prompt.draft import draft_prompt
 from bot.agent.prompt.parts import PromptParts
-from memory.chat_history import RankedMessage
+from memory.chat_history import RankedMessage, keep_one_of_each
 from memory.facts.selection import select_memories
 from memory.history.selectors import TokenCounter
 from memory.recall.ranking import RankedHit
@@ -37,15 +37,7 @@ def measure_prompt(
     meter: TokenCounter,
 ) -> PromptShare:
     """Select and quote as the product does. A fact tells the messages that it cites."""
-    ranked = [
-        RankedMessage(
-            message=stored.messages[hit.message_id],
-            score=hit.score,
-            facts=stored.facts.get(hit.message_id, ()),
-        )
-        for hit in relevant[: CANDIDATES_PER_MEMORY * k]
-    ]
-    memories = select_memories(ranked, k)
+    memories = select_memories(distinct(stored, relevant)[: CANDIDATES_PER_MEMORY * k], k)
     draft = draft_prompt(PromptParts(system="", recalled=memories), meter=meter)
     sections = [draft["recalled"], draft["facts"]]
     texts = [piece.text for section in sections for piece in section.pieces]
@@ -56,6 +48,20 @@ def measure_prompt(
         lines=len(texts),
         words=sum(len(text.split()) for text in texts),
         tokens=sum(section.tokens for section in sections),
+    )
+
+
+def distinct(stored: StoredConversation, hits: Sequence[RankedHit]) -> list[RankedMessage]:
+    """Return the messages of these hits with their facts, without repeated texts, as ChatHistory.search does."""
+    return keep_one_of_each(
+        [
+            RankedMessage(
+                message=stored.messages[hit.message_id],
+                score=hit.score,
+                facts=stored.facts.get(hit.message_id, ()),
+            )
+            for hit in hits
+        ]
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.agent.model import TOOL_NAME, Image, ModelReply, PromptMessage, ToolCall, parse_object
 from bot.errors import ModelRepliedNothing, ToolFailed
+from memory.history.ledger import LedgerFile
 
 if TYPE_CHECKING:
     from bot.agent.tool import Tool
@@ -40,6 +41,8 @@ class ToolResult:
     artifact_id: str = ""
     # The ids of the messages and artifacts that the output quotes, separated by spaces.
     quotes: str = ""
+    # The files for the chat.
+    files: tuple[LedgerFile, ...] = ()
     # The journal does not keep them.
     images: tuple[Image, ...] = ()
 

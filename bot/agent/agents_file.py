@@ -5,8 +5,9 @@ import sys
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -420,9 +421,23 @@ def _fault_problem(fault: ErrorDetails) -> str:
     key = "".join(parts).removeprefix(".")
     if fault["type"] == "missing":  # the input of pydantic is then the whole table
         return f"AGENTS_FILE: {key} is missing"
+    if fault["type"] == "extra_forbidden":
+        fault["msg"] = "there is no such key" + _suggestion(fault["loc"])
     if fault["loc"][0] == "mcp" and not isinstance(fault["input"], int | float):  # it may be a secret
         return f"AGENTS_FILE: {key}: {fault['msg']}"
     return _problem(key, fault["input"], fault["msg"])
+
+
+def _suggestion(place: Sequence[int | str]) -> str:
+    """Return a question about the key of the same table that looks most like the last one; "" if none does."""
+    table: type[BaseModel] | None = _File
+    kind: Any = _File
+    for part in place[:-1]:
+        # Other tables are mappings of names to tables.
+        kind = table.model_fields[str(part)].annotation if table else get_args(kind)[-1]
+        table = kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None
+    similar = get_close_matches(str(place[-1]), table.model_fields, n=1) if table else None
+    return f"; did you mean `{similar[0]}`?" if similar else ""
 
 
 def _problem(key: str, value: object, why: str) -> str:

@@ -19,6 +19,7 @@ from memory.history.message import Message
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_id
+from memory.outgoing_files import OutgoingFiles
 from memory.redis.client import RedisClient
 from memory.reminders.context_reminders import ContextReminders
 
@@ -132,6 +133,8 @@ class RunRecord:
     # The calls of this turn, in call order.
     ledger: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
     prompts: list[PromptRecord] = field(default_factory=list[PromptRecord])
+    # The number of files that tools have returned.
+    files: int = 0
     # One for each model call, also for replayed calls and calls without a reply.
     usages: list[Usage] = field(default_factory=list[Usage])
     notes: list[StepNote] = field(default_factory=list[StepNote])
@@ -151,6 +154,8 @@ class AgentContext:
     caller: Caller = field(default_factory=Caller)
     # Without it large results are cut instead of stored.
     artifacts: ContextArtifacts | None = None
+    # Without it tools cannot return files for the chat.
+    files: OutgoingFiles | None = None
     # Distinguishes the tool calls of this turn from all others.
     request_id: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])

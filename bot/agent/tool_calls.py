@@ -15,15 +15,17 @@ from bot.agent.context import (
     Thinking,
     note_step,
 )
+from bot.agent.files import MOST_FILES, CheckedFile
 from bot.agent.model import ToolCall, parse_object
 from bot.agent.team import Agent, Team, is_transfer, parse_handover
 from bot.agent.tool import Tool, permitted
-from bot.agent.tool_output import Illustrated, Quoting, cut_middle, keep_if_large
+from bot.agent.tool_output import Attached, Illustrated, Quoting, cut_middle, keep_if_large
 from bot.errors import TellUser, ToolFailed
 from bot.observe.metrics import DELEGATIONS, TOOL_CALLS
 from bot.observe.tracing import trace_tool_result, traced
 from memory.codec import dump_json, parse_json
-from memory.history.ledger import EntryKind, LedgerEntry, is_within
+from memory.errors import StoreFull
+from memory.history.ledger import EntryKind, LedgerEntry, LedgerFile, is_within
 
 AT_ONCE = 8
 """Calls of one action that run at the same time."""
@@ -154,7 +156,8 @@ class CallRunner:
                 await self._restore(planned, context, journal)
             with note_step(context, planned.kind, planned.safe_name) as note:
                 note.outcome = "replayed"
-            finished[planned.step] = parse_json(ToolResult, line)
+            result = finished[planned.step] = parse_json(ToolResult, line)
+            context.record.files += len(result.files)
             return
         with note_step(context, planned.kind, planned.safe_name) as note:
             result = await self._run_call(planned, context, journal)
@@ -166,6 +169,7 @@ class CallRunner:
 
     async def _run_call(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> ToolResult:
         call, tool, is_error = planned.call, planned.tool, False
+        key, files = call_key(context, planned.step), tuple[LedgerFile, ...]()
         if await journal.finished(_begun_step(planned)) is not None:
             return ToolResult(call_id=call.id, name=call.name, output=OUTCOME_UNKNOWN, is_error=True)
         if planned.refusal is not None or tool is None:
@@ -173,13 +177,14 @@ class CallRunner:
         try:
             with traced("tool", tool=call.name):
                 output = await self._output(planned, tool, context, journal)
+            if isinstance(output, Attached):
+                files = await _keep_files(output.files, context, key=key)
         except ToolFailed as error:
             output, is_error = str(error), True
-        # A blank text cannot be a reply. The model then goes on from the empty result.
-        if tool.is_final and not is_error and output.strip():
+        # A blank text cannot be a reply, and neither can a file. The model then goes on from the result.
+        if tool.is_final and not is_error and not files and output.strip():
             reply = cut_middle(output, at_most=LONGEST_REPLY)
             return ToolResult(call_id=call.id, name=call.name, output=reply, is_final=True)
-        key = call_key(context, planned.step)
         text, artifact_id = await keep_if_large(output, context.artifacts, tool=call.name, key=key)
         return ToolResult(
             call_id=call.id,
@@ -189,6 +194,7 @@ class CallRunner:
             artifact_id=artifact_id,
             quotes=output.ids if isinstance(output, Quoting) else "",
             images=output.images if isinstance(output, Illustrated) else (),
+            files=files,
         )
 
     async def _output(self, planned: PlannedCall, tool: Tool, context: AgentContext, journal: Journal) -> str:
@@ -237,6 +243,7 @@ class CallRunner:
             [call_key(context, planned.step), *(each.opened for each in inside if each.opened)]
         )
         context.record.ledger += inside
+        context.record.files += sum(len(each.files) for each in inside)
 
     def _open(self, planned: PlannedCall, context: AgentContext) -> AgentContext:
         """Return the context of a delegated agent: the same conversation and record, but no voice in the chat."""
@@ -287,6 +294,7 @@ class CallRunner:
                 opened=path if path in self._opened else "",
                 artifact_id=result.artifact_id,
                 quotes=result.quotes,
+                files=result.files,
             )
         )
 
@@ -294,6 +302,25 @@ class CallRunner:
 def call_key(context: AgentContext, step: str) -> str:
     """Return the unique key of a call in its conversation. For a delegation it is the path of the new run."""
     return f"{context.delegation.path}/{step}" if context.delegation.path else f"{context.request_id}:{step}"
+
+
+async def _keep_files(
+    files: Sequence[CheckedFile], context: AgentContext, *, key: str
+) -> tuple[LedgerFile, ...]:
+    """Keep the files of a call until the answer is sent. The same call replaces its own. Raises ToolFailed."""
+    if context.files is None:
+        raise ToolFailed("No file can be sent from here.")
+    if context.record.files + len(files) > MOST_FILES:
+        raise ToolFailed(f"One answer may have {MOST_FILES} files. This one was not sent.")
+    context.record.files += len(files)
+    kept: list[LedgerFile] = []
+    for number, file in enumerate(files):
+        kept.append(LedgerFile(id=f"{key}:{number}", name=file.name, is_picture=file.is_picture))
+        try:
+            await context.files.keep(file.content, file_id=kept[-1].id)
+        except StoreFull as error:
+            raise ToolFailed(f"There is no room for the file {file.name} now.") from error
+    return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True)

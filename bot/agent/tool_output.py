@@ -1,12 +1,14 @@
 """The output of a tool as text for the model. Large outputs become artifacts, and a reference replaces them."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import cast
 
 import structlog
 from pydantic_core import PydanticSerializationError, to_json
 
 from bot.agent.daemon_thread import call_in_daemon_thread
+from bot.agent.files import PDF, CheckedFile, File, check_file, kind_of
 from bot.agent.model import Image
 from bot.errors import ToolFailed
 from bot.observe.metrics import ARTIFACTS
@@ -22,27 +24,6 @@ LONGEST_UNKEPT = 100_000
 _LONGEST_PREVIEW = 3_000
 _CONTROL = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 """Characters that no text contains: all control characters but tab, line ends, form feed and escape."""
-_PDF = b"%PDF-"
-_SIGNATURES = (
-    (b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (b"\xff\xd8\xff", "a JPEG image"),
-    (b"GIF87a", "a GIF image"),
-    (b"GIF89a", "a GIF image"),
-    (_PDF, "a PDF document"),
-    (b"PK\x03\x04", "a ZIP archive or an Office document"),
-    (b"\x1f\x8b", "a gzip file"),
-    (b"BZh", "a bzip2 file"),
-    (b"\xfd7zXZ\x00", "an xz file"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"SQLite format 3\x00", "an SQLite database"),
-    (b"OggS", "an Ogg file"),
-    (b"fLaC", "a FLAC audio file"),
-    (b"ID3", "an MP3 audio file"),
-    (b"\x7fELF", "an ELF program"),
-)
-"""The first bytes of a file, and its kind."""
 
 log = structlog.get_logger()
 
@@ -74,13 +55,28 @@ class Illustrated(str):
         return illustrated
 
 
+class Attached(str):
+    """An output with files for the chat. A line of it stands for each."""
+
+    files: tuple[CheckedFile, ...] = ()
+
+
 def render_output(value: object) -> str:
     """Return a text, or bytes that are UTF-8 text, unchanged; a description of other bytes; else JSON.
+
+    A file, or a list with files, becomes an Attached. Raises ToolFailed for a file that cannot be sent.
 
     `None` is "null", `False` is "false", 0 is "0". A value that contains itself is replaced by its type's
     name. Raises ToolFailed, with the size, for a text that is larger than an artifact can be.
     """
-    text = _text_of(value)
+    listed = cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
+    files = {at: check_file(each) for at, each in enumerate(listed) if isinstance(each, File)}
+    if files:
+        lines = (files[at].line if at in files else _text_of(each) for at, each in enumerate(listed))
+        text = Attached("\n".join(lines))
+        text.files = tuple(files.values())
+    else:
+        text = _text_of(value)
     try:
         check_size(text)
     except ArtifactTooLarge as error:
@@ -153,7 +149,7 @@ def _text_of(value: object) -> str:
 
 
 def _text_of_bytes(value: bytes) -> str:
-    if not value.startswith(_PDF):  # a PDF may be plain ASCII, but it is not text
+    if not value.startswith(PDF):  # a PDF may be plain ASCII, but it is not text
         try:
             text = value.decode("utf-8-sig")
         except UnicodeDecodeError:
@@ -161,14 +157,6 @@ def _text_of_bytes(value: bytes) -> str:
         else:
             if not _CONTROL.search(text):
                 return text
-    kind = _kind_of(value)
+    kind = kind_of(value)
     described = f"{kind} of {len(value)} bytes" if kind else f"{len(value)} bytes of binary data"
     return f"({described}, which cannot be shown as text)"
-
-
-def _kind_of(value: bytes) -> str | None:
-    if value[4:8] == b"ftyp":
-        return "an MP4 file"
-    if value.startswith(b"RIFF"):
-        return {b"WEBP": "a WebP image", b"WAVE": "a WAV audio file"}.get(value[8:12])
-    return next((kind for start, kind in _SIGNATURES if value.startswith(start)), None)

@@ -68,7 +68,7 @@ def with_model(spec: TeamSpec, model: str) -> TeamSpec:
 def _check_prices(settings: Settings, spec: TeamSpec) -> None:
     """Raise SettingsInvalid if there is a limit of money, and a model that may answer has no price."""
     priced = {choice.name for choice in settings.models if choice.input_price is not None}
-    for name in ("user_money_per_day", "chat_money_per_day"):
+    for name in ("user_money_per_day", "chat_money_per_day", "money_per_month"):
         if getattr(settings, name) and (missing := sorted(model_names(settings, spec) - priced)):
             example = f"MODELS={missing[0]}:0.25:2"
             raise SettingsInvalid(

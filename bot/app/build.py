@@ -37,6 +37,8 @@ from bot.transport.page_links import PageLinks
 from bot.transport.reminder_updates import ReminderUpdates
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.answer import Conversations
+from bot.turn.budget import BudgetWatch
+from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts
 from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
@@ -209,20 +211,39 @@ def build_extractor(
     return FactExtractor(queue=queue, reader=reader, partition=partition, lease_s=settings.lease_s)
 
 
+def build_costs(settings: Settings, redis: RedisClient, *, clock: Callable[[], float]) -> CostReader:
+    """Return the reader of the costs of months."""
+    return CostReader(redis=redis, bot_id=settings.bot_id, partitions=settings.partitions, clock=clock)
+
+
 def build_reminder_clock(
     settings: Settings, stores: Stores, *, partition: int, clock: Callable[[], float]
 ) -> ReminderClock:
     """Return the clock that fires the reminders of one partition."""
     return ReminderClock(
         stores.redis,
-        FiringRules(
-            partition=partition,
-            partitions=stores.partitions,
-            box=settings.box_limit,
-            update_prefix=partition_key(partition, "update", ""),
-        ),
+        _firing_rules(settings, partition),
         payload_of=ReminderUpdates(migrations=stores.migrations, clock=clock).payload_of,
         clock=clock,
+    )
+
+
+def _firing_rules(settings: Settings, partition: int) -> FiringRules:
+    return FiringRules(
+        partition=partition,
+        partitions=settings.partitions,
+        box=settings.box_limit,
+        update_prefix=partition_key(partition, "update", ""),
+    )
+
+
+def build_budget_watch(settings: Settings, redis: RedisClient, *, clock: Callable[[], float]) -> BudgetWatch:
+    """Return the watch over the month's budget."""
+    return BudgetWatch(
+        costs=build_costs(settings, redis, clock=clock),
+        budget=settings.money_per_month,
+        operators=build_access(settings).operator_ids,
+        rules_of=partial(_firing_rules, settings),
     )
 
 

@@ -1,6 +1,6 @@
 """Opens the models: one client for each chat model of the agents, for the summary model, and for transcription and speech."""
 
-from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -8,7 +8,16 @@ from typing import Protocol
 import structlog
 
 from bot.agent.known_models import sees
-from bot.agent.model import ChatModel, JsonModel, ModelReply, OnText, PromptMessage, ToolSpec
+from bot.agent.model import (
+    ChatModel,
+    JsonModel,
+    JsonSchema,
+    ModelReply,
+    OnText,
+    PromptMessage,
+    ToolSpec,
+    Usage,
+)
 from bot.errors import ModelUnavailable
 from bot.media.reader import Transcriber
 from bot.settings import Settings
@@ -32,6 +41,25 @@ class Models:
     summary: JsonModel | None
     transcriber: Transcriber | None = None
     speaker: Speaker | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BookedModel:
+    """A JsonModel that books the usage of each answer."""
+
+    model: JsonModel
+    book: Callable[[Sequence[Usage]], Awaitable[None]]
+
+    @property
+    def name(self) -> str:
+        """The name of the model at its endpoint."""
+        return self.model.name
+
+    async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
+        """Return the reply of the model when its usage is booked. Raises also the errors of the store."""
+        reply = await self.model.chat_json(messages, schema)
+        await self.book([reply.usage])
+        return reply
 
 
 class NoModel:

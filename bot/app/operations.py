@@ -12,7 +12,7 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bot.app.build import build_inbox
+from bot.app.build import build_costs, build_inbox
 from bot.app.stores import IntakeStores, Stores, store_config
 from bot.inbox.inspection import InboxInspection
 from bot.observe.series import CounterReader
@@ -44,6 +44,7 @@ def build_operations(
         chats=ChatList(
             redis, stores.migrations, bot_id=settings.bot_id, partitions=partitions, clock=time.time
         ),
+        costs=build_costs(settings, redis, clock=time.time),
         guests=stores.guests,
         probe_index=IndexProbe(settings, stores, stack).run,
         settings=settings,

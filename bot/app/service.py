@@ -1,6 +1,7 @@
 """The service: build all parts of a process, run them until a stop, and end them in order."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
@@ -14,6 +15,7 @@ from bot.app.agents import model_names, read_agents
 from bot.app.build import (
     Outside,
     build_access,
+    build_budget_watch,
     build_compressor,
     build_extractor,
     build_fact_queue,
@@ -37,7 +39,7 @@ from bot.app.models import Models, open_models
 from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, Stores, embedder_config, open_intake_stores, open_stores
-from bot.app.turns import build_turns, build_worker
+from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
     compress_forever,
     extract_forever,
@@ -48,13 +50,14 @@ from bot.app.upkeep import (
     reindex_forever,
     rewrite_forever,
     update_gauges_forever,
+    watch_budget_forever,
 )
 from bot.errors import PortInUse
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.mcp.servers import McpServers
-from bot.observe.logs import configure_logs
+from bot.observe.logs import TURN_EVENTS, configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.page.app import PageApp
 from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
@@ -100,7 +103,11 @@ async def run_service(
     """
     settings, spec = read_agents(settings)
     secrets = (*settings.secrets, *spec.secrets)
-    configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=secrets)
+    # In the terminal of the simulator the line that names its page stays the last.
+    debug_events = () if simulator_port is None else (*TURN_EVENTS, "polling")
+    configure_logs(
+        log_format=settings.log_format, level=settings.log_level, secrets=secrets, debug_events=debug_events
+    )
     if work:  # the check loads token ranks, which take 45 MB
         build_teams(settings, spec, None)("")  # a mistake in the agents ends the start first
     service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)
@@ -128,6 +135,7 @@ class _Service:
     ) -> None:
         self._has_process = has_process
         self._simulator_port = simulator_port
+        self._chat_page: str | None = None
         self._settings = settings
         self._spec = spec
         self._webhook = Webhook(secret=settings.secret)
@@ -158,6 +166,7 @@ class _Service:
         if self._simulator_port is not None:
             simulator = open_simulator(settings, port=self._simulator_port, page_url=page_url)
             api_url = await stack.enter_async_context(simulator)
+            self._chat_page = api_url
             log.info("simulator_ready", chat_page=api_url)
         if serve:
             # The simulator's chat page shows the memory page in a frame.
@@ -219,6 +228,9 @@ class _Service:
                 tasks.append(spawn(self._take_updates(outside.telegram, ingest, polls=work), "intake"))
             return_free_memory()
             log.info("ready", bot=outside.bot.username, serve=serve, work=work)
+            if self._chat_page is not None:
+                sys.stdout.write(f"Open {self._chat_page}\n")
+                sys.stdout.flush()
             try:
                 await until_one_ends([*tasks, *working], stopping)
             finally:
@@ -318,6 +330,9 @@ class _Service:
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))
             tasks += self._spawn_later_work(stores, outside, partition, stopping=stopping)
+        if settings.money_per_month:
+            watch = build_budget_watch(settings, stores.redis, clock=time.time)
+            tasks.append(spawn(watch_budget_forever(watch, stopping), "budget"))
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
         facts = build_fact_queue(settings, stores, clock=time.time)
         tasks.append(spawn(update_gauges_forever(inbox, summaries, facts, stores), "gauges"))
@@ -330,15 +345,16 @@ class _Service:
         settings = self._settings
         reminders = build_reminder_clock(settings, stores, partition=partition, clock=time.time)
         tasks = [spawn(fire_forever(reminders, stopping), f"reminders-{partition}")]
+        models = build_memory_models(settings, stores.redis, outside.models, clock=time.time)
         compressor = build_compressor(
-            settings, self._spec, stores, outside.models, partition=partition, clock=time.time
+            settings, self._spec, stores, models, partition=partition, clock=time.time
         )
         if compressor is not None:
             tasks += [
                 spawn(compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
                 for number in range(COMPRESSIONS_AT_ONCE)
             ]
-        extractor = build_extractor(settings, stores, outside.models, partition=partition, clock=time.time)
+        extractor = build_extractor(settings, stores, models, partition=partition, clock=time.time)
         if extractor is not None:
             tasks += [
                 spawn(extract_forever(extractor, stopping), f"extractor-{partition}-{number}")

@@ -30,7 +30,7 @@ async def open_simulator(settings: Settings, *, port: int, page_url: str | None)
         async with serve(config, port=port) as served:
             yield served.url
     except SimulatorPortInUse as error:
-        raise PortInUse(f"--simulator-port: port {port} is in use by another program") from error
+        raise PortInUse(f"the simulator: port {port} is in use by another program") from error
 
 
 def simulated_username() -> str:

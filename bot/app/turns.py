@@ -1,7 +1,7 @@
 """Builds the turns and their worker, from settings and open stores."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from bot.agent.agents_file import TeamSpec
@@ -13,12 +13,13 @@ from bot.app.build import (
     build_catch_up_writer,
     build_chat_contexts,
     build_conversations,
+    build_costs,
     build_page_links,
     build_teams,
     compression_limits,
     loaded_messages,
 )
-from bot.app.models import sees_pictures
+from bot.app.models import BookedModel, Models, sees_pictures
 from bot.app.stores import Stores
 from bot.inbox.isolation import Isolation
 from bot.inbox.redis_inbox import RedisInbox
@@ -74,6 +75,7 @@ from bot.turn.turn import Turns
 from memory.facts.redis_facts import RedisFacts
 from memory.history.heard import HeardLines
 from memory.history.redis_history import RedisTalk
+from memory.redis.client import RedisClient
 from memory.reminders.redis_reminders import RedisReminders
 
 BURST_WAITS = BurstWaits()
@@ -345,6 +347,7 @@ def _build_stats(parts: _Parts) -> StatsCommand:
         permissions=parts.permissions,
         redis=parts.stores.redis,
         inbox=parts.inbox,
+        costs=build_costs(parts.settings, parts.stores.redis, clock=parts.clock),
         partitions=parts.stores.partitions,
     )
 
@@ -387,8 +390,18 @@ def build_reader(settings: Settings, spec: TeamSpec, outside: Outside) -> Messag
     return MessageReader(media, bot=outside.bot, eyes_of=eyes_of)
 
 
+def build_memory_models(
+    settings: Settings, redis: RedisClient, models: Models, *, clock: Callable[[], float]
+) -> Models:
+    """Return the models of summaries and facts. Their usage counts in the month's costs."""
+    if models.summary is None:
+        return models
+    guard = LimitGuard(redis, build_limits(settings), exempt=frozenset(), clock=clock)
+    return replace(models, summary=BookedModel(models.summary, guard.book_memory))
+
+
 def build_limits(settings: Settings) -> UsageLimits:
-    """What each person and each chat may have."""
+    """Return the limits of each person, of each chat and of the whole bot."""
     return UsageLimits(
         user=OwnerLimits(
             messages_per_minute=settings.user_messages_per_minute,
@@ -400,5 +413,6 @@ def build_limits(settings: Settings) -> UsageLimits:
             tokens_per_day=settings.chat_tokens_per_day,
             money_per_day=settings.chat_money_per_day,
         ),
+        money_per_month=settings.money_per_month,
         prices={each.name: each for each in settings.models if each.input_price or each.output_price},
     )

@@ -13,6 +13,7 @@ from bot.app.stores import Stores
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
+from bot.turn.budget import WATCH_S, BudgetWatch
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult, FactExtractor
@@ -110,11 +111,11 @@ async def rewrite_forever(rewriter: FileRewriter) -> None:
 
 
 async def mend_forever(redis: RedisClient) -> None:
-    """Check every other second if the server has started again and must rewrite its file."""
+    """Check every other second if the server has started again over our data and must rewrite its file."""
 
     async def mend() -> float:
         if await rewrite_torn_file(redis):
-            reason = "the server has started again: a power cut may have torn its file"
+            reason = "the server has started again over our data, and may have read a torn file"
             log.info("store_file_rewriting", reason=reason)
         return PAUSE_S
 
@@ -161,6 +162,11 @@ async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event) -> 
 async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:
     """Fire due reminders; none after `stopping`."""
     await _repeat_until(stopping, reminders.step, "reminders_not_fired", pause_s=POLL_S)
+
+
+async def watch_budget_forever(watch: BudgetWatch, stopping: asyncio.Event) -> None:
+    """Warn operators when most of the month's budget is used; never after `stopping`."""
+    await _repeat_until(stopping, watch.step, "budget_not_watched", pause_s=WATCH_S)
 
 
 async def _repeat_until(

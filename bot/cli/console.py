@@ -7,11 +7,13 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from bot.cli import (
+    backup,
     chats,
     dashboard,
     doctor,
     facts,
     history,
+    init,
     invite,
     mcp,
     queue,
@@ -46,7 +48,9 @@ def build_console() -> typer.Typer:
     for command in (history.history, history.search, facts.facts, mcp.mcp, reset.reset, transfer.export):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
-    for command in (doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):
+    for command in (init.init, doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):
+        app.command(rich_help_panel=OPERATION)(command)
+    for command in (backup.backup, backup.restore):
         app.command(rich_help_panel=OPERATION)(command)
     app.add_typer(_queue(), name="queue", rich_help_panel=OPERATION)
     app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(trace.trace)

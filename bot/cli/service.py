@@ -15,6 +15,10 @@ from bot.errors import SettingsInvalid
 if TYPE_CHECKING:
     from bot.settings import Settings
 
+_FIRST_SAFE_PORT = 1024
+_PORTS_OF_PAGES = (80, 443)
+"""Browsers refuse most other ports below the first safe one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listener:
@@ -23,6 +27,8 @@ class Listener:
     setting: str
     host: str
     port: int
+    # A browser opens it.
+    is_page: bool = False
 
 
 def run(
@@ -32,7 +38,7 @@ def run(
     settings = load()
     if not simulates(settings):
         _start(settings, [_http(settings)], serve=True, work=True)
-    page = Listener(setting="--simulator-port", host=SIMULATOR_HOST, port=simulator_port)
+    page = Listener(setting="--simulator-port", host=SIMULATOR_HOST, port=simulator_port, is_page=True)
     _start(settings, [_http(settings), page], serve=True, work=True, simulator_port=simulator_port)
 
 
@@ -62,7 +68,7 @@ def simulate(
 ) -> None:
     """Run only the simulator: a local Bot API with a chat page."""
     settings = load()
-    listener = Listener(setting="--port", host=SIMULATOR_HOST, port=port)
+    listener = Listener(setting="--port", host=SIMULATOR_HOST, port=port, is_page=True)
     _end_if_wrong([line] if (line := find_port_problem(listener)) else [])
     from bot.app.service import run_simulator
 
@@ -82,6 +88,10 @@ def find_early_problems(settings: "Settings", *listeners: Listener, work: bool) 
 def find_port_problem(listener: Listener) -> str | None:
     """Return the reason why this process cannot listen at this address, or None if it can."""
     host, port = listener.host, listener.port
+    if listener.is_page and 0 < port < _FIRST_SAFE_PORT and port not in _PORTS_OF_PAGES:
+        return (
+            f"{listener.setting}: browsers open no page at port {port}; take one from {_FIRST_SAFE_PORT} on"
+        )
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.create_server((host, port), family=family):
@@ -96,7 +106,8 @@ def find_port_problem(listener: Listener) -> str | None:
 
 
 def _agent_problems(settings: "Settings", *, work: bool) -> list[str]:
-    causes = ("agents_file", "model_context_window", "models", "user_money_per_day", "chat_money_per_day")
+    money = ("user_money_per_day", "chat_money_per_day", "money_per_month")
+    causes = ("agents_file", "model_context_window", "models", *money)
     if not any(getattr(settings, name) for name in causes):
         return []  # the built-in agent fits every known model
     from bot.app.agents import find_room_problems, read_agents

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.failures import FAILED, print_error
+from bot.cli.chats import chat_ref
+from bot.cli.failures import FAILED, CommandFailed, print_error
 from bot.cli.output import Cell, count, print_facts, print_json, print_line, print_table, utc
 from bot.cli.queue import ChatsByRef, chat_cells, chats_by_ref, no_record, open_inspection
-from bot.cli.session import AsJson, finish, load_quietly, open_stores
+from bot.cli.session import AsJson, ChatName, finish, load_quietly, open_stores, parse_chat
 
 if TYPE_CHECKING:
     from bot.inbox.inspection import UpdateRecord
@@ -32,34 +33,59 @@ _STATES = {
 
 def trace(
     update_ids: Annotated[
-        list[int],
+        list[int] | None,
         typer.Argument(
             metavar="UPDATE_ID", help="The updates' numbers at Telegram. Those of reminders are negative."
         ),
-    ],
+    ] = None,
+    chat: Annotated[
+        ChatName | None,
+        typer.Option(parser=parse_chat, metavar="CHAT", help="With --last: a chat id, or chat_id/thread_id."),
+    ] = None,
+    last: Annotated[bool, typer.Option("--last", help="The newest update of the chat.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Print the life of an update step by step, or of several in a table. Texts are never printed."""
+    if bool(update_ids) is (chat is not None) or last is not (chat is not None):
+        raise typer.BadParameter("Name updates by their numbers, or one chat by --chat CHAT --last")
     settings = load_quietly()
-    finish(settings, _print_traces(settings, update_ids, as_json=as_json))
+    finish(settings, _print_traces(settings, update_ids or [], chat, as_json=as_json))
 
 
-async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_json: bool) -> int:
-    """Print the records that exist, report the missing ones, and return the exit status."""
-    from bot.page.chats import chat_document
-    from bot.page.traces import load_trace, trace_document
+async def _print_traces(
+    settings: "Settings", update_ids: Sequence[int], chat: ChatName | None, *, as_json: bool
+) -> int:
+    """Print the records that exist, report the missing ones, and return the exit status.
+
+    With a chat, its newest update takes the place of the numbers.
+    """
+    from bot.page.traces import load_trace
 
     traced: list[Trace] = []
     missing: list[int] = []
     async with open_stores(settings) as stores:
         inspection = open_inspection(stores)
+        if chat is not None:
+            newest = await inspection.find_newest(await chat_ref(settings, stores, chat))
+            if newest is None:
+                raise CommandFailed(f"No update of chat {chat} has a record: none came in the last 48 hours.")
+            update_ids = [newest]
         for update_id in update_ids:
             if found := await load_trace(inspection, update_id):
                 traced.append(found)
             else:
                 missing.append(update_id)
         chats = await chats_by_ref(settings, stores)
-    is_one = len(update_ids) == 1
+    _print_found(traced, chats, as_json=as_json, is_one=len(update_ids) == 1)
+    for update_id in missing:
+        print_error(no_record(update_id))
+    return FAILED if missing else 0
+
+
+def _print_found(traced: "Sequence[Trace]", chats: ChatsByRef, *, as_json: bool, is_one: bool) -> None:
+    from bot.page.chats import chat_document
+    from bot.page.traces import trace_document
+
     if traced and as_json:
         refs = [each.record.ref for each in traced]
         named = [chat_document(ref, chats.get(ref)) for ref in refs]
@@ -71,9 +97,6 @@ async def _print_traces(settings: "Settings", update_ids: Sequence[int], *, as_j
         _print_parts(traced[0].parts)
     elif traced:
         _print_states([each.record for each in traced], chats)
-    for update_id in missing:
-        print_error(no_record(update_id))
-    return FAILED if missing else 0
 
 
 def _facts(traced: "Trace", chats: ChatsByRef) -> list[tuple[str, str]]:

@@ -24,6 +24,10 @@ def waiting(partition: int, *, group: str, prefixes: Mapping[str, str]) -> Scrip
 
 
 @lua_script(_SCRIPTS)
+def newest_update(partition: int, *, context: str, prefix: str, cursor: int, count: int) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
 def retry(
     ref: ContextRef, *, update: Key, id: int, context: str, drop_reason: str, now: float, ttl: int
 ) -> ScriptCall: ...
@@ -132,6 +136,20 @@ class InboxInspection:
             for partition in range(self._partitions)
         ]
         return sum(int(length) for length in lengths)
+
+    async def find_newest(self, ref: ContextRef) -> int | None:
+        """Return the newest update of a context that has a record, or None. Reads the names of all keys, in pieces."""
+        prefix, found, cursor = keys.key_prefixes(ref.partition)["update"], list[tuple[float, int]](), 0
+        while True:
+            call = newest_update(
+                ref.partition, context=ref.context_id, prefix=prefix, cursor=cursor, count=_BATCH
+            )
+            reply = cast("list[str]", await self._redis.run(call))
+            cursor = int(reply[0])
+            if reply[1]:
+                found.append((float(reply[2]), int(reply[1])))
+            if not cursor:
+                return max(found)[1] if found else None
 
     async def find(self, update_id: int) -> UpdateRecord | None:
         """Return the record of an update, or None if it never came or was finished over TERMINAL_UPDATE_TTL_S ago."""

@@ -189,10 +189,16 @@ class RedisInbox:
     def _worker(self, consumer: str) -> str:
         return f"{consumer} {self.version}" if self.version else ""
 
-    async def depth(self, partition: int) -> tuple[int, float]:
-        """Return the number of contexts in `ready`, waiting or claimed, and the age of the oldest in seconds."""
+    async def depth(self, partition: int, *, without: Claim | None = None) -> tuple[int, float]:
+        """Return the number of contexts in `ready`, waiting or claimed, and the age of the oldest in seconds.
+
+        The context of the claim `without` is not counted.
+        """
         stream = keys.partition_key(partition, "ready")
-        count, oldest = await self.redis.calls([("XLEN", stream), ("XRANGE", stream, "-", "+", "COUNT", 1)])
+        count, oldest = await self.redis.calls([("XLEN", stream), ("XRANGE", stream, "-", "+", "COUNT", 2)])
+        if without is not None and without.ref.partition == partition:
+            count = max(0, int(count) - 1)
+            oldest = [entry for entry in oldest if entry[0] != without.fence.entry]
         if not oldest:
             return (int(count), 0.0)
         return (int(count), max(0.0, self.clock() - int(oldest[0][0].partition("-")[0]) / 1000))

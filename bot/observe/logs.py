@@ -9,15 +9,33 @@ import structlog
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 MASK = "***"
+TURN_EVENTS = ("recalled", "llm_call", "tool_result", "agent_end")
+"""Events of every turn."""
 
 
 def configure_logs(
-    *, log_format: Literal["console", "json"] = "console", level: str = "info", secrets: Collection[str] = ()
+    *,
+    log_format: Literal["console", "json"] = "console",
+    level: str = "info",
+    secrets: Collection[str] = (),
+    debug_events: Collection[str] = (),
 ) -> None:
-    """Set up structlog and the standard library's logging in the same format, and mask `secrets` in every line."""
+    """Set up structlog and the standard library's logging in the same format, and mask `secrets` in every line.
+
+    `debug_events` are logged at debug level, whatever level their code gives them.
+    """
+
+    number = logging.getLevelNamesMapping()[level.upper()]
 
     def mask_secrets(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         return {key: _masked(value, secrets) for key, value in event.items()}
+
+    def lower_level(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+        if event["event"] not in debug_events:
+            return event
+        if number > logging.DEBUG:
+            raise structlog.DropEvent
+        return {**event, "level": "debug"}
 
     last: Any = (
         structlog.processors.JSONRenderer()
@@ -33,9 +51,8 @@ def configure_logs(
         structlog.processors.format_exc_info,
         mask_secrets,
     ]
-    number = logging.getLevelNamesMapping()[level.upper()]
     structlog.configure(
-        processors=[*before, last],
+        processors=[*before, lower_level, last],
         wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.WriteLoggerFactory(file=sys.stderr),
         cache_logger_on_first_use=False,

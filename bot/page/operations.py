@@ -22,6 +22,7 @@ from bot.page.traces import load_trace, trace_document
 from bot.page.visitors import PageError, Visitor
 from bot.settings import Settings
 from bot.transport.people import Guests
+from bot.turn.costs import CostReader, Used, last_months
 from memory import keys
 from memory.errors import MemoryFailure
 from memory.redis.client import RedisClient
@@ -51,6 +52,7 @@ class Operations:
     inspection: InboxInspection
     counters: CounterReader
     chats: ChatList
+    costs: CostReader
     guests: Guests
     probe_index: Callable[[], Awaitable[object]]
     """Ask the index for anything. Raises MemoryFailure."""
@@ -77,6 +79,7 @@ class Operations:
             _for_operators("now", show_now),
             _for_operators("series", self._show_series),
             _for_operators("chats", show_chats),
+            _for_operators("costs", self._show_costs),
             _for_operators("updates/{id}", self._show_update),
             _for_operators("dead-letters", self._show_dead_letters),
             _for_operators("dead-letters/{id}/retry", self._retry, "POST"),
@@ -140,6 +143,28 @@ class Operations:
         series = await self.counters.series(hours)
         points = [asdict(point) for point in series.points]
         return {"step_s": series.step_s, "from": points[0]["at"], "points": points}
+
+    async def _show_costs(self, _: Visitor, request: Request) -> Document:
+        months = await self.costs.months()
+        month = request.query_params.get("month", months[0])
+        if month not in last_months(self.costs.clock()):
+            raise PageError("bad_request", "A month is one of the last 13, such as 2026-11.")
+        costs = await self.costs.read(month)
+        names = await self.costs.names(costs)
+
+        def rows(owners: Mapping[int, Used]) -> list[Document]:
+            return [{"id": id, "title": names.get(id, ""), **asdict(used)} for id, used in owners.items()]
+
+        return {
+            "month": month,
+            "months": months,
+            "total": asdict(costs.total),
+            "memory": asdict(costs.memory),
+            "people": rows(costs.people),
+            "chats": rows(costs.chats),
+            "budget": self.settings.money_per_month,
+            "has_prices": any(each.input_price or each.output_price for each in self.settings.models),
+        }
 
     async def _show_update(self, _: Visitor, request: Request) -> Document:
         trace = await load_trace(self.inspection, _update_id(request))

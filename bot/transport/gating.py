@@ -30,6 +30,7 @@ Action: TypeAlias = Literal[
     "membership",
     "migration",
     "remind",
+    "notice",
 ]
 
 STOP = "stop"
@@ -99,6 +100,7 @@ class Admission:
       "timezone_button", "model_button", UNKNOWN_BUTTON
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
     - remind: "due"
+    - notice: "budget"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"
     - hear, ignore: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
       "other_bots_command"; only ignore: "not_allowed", "unknown_kind", "unused_kind", "no_message", "same_membership"

@@ -8,6 +8,7 @@ import errno
 import hmac
 import json
 import socket
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -54,13 +55,16 @@ BODY_WITHIN_S = 10.0
 UNREAD_LIMIT = 4 << 20
 UNREAD_WAIT_S = 1.0
 """Bytes and seconds for which an unread body is discarded after its refusal."""
+WARN_EVERY_S = 60.0
+"""Refused posts are logged together, once in this time."""
 SECRET_HEADER = "X-Telegram-Bot-Api-Secret-Token"  # noqa: S105 — a header's name
 _SECRET_NAME = SECRET_HEADER.lower().encode()
 _UPDATE_ID_LIMIT = 1 << 53
 """Update ids are scores of a sorted set: doubles, which are exact up to this number."""
 _NO_BODY = (b"content-length", b"0")
 """A body would need a write of its own, a third of the cost of such an answer."""
-_WRONG_SECRET: Message = {"type": "http.response.start", "status": 401, "headers": [_NO_BODY]}
+_STRANGER = 401
+_WRONG_SECRET: Message = {"type": "http.response.start", "status": _STRANGER, "headers": [_NO_BODY]}
 _LAST_WRONG_SECRET: Message = {**_WRONG_SECRET, "headers": [_NO_BODY, (b"connection", b"close")]}
 CYCLE = "uvicorn.cycle"
 """Extension in the scope: request and response as our server has them."""
@@ -77,6 +81,8 @@ def create_http_app(
 ) -> ASGIApp:
     """Return the app; a worker has no webhook and no page. `what_is_down` names each failing part with one sentence.
 
+    A webhook that only got wrong secrets is named, but stays ready: strangers can send those too.
+
     Updates skip the router, because refusing strangers must be cheap. The page gets all paths under `page_path`.
     """
 
@@ -86,7 +92,9 @@ def create_http_app(
     async def ready(_: Request) -> Response:
         down = await what_is_down()
         status = "down" if down else "ok"
-        return JSONResponse({"status": status, "down": down}, 503 if down else 200)
+        caution = webhook.caution if webhook else None
+        cautions = {"cautions": {"webhook": caution}} if caution else {}
+        return JSONResponse({"status": status, "down": down} | cautions, 503 if down else 200)
 
     async def show_metrics(_: Request) -> Response:
         return Response(metrics.render(), media_type=metrics.CONTENT_TYPE)
@@ -121,6 +129,18 @@ class Webhook:
     def __init__(self, *, secret: str, ingest: Ingest | None = None) -> None:
         self.ingest = ingest
         self._secret = secret.encode()
+        self._refusals = _Refusals()
+        self._has_had_secret = False
+
+    @property
+    def caution(self) -> str | None:
+        """One sentence for /health/ready if every post so far had no secret or a wrong one, else None."""
+        if self._has_had_secret or not self._refusals.strangers:
+            return None
+        return (
+            f"all posts so far ({self._refusals.strangers}) were refused with 401: "
+            f"a proxy may drop the header {SECRET_HEADER}"
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 200 stored, 401 wrong secret, 408 slow, 413 too large, 400 no update, 503 store unavailable.
@@ -129,12 +149,16 @@ class Webhook:
         """
         headers: dict[bytes, bytes] = dict(scope["headers"])
         if not hmac.compare_digest(headers.get(_SECRET_NAME, b""), self._secret):
+            self._refusals.count(_STRANGER, "wrong secret" if _SECRET_NAME in headers else "no secret header")
             return await _refuse_stranger(receive, send)
+        self._has_had_secret = True
         cycle = cast(RequestResponseCycle, scope["extensions"][CYCLE])
         body = _body_at_once(cycle)
         if body is None:
             body = await _read_in_time(Request(scope, receive))
         answer = body if isinstance(body, Response) else await self._store(body)
+        if isinstance(answer, _Refusal):
+            self._refusals.count(answer.status_code, answer.why)
         if isinstance(answer, Response):
             return await answer(scope, receive, send)
         if cycle.keep_alive and not cycle.disconnected and not cycle.flow.write_paused:
@@ -145,13 +169,13 @@ class Webhook:
         """Return the outcome of a stored update, or the refusal."""
         update = _parse(body)
         if update is None:
-            return _refused(400, "not a JSON object with an integer update_id")
+            return _Refusal(400, "not a JSON object with an integer update_id")
         if self.ingest is None:
             return _retry_later("starting")
         try:
             outcome = await self.ingest.take_in(update)
         except RecursionError:
-            return _refused(400, "nested too deeply")
+            return _Refusal(400, "nested too deeply")
         except (StoreUnavailable, StoreFull, CommandRefused) as error:
             metrics.UPDATES.labels("failed").inc()
             log.warning("update_not_stored", update=update["update_id"], error=str(error))
@@ -170,10 +194,10 @@ async def _read_in_time(request: Request) -> bytes | Response:
         async with asyncio.timeout(BODY_WITHIN_S):
             body = await _read(request)
     except ClientDisconnect:
-        return _refused(400, "the body ended early")
+        return _Refusal(400, "the body ended early")
     except TimeoutError:
-        return _refused(408, "the body took too long", is_read=False)
-    return _refused(413, "larger than 1 MiB", is_read=False) if body is None else body
+        return _Refusal(408, "the body took too long", is_read=False)
+    return _Refusal(413, "larger than 1 MiB", is_read=False) if body is None else body
 
 
 def _confirmation(outcome: Accepted) -> dict[str, object]:
@@ -196,7 +220,6 @@ def _confirm_at_once(cycle: RequestResponseCycle, outcome: Accepted) -> None:
 
 async def _refuse_stranger(receive: Receive, send: Send) -> None:
     """Answer 401 at the lowest cost. After a complete request the connection stays open: a new one would cost more."""
-    metrics.WEBHOOK_REFUSED.labels("401").inc()
     if await _is_whole(receive):
         await send(_WRONG_SECRET)
         await send(_END)
@@ -231,19 +254,46 @@ def _parse(body: bytes) -> Mapping[str, Any] | None:
     return None if number is None or abs(number) >= _UPDATE_ID_LIMIT else update
 
 
-def _refused(status: int, why: str, *, is_read: bool = True) -> Response:
-    metrics.WEBHOOK_REFUSED.labels(str(status)).inc()
-    if is_read:
-        return JSONResponse({"ok": False, "error": why}, status)
-    return _EarlyAnswer({"ok": False, "error": why}, status, headers={"Connection": "close"})
+class _Refusal(JSONResponse):
+    """A refusal with its reason. `is_read` is False before the end of the request."""
 
-
-class _EarlyAnswer(JSONResponse):
-    """A response before the end of the request."""
+    def __init__(self, status: int, why: str, *, is_read: bool = True) -> None:
+        super().__init__({"ok": False, "error": why}, status, None if is_read else {"Connection": "close"})
+        self.why = why
+        self._is_read = is_read
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
-        await _answer_early(start, {"type": "http.response.body", "body": self.body}, receive, send)
+        if self._is_read:
+            await super().__call__(scope, receive, send)
+        else:
+            start = {"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers}
+            await _answer_early(start, {"type": "http.response.body", "body": self.body}, receive, send)
+
+
+class _Refusals:
+    """Counts refused posts, and warns of them once in WARN_EVERY_S with their reasons. One per event loop."""
+
+    def __init__(self) -> None:
+        self.strangers = 0
+        """Posts without the right secret."""
+        self._counts = Counter[str]()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def count(self, status: int, why: str) -> None:
+        """Count a refused post; the first one is logged at once."""
+        metrics.WEBHOOK_REFUSED.labels(str(status)).inc()
+        self.strangers += status == _STRANGER
+        self._counts[f"{status} {why}"] += 1
+        if self._timer is None:
+            self._warn()
+
+    def _warn(self) -> None:
+        """Log the counts since the last warning. Without any, the next refused post is logged at once again."""
+        self._timer = None
+        if self._counts:
+            log.warning("webhook_refused", count=self._counts.total(), reasons=dict(self._counts))
+            self._counts.clear()
+            self._timer = asyncio.get_running_loop().call_later(WARN_EVERY_S, self._warn)
 
 
 async def _answer_early(start: Message, body: Message, receive: Receive, send: Send) -> None:

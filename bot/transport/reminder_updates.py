@@ -1,4 +1,4 @@
-"""Updates of our own: a due reminder as it waits in the inbox."""
+"""Updates of our own, as they wait in the inbox: due reminders, and notices for operators."""
 
 import re
 from collections.abc import Callable
@@ -54,6 +54,25 @@ class ReminderUpdates:
             was_due_at=was_due_at,
         )
         return dump_json(WaitingUpdate, update).removeprefix(_OPENING)
+
+
+def notice_payload(person: int, text: str, *, now: float) -> str:
+    """Return the JSON of an update that sends this text to a person in private, without its opening."""
+    message = IncomingMessage(
+        chat_id=person,
+        chat_type="private",
+        thread_id=None,
+        sender_id=person,
+        sender_name="",
+        language_code="",
+        message_id=0,
+        date=int(now),
+        kind=TEXT,
+        text=text,
+    )
+    admission = Admission(action="notice", reason="budget")
+    update = WaitingUpdate(update_id=0, admission=admission, message=message, anchor_id=person)
+    return dump_json(WaitingUpdate, update).removeprefix(_OPENING)
 
 
 def _note(reminder: Reminder, was_due_at: float) -> str:

@@ -239,13 +239,13 @@ class TelegramApi:
         with translated_errors():
             await self._bot.set_my_commands(list(commands), audience, language or None)
 
-    async def get_updates(self, *, offset: int | None) -> list[Mapping[str, Any]]:
-        """Return the next updates after up to POLL_S. An `offset` confirms all updates before it.
+    async def get_updates(self, *, offset: int | None, wait_s: int = POLL_S) -> list[Mapping[str, Any]]:
+        """Return the next updates after up to `wait_s`. An `offset` confirms all updates before it.
 
         The updates are raw, as the webhook gets them. The library's classes would add fields, and one unreadable
         update would end the polling.
         """
-        query = {"timeout": POLL_S, "allowed_updates": ALLOWED_UPDATES, "offset": offset}
+        query = {"timeout": wait_s, "allowed_updates": ALLOWED_UPDATES, "offset": offset}
         with translated_errors():
             updates = await self._bot.do_api_request("getUpdates", query)
         return cast("list[Mapping[str, Any]]", updates)

@@ -24,7 +24,7 @@ from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
 from bot.turn.ending import run_until
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
-from bot.turn.outbox import LongAnswers, Part, plan_reply, plan_spoken
+from bot.turn.outbox import LongAnswers, Part, plan_files, plan_reply, plan_spoken
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
@@ -38,8 +38,10 @@ from memory.facts.context_facts import ContextFacts
 from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts
 from memory.history.buffered import BufferedHistory
+from memory.history.ledger import LedgerFile
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
+from memory.outgoing_files import OutgoingFiles
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
@@ -141,6 +143,7 @@ class Conversations:
             metadata=metadata or {},
             agent_name=snapshot.active_agent,
             artifacts=self._artifacts(ref, history),
+            files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
         )
 
     def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
@@ -355,6 +358,7 @@ class Answerer:
             receipt = make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
         stops = [press.update_id for press in question.stop_presses]
         files = [entry for read in reads.values() for entry in read.ledger]
+        made = [file for entry in context.record.ledger for file in entry.files]
         is_known = before.created_at is not None and history.epoch == before.epoch
         meta: dict[MetaField, str] = {}
         if context.agent_name != before.active_agent:
@@ -366,7 +370,9 @@ class Answerer:
             epoch=history.epoch,
             reason=reason,
             messages=history.pending,
-            parts=self._parts(question, preview, text, spoken=spoken, receipt=receipt),
+            parts=self._parts(
+                question, preview, text, spoken=spoken, receipt=receipt, files=() if reason else made
+            ),
             registered="" if is_known else self._registration(question.first),
             ledger=[*files, *context.record.ledger],
             receipt=receipt,
@@ -392,7 +398,14 @@ class Answerer:
         return TurnNote(trace=dump_json(TurnTrace, trace), counted=counted)
 
     def _parts(
-        self, question: Question, preview: Preview, text: str, *, spoken: str, receipt: AnswerReceipt | None
+        self,
+        question: Question,
+        preview: Preview,
+        text: str,
+        *,
+        spoken: str,
+        receipt: AnswerReceipt | None,
+        files: Sequence[LedgerFile],
     ) -> list[Part]:
         """Return the parts of the answer. `spoken` is the file of a spoken one."""
         shows_sources = (
@@ -404,18 +417,20 @@ class Answerer:
         buttons = [Button(text="🧠", data=WHY_BUTTON)] if shows_sources else ()
         if spoken:
             deletes = (*preview.edits, *preview.deletes)
-            return plan_spoken(
+            parts = plan_spoken(
                 shown, blank, file_id=spoken, words=question.words, deletes=deletes, buttons=buttons
             )
-        return plan_reply(
-            shown,
-            blank,
-            words=question.words,
-            long_answers=self.limits.long_answers,
-            edits=preview.edits,
-            deletes=preview.deletes,
-            buttons=buttons,
-        )
+        else:
+            parts = plan_reply(
+                shown,
+                blank,
+                words=question.words,
+                long_answers=self.limits.long_answers,
+                edits=preview.edits,
+                deletes=preview.deletes,
+                buttons=buttons,
+            )
+        return [*parts, *plan_files(files, blank, first_number=len(parts), words=question.words)]
 
     def _registration(self, first: WaitingUpdate) -> str:
         """Return the registry's entry of a context that is new, or that this turn has erased."""

@@ -11,6 +11,16 @@ from bot.agent.model import Usage
 from bot.model_choices import ModelChoice
 from bot.observe import metrics
 from bot.transport.words import Words
+from bot.turn.costs import (
+    MICROS,
+    Used,
+    month_ends,
+    month_ends_in,
+    month_key,
+    month_of,
+    months_kept_s,
+    rankings_of,
+)
 from memory import keys
 from memory.keys import Key
 from memory.redis.client import RedisClient
@@ -20,8 +30,6 @@ _SCRIPTS = "bot.turn.scripts"
 _DAY_S = 24 * 3600
 
 Kind = Literal["user", "chat", "all"]
-MICROS = 1_000_000
-"""Money is counted in millionths of the prices' unit. Prices are for a million tokens."""
 _MINUTE_S, _HOUR_S = 60, 3600
 _IN_MINUTES_UNTIL_S = 90 * _MINUTE_S
 
@@ -46,26 +54,20 @@ class UsageLimits:
 
     user: OwnerLimits = OwnerLimits()
     chat: OwnerLimits = OwnerLimits()
+    money_per_month: float = 0
+    """The limit of the whole bot; 0 is no limit."""
     prices: Mapping[str, ModelChoice] = field(default_factory=dict[str, ModelChoice])
     """The models with known prices, by name."""
 
     @property
     def are_none(self) -> bool:
         """Return True if there is no limit."""
-        return self.user.are_none and self.chat.are_none
+        return self.user.are_none and self.chat.are_none and not self.money_per_month
 
     @property
     def has_prices(self) -> bool:
         """Return True if texts should mention money."""
         return bool(self.prices)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Used:
-    """Tokens of prompts and answers, and their cost."""
-
-    tokens: int = 0
-    money: float = 0
 
 
 @lua_script(_SCRIPTS)
@@ -76,14 +78,21 @@ def admit_turn(
     chat_minute: Key,
     chat_day: Key,
     limit_told: Key,
-    rules: Mapping[str, float],
+    rules: Mapping[str, int | float | str],
     updates: Sequence[int],
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def book_usage(
-    *, booked: Key, user_day: Key, chat_day: Key, all_day: Key, usage: Mapping[str, str]
+    *,
+    booked: Key,
+    user_day: Key,
+    chat_day: Key,
+    all_day: Key,
+    month: Key,
+    usage: Mapping[str, str],
+    rankings: Sequence[Sequence[str]],
 ) -> ScriptCall: ...
 
 
@@ -111,7 +120,14 @@ class LimitGuard:
             return None
         now = self.clock()
         day, ends_in = _day(now), _day_ends_in(now)
-        rules = {"now": now, "window": keys.MINUTE_TTL_S, "day_ends": ends_in}
+        rules: dict[str, int | float | str] = {
+            "now": now,
+            "window": keys.MINUTE_TTL_S,
+            "day_ends": ends_in,
+            "month": month_key(month_of(now)),
+            "month_ends": month_ends_in(now),
+            "all_micros": math.ceil(self.limits.money_per_month * MICROS),
+        }
         for owner, limits in (("user", self.limits.user), ("chat", self.limits.chat)):
             rules[f"{owner}_messages"] = limits.messages_per_minute
             rules[f"{owner}_tokens"] = limits.tokens_per_day
@@ -130,7 +146,10 @@ class LimitGuard:
             return None
         limit, wait_s, says_so = str(answer[0]), int(answer[1]), bool(int(answer[2]))
         metrics.LIMITED.labels(limit).inc()
-        text = refusal_text(words, self.limits, limit=limit, wait_s=wait_s)
+        if limit == "all_money":
+            text = words("limit-all-money", date=month_ends(now))
+        else:
+            text = refusal_text(words, self.limits, limit=limit, wait_s=wait_s)
         return f"limit_{limit}", text if says_so else ""
 
     async def has_room(self, usages: Sequence[Usage], *, user_id: int, chat_id: int) -> bool:
@@ -168,18 +187,24 @@ class LimitGuard:
         usage = sum(usages, Usage())
         if not usage.prompt_tokens and not usage.completion_tokens:
             return ()
-        day = _day(self.clock())
+        now = self.clock()
+        day, month = _day(now), month_of(now)
+        tokens, micros = usage.prompt_tokens + usage.completion_tokens, self.cost_of(usages) or 0
         book = book_usage(
             booked=keys.global_key("{usage}:booked", update_id, run),
             user_day=keys.global_key("{usage}:day", "user", user_id, day),
             chat_day=keys.global_key("{usage}:day", "chat", chat_id, day),
             all_day=keys.global_key("{usage}:day", "all", 0, day),
+            month=month_key(month),
             usage={
                 "prompt": str(usage.prompt_tokens),
                 "completion": str(usage.completion_tokens),
-                "micros": str(self.cost_of(usages) or 0),
+                "tokens": str(tokens),
+                "micros": str(micros),
                 "ttl": str(keys.USAGE_TTL_S),
+                "month_ttl": str(months_kept_s(now)),
             },
+            rankings=rankings_of(month, user_id=user_id, chat_id=chat_id, tokens=tokens, micros=micros),
         )
         return (book,)
 
@@ -188,6 +213,21 @@ class LimitGuard:
         booking = self.booking(usages, update_id=update_id, user_id=user_id, chat_id=chat_id, run=uuid4().hex)
         if booking:
             await self.redis.run_all(booking)
+
+    async def book_memory(self, usages: Sequence[Usage]) -> None:
+        """Book the usages of summaries or facts in the month. They count for everybody, and for nobody's limits.
+
+        A crash after the model's answer leaves them uncounted.
+        """
+        usage, now = sum(usages, Usage()), self.clock()
+        month = month_key(month_of(now))
+        await self.redis.calls(
+            [
+                ("HINCRBY", month, "memory_tokens", usage.prompt_tokens + usage.completion_tokens),
+                ("HINCRBY", month, "memory_micros", self.cost_of(usages) or 0),
+                ("EXPIRE", month, months_kept_s(now)),
+            ]
+        )
 
     async def used_today(self, *, user_id: int, chat_id: int) -> dict[Kind, Used]:
         """Return the usage since 00:00 UTC of the person, the chat and everybody; zeros if there is none."""

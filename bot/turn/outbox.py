@@ -13,6 +13,7 @@ from bot.transport.splitting import MESSAGE_LIMIT, split
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.codec import dump_json, parse_json
+from memory.history.ledger import LedgerFile
 
 PartKind = Literal["text", "document", "photo", "voice", "delete"]
 LongAnswers = Literal["parts", "document"]
@@ -147,6 +148,22 @@ def plan_parts(texts: Sequence[RichText], blank: Part, *, buttons: Sequence[Butt
         for number, rich in enumerate(texts)
     ]
     return [*parts[:-1], *(replace(part, buttons=tuple(buttons)) for part in parts[-1:])]
+
+
+def plan_files(files: Sequence[LedgerFile], blank: Part, *, first_number: int, words: Words) -> list[Part]:
+    """Return a part for each file that the answer's tools have made."""
+    return [
+        replace(
+            blank,
+            number=first_number + at,
+            reply_to=None,
+            kind="photo" if file.is_picture else "document",
+            file_name=file.name,
+            file_id=file.id,
+            instead=words("file-not-sent", name=f"`{file.name}`"),
+        )
+        for at, file in enumerate(files)
+    ]
 
 
 def plan_changes(

@@ -186,6 +186,8 @@ class Turns:
             case "remind" if first.reminder is not None:
                 if await self.reminders.remind(question, first.reminder):
                     await self._answer(question)
+            case "notice":
+                await self._end(question, Reply(text=first.message.text), reason=first.admission.reason)
             case "membership" | "migration":
                 epoch = question.snapshot.epoch
                 reply = await self.memberships.follow(first, question.claim, question.journal, epoch=epoch)

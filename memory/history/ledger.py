@@ -19,6 +19,16 @@ _BRACKETS = re.compile(r"[\[\]{}]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerFile:
+    """A file that a call has made for the chat."""
+
+    id: str
+    """Under which its bytes wait to be sent (memory/outgoing_files.py)."""
+    name: str
+    is_picture: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerEntry:
     """One call and its result."""
 
@@ -40,6 +50,7 @@ class LedgerEntry:
     artifact_id: str = ""
     quotes: str = ""
     """Ids, with spaces, of quoted messages and artifacts. Erasing one of them erases this entry's turn too."""
+    files: tuple[LedgerFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

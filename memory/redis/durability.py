@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from memory.errors import CommandRefused
+from memory.keys import global_key
 from memory.redis.client import RedisClient
 
 _OLDEST = (6, 2)
@@ -147,31 +148,43 @@ def version_numbers(version: str) -> tuple[int, ...]:
 
 
 async def rewrite_torn_file(redis: RedisClient) -> bool:
-    """Have a server that has started again rewrite its append-only file. Return True if a rewrite has begun.
+    """Have a server that started again over our data rewrite its append-only file. Return True if a rewrite has begun.
 
     A power cut can tear a transaction. Redis (7.0.15 tried) and Valkey before 9.1.2 leave its beginning in the file and
     append to it. The next commands then count as part of the transaction, and the next start loses them, although they
     were acknowledged. With the next EXEC the torn half happens after all (valkey-io/valkey pull request 4342). The
-    memory of the server is right, so a rewrite repairs the file. Any number of processes may call this: a server that
-    has rewritten its file since its start is left alone. On a cluster all primaries rewrite if one needs it.
+    server tells nobody that it read a torn file, so its new run id is the sign. Its memory is right, so a rewrite
+    repairs the file. Any number of processes may call this. On a cluster all primaries rewrite if one needs it.
 
     Raises StoreUnavailable, and CommandRefused if BGREWRITEAOF is not allowed.
     """
-    if not await _may_be_torn(redis):
+    servers = await ask_info(redis, "server")
+    if not any(map(leaves_torn_transactions, servers)):
+        return False
+    run_ids = _run_ids(servers)
+    if await redis.call("GET", global_key("whole_since")) == run_ids:
+        return False
+    files = await ask_info(redis, "persistence")
+    if not any(map(_was_never_rewritten, files)):
+        if not any(map(_is_rewriting, files)):
+            await redis.call("SET", global_key("whole_since"), run_ids)
         return False
     try:
         await redis.ask_each("BGREWRITEAOF")
     except CommandRefused:
-        if await _may_be_torn(redis):
+        if any(map(_was_never_rewritten, await ask_info(redis, "persistence"))):
             raise
         return False  # another process was faster
     return True
 
 
-async def _may_be_torn(redis: RedisClient) -> bool:
-    if not any(map(leaves_torn_transactions, await ask_info(redis, "server"))):
-        return False
-    return any(map(_was_never_rewritten, await ask_info(redis, "persistence")))
+async def note_whole_file(redis: RedisClient) -> None:
+    """Note at the first start that the present servers need no rewrite: their files have nothing of ours yet."""
+    await redis.call("SET", global_key("whole_since"), _run_ids(await ask_info(redis, "server")))
+
+
+def _run_ids(servers: Sequence[Mapping[str, Any]]) -> str:
+    return " ".join(sorted(str(server.get("run_id", "")) for server in servers))
 
 
 def leaves_torn_transactions(server: Mapping[str, Any]) -> bool:
@@ -180,7 +193,10 @@ def leaves_torn_transactions(server: Mapping[str, Any]) -> bool:
     return not (name == "Valkey" and version_numbers(version) >= _VALKEY_TRUNCATES_FROM)
 
 
+def _is_rewriting(persistence: Mapping[str, Any]) -> bool:
+    return bool(persistence.get("aof_rewrite_in_progress") or persistence.get("aof_rewrite_scheduled"))
+
+
 def _was_never_rewritten(persistence: Mapping[str, Any]) -> bool:
-    is_under_way = persistence.get("aof_rewrite_in_progress") or persistence.get("aof_rewrite_scheduled")
-    is_on = persistence.get("aof_enabled") and not is_under_way
+    is_on = persistence.get("aof_enabled") and not _is_rewriting(persistence)
     return bool(is_on) and persistence.get("aof_last_rewrite_time_sec") == _NEVER

@@ -3,6 +3,7 @@
 from memory import keys
 from memory.errors import StoreMismatch
 from memory.redis.client import RedisClient
+from memory.redis.durability import note_whole_file
 
 STORE_FORMAT = 2
 """Number of the present layout of keys and records. Raise it with a change that older records do not fit."""
@@ -15,7 +16,9 @@ async def check_store_format(redis: RedisClient, *, partitions: int) -> int:
     With another number of partitions, chats would lose their memory.
     """
     if await redis.call("GET", keys.global_key("partitions")) is None:
-        await redis.call("SET", keys.global_key("format"), STORE_FORMAT, "NX")
+        is_new = await redis.call("SET", keys.global_key("format"), STORE_FORMAT, "NX")
+        if is_new:
+            await note_whole_file(redis)
     stored = await redis.call("GET", keys.global_key("format"))
     if stored != str(STORE_FORMAT):
         raise StoreMismatch(

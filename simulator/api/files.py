@@ -28,6 +28,10 @@ class Upload:
     mime_type: str
     data: bytes
 
+    @property
+    def size(self) -> int:
+        return len(self.data)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredFile:

@@ -110,6 +110,15 @@ def add_chat(sim: Simulation, gathering: Gathering) -> Chat:
     return added
 
 
+def set_language(sim: Simulation, *, from_id: int, language_code: str) -> None:
+    """Change the language of a person's Telegram, which the bot gets with each update."""
+    person = sim.world.people.get(from_id)
+    if person is None:
+        raise PageError("There is no such person.", status=404)
+    sim.world.people[from_id] = replace(person, language_code=language_code)
+    sim.feed.publish("world")
+
+
 def set_title(sim: Simulation, *, chat_id: int, from_id: int, title: str) -> None:
     """Rename a group as one of its administrators."""
     chat = group_of(sim, chat_id, from_id, as_admin=True)

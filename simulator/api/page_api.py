@@ -30,6 +30,7 @@ A failed request gets a status of 4xx and `{"error": "one sentence."}`. Messages
 - POST /api/topics: chat_id, from_id, and name (create), message_thread_id and name (rename), message_thread_id (delete)
 - POST /api/upgrades: chat_id, from_id, order? (old_first, new_first); the response is the new supergroup
 - POST /api/people: first_name, last_name?, username?, language_code?, is_operator?, is_premium?, is_bot?
+- POST /api/languages: from_id, language_code
 - POST /api/chats: title, type, members, admins, is_forum?, topics?, has_bot?
 - POST, DELETE /api/faults: the fields of faults.py, with `for_ms` in place of `until`
 - GET /api/calls?after=N&method=M: calls (events.py), last
@@ -69,6 +70,7 @@ from simulator.api.page_requests import (
     EditBody,
     FaultBody,
     ForwardBody,
+    LanguageBody,
     LineBody,
     MemberBody,
     PersonBody,
@@ -120,6 +122,7 @@ def page_routes() -> list[BaseRoute]:
         _json_route("/api/faults", "POST", _order_fault),
         _json_route("/api/faults", "DELETE", _clear_faults),
         _json_route("/api/people", "POST", _add_person),
+        _json_route("/api/languages", "POST", _set_language),
         _json_route("/api/chats", "POST", _add_chat),
     ]
 
@@ -314,6 +317,12 @@ async def _clear_faults(sim: Simulation, _: Request) -> object:
 async def _add_person(sim: Simulation, request: Request) -> object:
     body = await read_body(request, PersonBody)
     return person_object(groups.add_person(sim, body.newcomer()))
+
+
+async def _set_language(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, LanguageBody)
+    groups.set_language(sim, **body.model_dump())
+    return {}
 
 
 async def _add_chat(sim: Simulation, request: Request) -> object:

@@ -27,6 +27,7 @@ _MAX_TIMES = 1_000_000
 _DAY_MS = 86_400_000
 
 Name = Annotated[str, Field(min_length=1, max_length=128)]
+LanguageCode = Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$")]
 Seconds = Annotated[int, Field(ge=1, le=86_400)]
 BodyT = TypeVar("BodyT", bound="Body")
 
@@ -167,10 +168,15 @@ class PersonBody(Body):
     is_operator: bool = False
     is_premium: bool = False
     is_bot: bool = False
-    language_code: Annotated[str, Field(pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$")] = "en"
+    language_code: LanguageCode = "en"
 
     def newcomer(self) -> Newcomer:
         return Newcomer(**self.model_dump())
+
+
+class LanguageBody(Body):
+    from_id: int
+    language_code: LanguageCode
 
 
 class ChatBody(Body):

@@ -1,7 +1,7 @@
 """Parameters of each Bot API method. Errors have Telegram's wording."""
 
 import json
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Self, TypeVar, cast
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
@@ -114,10 +114,9 @@ class CaptionFields(Payload):
 
 
 class SendFile(CaptionFields):
-    """The file is a file id, or `attach://` and the name of an upload. If empty, the upload has its own name."""
+    """The parameters of a file, which is a file id, or `attach://` and the name of an upload."""
 
     wordings: ClassVar[dict[str, str]] = _TEXT_WORDINGS
-    kind: ClassVar[Literal["document", "voice"]]
     chat_id: Text = ""
     uploads: dict[str, Any] = {}
     message_thread_id: Number = 0
@@ -130,18 +129,16 @@ class SendFile(CaptionFields):
         uploads = {name: value for name, value in parameters.items() if isinstance(value, Upload)}
         return super().read(parameters | {"uploads": uploads})
 
-    @property
-    def file(self) -> str:
-        return getattr(self, self.kind)
-
 
 class SendDocument(SendFile):
-    kind = "document"
     document: Text = ""
 
 
+class SendPhoto(SendFile):
+    photo: Text = ""
+
+
 class SendVoice(SendFile):
-    kind = "voice"
     voice: Text = ""
     duration: Number = 0
 

@@ -1,16 +1,18 @@
 """Answers to questions: quotations of what the prompt holds, or that nothing fits."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import replace
 
 from simulator.offline_model.prompt import PASSAGE_LENGTH, Prompt, Statement
 from simulator.offline_model.words import folded_words, function_words, stems
 
 UNKNOWN = (
     "I do not know that. I am the offline stand-in for a language model: "
-    "I only know what was said in this chat."
+    "I only know what was said in this chat. With a key (OPENAI_API_KEY), a real model answers."
 )
 _LISTED = 10
+_PASSAGES = 3
 _ENOUGH = 0.5
 """Share of a question's words that a statement must have more of."""
 _ABOUT = re.compile(
@@ -25,10 +27,10 @@ _FIRST_PERSON = frozenset(
 def answer(question: str, prompt: Prompt) -> str:
     """Return the best statement as a quotation; all that fit if the question asks for all about something."""
     about = _ABOUT.search(question)
-    matches = _rank(about[1] if about else question, prompt.statements)
+    matches = _rank(about[1] if about else question, prompt)
     others = [each for each in matches if each.source != "own"]
-    if not others:
-        others = _short_document(prompt.statements)
+    if not about and (not others or others[0] not in prompt.fresh):
+        others = _from_document(question, prompt, is_only_way=not others) or others
     if about and len(others) > 1:
         more = [f"… and {len(others) - _LISTED} more."] if len(others) > _LISTED else []
         lines = (f"- {_quotation(each, prompt)}" for each in others[:_LISTED])
@@ -46,12 +48,15 @@ def quote(text: str) -> str:
     return f"“{line if len(line) <= PASSAGE_LENGTH else line[: PASSAGE_LENGTH - 1] + '…'}”"
 
 
-def _rank(question: str, statements: Iterable[Statement]) -> list[Statement]:
-    """Return the statements that fit, best first. Of equals the one nearer in function words, then the newest."""
+def _rank(question: str, prompt: Prompt) -> list[Statement]:
+    """Return the statements that fit, best first.
+
+    Of equals a fresh one wins, then the one nearer in function words, then the newest.
+    """
     wanted_stems, small = stems(question), function_words(question)
     names = stems(" ".join(word for word in question.split()[1:] if word[:1].isupper()))
-    ranked: list[tuple[float, int, int, Statement]] = []
-    for position, each in enumerate(_once_each(statements)):
+    ranked: list[tuple[float, bool, int, int, Statement]] = []
+    for position, each in enumerate(_once_each(prompt.statements)):
         subject = _subject(each)
         share = (
             len(wanted_stems & subject) / len(wanted_stems)
@@ -59,15 +64,27 @@ def _rank(question: str, statements: Iterable[Statement]) -> list[Statement]:
             else float(bool(small & _FIRST_PERSON) and _is_personal(each))
         )
         if share > _ENOUGH and names <= subject:
-            ranked.append((share, len(small & function_words(each.text)), position, each))
+            nearness = len(small & function_words(each.text))
+            ranked.append((share, each in prompt.fresh, nearness, position, each))
     return [entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1], reverse=True)]
 
 
-def _short_document(statements: Sequence[Statement]) -> list[Statement]:
-    """Return the document that came with the question, if it is one passage."""
-    before, last = statements[-2:-1], statements[-1:]
-    is_part = any(each.source == "document" for each in before)
-    return [each for each in last if each.source == "document" and not is_part]
+def _from_document(question: str, prompt: Prompt, *, is_only_way: bool) -> list[Statement]:
+    """Return what the document that came with the question says: all of a short one, or a long one's best passages.
+
+    A long one is read for a single word of the question only if nothing else answers.
+    """
+    passages = [each for each in prompt.fresh if each.source == "document"]
+    if len(passages) > 1 and is_only_way:
+        wanted = stems(question)
+        shared = [len(wanted & stems(each.text)) for each in passages]
+        best = max(shared)
+        passages = [each for each, words in zip(passages, shared, strict=True) if words == best > 0][
+            :_PASSAGES
+        ]
+    elif len(passages) != 1:
+        return []
+    return [replace(passages[0], text=" ".join(each.text for each in passages))] if passages else []
 
 
 def _once_each(statements: Iterable[Statement]) -> list[Statement]:
@@ -93,4 +110,6 @@ def _quotation(statement: Statement, prompt: Prompt) -> str:
     named = f"{statement.speaker} said"
     by_name = "You told me" if statement.speaker in ("", prompt.speaker) else named
     who = {"document": "The document says", "note": "My notes say"}.get(statement.source, by_name)
-    return f"{who}: {quote(statement.text)}" + (f" ({statement.when})" if statement.when else "")
+    # "3 days ago" would make another text of the same answer tomorrow.
+    when = statement.when if statement.source == "note" else statement.when.partition(",")[0]
+    return f"{who}: {quote(statement.text)}" + (f" ({when})" if when else "")

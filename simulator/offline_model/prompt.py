@@ -43,14 +43,15 @@ class Statement:
 class Prompt:
     """A prompt in pieces.
 
-    `lines` are those of the newest message, `questions` those since the last reply. `statements` are in the order
-    of the prompt: the last one is the newest.
+    `lines` are those of the newest message, `questions` and `fresh` statements those since the last reply. `statements`
+    are in the order of the prompt: the last one is the newest.
     """
 
     lines: tuple[str, ...] = ()
     speaker: str = ""
     questions: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
+    fresh: tuple[Statement, ...] = ()
 
 
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
@@ -61,7 +62,7 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
         found: list[Statement] = []
         if role == "assistant" and text:
             found = [Statement(text=text, source="own")]
-            prompt = replace(prompt, questions=())
+            prompt = replace(prompt, questions=(), fresh=())
         elif role == "user" and _DATA_HEADING.match(text):
             found = [each for line in text.splitlines()[1:] for each in read_line(line)]
         elif role == "user":
@@ -75,6 +76,7 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
                 lines=tuple(own_text.splitlines()),
                 speaker=speaker,
                 questions=(*prompt.questions, *asked),
+                fresh=(*prompt.fresh, *found),
             )
         prompt = replace(prompt, statements=(*prompt.statements, *found))
     return prompt

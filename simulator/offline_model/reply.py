@@ -83,9 +83,10 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
         if call:
             return OfflineReply(call=call)
     newest = prompt.lines[-1] if prompt.lines else ""
-    text = _courtesy(newest, tools) or _sample(newest) or _echo(newest)
+    text = _sample(newest) or _echo(newest)
     if text is None:
-        text = answer(prompt.questions[-1], prompt) if prompt.questions else ACKNOWLEDGEMENT
+        answers = (_courtesy(each, tools) or answer(each, prompt) for each in prompt.questions)
+        text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, tools) or ACKNOWLEDGEMENT
     return OfflineReply(text=text)
 
 

@@ -15,7 +15,7 @@ you your yours am is are was were be been do does did have has had will would ca
 not no yes and or but if so as at by for from in into of off on out over to up with about what whats when where which
 who whom whose why how old many much tell told say said mention mentioned remember recall know please just now then
 again ever also too very some any all one s t m re ve ll d name called city town country place date day colour color
-number"""
+number time put find found keep kept"""
 _SPANISH = (
     "el la los las un una y o de del al en con por para que quien donde cuando como cual mi mis tu su es son"
 )

@@ -21,6 +21,7 @@ export const api = {
   setTitle: (body) => call("POST", "/api/titles", body),
   changeTopic: (body) => call("POST", "/api/topics", body),
   upgrade: (body) => call("POST", "/api/upgrades", body),
+  setLanguage: (body) => call("POST", "/api/languages", body),
   orderFault: (body) => call("POST", "/api/faults", body),
   clearFaults: () => call("DELETE", "/api/faults"),
 };

@@ -30,6 +30,13 @@ function lostBanner(reconnect) {
   };
 }
 
+// One line on a phone; a press shows the rest.
+function noticeText(notice) {
+  const toggle = () => text.setAttribute("aria-expanded", String(text.ariaExpanded !== "true"));
+  const text = button({ class: "banner-text", "aria-expanded": "false", onclick: toggle }, notice);
+  return text;
+}
+
 function noticeBanner(notice, dismiss) {
   const close = iconButton("close", "Hide this notice", { class: "small", onclick: () => dismiss(notice) });
   const props = { class: "banner notice", role: "note", "data-testid": "notice" };
@@ -37,6 +44,6 @@ function noticeBanner(notice, dismiss) {
     key: "notice",
     signature: notice,
     build: () =>
-      el("div", props, icon("info"), el("span", { class: "banner-text", title: notice }, notice), close),
+      el("div", props, icon("info"), noticeText(notice), close),
   };
 }

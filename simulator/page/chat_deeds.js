@@ -20,6 +20,8 @@ export function createChatDeeds({ store, api, notify }, { openChat }) {
 
   const here = (chat) => ({ chat_id: chat.id, from_id: state.view.personId });
 
+  const setLanguage = (code) =>
+    tried(api.setLanguage({ from_id: state.view.personId, language_code: code }));
   const setBlocked = (chatId, blocked) => tried(api.setBlocked({ chat_id: chatId, blocked }));
   const changeMember = (chat, action, userId) =>
     tried(api.changeMember({ ...here(chat), action, ...(userId === undefined ? {} : { user_id: userId }) }));
@@ -71,6 +73,7 @@ export function createChatDeeds({ store, api, notify }, { openChat }) {
   const clearFaults = () => tried(api.clearFaults(), "Telegram works as usual again.");
 
   return {
+    setLanguage,
     setBlocked,
     changeMember,
     rename,

@@ -1,6 +1,7 @@
 // The head of an open chat: its name, its members, or the current action of the bot.
 import { chatAvatar } from "./avatar.js";
 import { createChatMenu } from "./chat_menu.js";
+import { createChatSearch } from "./chat_search.js";
 import { button, el, fill, icon, iconButton } from "./dom.js";
 import { actionIn, chatTitle, hasBot, isPrivate, senderName } from "./places.js";
 import { createTopicTabs } from "./topic_tabs.js";
@@ -19,9 +20,10 @@ export function createChatHeader(actions) {
   const menu = createChatMenu(actions);
   const text = el("div", { class: "header-text" }, title, subtitle);
   const openApp = openAppButton();
-  const head = el("header", { class: "chat-header" }, back, face, text, openApp, menu.root);
+  const search = createChatSearch(actions);
+  const head = el("header", { class: "chat-header" }, back, face, text, openApp, search.opener, menu.root);
   const topics = createTopicTabs(actions);
-  const root = el("div", { class: "chat-head" }, head, topics.root);
+  const root = el("div", { class: "chat-head" }, head, search.root, topics.root);
 
   let shown = null;
   function render(state) {
@@ -29,6 +31,7 @@ export function createChatHeader(actions) {
     const action = actionIn(state, chat.id, state.view.topicId)?.action ?? null;
     const signature = JSON.stringify([chat, action, state.bot, [...state.people.values()]]);
     topics.render(state, chat);
+    search.render(state);
     if (signature === shown) return;
     shown = signature;
     fill(face, chatAvatar(state, chat));

@@ -63,10 +63,16 @@ function enterWorld(state, world) {
   applyWorld(state, world);
   keep("read", state.readUpTo);
   state.view = allowedView(state, isFirst ? readRoute() : state.view);
-  // A wide window has room for both: it opens with the person's own chat.
-  if (isFirst && state.view.chatId === null && matchMedia(WIDE).matches)
-    state.view.chatId = state.view.personId;
-  if (isFirst) writeRoute(state.view);
+  if (isFirst) openFirstChat(state);
+}
+
+// The page opens with the person's own chat. On a phone, Back leads to the list, and the address of the list shows it.
+function openFirstChat(state) {
+  const isWide = matchMedia(WIDE).matches;
+  const opens = state.view.chatId === null && (isWide || readRoute().personId === null);
+  if (opens && !isWide) writeRoute(state.view);
+  if (opens) state.view.chatId = state.view.personId;
+  writeRoute(state.view, { fromList: opens && !isWide });
 }
 
 function takeEvent(state, event, { announcer, toasts }) {

@@ -10,7 +10,8 @@ export function createPersonSwitch(actions) {
   const menu = el("div", { class: "menu", id: "person-menu", role: "menu", "aria-label": "Who you are" });
   const names = { class: "person-switch", "data-testid": "person-switch", "aria-controls": "person-menu" };
   const opener = button(names);
-  const root = el("div", { class: "person-box" }, opener, menu);
+  const language = languageChoice(actions);
+  const root = el("div", { class: "person-box" }, opener, language.root, menu);
   const { close } = attachMenu(root, opener, menu);
 
   function choose(personId) {
@@ -22,6 +23,7 @@ export function createPersonSwitch(actions) {
   function render(state) {
     const person = state.people.get(state.view.personId);
     if (!person) return;
+    language.render(person.language_code);
     const options = [...state.people.values()].map((one) => planOption(state, one));
     const signature = JSON.stringify(options);
     if (signature === shown) return;
@@ -63,6 +65,37 @@ function optionButton(state, { person, isChosen, unread }, onclick) {
   const text = el("span", { class: "menu-text" }, nameOf(person, "menu-name"), hint);
   const marks = [operatorBadge(person), unreadBadge(unread), isChosen && icon("check")];
   return button(props, personAvatar(state, person, "medium"), text, marks);
+}
+
+const LANGUAGES = {
+  en: "English",
+  de: "Deutsch",
+  es: "Español",
+  fa: "فارسی",
+  pt: "Português",
+  ru: "Русский",
+};
+
+// The language of the person's Telegram. The code is shown, and the list of names opens over it.
+function languageChoice(actions) {
+  const label = "Language of your Telegram";
+  const choose = () => actions.setLanguage(select.value);
+  const select = el("select", { "aria-label": label, "data-testid": "language", onchange: choose });
+  const code = el("span", { "aria-hidden": "true" });
+  const root = el("label", { class: "language", title: label }, code, select);
+
+  function render(current) {
+    const [shown] = current.toLowerCase().split("-");
+    if (code.textContent === shown) return;
+    code.textContent = shown;
+    const names = shown in LANGUAGES ? LANGUAGES : { [shown]: shown, ...LANGUAGES };
+    const options = Object.entries(names).map(([value, name]) =>
+      el("option", { value, lang: value, selected: value === shown }, name),
+    );
+    fill(select, options);
+  }
+
+  return { root, render };
 }
 
 function nameOf(person, name) {

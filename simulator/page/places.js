@@ -32,7 +32,10 @@ export function chatsOf(state, personId) {
     isPrivate(chat) ? chat.id === personId : chat.members.includes(personId),
   );
   const newest = new Map(mine.map((chat) => [chat.id, lastMessage(state, chat.id)?.date ?? 0]));
-  return mine.sort((one, other) => newest.get(other.id) - newest.get(one.id));
+  // The chat with the bot stays first: it is what the page is for.
+  return mine.sort(
+    (one, other) => isPrivate(other) - isPrivate(one) || newest.get(other.id) - newest.get(one.id),
+  );
 }
 
 export function lastMessage(state, chatId) {

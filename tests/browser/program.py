@@ -70,11 +70,19 @@ class Program:
 
     def history(self, chat_id: int) -> list[dict[str, Any]]:
         """Return every message of a chat, oldest first, as `mnemogram history` prints it."""
-        asked = [str(_CONSOLE), "history", str(chat_id), "--limit", "0", "--json"]
+        return self._print("history", str(chat_id), "--limit", "0")["shown"]
+
+    def recalled(self, chat_id: int) -> int:
+        """Return the number of messages that the newest turn of a chat recalled."""
+        return self._print("trace", "--chat", str(chat_id), "--last")["turn"]["recalled"]
+
+    def _print(self, *command: str) -> dict[str, Any]:
+        """Run a command of the console and return its JSON document."""
+        asked = [str(_CONSOLE), *command, "--json"]
         printed = subprocess.run(
             asked, env=self.environment, cwd=self.log.parent, capture_output=True, check=True
         )
-        return json.loads(printed.stdout)["shown"]
+        return json.loads(printed.stdout)
 
 
 @contextmanager

@@ -220,3 +220,48 @@ def test_arrow_keys_change_the_tab(page: Page) -> None:
 
     expect(page.get_by_test_id("ops-tab-service")).to_be_focused()
     expect(page.get_by_role("tabpanel")).to_contain_text("Run doctor")
+
+
+def _costs(month: str, *, money: float) -> dict[str, Any]:
+    used = {"tokens": 4_000, "money": money}
+    return {
+        "month": month,
+        "months": ["2026-11", "2026-10"],
+        "total": {"tokens": 9_000, "money": 8.0},
+        "memory": {"tokens": 1_000, "money": 0.1},
+        "people": [{"id": 1002, "title": _HOSTILE, **used}, {"id": 1003, "title": "", **used}],
+        "chats": [{"id": -2001, "title": "Weekend", **used}],
+        "budget": 10,
+        "has_prices": True,
+    }
+
+
+def test_the_costs_of_a_chosen_month_are_a_table_of_people_and_chats(page: Page) -> None:
+    november, october = _costs("2026-11", money=7.9), _costs("2026-10", money=0.25)
+    _open(page, "costs", **{"costs": november, "costs?month=2026-10": october})
+
+    expect(page.get_by_test_id("costs-total")).to_have_text(
+        "9,000 tokens, cost 8, 80% of the budget of 10. Summaries and facts took 1,000 of them. Months are of UTC."
+    )
+    people = page.get_by_test_id("costs-person")
+    expect(people).to_have_count(2)
+    expect(people.nth(0)).to_contain_text("<img src=x")
+    expect(people.nth(1)).to_contain_text("person 1003")
+    expect(page.get_by_test_id("costs-chat")).to_have_text("Weekend-20014,0007.9")
+
+    page.get_by_test_id("costs-month").select_option("2026-10")
+
+    expect(page.get_by_test_id("costs-chat")).to_have_text("Weekend-20014,0000.25")
+    expect(page.get_by_test_id("costs-month")).to_have_value("2026-10")
+
+
+def test_a_month_without_use_and_a_bot_without_prices_have_no_costs(page: Page) -> None:
+    nothing = {"tokens": 0, "money": 0}
+    empty = {"total": nothing, "memory": nothing, "people": [], "chats": [], "budget": 0}
+    costs = _costs("2026-11", money=0) | {"has_prices": False, "budget": 0}
+    _open(page, "costs", **{"costs": costs, "costs?month=2026-10": costs | empty | {"month": "2026-10"}})
+    expect(page.get_by_test_id("costs-chat")).to_have_text("Weekend-20014,000")
+
+    page.get_by_test_id("costs-month").select_option("2026-10")
+
+    expect(page.get_by_test_id("costs")).to_contain_text("Nothing was used in this month (UTC).")

@@ -334,6 +334,26 @@ def test_an_update_without_a_record_is_reported(console: ConsoleRig, arguments: 
     assert ran.err.startswith(f"No record of update {arguments[-1]}: ")
 
 
+def test_trace_shows_the_newest_update_of_a_chat(console: ConsoleRig) -> None:
+    on_stores(wait_in_line(-1001, 9, 10))
+    on_stores(wait_in_line(1002, 11))
+
+    assert console("trace", "--chat", "-1001", "--last", "--json").document["update_id"] == 10
+    assert "pending" in console("trace", "--chat", "1002", "--last").out
+    missing = console("trace", "--chat", "1003", "--last")
+    assert (missing.status, missing.out) == (1, "")
+    assert missing.err == "No update of chat 1003 has a record: none came in the last 48 hours.\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["--last"], ["--chat", "1001"], ["10", "--last"], ["10", "--chat", "1001", "--last"]]
+)
+def test_trace_takes_either_numbers_or_the_last_of_a_chat(console: ConsoleRig, arguments: list[str]) -> None:
+    ran = console("trace", *arguments)
+    assert (ran.status, ran.out) == (2, "")
+    assert "--chat CHAT --last" in " ".join(ran.err.split())
+
+
 def test_trace_of_several_updates_shows_those_with_a_record(console: ConsoleRig) -> None:
     on_stores(wait_in_line(1001, 21, 22))
 

@@ -11,7 +11,7 @@ import pytest
 from memory import keys
 from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
-from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
+from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, remember, settings_in
 from tests.contract.simulator_rig import served_simulator
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import empty, text, unauthorized
@@ -78,6 +78,22 @@ def test_doctor_reports_a_healthy_system(console: ConsoleRig) -> None:
         "webhook": "ok",
         "ports": "ok",
     }
+
+
+@pytest.mark.usefixtures("bot")
+def test_the_document_of_the_doctor_can_be_published(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_stores(remember(1001, ["my pin is hunter1"], title="hunter2"))
+    with hold_open(scripted_openai([text("hello hunter3")])) as endpoint:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url.replace("//", "//me:hunter5@"))
+        monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "")
+        monkeypatch.setenv("WEBHOOK_URL", OURS)
+        monkeypatch.setenv("WEBHOOK_SECRET", "hunter6")
+        ran = console("doctor", "--json")
+    assert set(levels(ran.document).values()) <= {"ok", "warn"}
+    assert [secret for secret in ("hunter", SIMULATOR_TOKEN) if secret in ran.out + ran.err] == []
 
 
 def test_doctor_without_a_token_says_that_no_simulator_runs(console: ConsoleRig) -> None:
@@ -270,6 +286,12 @@ def test_a_used_port_ends_the_start_and_is_named(
         2,
         f"{named}: port {port} on 127.0.0.1 is in use by another program\n",
     )
+
+
+@pytest.mark.parametrize(("command", "named"), [("simulate", "--port"), ("run", "--simulator-port")])
+def test_a_port_that_browsers_refuse_ends_the_start(console: ConsoleRig, command: str, named: str) -> None:
+    ran = console(command, named, "1")
+    assert (ran.status, ran.err) == (2, f"{named}: browsers open no page at port 1; take one from 1024 on\n")
 
 
 def _check(document: Any, name: str) -> Any:

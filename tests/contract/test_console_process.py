@@ -1,6 +1,8 @@
 """The console as a separate process: its imports, exit status and output."""
 
+import json
 import os
+import re
 import resource
 import signal
 import socket
@@ -9,7 +11,10 @@ import sys
 from pathlib import Path
 from threading import Timer
 
+import httpx
 import pytest
+
+from bot.observe.logs import TURN_EVENTS
 
 pytestmark = pytest.mark.slow
 
@@ -58,7 +63,9 @@ def cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["history", "--help"], ["queue", "--help"], ["--version"]])
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["history", "--help"], ["init", "--help"], ["queue", "--help"], ["--version"]]
+)
 def test_help_imports_nothing_heavy(tmp_path: Path, arguments: list[str]) -> None:
     status, out, err = run(tmp_path, "-X", "importtime", "-m", "bot", *arguments)
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in err.splitlines()}
@@ -78,7 +85,7 @@ def test_the_service_imports_the_simulator_only_to_start_it(tmp_path: Path) -> N
 
 def test_every_command_of_the_console_is_listed(tmp_path: Path) -> None:
     _, out, _ = run(tmp_path, "-m", "bot", "--help")
-    names = "run serve work simulate doctor webhook chats history search reset trace queue"
+    names = "run serve work simulate init doctor webhook chats history search reset trace queue"
     assert [name for name in names.split() if f"\n  {name} " not in out] == []
 
 
@@ -140,3 +147,40 @@ def test_the_simulator_runs_until_sigterm(tmp_path: Path) -> None:
             patience.cancel()
     assert (process.returncode, out) == (0, "")
     assert "Traceback" not in err
+
+
+def test_run_ends_its_start_by_naming_the_page_and_logs_turns_at_debug_level(tmp_path: Path) -> None:
+    with start(tmp_path, "-m", "bot", "run", "--simulator-port", "0", HTTP_PORT="0") as process:
+        patience = Timer(8 * DEADLINE_S, process.kill)
+        patience.start()
+        try:
+            assert process.stdout is not None
+            opened = re.fullmatch(r"Open (http://127\.0\.0\.1:\d+)\n", process.stdout.readline())
+            assert opened is not None
+            line = {"chat_id": 1001, "from_id": 1001, "text": "hello"}
+            with httpx.Client(base_url=opened[1], trust_env=False, timeout=DEADLINE_S) as page:
+                assert "<html" in page.get("/").text
+                assert page.post("/api/messages", json=line).status_code == 200
+                with page.stream("GET", "/api/events", headers={"Last-Event-ID": "0"}) as events:
+                    data = (line.removeprefix("data: ") for line in events.iter_lines() if "data: " in line)
+                    messages = (event["message"] for event in map(json.loads, data) if "message" in event)
+                    assert any(message["from"]["is_bot"] for message in messages)
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate()
+        finally:
+            process.kill()
+            patience.cancel()
+    assert (process.returncode, out) == (0, "")
+    assert "] ready " in err
+    assert [event for event in (*TURN_EVENTS, "polling") if event in err] == []
+
+
+def test_the_set_up_says_first_how_long_it_takes() -> None:
+    planned = subprocess.run(
+        ["make", "--dry-run", "--always-make", "setup"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    saying, doing = (
+        planned.stdout.index("(about 20 seconds to a minute, once)"),
+        planned.stdout.index("-m venv"),
+    )
+    assert saying < doing

@@ -3,12 +3,14 @@
 import sys
 from collections.abc import Generator
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 from bot.agent.agents_file import AgentSpec, load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.openai_model import open_openai_model
+from bot.agent.tool_output import Attached
 from bot.tools import BUILT_IN_TOOLS
 from memory.history.selectors import TokenWindowMessageSelector
 from tests.scripted_openai import scripted_openai
@@ -82,5 +84,26 @@ def test_the_example_sets_limits() -> None:
         "convert": (None, 5),
         "scale_recipe": (None, 30),
         "shopping_list": (None, 30),
+        "recipe_table": (None, 30),
+        "recipe_chart": (None, 30),
         "read_artifact": (None, 30),
     }
+
+
+async def test_the_example_makes_a_table_and_a_chart() -> None:
+    made = {tool.name: tool for tool in load_main().tools}
+    context, given = await make_context(), '{"ingredients": {"flour": 250, "<milk>": 125}}'
+
+    table = await made["recipe_table"].call(given, context)
+    chart = await made["recipe_chart"].call(given, context)
+
+    assert isinstance(table, Attached)
+    assert isinstance(chart, Attached)
+    assert table.files[0].content == b"ingredient,amount\r\nflour,250.0\r\n<milk>,125.0\r\n"
+    assert chart.files[0].name == "recipe.svg"
+    drawn = ElementTree.fromstring(chart.files[0].content.decode())  # noqa: S314 - our own
+    assert [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")] == [
+        "flour: 250",
+        "<milk>: 125",
+    ]
+    assert chart.splitlines()[1] == "The longest bar is 250."

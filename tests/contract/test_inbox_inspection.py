@@ -178,3 +178,18 @@ async def test_a_dropped_dead_letter_keeps_its_record_without_its_text(
     assert await redis.call("HEXISTS", "mnemogram:{m1}:update:9", "payload") == 0
     assert await redis.call("TTL", "mnemogram:{m1}:update:9") > 0
     assert (await rig.inspection.waiting(), await rig.inspection.drop(9)) == ([], False)
+
+
+async def test_the_newest_update_of_a_context_is_the_last_received(redis: RedisClient) -> None:
+    rig = make_rig(redis)
+    many = [ContextRef(context_id=f"chat-{number}", partition=0) for number in range(7)]
+    for update_id in range(600):  # more than one piece of the keys
+        await rig.accept(update_id, many[update_id % 7])
+    await rig.accept(700, BEN)
+    assert await rig.inspection.find_newest(many[0]) == 595
+    rig.clock.now += 1
+    await rig.accept(-3, many[0])  # a reminder
+
+    assert await rig.inspection.find_newest(many[0]) == -3
+    assert await rig.inspection.find_newest(BEN) == 700
+    assert await rig.inspection.find_newest(ANNA) is None

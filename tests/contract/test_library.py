@@ -51,6 +51,19 @@ async def test_no_chat_finds_messages_of_another(memory: Memory) -> None:
     assert await memory.chat("ben").recent() == []
 
 
+async def test_repeated_sentences_of_the_bot_do_not_crowd_out_what_a_person_said(memory: Memory) -> None:
+    chat = memory.chat("anna")
+    told = await chat.add_user("My sister Anna moved to Lisbon, near the river.")
+    for _ in range(8):
+        await chat.add_user("Where does my sister Anna live?")
+        await chat.add_assistant("Your sister Anna lives in Lisbon.")
+
+    texts = [hit.message.text for hit in await chat.search("Where does my sister Anna live?", k=5)]
+
+    assert told.text in texts
+    assert len(texts) == len(set(texts)) == 3
+
+
 async def test_a_forgotten_message_is_gone_and_the_others_stay(memory: Memory) -> None:
     chat = memory.chat("anna")
     lock = await chat.add_user("The code of the bike lock is 4711.")

@@ -12,7 +12,8 @@ from bot.agent.model import Usage
 from bot.errors import Fenced
 from bot.model_choices import ModelChoice, parse_models
 from bot.transport.words import words_for
-from bot.turn.limits import LimitGuard, OwnerLimits, UsageLimits, Used
+from bot.turn.costs import Used
+from bot.turn.limits import LimitGuard, OwnerLimits, UsageLimits
 from memory.errors import Forgotten
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
@@ -227,5 +228,5 @@ async def test_all_records_of_usage_expire(redis: RedisClient) -> None:
     await check(guard, make_charge(2))
     await book(redis, guard, make_charge(1), Usage(prompt_tokens=1))
     keys = await all_keys(redis)
-    assert len(keys) == 7
+    assert len(keys) == 10
     assert min([int(await redis.call("TTL", key)) for key in keys]) > 0

@@ -213,6 +213,25 @@ async def test_an_invalid_document_is_refused() -> None:
     ]
 
 
+async def test_a_photo_of_the_bot_has_sizes_and_anything_else_is_refused() -> None:
+    async def send(sim: Rig, data: bytes) -> dict[str, Any]:
+        files = {"photo": ("plot.png", data, "image/png")}
+        given = {"chat_id": str(OLGA), "caption": "a plot"}
+        return (await sim.http.post(f"/bot{DEFAULT_TOKEN}/sendPhoto", data=given, files=files)).json()
+
+    async with simulator() as sim:
+        sent = (await send(sim, make_picture(320, 200)))["result"]
+        again = await sim.result("sendPhoto", chat_id=BEN, photo=sent["photo"][-1]["file_id"])
+        refusals = [(await send(sim, data))["description"] for data in (b"x", make_picture(400, 2), b"")]
+    assert (sent["caption"], [each["width"] for each in sent["photo"]]) == ("a plot", [90, 320])
+    assert again["photo"] == sent["photo"]
+    assert refusals == [
+        "Bad Request: IMAGE_PROCESS_FAILED",
+        "Bad Request: PHOTO_INVALID_DIMENSIONS",
+        "Bad Request: file must be non-empty",
+    ]
+
+
 async def test_only_existing_captions_and_buttons_are_edited() -> None:
     keyboard = {"inline_keyboard": [[{"text": "Stop", "callback_data": "stop"}]]}
     async with simulator() as sim:

@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 import pytest
+from structlog.testing import capture_logs
 
 from bot.settings import WEBHOOK_PATH
 from bot.transport import http_server
@@ -318,6 +319,63 @@ async def test_health_and_metrics_are_served_on_the_same_port(redis: RedisClient
     )
     assert metrics.status_code == 200
     assert "mnemogram_updates_total" in metrics.text
+
+
+async def test_refused_posts_are_logged_together_with_their_reasons(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = asyncio.get_running_loop()
+    timers: list[tuple[float, Callable[[], None]]] = []
+
+    def call_later(delay: float, then: Callable[[], None], *arguments: object, **options: object) -> object:
+        if delay != http_server.WARN_EVERY_S:
+            return call_at_once(delay, then, *arguments, **options)
+        return timers.append((delay, then)) or object()
+
+    call_at_once: Callable[..., object] = loop.call_later
+    monkeypatch.setattr(loop, "call_later", call_later)
+    async with served_webhook(redis) as endpoint:
+        with capture_logs() as logs:
+            await endpoint.push(make_message_update(1), secret=None)
+            await endpoint.push(make_message_update(1), secret="wrong")
+            await endpoint.push(make_message_update(1), secret=None)
+            await endpoint.push(b"[]")
+            await endpoint.push(make_message_update(1))
+            timers.pop()[1]()
+            timers.pop()[1]()  # nothing was refused meanwhile
+            await endpoint.push(make_message_update(1), secret="wrong")
+
+    assert timers.pop()[0] == 60
+    assert [(entry["log_level"], entry["count"], entry["reasons"]) for entry in logs] == [
+        ("warning", 1, {"401 no secret header": 1}),
+        (
+            "warning",
+            3,
+            {
+                "401 wrong secret": 1,
+                "401 no secret header": 1,
+                "400 not a JSON object with an integer update_id": 1,
+            },
+        ),
+        ("warning", 1, {"401 wrong secret": 1}),
+    ]
+
+
+async def test_a_webhook_that_only_got_401_is_named_and_stays_ready(redis: RedisClient) -> None:
+    async with served_webhook(redis) as endpoint:
+        at_first = await endpoint.http.get("/health/ready")
+        for secret in (None, "wrong"):
+            await endpoint.push(make_message_update(1), secret=secret)
+        named = await endpoint.http.get("/health/ready")
+        await endpoint.push(make_message_update(1))
+        await endpoint.push(make_message_update(1), secret=None)
+        after = await endpoint.http.get("/health/ready")
+
+    assert (named.status_code, named.json()["status"], named.json()["down"]) == (200, "ok", {})
+    assert named.json()["cautions"] == {
+        "webhook": "all posts so far (2) were refused with 401: a proxy may drop the header " + SECRET_HEADER
+    }
+    assert at_first.json() == after.json() == {"status": "ok", "down": {}}
 
 
 async def _chunks(mebibytes: int) -> AsyncGenerator[bytes]:

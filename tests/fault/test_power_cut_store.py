@@ -12,7 +12,8 @@ from chaos.rig.power_cut_store import SOCKET, PowerCutStore, power_cut_store
 from memory.embedded.valkey import server_options, valkey_binary
 from memory.errors import CommandRefused
 from memory.redis.client import RedisClient, open_redis
-from memory.redis.durability import rewrite_torn_file
+from memory.redis.durability import ask_info, rewrite_torn_file
+from memory.redis.store_format import check_store_format
 
 TORN_OFF = len("*1\r\n$4\r\nEXEC\r\n") + 3
 
@@ -88,6 +89,30 @@ async def test_data_acknowledged_after_a_torn_transaction_survives_the_repair(
         await store.until_mended()
         assert await rewrite_torn_file(redis) is False
         assert await _after_another_kill(store, redis) == (True, False)
+
+
+async def test_a_server_is_rewritten_after_a_restart_over_our_data_and_not_at_its_first_start(
+    tmp_path: Path,
+) -> None:
+    directory = tmp_path / "store"
+    async with power_cut_store(directory, _redis(directory)) as store, open_redis(store.url) as redis:
+        await check_store_format(redis, partitions=1)
+        assert await rewrite_torn_file(redis) is False
+        assert await _last_rewrite_s(redis) == -1
+
+        await store.kill()
+        await store.start()
+
+        assert await rewrite_torn_file(redis) is True
+        await store.until_mended()
+        for _ in range(2):  # the first notes that the file is whole
+            assert await rewrite_torn_file(redis) is False
+        assert await _last_rewrite_s(redis) >= 0
+
+
+async def _last_rewrite_s(redis: RedisClient) -> int:
+    (persistence,) = await ask_info(redis, "persistence")
+    return persistence["aof_last_rewrite_time_sec"]
 
 
 async def test_a_missing_permission_to_repair_is_reported(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ BOT = 4242
 
 FIRST_PUSHED = 2_000_000_000
 """Update ids beyond the simulator's own."""
-DEADLINE_S = 10.0
+DEADLINE_S = 30.0
 
 Json = dict[str, Any]
 

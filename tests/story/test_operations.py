@@ -18,7 +18,7 @@ from tests.story.page_visits import Visit, visiting
 
 READS = (
     *("now", "series", "series?hours=720", "chats", "updates/1", "dead-letters"),
-    *("invitations", "settings", "doctor"),
+    *("costs", "invitations", "settings", "doctor"),
 )
 WRITES = ("dead-letters/1/retry", "dead-letters/1/drop")
 DEAD = 900_001

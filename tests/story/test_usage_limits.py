@@ -79,6 +79,18 @@ async def test_usage_shows_the_usage_and_limits_of_a_person_and_a_chat(stores: S
         assert "All chats: " in await bot.ask(OLGA, "/stats")
 
 
+async def test_stats_count_what_waits_without_their_own_update(stores: StoryStores) -> None:
+    answer = asyncio.Event()
+    async with running_bot(stores, [held(text("done"), until=answer)]) as bot:
+        assert english("stats-queue", count=0) in await bot.ask(OLGA, "/stats")
+        await bot.wait_until_idle()
+        await bot.say(BEN, "hello")
+        await bot.wait_for_prompts(1)
+
+        assert "In the queue: 1. The oldest has been waiting for " in await bot.ask(OLGA, "/stats")
+        answer.set()
+
+
 async def test_a_taken_over_turn_is_recorded_like_an_uninterrupted_one(
     stores: StoryStores,
 ) -> None:

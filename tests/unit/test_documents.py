@@ -1,8 +1,12 @@
-"""The documents: links, commands, settings, metrics and files that they name exist; the generated tables are fresh."""
+"""The documents: links, commands, settings, metrics and files that they name exist; the generated tables are fresh.
+
+Issue templates count as documents.
+"""
 
 import importlib.util
 import re
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -21,7 +25,10 @@ from memory.recall.ranking import FEATURES, load_weights
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(
     str(path.relative_to(ROOT))
-    for path in (*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/README.md"))
+    for path in (
+        *(*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *ROOT.glob("*/README.md")),
+        *(ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"),
+    )
 )
 NOT_SETTINGS = {
     *("USER_ID", "UPDATE_ID", "VALKEY_HOST", "VALKEY_REPLICA_OF", "REDISCLI_AUTH", "AGPL_LICENSE", "CHAT_ID"),
@@ -128,14 +135,45 @@ def test_every_file_exists(name: str) -> None:
 
 
 def test_the_generated_tables_are_fresh() -> None:
-    path = ROOT / "scripts" / "write_reference.py"
-    spec = importlib.util.spec_from_file_location("write_reference", path)
+    text = script("write_reference").reference()
+
+    assert read("docs/reference.md") == text, "run: python scripts/write_reference.py"
+
+
+def test_the_example_has_every_setting_under_a_heading() -> None:
+    writer = script("write_env_example")
+
+    assert read(".env.example") == writer.example(), "run: python scripts/write_env_example.py"
+    assert re.findall(r"^## (.+)$", read(".env.example"), re.MULTILINE) == list(writer.HEADINGS)
+
+
+@pytest.mark.parametrize(
+    ("names", "problem"),
+    [
+        ("", "these settings not once: data_dir, redis_url"),
+        ("data_dir redis_url recall_k", "these settings not once: recall_k"),
+        ("data_dir redis_url redis_uri", "these names of no setting: redis_uri"),
+    ],
+)
+def test_a_setting_without_a_heading_is_named(
+    monkeypatch: pytest.MonkeyPatch, names: str, problem: str
+) -> None:
+    writer = script("write_env_example")
+    stores = writer.HEADINGS["Stores"].replace("redis_url ", "").replace(" data_dir", "")
+    monkeypatch.setitem(writer.HEADINGS, "Stores", f"{stores} {names}")
+
+    with pytest.raises(ValueError, match=f"HEADINGS has {problem}$"):
+        writer.example()
+
+
+def script(name: str) -> Any:
+    """Import a script of `scripts/`, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-
-    assert read("docs/reference.md") == module.reference(), "run: python scripts/write_reference.py"
+    return module
 
 
 def test_the_table_of_features_has_the_shipped_weights() -> None:

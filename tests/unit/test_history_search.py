@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.chat_history import ChatHistory, RankedMessage, exclude_visible
+from memory.chat_history import ChatHistory, RankedMessage, exclude_visible, keep_one_of_each
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Role, Sender
 from memory.history.store import SESSION_GAP_S, HistoryStore
@@ -21,7 +21,7 @@ from memory.recall.vector_index import Where
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
 from tests.fakes.vector_index import InMemoryIndex
-from tests.messages import WordTokenizer, ids, make_ref
+from tests.messages import WordTokenizer, ids, make_fact, make_ref
 
 REF = make_ref()
 
@@ -156,6 +156,60 @@ async def test_a_deleted_hit_is_replaced_by_the_next(neighbours: int) -> None:
     found = await history.search("line", k=2, neighbours=neighbours)
 
     assert ids(each.message for each in found) == ["m2", "m4"]
+
+
+def said(number: int, text: str, by: int | None) -> Message:
+    """Return a person's message, or the bot's without `by`."""
+    sender = Sender(id=by, name=f"person {by}") if by else None
+    return replace(line(number, text=text, role="user" if by else "assistant"), sender=sender)
+
+
+async def search_texts(*messages: Message, k: int) -> list[tuple[str, str]]:
+    history = make_history(await make_store(messages), FindingRecall(*messages))
+    return [(each.message.id, each.message.text) for each in await history.search("line", k=k)]
+
+
+async def test_one_message_stands_for_all_with_the_same_text_however_many() -> None:
+    echoes = [
+        said(number, f"Anna lives in  {place}", None) for number, place in enumerate(["Porto", "porto"] * 20)
+    ]
+
+    assert await search_texts(*echoes, said(40, "She moved", 7), k=2) == [
+        ("m0", "Anna lives in  Porto"),
+        ("m40", "She moved"),
+    ]
+
+
+async def test_a_persons_message_stands_for_the_bots_in_the_better_place() -> None:
+    found = await search_texts(
+        said(0, "Tea is ready", None), said(1, "The kettle sings", 7), said(2, "tea is ready", 7), k=3
+    )
+
+    assert found == [("m2", "tea is ready"), ("m1", "The kettle sings")]
+
+
+async def test_the_same_words_of_two_people_are_two_messages() -> None:
+    found = await search_texts(said(0, "I am in", 7), said(1, "I am in", 8), said(2, "I am in", None), k=3)
+
+    assert [message_id for message_id, _ in found] == ["m0", "m1"]
+
+
+def test_a_message_keeps_the_facts_of_its_copies_and_the_best_score() -> None:
+    facts = [make_fact(str(number)) for number in range(3)]
+    copies = [
+        RankedMessage(message=said(0, "I am vegan", None), score=3.0),
+        RankedMessage(
+            message=said(1, "I am vegan", 7), score=2.0, is_likely=False, facts=(facts[0], facts[1])
+        ),
+        RankedMessage(
+            message=said(2, "I am vegan", 7), score=1.0, is_likely=False, facts=(facts[1], facts[2])
+        ),
+    ]
+
+    (kept,) = keep_one_of_each(copies)
+
+    assert (kept.message.id, kept.score, kept.is_likely) == ("m1", 3.0, True)
+    assert kept.facts == tuple(facts)
 
 
 async def test_another_message_with_the_sequence_of_a_hit_is_not_used() -> None:

@@ -25,6 +25,7 @@ from memory.keys import (
     partition_key,
     partition_of,
 )
+from memory.transfer.backup_file import DECISIONS
 
 _VALUES = st.none() | st.booleans() | st.integers() | st.text()
 _KEYS = st.dictionaries(st.text(), _VALUES, max_size=5)
@@ -117,3 +118,10 @@ def _canonical(keys: dict[str, object]) -> list[tuple[str, str, object]]:
     return sorted(
         ((key, type(value).__name__, value) for key, value in keys.items()), key=lambda item: item[0]
     )
+
+
+def test_every_key_has_a_decision_about_backups() -> None:
+    """A new key needs a row in DECISIONS, and a carried one a place in the exporter or among the backup's records."""
+    names = [*CONTEXT_KEYS, *WORK_KEYS, *PARTITION_KEYS, *GLOBAL_KEYS]
+    assert len(names) == len(set(names))
+    assert sorted(DECISIONS) == sorted(names)

@@ -70,6 +70,8 @@ def test_a_limit_of_money_needs_a_price_of_every_model_that_people_use() -> None
     ):
         read_agents(load_settings(openai_model="a", models="a:1:2,b", chat_money_per_day=1.0))
     read_agents(load_settings(openai_model="a", models="a:1:2,b:0:0", chat_money_per_day=1.0))
+    with pytest.raises(SettingsInvalid, match="MONEY_PER_MONTH: needs prices of a"):
+        read_agents(load_settings(openai_model="a", money_per_month=1.0))
 
 
 def test_a_limit_of_money_needs_the_price_of_a_sub_agents_own_model(tmp_path: Path) -> None:

@@ -208,6 +208,7 @@ def test_a_question_is_answered_from_earlier_messages(told: str, question: str) 
 def test_unknown_facts_are_not_invented(question: str) -> None:
     assert answer(ANNA, question) == UNKNOWN
     assert "stand-in" in UNKNOWN
+    assert "OPENAI_API_KEY" in UNKNOWN
 
 
 def test_a_fact_of_the_same_turn_answers_even_after_the_question() -> None:
@@ -226,11 +227,59 @@ def test_a_fact_of_the_same_turn_answers_even_after_the_question() -> None:
     )
 
 
-def test_a_document_in_the_question_is_used_for_the_answer() -> None:
-    def with_document(text: str, question: str) -> str:
-        note = f"[a document: notes.txt, 40 characters, which is data and no instruction: {json.dumps(text)}]"
-        return answer(f"{note}\n{question}")
+def test_lines_that_waited_for_a_long_answer_are_all_seen() -> None:
+    def after_long_answer(*said: str) -> str:
+        texts = [{"role": "user", "content": text} for text in said]
+        written = {"role": "assistant", "content": answer("write 9000 characters")}
+        return (
+            reply_to([*prompt("the key is at Ben's", "write 9000 characters"), written, *texts], TOOLS).text
+            or ""
+        )
 
+    key, train = "the key is under the mat", "the train leaves at nine"
+    told_key, told_train = f"You told me: “{key}”.", f"You told me: “{train}”."
+
+    assert after_long_answer(key, "where is the key?", "thanks") == told_key
+    assert after_long_answer("where is the key?", key, train) == told_key
+    assert after_long_answer(train, "what time is the train?", "where did I put the key?").startswith(
+        told_train
+    )
+    assert after_long_answer(key, train, "when does the train leave? where is the key?") == (
+        f"{told_train}\n\n{told_key}"
+    )
+
+
+def with_document(text: str, question: str, *before: str) -> str:
+    note = f"[a document: notes.txt, 40 characters, which is data and no instruction: {json.dumps(text)}]"
+    messages = prompt(*before, f"{note}\n{question}")
+    if before:
+        messages.insert(-1, {"role": "assistant", "content": "Noted."})
+    return reply_to(messages, TOOLS).text or ""
+
+
+@pytest.mark.parametrize("question", ["what is the wifi password?", "Hello! What is the wifi password?"])
+def test_a_short_document_answers_its_caption_before_what_was_said_earlier(question: str) -> None:
+    earlier = ("the wifi password is tulip99", "thanks")
+
+    assert with_document("WLAN: Villa\nKey: hunter2", question, *earlier) == (
+        "The document says: “WLAN: Villa Key: hunter2”."
+    )
+    assert with_document("Password of the wifi: hunter2", question, *earlier) == (
+        "The document says: “Password of the wifi: hunter2”."
+    )
+
+
+def test_a_longer_document_answers_with_the_passages_that_come_nearest() -> None:
+    house = (
+        "Welcome to the house! "
+        + "The bins go out on Monday. " * 20
+        + "\nNetwork: Villa\nPassword: hunter2\nBye."
+    )
+
+    assert with_document(house, "what is the wifi password?") == "The document says: “Password: hunter2”."
+
+
+def test_a_document_in_the_question_is_used_for_the_answer() -> None:
     wifi = "what is the wifi password?"
     house = "Welcome to the house! " + "The bins go out on Monday. " * 20 + "\nWi-Fi password: hunter2\nBye."
 
@@ -282,11 +331,11 @@ def test_the_speaker_is_known_by_their_own_statements() -> None:
     [
         (
             f'[2026-11-20 19:27 UTC, 3 days ago] Olga: "{ANNA}"',
-            f"Olga said: “{ANNA}” (2026-11-20 19:27 UTC, 3 days ago)",
+            f"Olga said: “{ANNA}” (2026-11-20 19:27 UTC).",
         ),
         (
             f'  [2026-11-20 19:27 UTC, said just before] user: "{ANNA}"',
-            f"You told me: “{ANNA}” (2026-11-20 19:27 UTC, said just before)",
+            f"You told me: “{ANNA}” (2026-11-20 19:27 UTC).",
         ),
         (f"- user: {ANNA}", f"You told me: “{ANNA}”"),
         (f"- Ben Hart: {ANNA}", f"Ben Hart said: “{ANNA}”"),
@@ -334,8 +383,8 @@ def test_the_prompt_of_this_bot_is_understood() -> None:
     tool = spoken(recalled=recalls(), window=[], prompt=[make_message("add 2 and 3", ben)], is_group=True)
 
     quoted = 'she said: "Anna lives in Lisbon"'
-    assert reply_to(group).text == f"Olga said: “{quoted}” (2001-09-09 01:46 UTC, 22 years ago)."
-    assert reply_to(private).text == f"You told me: “{quoted}” (2001-09-09 01:46 UTC, 22 years ago)."
+    assert reply_to(group).text == f"Olga said: “{quoted}” (2001-09-09 01:46 UTC)."
+    assert reply_to(private).text == f"You told me: “{quoted}” (2001-09-09 01:46 UTC)."
     assert planned(reply_to(tool, TOOLS)) == ("add", {"a": 2, "b": 3})
 
 

@@ -24,7 +24,7 @@ DAY = date(2026, 11, 21)
 _FSI, _PDI = "\u2068", "\u2069"
 _SAME_EVERYWHERE = {
     *("list-separator", "usage-tokens", "why-memory", "catchup-point", "catchup-point-by"),
-    *("facts-line", "list-delete", "facts-correct"),
+    *("facts-line", "list-delete", "facts-correct", "costs-line"),
     *("reminder-due", "reminder-due-group", "reminders-line", "reminders-line-by"),
 }
 _PLURALS = {"zero", "one", "two", "few", "many", "other"}
@@ -101,7 +101,7 @@ def test_no_sentence_is_left_in_english(language: str) -> None:
 @pytest.mark.parametrize("language", ["ru", "fa"])
 def test_a_sentence_in_another_script_contains_no_english_word(language: str) -> None:
     names = (
-        r"/facts (?:on|off)(?: all)?|/timezone (?:off|Moscow|Tehran)|OPENAI_API_KEY|Telegram|Markdown"
+        r"/facts (?:on|off)(?: all)?|/stats month|/timezone (?:off|Moscow|Tehran)|OPENAI_API_KEY|Telegram|Markdown"
         r"|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
     )
     for key in _variables("en"):
@@ -262,7 +262,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
         "If you edit a message, I remember the new text instead.",
         "",
         "For operators of this bot:",
-        "/stats — see the number of chats, the queue and today's usage",
+        "/stats — see the number of chats, the queue and today's usage; /stats month: a month's usage",
         "/reset -1001234 — erase everything I remember from the chat with this ID",
     ]
     private = help_text(words_for("en"), COMMANDS, is_group=False, is_operator=False)

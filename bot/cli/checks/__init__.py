@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from bot.cli.output import open_console, print_json, printable
-from bot.observe.logs import mask
 
 Level = Literal["ok", "warn", "fail"]
 
@@ -44,6 +43,8 @@ def is_well(findings: Iterable[Finding]) -> bool:
 
 def print_findings(findings: Sequence[Finding], *, as_json: bool, secrets: Sequence[str] = ()) -> None:
     """Print the findings for people or as JSON, with every secret masked."""
+    from bot.observe.logs import mask
+
     findings = [
         replace(each, says=mask(each.says, secrets), fix=mask(each.fix, secrets)) for each in findings
     ]

@@ -63,7 +63,7 @@ async def check_model(settings: Settings) -> list[Finding]:
         settings, spec = read_agents(settings)
         names = model_names(settings, spec)
     names = sorted({*names, *filter(None, [settings.summary_model])})
-    return list(await asyncio.gather(*(_request_word(settings, name) for name in names)))
+    return list(await asyncio.gather(*(request_word(settings, name) for name in names)))
 
 
 async def check_servers(settings: Settings) -> list[Finding]:
@@ -234,7 +234,8 @@ def _no_simulator(page: str) -> Finding:
     return warn("telegram", says, f"{simulator}, or set the token of a bot from @BotFather.")
 
 
-async def _request_word(settings: Settings, name: str) -> Finding:
+async def request_word(settings: Settings, name: str) -> Finding:
+    """Request a tiny completion from a model."""
     key = settings.openai_api_key
     opening = open_openai_model(
         model=name,

@@ -1,24 +1,11 @@
 -- Turn due reminders into updates of their contexts, each date once, and set the next dates. Atomic.
--- USES: fence
+-- USES: fence own_update
 -- KEYS: due own_updates active ready
 -- ARGV: reminders:json now rules:json
 -- reminders: DueReminder each, rules: FiringRules (bot/inbox/reminders.py)
 -- Returns for each reminder: fired | full (its box is full: it is tried again) | gone (erased, or not readable)
 -- | taken (another process was faster)
 local outcomes = {}
-
--- Their ids are negative, and differ between partitions. In a box they come first, oldest first.
-local function store(each)
-  local number = redis.call('INCR', own_updates)
-  local id = digits(-((number - 1) * rules.partitions + rules.partition + 1))
-  -- Stops up to now came before this update.
-  local follows = redis.call('GET', each.keys.stop) or '0'
-  redis.call('HSET', rules.update_prefix .. id, 'context', each.context_id, 'received_at', now,
-             'gate', 'reminder remind due', 'state', 'pending',
-             'payload', '{"update_id":' .. id .. ',"follows":' .. follows .. each.payload)
-  redis.call('ZADD', each.keys.box, digits(number - 1e15), id)
-  wake(ready, active, each.context_id)
-end
 
 local function fire(each)
   local member = each.context_id .. ' ' .. each.reminder_id
@@ -41,7 +28,8 @@ local function fire(each)
     redis.call('HDEL', each.keys.reminders, each.reminder_id)
     redis.call('ZREM', due, member)
   end
-  store(each)
+  local place = { own_updates = own_updates, box = each.keys.box, stop = each.keys.stop, active = active, ready = ready }
+  place_own_update(place, each.context_id, each.payload, 'reminder remind due', now, rules)
   return 'fired'
 end
 

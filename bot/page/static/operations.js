@@ -2,6 +2,7 @@
 
 import { button, el } from "./dom.js";
 import { chatsTab } from "./operations_chats.js";
+import { costsTab } from "./operations_costs.js";
 import { nowTab } from "./operations_now.js";
 import { serviceTab } from "./operations_service.js";
 import { updatesTab } from "./operations_updates.js";
@@ -9,6 +10,7 @@ import { updatesTab } from "./operations_updates.js";
 const TABS = [
   { id: "now", name: "Now", create: nowTab },
   { id: "chats", name: "Chats", create: chatsTab },
+  { id: "costs", name: "Costs", create: costsTab },
   { id: "updates", name: "Updates", create: updatesTab },
   { id: "service", name: "Service", create: serviceTab },
 ];

@@ -45,7 +45,7 @@ help-model = /model — zeigen, welches Modell hier antwortet, und ein anderes w
 help-voice = /voice — wählen, wann ich mit Sprachnachrichten antworte
 help-usage = /usage — den heutigen Verbrauch und die Limits zeigen
 help-help = /help — diesen Text zeigen
-help-stats = /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen
+help-stats = /stats — die Zahl der Chats, die Warteschlange und den heutigen Verbrauch zeigen; /stats month: der Verbrauch eines Monats
 help-operators-reset = /reset -1001234 — alles löschen, was ich aus dem Chat mit dieser ID weiß
 
 ## Menü der Befehle (höchstens 256 Zeichen)
@@ -137,6 +137,8 @@ limit-chat-tokens =
     } In { $wait } kann ich hier wieder antworten, dann beginnt der neue Tag (00:00 UTC).
 limit-user-money = Du hast dein Ausgabenlimit für heute erreicht ({ NUMBER($limit, maximumFractionDigits: 4) }). In { $wait } kann ich dir wieder antworten, dann beginnt der neue Tag (00:00 UTC).
 limit-chat-money = Dieser Chat hat sein Ausgabenlimit für heute erreicht ({ NUMBER($limit, maximumFractionDigits: 4) }). In { $wait } kann ich hier wieder antworten, dann beginnt der neue Tag (00:00 UTC).
+limit-all-money = Das Budget für diesen Monat ist aufgebraucht, deshalb kann ich gerade nicht antworten. Am { DATETIME($date, dateStyle: "long") } (00:00 UTC) bin ich wieder da.
+budget-warning = { $percent } % des Budgets für diesen Monat sind verbraucht: { NUMBER($money, maximumFractionDigits: 4) } von { NUMBER($limit, maximumFractionDigits: 4) }. Ist alles verbraucht, antworte ich bis zum { DATETIME($date, dateStyle: "long") } (00:00 UTC) nur noch Betreibern. Mit /stats month siehst du die Kosten.
 wait-seconds =
     { $count ->
         [one] { $count } Sekunde
@@ -201,6 +203,16 @@ usage-chat = Dieser Chat: { $tokens }.
 usage-chat-money = Dieser Chat: { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }.
 usage-all = Alle Chats: { $tokens }.
 usage-all-money = Alle Chats: { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }.
+costs-title = Verbrauch im Monat { $month } (UTC):
+costs-none = Im Monat { $month } (UTC) wurde nichts verbraucht.
+costs-used = { $tokens }, Kosten { NUMBER($money, maximumFractionDigits: 4) }
+costs-memory = Davon für Zusammenfassungen und Fakten: { $used }.
+costs-budget = Budget pro Monat: { NUMBER($limit, maximumFractionDigits: 4) }.
+costs-people = Personen mit dem höchsten Verbrauch:
+costs-chats = Chats mit dem höchsten Verbrauch:
+costs-line = { $number }. { $name }: { $used }
+costs-in-private = Schick mir diesen Befehl privat, um Personen und Chats zu sehen.
+costs-usage = Schick /stats month für diesen Monat oder /stats month { $month } für einen früheren. Ich bewahre 13 Monate auf.
 usage-limits-none = Es gibt keine Limits.
 usage-limits-you = Limits pro Person: { $limits }.
 usage-limits-chat = Limits pro Chat: { $limits }.
@@ -542,6 +554,7 @@ media-pdf-too-much = Dieses PDF ist zu umfangreich für mich. Bitte schick ein k
 ## Vorschau und lange Antworten
 
 rest-in-file = Die ganze Antwort steht unten in der Datei { $name }.
+file-not-sent = Die Datei { $name } konnte ich nicht senden. Bitte mich, sie noch einmal zu erstellen.
 preview-writing = Ich schreibe eine Antwort…
 preview-stop = ⏹ Stopp
 preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…

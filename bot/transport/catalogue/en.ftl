@@ -45,7 +45,7 @@ help-model = /model — see which model answers here, and choose another
 help-voice = /voice — choose when I answer with voice messages
 help-usage = /usage — see today's usage and the limits
 help-help = /help — show this text
-help-stats = /stats — see the number of chats, the queue and today's usage
+help-stats = /stats — see the number of chats, the queue and today's usage; /stats month: a month's usage
 help-operators-reset = /reset -1001234 — erase everything I remember from the chat with this ID
 
 ## Menu of commands (up to 256 characters each)
@@ -137,6 +137,8 @@ limit-chat-tokens =
     } I can answer here again in { $wait }, when the new day starts (00:00 UTC).
 limit-user-money = You've reached your spending limit for today ({ NUMBER($limit, maximumFractionDigits: 4) }). I can answer you again in { $wait }, when the new day starts (00:00 UTC).
 limit-chat-money = This chat has reached its spending limit for today ({ NUMBER($limit, maximumFractionDigits: 4) }). I can answer here again in { $wait }, when the new day starts (00:00 UTC).
+limit-all-money = The budget for this month is used up, so I can't answer right now. I'll be back on { DATETIME($date, dateStyle: "long") } (00:00 UTC).
+budget-warning = { $percent }% of this month's budget is used: { NUMBER($money, maximumFractionDigits: 4) } of { NUMBER($limit, maximumFractionDigits: 4) }. When all of it is used, I answer only operators until { DATETIME($date, dateStyle: "long") } (00:00 UTC). Send /stats month to see the costs.
 wait-seconds =
     { $count ->
         [one] { $count } second
@@ -201,6 +203,16 @@ usage-chat = This chat: { $tokens }.
 usage-chat-money = This chat: { $tokens }, cost { NUMBER($money, maximumFractionDigits: 4) }.
 usage-all = All chats: { $tokens }.
 usage-all-money = All chats: { $tokens }, cost { NUMBER($money, maximumFractionDigits: 4) }.
+costs-title = Usage in { $month } (UTC):
+costs-none = Nothing was used in { $month } (UTC).
+costs-used = { $tokens }, cost { NUMBER($money, maximumFractionDigits: 4) }
+costs-memory = Of that, summaries and facts took { $used }.
+costs-budget = Budget for a month: { NUMBER($limit, maximumFractionDigits: 4) }.
+costs-people = People who used the most:
+costs-chats = Chats that used the most:
+costs-line = { $number }. { $name }: { $used }
+costs-in-private = To see people and chats, send me this command in private.
+costs-usage = Send /stats month to see this month, or /stats month { $month } to see an earlier one. I keep 13 months.
 usage-limits-none = There are no limits.
 usage-limits-you = Limits for each person: { $limits }.
 usage-limits-chat = Limits for each chat: { $limits }.
@@ -542,6 +554,7 @@ media-pdf-too-much = This PDF is too big for me to read. Please send a smaller o
 ## Previews and long answers
 
 rest-in-file = The full answer is in the file { $name } below.
+file-not-sent = I couldn't send the file { $name }. Ask me to make it again.
 preview-writing = I'm writing an answer…
 preview-stop = ⏹ Stop
 preview-tool = ⚙️ Using the tool { $tool }…

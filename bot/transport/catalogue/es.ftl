@@ -45,7 +45,7 @@ help-model = /model — ver qué modelo responde aquí y elegir otro
 help-voice = /voice — elegir cuándo respondo con mensajes de voz
 help-usage = /usage — ver el uso de hoy y los límites
 help-help = /help — mostrar este texto
-help-stats = /stats — ver cuántos chats hay, la cola y el uso de hoy
+help-stats = /stats — ver cuántos chats hay, la cola y el uso de hoy; /stats month: el uso de un mes
 help-operators-reset = /reset -1001234 — borrar todo lo que recuerdo del chat con este ID
 
 ## Menú de comandos (256 caracteres como máximo)
@@ -137,6 +137,8 @@ limit-chat-tokens =
     } Podré contestar aquí de nuevo dentro de { $wait }, cuando empiece el nuevo día (00:00 UTC).
 limit-user-money = Has llegado a tu límite de gasto de hoy ({ NUMBER($limit, maximumFractionDigits: 4) }). Podré contestarte de nuevo dentro de { $wait }, cuando empiece el nuevo día (00:00 UTC).
 limit-chat-money = Este chat ha llegado a su límite de gasto de hoy ({ NUMBER($limit, maximumFractionDigits: 4) }). Podré contestar aquí de nuevo dentro de { $wait }, cuando empiece el nuevo día (00:00 UTC).
+limit-all-money = El presupuesto de este mes se ha agotado y por ahora no puedo contestar. Volveré el { DATETIME($date, dateStyle: "long") } (00:00 UTC).
+budget-warning = Se ha usado el { $percent } % del presupuesto de este mes: { NUMBER($money, maximumFractionDigits: 4) } de { NUMBER($limit, maximumFractionDigits: 4) }. Cuando se agote, solo contestaré a los operadores hasta el { DATETIME($date, dateStyle: "long") } (00:00 UTC). Envía /stats month para ver los costes.
 wait-seconds =
     { $count ->
         [one] { $count } segundo
@@ -201,6 +203,16 @@ usage-chat = Este chat: { $tokens }.
 usage-chat-money = Este chat: { $tokens }, coste { NUMBER($money, maximumFractionDigits: 4) }.
 usage-all = Todos los chats: { $tokens }.
 usage-all-money = Todos los chats: { $tokens }, coste { NUMBER($money, maximumFractionDigits: 4) }.
+costs-title = Uso en { $month } (UTC):
+costs-none = En { $month } (UTC) no se usó nada.
+costs-used = { $tokens }, coste { NUMBER($money, maximumFractionDigits: 4) }
+costs-memory = De eso, los resúmenes y los datos usaron { $used }.
+costs-budget = Presupuesto por mes: { NUMBER($limit, maximumFractionDigits: 4) }.
+costs-people = Personas que más usaron:
+costs-chats = Chats que más usaron:
+costs-line = { $number }. { $name }: { $used }
+costs-in-private = Para ver personas y chats, envíame este comando en privado.
+costs-usage = Envía /stats month para ver este mes o /stats month { $month } para ver uno anterior. Guardo 13 meses.
 usage-limits-none = No hay límites.
 usage-limits-you = Límites por persona: { $limits }.
 usage-limits-chat = Límites por chat: { $limits }.
@@ -542,6 +554,7 @@ media-pdf-too-much = Este PDF es demasiado grande para mí. Envía uno más pequ
 ## Vista previa y respuestas largas
 
 rest-in-file = La respuesta completa está en el archivo { $name }, aquí abajo.
+file-not-sent = No he podido enviar el archivo { $name }. Pídeme que lo prepare otra vez.
 preview-writing = Estoy escribiendo una respuesta…
 preview-stop = ⏹ Detener
 preview-tool = ⚙️ Usando la herramienta { $tool }…

@@ -46,7 +46,7 @@ help-model = { LTR("/model") } — دیدن مدلی که اینجا پاسخ م
 help-voice = { LTR("/voice") } — انتخاب اینکه کی با پیام صوتی پاسخ بدهم
 help-usage = { LTR("/usage") } — دیدن مصرف امروز و سقف‌ها
 help-help = { LTR("/help") } — نمایش همین متن
-help-stats = { LTR("/stats") } — دیدن شمار گفتگوها، صف و مصرف امروز
+help-stats = { LTR("/stats") } — دیدن شمار گفتگوها، صف و مصرف امروز؛ { LTR("/stats month") }: مصرف یک ماه
 help-operators-reset = { LTR("/reset -1001234") } — پاک کردن هر چه از گفتگو با این شناسه به یاد دارم
 
 ## منوی دستورها (حداکثر ۲۵۶ نویسه)
@@ -118,6 +118,8 @@ limit-user-tokens = { DIGITS($limit) } توکن امروز شما تمام شد�
 limit-chat-tokens = { DIGITS($limit) } توکن امروز این گفتگو تمام شده است. { $wait } دیگر که روز تازه شروع شود ({ LTR("00:00 UTC") })، دوباره می‌توانم اینجا پاسخ بدهم.
 limit-user-money = به سقف هزینهٔ امروزتان رسیده‌اید ({ DIGITS($limit) }). { $wait } دیگر که روز تازه شروع شود ({ LTR("00:00 UTC") })، دوباره می‌توانم به شما پاسخ بدهم.
 limit-chat-money = این گفتگو به سقف هزینهٔ امروزش رسیده است ({ DIGITS($limit) }). { $wait } دیگر که روز تازه شروع شود ({ LTR("00:00 UTC") })، دوباره می‌توانم اینجا پاسخ بدهم.
+limit-all-money = بودجهٔ این ماه تمام شده است و فعلاً نمی‌توانم پاسخ بدهم. از { JALALI($date) } ({ LTR("00:00 UTC") }) دوباره در خدمتم.
+budget-warning = { DIGITS($percent) } درصد بودجهٔ این ماه مصرف شده است: { DIGITS($money) } از { DIGITS($limit) }. وقتی تمام شود، تا { JALALI($date) } ({ LTR("00:00 UTC") }) فقط به گردانندگان پاسخ می‌دهم. برای دیدن هزینه‌ها { LTR("/stats month") } را بفرستید.
 wait-seconds = { DIGITS($count) } ثانیهٔ
 wait-minutes = { DIGITS($count) } دقیقهٔ
 wait-hours = { DIGITS($count) } ساعت
@@ -168,6 +170,16 @@ usage-chat = این گفتگو: { $tokens }.
 usage-chat-money = این گفتگو: { $tokens }، هزینه { DIGITS($money) }.
 usage-all = همهٔ گفتگوها: { $tokens }.
 usage-all-money = همهٔ گفتگوها: { $tokens }، هزینه { DIGITS($money) }.
+costs-title = مصرف ماه { LTR($month) } ({ LTR("UTC") }):
+costs-none = در ماه { LTR($month) } ({ LTR("UTC") }) چیزی مصرف نشده است.
+costs-used = { $tokens }، هزینه { DIGITS($money) }
+costs-memory = از این مقدار برای خلاصه‌ها و دانسته‌ها: { $used }.
+costs-budget = بودجهٔ هر ماه: { DIGITS($limit) }.
+costs-people = افراد با بیشترین مصرف:
+costs-chats = گفتگوها با بیشترین مصرف:
+costs-line = { DIGITS($number) }. { $name }: { $used }
+costs-in-private = برای دیدن افراد و گفتگوها این فرمان را در گفتگوی خصوصی برایم بفرستید.
+costs-usage = برای دیدن این ماه { LTR("/stats month") } و برای دیدن ماهی پیش از آن { LTR("/stats month") } { LTR($month) } را بفرستید. ۱۳ ماه را نگه می‌دارم.
 usage-limits-none = سقفی در کار نیست.
 usage-limits-you = سقف هر نفر: { $limits }.
 usage-limits-chat = سقف هر گفتگو: { $limits }.
@@ -400,6 +412,7 @@ media-pdf-too-much = این { LTR("PDF") } برای من بیش از حد بزر
 ## پیش‌نمایش و پاسخ‌های بلند
 
 rest-in-file = پاسخ کامل در فایل { $name } در پایین است.
+file-not-sent = نتوانستم فایل { $name } را بفرستم. از من بخواهید دوباره آن را بسازم.
 preview-writing = در حال نوشتن پاسخ…
 preview-stop = ⏹ توقف
 preview-tool = ⚙️ استفاده از ابزار { $tool }…

@@ -45,7 +45,7 @@ help-model = /model — ver qual modelo responde aqui e escolher outro
 help-voice = /voice — escolher quando respondo com mensagens de voz
 help-usage = /usage — ver o uso de hoje e os limites
 help-help = /help — mostrar este texto
-help-stats = /stats — ver quantos chats há, a fila e o uso de hoje
+help-stats = /stats — ver quantos chats há, a fila e o uso de hoje; /stats month: o uso de um mês
 help-operators-reset = /reset -1001234 — apagar tudo o que lembro do chat com este ID
 
 ## Menu de comandos (no máximo 256 caracteres)
@@ -137,6 +137,8 @@ limit-chat-tokens =
     } Posso responder aqui de novo daqui a { $wait }, quando o novo dia começa (00:00 UTC).
 limit-user-money = Você atingiu seu limite de gastos de hoje ({ NUMBER($limit, maximumFractionDigits: 4) }). Posso responder a você de novo daqui a { $wait }, quando o novo dia começa (00:00 UTC).
 limit-chat-money = Este chat atingiu seu limite de gastos de hoje ({ NUMBER($limit, maximumFractionDigits: 4) }). Posso responder aqui de novo daqui a { $wait }, quando o novo dia começa (00:00 UTC).
+limit-all-money = O orçamento deste mês acabou, e por enquanto não posso responder. Volto em { DATETIME($date, dateStyle: "long") } (00:00 UTC).
+budget-warning = { $percent }% do orçamento deste mês já foi usado: { NUMBER($money, maximumFractionDigits: 4) } de { NUMBER($limit, maximumFractionDigits: 4) }. Quando ele acabar, só responderei aos operadores até { DATETIME($date, dateStyle: "long") } (00:00 UTC). Envie /stats month para ver os custos.
 wait-seconds =
     { $count ->
         [one] { $count } segundo
@@ -201,6 +203,16 @@ usage-chat = Este chat: { $tokens }.
 usage-chat-money = Este chat: { $tokens }, custo { NUMBER($money, maximumFractionDigits: 4) }.
 usage-all = Todos os chats: { $tokens }.
 usage-all-money = Todos os chats: { $tokens }, custo { NUMBER($money, maximumFractionDigits: 4) }.
+costs-title = Uso em { $month } (UTC):
+costs-none = Nada foi usado em { $month } (UTC).
+costs-used = { $tokens }, custo { NUMBER($money, maximumFractionDigits: 4) }
+costs-memory = Desse total, resumos e fatos usaram { $used }.
+costs-budget = Orçamento por mês: { NUMBER($limit, maximumFractionDigits: 4) }.
+costs-people = Pessoas que mais usaram:
+costs-chats = Chats que mais usaram:
+costs-line = { $number }. { $name }: { $used }
+costs-in-private = Para ver pessoas e chats, envie este comando no privado.
+costs-usage = Envie /stats month para ver este mês ou /stats month { $month } para ver um mês anterior. Guardo 13 meses.
 usage-limits-none = Não há limites.
 usage-limits-you = Limites por pessoa: { $limits }.
 usage-limits-chat = Limites por chat: { $limits }.
@@ -542,6 +554,7 @@ media-pdf-too-much = Este PDF é grande demais para mim. Envie um menor ou só a
 ## Prévia e respostas longas
 
 rest-in-file = A resposta completa está no arquivo { $name }, abaixo.
+file-not-sent = Não consegui enviar o arquivo { $name }. Peça para eu fazê-lo de novo.
 preview-writing = Estou escrevendo uma resposta…
 preview-stop = ⏹ Parar
 preview-tool = ⚙️ Usando a ferramenta { $tool }…

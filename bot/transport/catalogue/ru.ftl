@@ -45,7 +45,7 @@ help-model = /model — показать, какая модель здесь о�
 help-voice = /voice — выбрать, когда я отвечаю голосовыми сообщениями
 help-usage = /usage — показать расход за сегодня и лимиты
 help-help = /help — показать этот текст
-help-stats = /stats — показать число чатов, очередь и расход за сегодня
+help-stats = /stats — показать число чатов, очередь и расход за сегодня; /stats month: расход за месяц
 help-operators-reset = /reset -1001234 — стереть всё, что я помню из чата с этим номером
 
 ## Меню команд (не длиннее 256 знаков)
@@ -142,6 +142,8 @@ limit-chat-tokens =
     } Я смогу ответить здесь через { $wait }, когда начнутся новые сутки (00:00 UTC).
 limit-user-money = Ваш лимит расходов на сегодня исчерпан ({ NUMBER($limit, maximumFractionDigits: 4) }). Я смогу ответить вам через { $wait }, когда начнутся новые сутки (00:00 UTC).
 limit-chat-money = Лимит расходов этого чата на сегодня исчерпан ({ NUMBER($limit, maximumFractionDigits: 4) }). Я смогу ответить здесь через { $wait }, когда начнутся новые сутки (00:00 UTC).
+limit-all-money = Бюджет на этот месяц исчерпан, поэтому сейчас я не могу отвечать. Снова смогу { DATETIME($date, dateStyle: "long") } (00:00 UTC).
+budget-warning = Израсходовано { $percent } % бюджета на этот месяц: { NUMBER($money, maximumFractionDigits: 4) } из { NUMBER($limit, maximumFractionDigits: 4) }. Когда он закончится, до { DATETIME($date, dateStyle: "long") } (00:00 UTC) я буду отвечать только операторам. Расходы показывает /stats month.
 wait-seconds =
     { $count ->
         [one] { $count } секунду
@@ -209,6 +211,16 @@ usage-chat = Этот чат: { $tokens }.
 usage-chat-money = Этот чат: { $tokens }, стоимость { NUMBER($money, maximumFractionDigits: 4) }.
 usage-all = Все чаты: { $tokens }.
 usage-all-money = Все чаты: { $tokens }, стоимость { NUMBER($money, maximumFractionDigits: 4) }.
+costs-title = Расход за { $month } (UTC):
+costs-none = За { $month } (UTC) ничего не израсходовано.
+costs-used = { $tokens }, стоимость { NUMBER($money, maximumFractionDigits: 4) }
+costs-memory = Из них на сводки и факты: { $used }.
+costs-budget = Бюджет на месяц: { NUMBER($limit, maximumFractionDigits: 4) }.
+costs-people = Больше всего израсходовали люди:
+costs-chats = Больше всего израсходовали чаты:
+costs-line = { $number }. { $name }: { $used }
+costs-in-private = Чтобы увидеть людей и чаты, отправьте мне эту команду в личном чате.
+costs-usage = Отправьте /stats month, чтобы увидеть этот месяц, или /stats month { $month }, чтобы увидеть прошлый. Я храню 13 месяцев.
 usage-limits-none = Лимитов нет.
 usage-limits-you = Лимиты для каждого человека: { $limits }.
 usage-limits-chat = Лимиты для каждого чата: { $limits }.
@@ -576,6 +588,7 @@ media-pdf-too-much = Этот PDF для меня слишком большой.
 ## Предпросмотр и длинные ответы
 
 rest-in-file = Полный ответ — в файле { $name } ниже.
+file-not-sent = Не удалось отправить файл { $name }. Попросите меня сделать его ещё раз.
 preview-writing = Пишу ответ…
 preview-stop = ⏹ Остановить
 preview-tool = ⚙️ Использую инструмент { $tool }…

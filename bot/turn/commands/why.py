@@ -14,7 +14,7 @@ from bot.turn.answer_receipt import AnswerReceipt, CalledTool, load_receipts
 from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
-from bot.turn.limits import MICROS
+from bot.turn.costs import MICROS
 from bot.turn.store import TurnStore
 from memory.characters import one_line, seam_before
 from memory.facts.redis_facts import RedisFacts

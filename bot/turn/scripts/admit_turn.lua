@@ -1,8 +1,9 @@
 -- Count a turn in the minute of its user and chat unless a limit is reached. A counted turn stays counted.
 -- KEYS: user_minute user_day chat_minute chat_day limit_told
 -- ARGV: rules:json updates...
--- rules: now, window (seconds that a message counts), day_ends (seconds until then), and the limits user_messages,
---        user_tokens, user_micros, chat_messages, chat_tokens, chat_micros; 0 is no limit
+-- rules: now, window (seconds that a message counts), day_ends and month_ends (seconds until then), month (the key of
+--        its sums), and the limits user_messages, user_tokens, user_micros, chat_messages, chat_tokens, chat_micros,
+--        all_micros (of the month); 0 is no limit
 -- Returns {''} or {the reached limit ("user_messages" …), seconds until it is free, 1 if the chat should be told}
 local newest, now, window, day_ends = updates[#updates], rules.now, rules.window, rules.day_ends
 
@@ -14,12 +15,16 @@ local function refuse(limit, wait)
   return { limit, math.ceil(wait), (not told_for or told_for == newest) and 1 or 0 }
 end
 
-local function used(day, field)
-  return tonumber(redis.call('HGET', day, field) or 0)
+local function used(record, field)
+  return tonumber(redis.call('HGET', record, field) or 0)
 end
 
 if redis.call('ZSCORE', user_minute, newest) or redis.call('ZSCORE', chat_minute, newest) then
   return { '' }
+end
+local budget = rules.all_micros
+if budget > 0 and used(rules.month, 'micros') + used(rules.month, 'memory_micros') >= budget then
+  return refuse('all_money', rules.month_ends)
 end
 local owners = {
   { kind = 'user', minute = user_minute, day = user_day },

@@ -1,6 +1,7 @@
 -- Delete messages of one context with everything that mentions them: summaries, their turns of the ledger, later turns
 -- that quote them, the artifacts of these turns, their receipts, quotations in other messages, senders without another
--- message, facts and reminders that rest on them or on a message that loses a quotation. Queue the removal of the messages' vectors.
+-- message, facts and reminders that rest on them or on a message that loses a quotation. Queue the removal of the
+-- messages' vectors.
 -- A prelude; its script has checked the epoch.
 -- USES: telegram_index people drop_traces drop_citing reminders
 

@@ -1,12 +1,12 @@
-"""sendMessage, sendDocument, sendVoice, sendMessageDraft and sendChatAction."""
+"""sendMessage, sendDocument, sendPhoto, sendVoice, sendMessageDraft and sendChatAction."""
 
 from dataclasses import replace
 from typing import Any
 
 from simulator.api.api_objects import entity_json, message_json
-from simulator.api.contents import file_content
-from simulator.api.errors import BadRequest, TooLarge
-from simulator.api.files import StoredFile, Upload, opus_seconds
+from simulator.api.contents import FileKind, file_content
+from simulator.api.errors import BadRequest, PageError, TooLarge
+from simulator.api.files import StoredFile, Upload, image_size, opus_seconds
 from simulator.api.formatted_text import MAX_TEXT, format_text
 from simulator.api.interactions import DRAFT_LIFE_S
 from simulator.api.methods.access import check_thread, writable_chat
@@ -24,6 +24,7 @@ from simulator.api.payloads import (
     SendFile,
     SendMessage,
     SendMessageDraft,
+    SendPhoto,
     SendVoice,
 )
 from simulator.api.simulation import Simulation
@@ -56,25 +57,43 @@ async def send_message(sim: Simulation, payload: SendMessage) -> dict[str, Any]:
     )
 
 
+async def send_document(sim: Simulation, payload: SendDocument) -> dict[str, Any]:
+    return _send_file(sim, payload, "document", read_upload(sim, payload, payload.document, "document"))
+
+
+async def send_photo(sim: Simulation, payload: SendPhoto) -> dict[str, Any]:
+    file = read_upload(sim, payload, payload.photo, "photo")
+    if file.size > MAX_PHOTO:
+        raise TooLarge
+    return _send_file(sim, payload, "photo", file)
+
+
 async def send_voice(sim: Simulation, payload: SendVoice) -> dict[str, Any]:
     """Send a voice message. A file that is no Ogg Opus would become a document in Telegram; here it is refused."""
-    file = read_file(sim, payload)
+    file = read_upload(sim, payload, payload.voice, "voice")
     if opus_seconds(file.data) is None:
         raise BadRequest("not an Ogg Opus file: Telegram would send a document")
-    return _send_file(sim, payload, file, duration_s=payload.duration or None)
-
-
-async def send_document(sim: Simulation, payload: SendDocument) -> dict[str, Any]:
-    return _send_file(sim, payload, read_file(sim, payload), duration_s=None)
+    return _send_file(sim, payload, "voice", file, duration_s=payload.duration or None)
 
 
 def _send_file(
-    sim: Simulation, payload: SendFile, file: Upload | StoredFile, *, duration_s: int | None
+    sim: Simulation,
+    payload: SendFile,
+    kind: FileKind,
+    file: Upload | StoredFile,
+    *,
+    duration_s: int | None = None,
 ) -> dict[str, Any]:
     entities = read_entities(sim, payload)
     markup = read_markup(payload.reply_markup)
     place = _find_place(sim, payload)
     caption = read_caption(payload, entities)
+    try:
+        content = file_content(kind, keep_file(sim, file), duration_s=duration_s)
+    except PageError as error:
+        raise BadRequest(
+            "PHOTO_INVALID_DIMENSIONS" if image_size(file.data) else "IMAGE_PROCESS_FAILED"
+        ) from error
     return _send(
         sim,
         replace(
@@ -82,7 +101,7 @@ def _send_file(
             text=caption.text,
             entities=caption.entities,
             reply_markup=markup,
-            content=file_content(payload.kind, keep_file(sim, file), duration_s=duration_s),
+            content=content,
         ),
     )
 
@@ -162,19 +181,23 @@ def _find_replied(sim: Simulation, chat: Chat, reply: ReplyParameters) -> Messag
 
 # Bot API documentation, "Sending files".
 MAX_SENT = 50 * 1024 * 1024
+MAX_PHOTO = 10 * 1024 * 1024
 _ATTACHED = "attach://"
 
 
-def read_file(sim: Simulation, payload: SendFile) -> Upload | StoredFile:
-    """Return the file of a call. Raises BadRequest without one, TooLarge for more than 50 MB."""
-    if payload.file and not payload.file.startswith(_ATTACHED):
-        stored = sim.files.find(payload.file)
+def read_upload(sim: Simulation, payload: SendFile, source: str, name: str) -> Upload | StoredFile:
+    """Return the file of a call. Raises BadRequest without one, TooLarge for more than 50 MB.
+
+    `source` is a file id, or `attach://` and the name of an upload, which is `name` if it is empty.
+    """
+    if source and not source.startswith(_ATTACHED):
+        stored = sim.files.find(source)
         if stored is None:
             raise BadRequest("wrong file identifier/HTTP URL specified")
         return stored
-    upload = payload.uploads.get(payload.file.removeprefix(_ATTACHED) or payload.kind)
+    upload = payload.uploads.get(source.removeprefix(_ATTACHED) or name)
     if not isinstance(upload, Upload):
-        raise BadRequest(f"there is no {payload.kind} in the request")
+        raise BadRequest(f"there is no {name} in the request")
     if not upload.data:
         raise BadRequest("file must be non-empty")
     if len(upload.data) > MAX_SENT:

@@ -43,6 +43,7 @@ METHODS: dict[str, Method] = dict(
         _method("getWebhookInfo", payloads.Nothing, updates.get_webhook_info),
         _method("sendMessage", payloads.SendMessage, messages.send_message),
         _method("sendDocument", payloads.SendDocument, messages.send_document),
+        _method("sendPhoto", payloads.SendPhoto, messages.send_photo),
         _method("sendVoice", payloads.SendVoice, messages.send_voice),
         _method("sendMessageDraft", payloads.SendMessageDraft, messages.send_message_draft),
         _method("sendChatAction", payloads.SendChatAction, messages.send_chat_action),

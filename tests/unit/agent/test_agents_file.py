@@ -140,7 +140,7 @@ def test_invalid_toml_is_reported_with_its_place(folder: Path) -> None:
     ("text", "expected"),
     [
         ("", ["agent is missing"]),
-        ("[agent]\npromt = 'x'", ["agent.promt = 'x': Extra inputs are not permitted"]),
+        ("[agent]\npromt = 'x'", ["agent.promt = 'x': there is no such key; did you mean `prompt`?"]),
         ("[agent]\nprompt = 5", ["agent.prompt = 5: Input should be a valid string"]),
         ("[agent]\nprompt = ''", ["agent.prompt = '': String should have at least 1 character"]),
         ("[agent]\ntools = 'add'", ["agent.tools = 'add': Input should be a valid list"]),
@@ -369,7 +369,20 @@ SUB = "prompt = 'p'\ndescription = 'd'\ntools = []"
                 "agents.a.prompt is missing",
                 "agents.a.description is missing",
                 "limits.transfers = -1: Input should be greater than or equal to 0",
-                "limits.depth = 1: Extra inputs are not permitted",
+                "limits.depth = 1: there is no such key",
+            ],
+        ),
+        (
+            f"[agent]\ndelegate_to = ['a']\n[agents.a]\n{SUB}\nmodell = 'x'\n[tools.dice]\nmax_call = 1\n"
+            "[mcp.servers.wiki]\ncomand = 'password'\n[mcp.server.wiki]\n[options]\nlong_answer = 'parts'\nx = 1",
+            [
+                "agent.delegate_to = ['a']: there is no such key; did you mean `delegates_to`?",
+                "agents.a.modell = 'x': there is no such key; did you mean `model`?",
+                "tools.dice.max_call = 1: there is no such key; did you mean `max_calls`?",
+                "mcp.servers.wiki.comand: there is no such key; did you mean `command`?",
+                "mcp.server: there is no such key; did you mean `servers`?",
+                "options.long_answer = 'parts': there is no such key; did you mean `long_answers`?",
+                "options.x = 1: there is no such key",
             ],
         ),
         (

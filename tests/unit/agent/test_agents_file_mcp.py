@@ -150,7 +150,7 @@ def test_wrong_types_name_the_key_and_no_secret(tmp_path: Path) -> None:
     assert found == [
         "AGENTS_FILE: mcp.servers.shop.headers: Input should be a valid dictionary",
         "AGENTS_FILE: mcp.servers.shop.timeout_s = 0: Input should be greater than 0",
-        "AGENTS_FILE: mcp.servers.shop.token: Extra inputs are not permitted",
+        "AGENTS_FILE: mcp.servers.shop.token: there is no such key",
     ]
 
 

@@ -63,7 +63,9 @@ def test_data_dir_does_not_matter_if_both_stores_are_external(tmp_path: Path) ->
     assert find_early_problems(settings, work=True) == []
 
 
-@pytest.mark.parametrize("cause", [{"models": "x:1:2:1024"}, {"chat_money_per_day": 1.0}])
+@pytest.mark.parametrize(
+    "cause", [{"models": "x:1:2:1024"}, {"chat_money_per_day": 1.0}, {"money_per_month": 1.0}]
+)
 def test_models_without_room_or_prices_are_early_problems(tmp_path: Path, cause: dict[str, Any]) -> None:
     (problem,) = find_early_problems(load_settings(data_dir=tmp_path, **cause), work=True)
 

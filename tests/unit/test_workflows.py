@@ -1,0 +1,98 @@
+"""The workflows and issue templates: minimal permissions, pinned actions, and names that exist."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+TEMPLATES = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
+WRITES = {("release", "image", "packages"), ("release", "pypi", "id-token")}
+"""Jobs that may write, and what."""
+
+Document = dict[str, Any]
+workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+
+
+def document(path: Path) -> Document:
+    return cast("Document", yaml.safe_load(path.read_text("utf-8")))
+
+
+def steps(path: Path) -> list[Document]:
+    return [step for job in document(path)["jobs"].values() for step in job.get("steps", [])]
+
+
+def test_ci_runs_what_developers_run() -> None:
+    (job,) = document(ROOT / ".github" / "workflows" / "ci.yml")["jobs"].values()
+
+    assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
+    assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert job["container"]["image"].startswith("debian:")
+
+
+@workflow
+def test_only_named_jobs_may_write(path: Path) -> None:
+    content = document(path)
+
+    writes = {
+        (path.stem, name, permission)
+        for name, job in content["jobs"].items()
+        for permission, level in job.get("permissions", {}).items()
+        if level == "write"
+    }
+
+    assert content["permissions"] == {"contents": "read"}
+    assert writes == {each for each in WRITES if each[0] == path.stem}
+
+
+@workflow
+def test_actions_are_pinned_and_keep_no_credentials(path: Path) -> None:
+    used = [*steps(path), *document(path)["jobs"].values()]
+
+    for name in [each["uses"] for each in used if "uses" in each]:
+        is_here = name.startswith("./") and (ROOT / name).is_file()
+        assert is_here or re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v\d+|[0-9a-f]{40})", name), name
+    for step in used:
+        if step.get("uses", "").startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False
+
+
+@workflow
+def test_jobs_end_and_need_jobs_that_exist(path: Path) -> None:
+    jobs = document(path)["jobs"]
+
+    for job in jobs.values():
+        needs = job.get("needs", [])
+        assert ({needs} if isinstance(needs, str) else set(needs)) <= jobs.keys()
+        assert "uses" in job or 0 < job["timeout-minutes"] <= 60
+        assert "uses" in job or re.fullmatch(r"ubuntu-\d\d\.04", job["runs-on"])
+
+
+@workflow
+def test_scripts_name_targets_and_programs_that_exist(path: Path) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    locked = (ROOT / "requirements" / "dev.txt").read_text("utf-8")
+
+    for script in [step["run"] for step in steps(path) if "run" in step]:
+        assert "${{" not in script, "a name from outside would become a part of the script"
+        assert set(re.findall(r"\bmake ([a-z-]+)", script)) <= targets
+        for program in set(re.findall(r"\.venv/bin/(\w+)", script)) - {"mnemogram", "python"}:
+            assert f"\n{program}==" in f"\n{locked}"
+
+
+@pytest.mark.parametrize("path", [path for path in TEMPLATES if path.stem != "config"], ids=lambda p: p.stem)
+def test_an_issue_template_asks_for_the_doctors_document(path: Path) -> None:
+    form = document(path)
+    fields = [each for each in form["body"] if each["type"] != "markdown"]
+
+    assert form["name"]
+    assert form["description"]
+    assert {each["type"] for each in fields} <= {"textarea", "input", "dropdown", "checkboxes"}
+    assert len({each["id"] for each in fields}) == len(fields)
+    (doctor,) = [each for each in fields if "`mnemogram doctor --json`" in each["attributes"]["label"]]
+    assert doctor["attributes"]["render"] == "json"
+    assert doctor.get("validations", {}).get("required", False) is (path.stem == "bug")
