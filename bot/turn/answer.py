@@ -128,6 +128,7 @@ class Conversations:
                 ),
                 reminders=message and self._reminders(ref, history, message),
                 model=chosen_model(snapshot.model, self.models),
+                files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
             ),
             chat_history=ChatHistory(
                 ref=ref,
@@ -142,7 +143,6 @@ class Conversations:
             metadata=metadata or {},
             agent_name=snapshot.active_agent,
             artifacts=self._artifacts(ref, history),
-            files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
         )
 
     def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
