@@ -196,8 +196,10 @@ class Answerer:
             is_group=first.chat_type != "private",
             request_id=str(question.first.update_id),
             metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
-            message=first,
+            message=first if question.first.is_kept else None,  # no reminders without a memory
         )
+        if not question.first.is_kept:
+            context.artifacts = None  # they would outlive the turn
         preview = Preview(question.words, edits=tuple(question.shown_as))
         reads: dict[int, ReadMessage] = {}
         try:
@@ -337,6 +339,16 @@ class Answerer:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
         micros = self.guard.cost_of(context.record.usages)
+        if not question.first.is_kept:
+            trace = trace_of(context, micros=micros, files=0, compresses=False)
+            return Commit(
+                update_ids=question.batch.update_ids,
+                epoch=history.epoch,
+                reason=reason,
+                parts=self._parts(question, preview, text, receipt=None),
+                booking=self._booking(question, context.record.usages),
+                note=self._note(context, trace),
+            )
         answer_id = _kept_answer(question)
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(

@@ -523,6 +523,8 @@ rest-in-file = Die ganze Antwort steht unten in der Datei { $name }.
 preview-writing = Ich schreibe eine Antwort…
 preview-stop = ⏹ Stopp
 preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…
+inline-ask = { $bot } fragen
+inline-open = Bot öffnen
 
 ## Knöpfe
 

@@ -523,6 +523,8 @@ rest-in-file = The full answer is in the file { $name } below.
 preview-writing = I'm writing an answer…
 preview-stop = ⏹ Stop
 preview-tool = ⚙️ Using the tool { $tool }…
+inline-ask = Ask { $bot }
+inline-open = Open the bot
 
 ## Buttons
 

@@ -523,6 +523,8 @@ rest-in-file = La respuesta completa está en el archivo { $name }, aquí abajo.
 preview-writing = Estoy escribiendo una respuesta…
 preview-stop = ⏹ Detener
 preview-tool = ⚙️ Usando la herramienta { $tool }…
+inline-ask = Preguntar a { $bot }
+inline-open = Abrir el bot
 
 ## Botones
 

@@ -381,6 +381,8 @@ rest-in-file = پاسخ کامل در فایل { $name } در پایین است.
 preview-writing = در حال نوشتن پاسخ…
 preview-stop = ⏹ توقف
 preview-tool = ⚙️ استفاده از ابزار { $tool }…
+inline-ask = پرسیدن از { LTR($bot) }
+inline-open = باز کردن ربات
 
 ## دکمه‌ها
 

@@ -523,6 +523,8 @@ rest-in-file = A resposta completa está no arquivo { $name }, abaixo.
 preview-writing = Estou escrevendo uma resposta…
 preview-stop = ⏹ Parar
 preview-tool = ⚙️ Usando a ferramenta { $tool }…
+inline-ask = Perguntar a { $bot }
+inline-open = Abrir o bot
 
 ## Botões
 

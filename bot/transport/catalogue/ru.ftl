@@ -557,6 +557,8 @@ rest-in-file = Полный ответ — в файле { $name } ниже.
 preview-writing = Пишу ответ…
 preview-stop = ⏹ Остановить
 preview-tool = ⚙️ Использую инструмент { $tool }…
+inline-ask = Спросить { $bot }
+inline-open = Открыть бота
 
 ## Кнопки
 
