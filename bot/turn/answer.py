@@ -340,15 +340,7 @@ class Answerer:
         before, history, limits = question.snapshot, question.history, self.limits
         micros = self.guard.cost_of(context.record.usages)
         if not question.first.is_kept:
-            trace = trace_of(context, micros=micros, files=0, compresses=False)
-            return Commit(
-                update_ids=question.batch.update_ids,
-                epoch=history.epoch,
-                reason=reason,
-                parts=self._parts(question, preview, text, receipt=None),
-                booking=self._booking(question, context.record.usages),
-                note=self._note(context, trace),
-            )
+            return self._unkept(question, context, preview, text=text, reason=reason)
         answer_id = _kept_answer(question)
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
@@ -379,6 +371,21 @@ class Answerer:
             meta=meta,
             later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),
             deletes=question.again.ids if question.again else (),
+            booking=self._booking(question, context.record.usages),
+            note=self._note(context, trace),
+        )
+
+    def _unkept(
+        self, question: Question, context: AgentContext, preview: Preview, *, text: str, reason: str
+    ) -> Commit:
+        """Return the commit of an answer that is sent and booked, and of which nothing is stored."""
+        micros = self.guard.cost_of(context.record.usages)
+        trace = trace_of(context, micros=micros, files=0, compresses=False)
+        return Commit(
+            update_ids=question.batch.update_ids,
+            epoch=question.history.epoch,
+            reason=reason,
+            parts=self._parts(question, preview, text, receipt=None),
             booking=self._booking(question, context.record.usages),
             note=self._note(context, trace),
         )

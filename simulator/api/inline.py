@@ -17,7 +17,7 @@ from simulator.api.world import Message
 async def ask(sim: Simulation, *, chat_id: int, from_id: int, query: str) -> tuple[str, Results]:
     """Send an inline query; return its id and results. There are none if the bot does not take or answer it."""
     chat = open_chat_of(sim, chat_id, from_id)
-    query_id, coming = sim.inline.open(query)
+    query_id, coming = sim.callbacks.inline.open(query)
     update: dict[str, Any] = {
         "id": query_id,
         "from": user_json(sim.world.people[from_id]),
@@ -45,7 +45,7 @@ def choose(
 ) -> Message:
     """Send a result as the person's message via the bot, and tell the bot. Raises PageError for an unknown one."""
     chat = open_chat_of(sim, chat_id, from_id)
-    found = sim.inline.find(inline_query_id, result_id)
+    found = sim.callbacks.inline.find(inline_query_id, result_id)
     if found is None:
         raise PageError("There is no such result.", status=404)
     query, result = found

@@ -22,6 +22,7 @@ class Callbacks:
         self._clock = clock
         self._next_id = first_id
         self._open: dict[str, Press] = {}
+        self.inline = InlineQueries(first_id=first_id)
 
     def open(self, user_id: int) -> str:
         """Open a callback query; return its id."""

@@ -8,7 +8,7 @@ from simulator.api.delivery import WebhookDelivery
 from simulator.api.events import CallLog, EventFeed
 from simulator.api.faults import FaultPlan, FloodLimits
 from simulator.api.files import FileStore
-from simulator.api.interactions import Callbacks, Command, CommandLists, Drafts, InlineQueries
+from simulator.api.interactions import Callbacks, Command, CommandLists, Drafts
 from simulator.api.polling import Polling
 from simulator.api.updates import UpdateQueue
 from simulator.api.wakeup import Wakeup
@@ -34,7 +34,6 @@ class Simulation:
     commands: CommandLists
     drafts: Drafts
     callbacks: Callbacks
-    inline: InlineQueries
     bell: Wakeup
     files: FileStore
     calls: CallLog
@@ -106,7 +105,6 @@ def build_simulation(config: SimulatorConfig) -> Simulation:
         commands=CommandLists(),
         drafts=Drafts(config.clock),
         callbacks=Callbacks(config.clock, first_id=first_id),
-        inline=InlineQueries(first_id=first_id),
         bell=bell,
         files=FileStore(first_number=first_id),
         calls=CallLog(),

@@ -37,7 +37,7 @@ _MAX_RESULT_ID = 64
 
 async def answer_inline_query(sim: Simulation, payload: AnswerInlineQuery) -> bool:
     results = [_read_result(sim, result) for result in payload.results or []]
-    if not sim.inline.answer(payload.inline_query_id, results):
+    if not sim.callbacks.inline.answer(payload.inline_query_id, results):
         raise BadRequest("query is too old and response timeout expired or query ID is invalid")
     return True
 
