@@ -192,6 +192,13 @@ class Settings(BaseSettings):
         False,
         description="Whether only operators, ALLOWED_* and people with an invitation (mnemogram invite) are served.",
     )
+    inline: bool = Field(
+        False, description="Whether `@bot question` is answered in any chat (inline mode). Needs @BotFather."
+    )
+    inline_memory: bool = Field(
+        False,
+        description="Whether inline questions belong to the asker's private chat: its memory is used, and keeps them.",
+    )
     user_messages_per_minute: int = Field(
         0, ge=0, description="How many messages of one person are answered a minute. 0: no limit."
     )

@@ -12,7 +12,7 @@ HEADINGS = {
     "Access": "operator_ids allowed_chat_ids allowed_user_ids invited_only operators_read_chats",
     "Memory": "recall_k facts facts_tokens_per_day window_tokens",
     "Answers": "max_actions turn_deadline_s streaming while_busy show_sources voice_replies",
-    "Groups": "group_context group_context_messages group_memory_page",
+    "Groups and inline mode": "group_context group_context_messages group_memory_page inline inline_memory",
     "Limits": "user_messages_per_minute chat_messages_per_minute user_tokens_per_day chat_tokens_per_day "
     "user_money_per_day chat_money_per_day money_per_month",
     "Operation": "worker_concurrency lease_s box_limit log_format log_level otel_exporter_otlp_endpoint",

@@ -102,6 +102,8 @@ class Conversation:
     reminders: ContextReminders | None = None
     # The model that people have chosen; "" for the default.
     model: str = ""
+    # Keeps the files that tools return for the chat; without it they cannot.
+    files: OutgoingFiles | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +136,7 @@ class RunRecord:
     ledger: list[LedgerEntry] = field(default_factory=list[LedgerEntry])
     prompts: list[PromptRecord] = field(default_factory=list[PromptRecord])
     # The number of files that tools have returned.
-    files: int = 0
+    file_count: int = 0
     # One for each model call, also for replayed calls and calls without a reply.
     usages: list[Usage] = field(default_factory=list[Usage])
     notes: list[StepNote] = field(default_factory=list[StepNote])
@@ -154,8 +156,6 @@ class AgentContext:
     caller: Caller = field(default_factory=Caller)
     # Without it large results are cut instead of stored.
     artifacts: ContextArtifacts | None = None
-    # Without it tools cannot return files for the chat.
-    files: OutgoingFiles | None = None
     # Distinguishes the tool calls of this turn from all others.
     request_id: str = ""
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])

@@ -157,7 +157,7 @@ class CallRunner:
             with note_step(context, planned.kind, planned.safe_name) as note:
                 note.outcome = "replayed"
             result = finished[planned.step] = parse_json(ToolResult, line)
-            context.record.files += len(result.files)
+            context.record.file_count += len(result.files)
             return
         with note_step(context, planned.kind, planned.safe_name) as note:
             result = await self._run_call(planned, context, journal)
@@ -243,7 +243,7 @@ class CallRunner:
             [call_key(context, planned.step), *(each.opened for each in inside if each.opened)]
         )
         context.record.ledger += inside
-        context.record.files += sum(len(each.files) for each in inside)
+        context.record.file_count += sum(len(each.files) for each in inside)
 
     def _open(self, planned: PlannedCall, context: AgentContext) -> AgentContext:
         """Return the context of a delegated agent: the same conversation and record, but no voice in the chat."""
@@ -308,16 +308,16 @@ async def _keep_files(
     files: Sequence[CheckedFile], context: AgentContext, *, key: str
 ) -> tuple[LedgerFile, ...]:
     """Keep the files of a call until the answer is sent. The same call replaces its own. Raises ToolFailed."""
-    if context.files is None:
+    if context.conversation.files is None:
         raise ToolFailed("No file can be sent from here.")
-    if context.record.files + len(files) > MOST_FILES:
+    if context.record.file_count + len(files) > MOST_FILES:
         raise ToolFailed(f"One answer may have {MOST_FILES} files. This one was not sent.")
-    context.record.files += len(files)
+    context.record.file_count += len(files)
     kept: list[LedgerFile] = []
     for number, file in enumerate(files):
         kept.append(LedgerFile(id=f"{key}:{number}", name=file.name, is_picture=file.is_picture))
         try:
-            await context.files.keep(file.content, file_id=kept[-1].id)
+            await context.conversation.files.keep(file.content, file_id=kept[-1].id)
         except StoreFull as error:
             raise ToolFailed(f"There is no room for the file {file.name} now.") from error
     return tuple(kept)

@@ -69,7 +69,7 @@ def render_output(value: object) -> str:
     `None` is "null", `False` is "false", 0 is "0". A value that contains itself is replaced by its type's
     name. Raises ToolFailed, with the size, for a text that is larger than an artifact can be.
     """
-    listed = cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
+    listed = _listed(value)
     files = {at: check_file(each) for at, each in enumerate(listed) if isinstance(each, File)}
     if files:
         lines = (files[at].line if at in files else _text_of(each) for at, each in enumerate(listed))
@@ -82,6 +82,10 @@ def render_output(value: object) -> str:
     except ArtifactTooLarge as error:
         raise ToolFailed(f"The output is too large to be read: {error}. Ask for less of it.") from error
     return text
+
+
+def _listed(value: object) -> Sequence[object]:
+    return cast("Sequence[object]", value) if isinstance(value, list | tuple) else [value]
 
 
 async def keep_if_large(

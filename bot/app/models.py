@@ -1,4 +1,4 @@
-"""Opens the models: one client for each chat model of the agents, for the summary model, and for transcription and speech."""
+"""Opens the models: a client for each chat model of the agents, the summary model, transcription and speech."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager

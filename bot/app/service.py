@@ -63,7 +63,8 @@ from bot.page.app import PageApp
 from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
 from bot.transport.command_menus import CommandMenus
 from bot.transport.http_server import Webhook, create_http_app, serve_http
-from bot.transport.ingest import DoorRules, Ingest
+from bot.transport.ingest import DoorRules, Ingest, has_access
+from bot.transport.inline import InlineQueries
 from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.telegram_files import open_files
@@ -176,7 +177,9 @@ class _Service:
         if work:
             self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
         self._intake = self._stores or await stack.enter_async_context(open_intake_stores(settings))
-        telegram = await stack.enter_async_context(open_telegram(token=settings.token, api_url=api_url))
+        telegram = await stack.enter_async_context(
+            open_telegram(token=settings.token, api_url=api_url, has_inline=settings.inline)
+        )
         files = await stack.enter_async_context(
             open_files(telegram.find_file, token=settings.token, api_url=api_url)
         )
@@ -200,7 +203,8 @@ class _Service:
             tune_garbage_collection()
         inbox = build_inbox(self._settings, intake.redis, clock=time.time)
         # First, because the rest takes its time and /health/ready already says that updates are accepted.
-        ingest = self._webhook.ingest = self._build_ingest(intake, outside, inbox) if serve else None
+        queries = self._inline_queries(intake, outside) if serve and self._settings.inline else None
+        ingest = self._webhook.ingest = self._build_ingest(intake, outside, inbox, queries) if serve else None
         with suppress(
             StoreUnavailable, StoreFull
         ):  # if the store has gone again, the first claim creates the groups
@@ -226,6 +230,8 @@ class _Service:
             if ingest is not None:
                 tasks.append(spawn(self._menus(intake, outside).keep_registered(), "command-menus"))
                 tasks.append(spawn(self._take_updates(outside.telegram, ingest, polls=work), "intake"))
+            if queries is not None:
+                tasks.append(spawn(queries.run(), "inline-queries"))
             return_free_memory()
             log.info("ready", bot=outside.bot.username, serve=serve, work=work)
             if self._chat_page is not None:
@@ -273,7 +279,13 @@ class _Service:
         log.info("listening", at=server.origin)
         return server.origin
 
-    def _build_ingest(self, stores: IntakeStores | Stores, outside: Outside, inbox: RedisInbox) -> Ingest:
+    def _build_ingest(
+        self,
+        stores: IntakeStores | Stores,
+        outside: Outside,
+        inbox: RedisInbox,
+        queries: InlineQueries | None,
+    ) -> Ingest:
         settings = self._settings
         return Ingest(
             inbox.accept,
@@ -286,9 +298,21 @@ class _Service:
                 interrupts=settings.while_busy == "interrupt",
                 door="polling" if settings.webhook_url is None else "webhook",
                 page_links=build_page_links(settings, outside),
+                answer_query=queries and queries.add,
+                inline_memory=settings.inline_memory,
             ),
             anchors=stores.migrations,
             guests=stores.guests,
+        )
+
+    def _inline_queries(self, stores: IntakeStores | Stores, outside: Outside) -> InlineQueries:
+        access = build_access(self._settings)
+
+        async def may_ask(person: int) -> bool:
+            return await has_access(access, stores.guests, person, person)
+
+        return InlineQueries(
+            outside.telegram.inline, bot=outside.bot, may_ask=may_ask, clock=time.time, pause=asyncio.sleep
         )
 
     def _menus(self, stores: IntakeStores | Stores, outside: Outside) -> CommandMenus:

@@ -64,7 +64,7 @@ def open_bot_api(settings: "Settings", *, simulator_port: int = SIMULATOR_PORT) 
     from bot.transport.telegram_api import open_telegram
 
     api_url = bot_api_url(settings, simulator_port=simulator_port)
-    return open_telegram(token=settings.token, api_url=api_url, connections=2)
+    return open_telegram(token=settings.token, api_url=api_url, connections=2, has_inline=settings.inline)
 
 
 async def _set(settings: "Settings", bot_api: "BotApi", url: str) -> None:

@@ -144,7 +144,8 @@ SENDS = Counter(
 )
 LIMITED = Counter(
     "mnemogram_limited_total",
-    "Turns refused, by limit: user_messages, user_tokens, user_money, chat_messages, chat_tokens, chat_money, all_money.",
+    "Turns refused, by limit: user_messages, user_tokens, user_money, chat_messages, chat_tokens, chat_money, "
+    "all_money.",
     ["limit"],
 )
 PREVIEWS = Counter(

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 from bot.transport.rich_text import Entity, utf16_slice
 from bot.transport.updates import (
     CAPTIONED_KINDS,
+    CHOSEN_RESULT,
     MEDIA_KINDS,
     SERVICE,
     UNKNOWN,
@@ -31,6 +32,7 @@ Action: TypeAlias = Literal[
     "migration",
     "remind",
     "notice",
+    "inline",
 ]
 
 STOP = "stop"
@@ -61,6 +63,7 @@ class BotIdentity:
     id: int
     username: str
     can_read_all_group_messages: bool = False
+    supports_inline_queries: bool = False
     has_main_web_app: bool = False
     """BotFather knows the memory page as the bot's main Mini App."""
 
@@ -99,11 +102,11 @@ class Admission:
     - press: "stop_button", "help_button", "reset_button", "why_button", "facts_button", "reminders_button",
       "timezone_button", "model_button", UNKNOWN_BUTTON
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
-    - remind: "due"
-    - notice: "budget"
+    - remind: "due"; notice: "budget"; inline: "chosen"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"
     - hear, ignore: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
-      "other_bots_command"; only ignore: "not_allowed", "unknown_kind", "unused_kind", "no_message", "same_membership"
+      "other_bots_command"; only ignore: "not_allowed", "unknown_kind", "unused_kind", "no_message", "same_membership",
+      "via_us", "no_keyboard" (a chosen result without a message to edit)
     """
     command: Command | None = None
     """UNKNOWN for a command that we do not have, UNREADABLE for a message without readable content."""
@@ -121,13 +124,15 @@ def admit(
     if update.membership is not None and message is not None:
         return _admit_membership(update.membership, message, is_permitted)
     if update.kind not in {"message", "edited_message", "callback_query"}:
-        return _ignored(_UNANSWERED_KINDS.get(update.kind, "unused_kind"))
+        return _admit_other_kind(update, is_permitted)
     if message is None:
         return _ignored("no_message")
     if update.callback is not None:
         return _admit_press(update.callback, is_permitted)
     if message.chat_type == "channel":
         return _ignored("channel_post")
+    if message.via_bot_id == bot.id:
+        return _ignored("via_us")
     if message.sender_id == bot.id:
         return _ignored("from_bot")
     if update.kind == "edited_message":
@@ -153,8 +158,20 @@ def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
     return message.text
 
 
+def _admit_other_kind(update: ParsedUpdate, is_permitted: bool) -> Admission:
+    """Admit a chosen result of ours: its id is a date. Without a keyboard Telegram names no message to edit."""
+    message = update.message
+    if update.kind != CHOSEN_RESULT or message is None or not message.date or not message.text:
+        return _ignored(_UNANSWERED_KINDS.get(update.kind, "unused_kind"))
+    if not update.inline_id:
+        return _ignored("no_keyboard")
+    if not is_permitted:
+        return Admission(action="refuse", reason="not_allowed")
+    return Admission(action="inline", reason="chosen")
+
+
 def _admit_press(callback: Callback, is_permitted: bool) -> Admission:
-    """Admit any press. Only presses that show or change what is stored about people, or choices of the chat, need access."""
+    """Admit any press. Those that show or change what is stored about people, or a choice, need access."""
     word = callback.data.split(":")[0]
     of_records = {WHY_BUTTON, FACTS_BUTTON, MODEL_BUTTON, VOICE_BUTTON, REMINDERS_BUTTON, TIMEZONE_BUTTON}
     is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON} or (word in of_records and is_permitted)

@@ -12,6 +12,8 @@ from bot.transport.migrations import Migrations
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Guests, digest_of
 from bot.transport.updates import (
+    CHOSEN_RESULT,
+    INLINE_QUERY,
     SERVICE,
     Callback,
     IncomingMessage,
@@ -19,6 +21,7 @@ from bot.transport.updates import (
     ParsedUpdate,
     context_keys,
     continuation,
+    inline_context_keys,
     parse_update,
     without_content,
     without_quotations,
@@ -62,6 +65,10 @@ class DoorRules:
     """Source of the updates, for operators."""
     page_links: PageLinks | None = None
     """Recognises links to groups' memory pages, so that they do not count as invitations."""
+    answer_query: Callable[[ParsedUpdate], None] | None = None
+    """Takes an inline query, which is not stored. None if inline mode is off."""
+    inline_memory: bool = False
+    """Inline questions belong to the person's private chat, with its memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +90,10 @@ class WaitingUpdate:
     """The reminder that is due; its message is made of it."""
     was_due_at: float = 0
     """Its date in Unix seconds."""
+    inline_id: str = ""
+    """The message, in a chat that nobody knows, that the answer to an inline question replaces."""
+    is_kept: bool = True
+    """False: nothing of the turn is stored, and its context has no memory."""
 
     @property
     def order_id(self) -> int:
@@ -118,7 +129,14 @@ class Ingest:
         """Store one update. It is on disk after the return, unless the result is `full`. Raises the store's errors."""
         update = parse_update(raw)
         message = update.message
+        if update.kind in {INLINE_QUERY, CHOSEN_RESULT}:
+            if self._rules.answer_query is None:
+                message = None
+            elif update.kind == INLINE_QUERY:  # it expires within seconds, and another answer does no harm
+                self._rules.answer_query(update)
+                return "ignored"
         if message is None:
+            update = replace(update, message=None)
             admission = admit(update, bot=self._bot, is_permitted=False, commands=self._commands)
             # Only noted, so that a repeat is recognised.
             arrival = Arrival(
@@ -138,6 +156,8 @@ class Ingest:
                 anchor_id=anchor_id,
                 callback=update.callback,
                 membership=update.membership,
+                inline_id=update.inline_id,
+                is_kept=not update.inline_id or self._rules.inline_memory,
             )
             arrival = self._arrival(waiting, update.kind)
         outcome = await self._accept(arrival)
@@ -204,17 +224,21 @@ class Ingest:
         has_news = is_waiting and (action != "turn" or interrupts or message.forwarded_from)
         arrival = Arrival(
             update_id=waiting.update_id,
-            ref=telegram_ref(
-                self._bot.id, waiting.anchor_id, message.thread_id, partitions=self._rules.partitions
-            ),
+            ref=self._ref_of(waiting),
             mode="stop" if action == "stop" else "turn" if is_waiting else "ignored",
             reason="" if is_waiting and action != "edit" else admission.reason,
             payload=_payload(waiting) if is_waiting else "",
             signal=_signal(waiting, interrupts=interrupts) if has_news else None,
-            chat_id=0 if admission.reason in _GONE else message.chat_id,
+            chat_id=0 if admission.reason in _GONE or waiting.inline_id else message.chat_id,
             gate=self._gate(admission),
         )
         return self._with_talk(arrival, waiting, kind) if action in {"hear", "edit"} else arrival
+
+    def _ref_of(self, waiting: WaitingUpdate) -> ContextRef:
+        bot_id, partitions = self._bot.id, self._rules.partitions
+        if waiting.is_kept:
+            return telegram_ref(bot_id, waiting.anchor_id, waiting.message.thread_id, partitions=partitions)
+        return inline_ref(bot_id, waiting.anchor_id, partitions=partitions)
 
     def _gate(self, admission: Admission) -> str:
         return f"{self._rules.door} {admission.action} {admission.reason or '-'}"
@@ -251,6 +275,12 @@ def telegram_ref(bot_id: int, chat_id: int, thread_id: int | None, *, partitions
     """Return the context of a chat or of one topic of it. All topics of a chat share its partition."""
     keys = context_keys(bot_id, chat_id, thread_id)
     return ContextRef(context_id=context_id(NAMESPACE, keys), partition=partition_of(chat_id, partitions))
+
+
+def inline_ref(bot_id: int, person_id: int, *, partitions: int) -> ContextRef:
+    """Return the context of a person's inline questions. It has a line of its own, and never a memory."""
+    keys = inline_context_keys(bot_id, person_id)
+    return ContextRef(context_id=context_id(NAMESPACE, keys), partition=partition_of(person_id, partitions))
 
 
 def parse_waiting(payload: str) -> WaitingUpdate:

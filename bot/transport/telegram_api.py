@@ -17,10 +17,13 @@ from bot.errors import FileGone, FileTooLarge, TelegramRefused
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_request import AiohttpRequest, translated_errors
+from bot.transport.updates import CHOSEN_RESULT, INLINE_QUERY
 from memory.http_calls import open_session
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
 """Kinds of updates that we request. Without this list Telegram keeps an earlier choice."""
+INLINE_UPDATES = (INLINE_QUERY, CHOSEN_RESULT)
+"""Kinds that inline mode needs too."""
 POLL_S = 25
 """Duration of one getUpdates at Telegram."""
 
@@ -77,9 +80,11 @@ class WebhookInfo:
 class TelegramApi:
     """The Bot API. Every method raises the TelegramFailure errors."""
 
-    def __init__(self, bot: telegram.Bot) -> None:
+    def __init__(self, bot: telegram.Bot, *, allowed_updates: Sequence[str] = ALLOWED_UPDATES) -> None:
         self._bot = bot
-        self.webhook = TelegramWebhook(bot)
+        self._allowed_updates = allowed_updates
+        self.webhook = TelegramWebhook(bot, allowed_updates)
+        self.inline = TelegramInline(bot)
 
     async def get_me(self) -> BotIdentity:
         """Return the bot's identity."""
@@ -89,6 +94,7 @@ class TelegramApi:
             id=me.id,
             username=me.username or "",
             can_read_all_group_messages=me.can_read_all_group_messages is True,
+            supports_inline_queries=me.supports_inline_queries is True,
             has_main_web_app=me.has_main_web_app is True,
         )
 
@@ -245,7 +251,7 @@ class TelegramApi:
         The updates are raw, as the webhook gets them. The library's classes would add fields, and one unreadable
         update would end the polling.
         """
-        query = {"timeout": wait_s, "allowed_updates": ALLOWED_UPDATES, "offset": offset}
+        query = {"timeout": wait_s, "allowed_updates": self._allowed_updates, "offset": offset}
         with translated_errors():
             updates = await self._bot.do_api_request("getUpdates", query)
         return cast("list[Mapping[str, Any]]", updates)
@@ -254,8 +260,9 @@ class TelegramApi:
 class TelegramWebhook:
     """The registration of the webhook. Every method raises the TelegramFailure errors."""
 
-    def __init__(self, bot: telegram.Bot) -> None:
+    def __init__(self, bot: telegram.Bot, allowed_updates: Sequence[str]) -> None:
         self._bot = bot
+        self._allowed_updates = allowed_updates
 
     async def set(self, url: str, *, secret: str, max_connections: int) -> None:
         """Register `url`. Pending updates stay pending."""
@@ -264,7 +271,7 @@ class TelegramWebhook:
                 url,
                 secret_token=secret,
                 max_connections=max_connections,
-                allowed_updates=ALLOWED_UPDATES,
+                allowed_updates=self._allowed_updates,
             )
 
     async def delete(self) -> None:
@@ -284,8 +291,56 @@ class TelegramWebhook:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InlineResult:
+    """The one result that an inline query gets. Chosen, it sends `rich` with the button under it."""
+
+    id: str
+    title: str
+    description: str
+    rich: RichText
+    button: Button
+
+
+class TelegramInline:
+    """Inline queries and the messages that their results become. Every method raises the TelegramFailure errors."""
+
+    def __init__(self, bot: telegram.Bot) -> None:
+        self._bot = bot
+
+    async def answer(self, query_id: str, result: InlineResult | None) -> None:
+        """Show the result, or none, to this person only. An expired query is ignored."""
+        shown: list[telegram.InlineQueryResult] = []
+        if result is not None:
+            content = telegram.InputTextMessageContent(
+                result.rich.text, link_preview_options=_NO_PREVIEW, api_kwargs=_entities(result.rich)
+            )
+            article = telegram.InlineQueryResultArticle(
+                result.id,
+                result.title,
+                content,
+                reply_markup=_keyboard([result.button]),
+                description=result.description,
+            )
+            shown.append(article)
+        with translated_errors(harmless=_QUERY_IS_OLD):
+            await self._bot.answer_inline_query(query_id, shown, cache_time=0, is_personal=True)
+
+    async def edit(self, inline_id: str, rich: RichText) -> None:
+        """Replace the text of a message that a result became, and remove its button. Repeating is harmless."""
+        with translated_errors(harmless=_NOT_MODIFIED):
+            await self._bot.edit_message_text(
+                rich.text,
+                inline_message_id=inline_id,
+                link_preview_options=_NO_PREVIEW,
+                api_kwargs=_entities(rich),
+            )
+
+
 @asynccontextmanager
-async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> AsyncGenerator[TelegramApi]:
+async def open_telegram(
+    *, token: str, api_url: str, connections: int = 64, has_inline: bool = False
+) -> AsyncGenerator[TelegramApi]:
     """Open the Bot API at `api_url`. Nothing is sent yet, so Telegram may be down at the start."""
     # python-telegram-bot warns at each RetryAfter that periods will be timedeltas, and at each poll for raw updates.
     os.environ["PTB_TIMEDELTA"] = "true"
@@ -302,7 +357,8 @@ async def open_telegram(*, token: str, api_url: str, connections: int = 64) -> A
                 base_file_url=f"{api_url}/file/bot",
                 request=AiohttpRequest(calls),
                 get_updates_request=AiohttpRequest(polls),
-            )
+            ),
+            allowed_updates=(*ALLOWED_UPDATES, *INLINE_UPDATES) if has_inline else ALLOWED_UPDATES,
         )
 
 

@@ -40,6 +40,7 @@ _OTHER_UPDATES = """
 _CAPTIONED = "animation live_photo audio document paid_media photo video voice"
 MESSAGE_KINDS = frozenset(_MESSAGES.split())
 UPDATE_KINDS = MESSAGE_KINDS | frozenset(_OTHER_UPDATES.split())
+INLINE_QUERY, CHOSEN_RESULT = "inline_query", "chosen_inline_result"
 CAPTIONED_KINDS = tuple(_CAPTIONED.split())
 """Contents with an optional caption: an edit may remove or add their text."""
 
@@ -127,6 +128,8 @@ class IncomingMessage:
     note: str = ""
     """One line for the model on content other than text, such as a sticker or who joined."""
     is_automatic_forward: bool = False
+    via_bot_id: int | None = None
+    """The bot through whose inline mode it was sent."""
     event: ServiceEvent = NO_EVENT
 
 
@@ -163,6 +166,8 @@ class ParsedUpdate:
     """The message, or the message under a pressed button; None if its chat or id is missing."""
     callback: Callback | None = None
     membership: Membership | None = None
+    inline_id: str = ""
+    """Id of an inline query, or of the message that a chosen result became. `message` has its person and text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +193,10 @@ def parse_update(raw: Mapping[str, object]) -> ParsedUpdate:
     if kind == "callback_query":
         message = _message(object_in(body, "message"))
         return ParsedUpdate(update_id=update_id, kind=kind, message=message, callback=_callback(body))
+    if kind in (INLINE_QUERY, CHOSEN_RESULT):
+        inline_id = str_in(body, "id" if kind == INLINE_QUERY else "inline_message_id")
+        message = _inline_question(body)
+        return ParsedUpdate(update_id=update_id, kind=kind, message=message, inline_id=inline_id)
     if kind == "my_chat_member" and (message := _membership_message(body)):
         return ParsedUpdate(update_id=update_id, kind=kind, message=message, membership=_membership(body))
     return ParsedUpdate(update_id=update_id, kind=kind)
@@ -202,6 +211,11 @@ def parse_command(message: IncomingMessage) -> Command | None:
             argument = message.text[len(written) :].strip()
             return Command(name=name.lower(), argument=argument, mention=mention) if name else None
     return None
+
+
+def inline_context_keys(bot_id: int, person_id: int) -> dict[str, object]:
+    """Return the keys of the context of a person's inline questions, which keeps nothing."""
+    return {"bot_id": bot_id, "inline_of": person_id}
 
 
 def context_keys(bot_id: int, chat_id: int, thread_id: int | None) -> dict[str, object]:
@@ -310,6 +324,7 @@ def _message(raw: Json) -> IncomingMessage | None:
         attachment=attachment_in(raw) if content else None,
         note=note_on(raw) if content else "",
         is_automatic_forward=raw.get("is_automatic_forward") is True,
+        via_bot_id=int_in(object_in(raw, "via_bot"), "id") if "via_bot" in raw else None,
         event=_event(raw) if content else NO_EVENT,
     )
 
@@ -396,6 +411,30 @@ def _callback(raw: Json) -> Callback:
         data=str_in(raw, "data"),
         sender_id=int_in(sender, "id") or 0,
         language_code=str_in(sender, "language_code"),
+    )
+
+
+def _inline_question(raw: Json) -> IncomingMessage | None:
+    """Return an inline query as a private message of its person: no update tells the chat.
+
+    A chosen result has no date. Its id is ours: the Unix seconds of its query.
+    """
+    person, asked_at = object_in(raw, "from"), str_in(raw, "result_id")
+    person_id = int_in(person, "id")
+    if person_id is None:
+        return None
+    date = int(asked_at) if asked_at.isascii() and asked_at.isdecimal() and len(asked_at) < 11 else 0
+    return IncomingMessage(
+        chat_id=person_id,
+        chat_type="private",
+        chat_title=name_in(person),
+        sender_id=person_id,
+        sender_name=name_in(person),
+        language_code=str_in(person, "language_code"),
+        message_id=0,
+        date=date,
+        kind=TEXT,
+        text=str_in(raw, "query").strip(),
     )
 
 

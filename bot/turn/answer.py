@@ -129,6 +129,7 @@ class Conversations:
                 ),
                 reminders=message and self._reminders(ref, history, message),
                 model=chosen_model(snapshot.choices.model, self.models),
+                files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
             ),
             chat_history=ChatHistory(
                 ref=ref,
@@ -143,7 +144,6 @@ class Conversations:
             metadata=metadata or {},
             agent_name=snapshot.active_agent,
             artifacts=self._artifacts(ref, history),
-            files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
         )
 
     def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
@@ -201,8 +201,10 @@ class Answerer:
             is_group=first.chat_type != "private",
             request_id=str(question.first.update_id),
             metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
-            message=first,
+            message=first if question.first.is_kept else None,  # no reminders without a memory
         )
+        if not question.first.is_kept:
+            context.artifacts = None  # they would outlive the turn
         preview = Preview(question.words, edits=tuple(question.shown_as))
         reads: dict[int, ReadMessage] = {}
         try:
@@ -346,6 +348,8 @@ class Answerer:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
         micros = self.guard.cost_of(context.record.usages)
+        if not question.first.is_kept:
+            return self._unkept(question, context, preview, text=text, reason=reason)
         answer_id = _kept_answer(question)
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
@@ -379,6 +383,21 @@ class Answerer:
             meta=meta,
             later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),
             deletes=question.again.ids if question.again else (),
+            booking=self._booking(question, context.record.usages),
+            note=self._note(context, trace),
+        )
+
+    def _unkept(
+        self, question: Question, context: AgentContext, preview: Preview, *, text: str, reason: str
+    ) -> Commit:
+        """Return the commit of an answer that is sent and booked, and of which nothing is stored."""
+        micros = self.guard.cost_of(context.record.usages)
+        trace = trace_of(context, micros=micros, files=0, compresses=False)
+        return Commit(
+            update_ids=question.batch.update_ids,
+            epoch=question.history.epoch,
+            reason=reason,
+            parts=self._parts(question, preview, text, receipt=None),
             booking=self._booking(question, context.record.usages),
             note=self._note(context, trace),
         )

@@ -104,6 +104,9 @@ async def send_part(api: TelegramApi, part: Part, content: bytes = b"") -> int |
             thread_id=part.thread_id,
             reply_to=part.reply_to,
         )
+    if part.inline_id:
+        await api.inline.edit(part.inline_id, part.rich)
+        return None
     if part.edits is not None:
         await api.edit_message(part.chat_id, part.edits, part.rich, buttons=part.buttons)
         return part.edits
@@ -255,11 +258,12 @@ class _DeliveryRun:
             self._part = there
         partition, marks = self.claim.ref.partition, self.delivery.marks
         try:
-            if await marks.is_marked(partition, self._part.chat_id):
+            if not stored.inline_id and await marks.is_marked(partition, self._part.chat_id):
                 raise ChatUnreachable
             return await self._deliver()
         except ChatUnreachable as error:
-            await marks.mark(partition, self._part.chat_id)
+            if not stored.inline_id:  # the private chat of the person is another one
+                await marks.mark(partition, self._part.chat_id)
             return await self._give_up(error)
 
     async def clean_up(self, parts: Iterable[Part]) -> None:
@@ -279,7 +283,8 @@ class _DeliveryRun:
         is_there = True
         while is_there:
             part = self._part
-            if self._begun > SENDS_AT_MOST and part.edits is None:  # an edit or a deletion may be repeated
+            is_edit = part.edits is not None or bool(part.inline_id)
+            if self._begun > SENDS_AT_MOST and not is_edit:  # an edit or a deletion may be repeated
                 log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
                 return await self._finish("unknown", None)
             try:

@@ -107,11 +107,18 @@ class LimitGuard:
     clock: Callable[[], float]
 
     async def check(
-        self, update_ids: Sequence[int], words: Words, *, user_id: int, chat_id: int
+        self,
+        update_ids: Sequence[int],
+        words: Words,
+        *,
+        user_id: int,
+        chat_id: int,
+        always_says: bool = False,
     ) -> tuple[str, str] | None:
         """Count the updates of a turn, once for all calls. Return a refusal if a limit is reached, else None.
 
-        The refusal is the reason for the update's record, and the sentence, "" if it was said a moment ago.
+        The refusal is the reason for the update's record, and the sentence, "" if it was said a moment ago, unless
+        `always_says`.
         The user of an anonymous sender is the chat. A turn of several updates is admitted if one of them would
         be, and counts as all of them. Usage is known when a turn ends, so the last turn of a day may exceed its
         tokens or money.
@@ -150,7 +157,7 @@ class LimitGuard:
             text = words("limit-all-money", date=month_ends(now))
         else:
             text = refusal_text(words, self.limits, limit=limit, wait_s=wait_s)
-        return f"limit_{limit}", text if says_so else ""
+        return f"limit_{limit}", text if says_so or always_says else ""
 
     async def has_room(self, usages: Sequence[Usage], *, user_id: int, chat_id: int) -> bool:
         """Return True if a turn with these usages, which are not booked yet, stays within the limits of the day."""

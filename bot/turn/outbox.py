@@ -7,6 +7,7 @@ from typing import Literal
 
 from bot.errors import ChatMigrated, FileExpired, MessageGone, TelegramRefused, ThreadGone
 from bot.transport.ingest import WaitingUpdate
+from bot.transport.inline import quoted_question
 from bot.transport.rendering import render_messages
 from bot.transport.rich_text import RichText, utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT, split
@@ -26,6 +27,8 @@ VOICE_NAME = "answer.ogg"
 CAPTION_LIMIT = 1_024
 """UTF-16 units of the text below a file."""
 
+_CUT = "\n\n[…]"
+"""Ends an answer to an inline question that is too long."""
 _CODE_BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -52,6 +55,8 @@ class Part:
     instead: str = ""
     """Markdown that is sent if a kept file has expired or is refused."""
     buttons: tuple[Button, ...] = ()
+    inline_id: str = ""
+    """The inline message that the text replaces, in a chat that nobody knows; `chat_id` is the person who asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +81,7 @@ class SentPart:
 def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:
     """Return the part without a text that every part of a reply to this update is made of.
 
-    In a group the reply quotes the message, if there is one.
+    In a group the reply quotes the message, if there is one. The question of an inline message stands above its answer.
     """
     message = update.message
     is_quoting = message.chat_type != "private" and message.message_id != 0
@@ -86,8 +91,9 @@ def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:
         chat_id=message.chat_id,
         thread_id=message.thread_id,
         reply_to=message.message_id if is_quoting else None,
-        rich=RichText(text=""),
+        rich=quoted_question(message.text) if update.inline_id else RichText(text=""),
         epoch=epoch,
+        inline_id=update.inline_id,
     )
 
 
@@ -107,6 +113,8 @@ def plan_reply(
     The buttons are under the last text.
     """
     shown = _messages(text, words)
+    if blank.inline_id:
+        return [_inline_part(shown or _messages(words("nothing-to-show"), words), blank)]
     is_document = long_answers == "document" and _is_long(text, shown)
     if len(shown) == 1 and not (is_document or edits or deletes or buttons):
         return [replace(blank, rich=shown[0])]
@@ -243,6 +251,18 @@ def _messages(text: str, words: Words) -> list[RichText]:
         return []
     as_written = RichText(text=text)
     return render_messages(text) or split(as_written) or [RichText(text=words("nothing-to-show"))]
+
+
+def _inline_part(shown: Sequence[RichText], blank: Part) -> Part:
+    """Return the one part that replaces an inline message: the question, and as much of the answer as fits."""
+    question = f"{blank.rich.text}\n\n" if blank.rich else ""  # no words of a refused person are kept
+    above = utf16_length(question)
+    room = MESSAGE_LIMIT - above - utf16_length(_CUT)
+    is_cut = len(shown) > 1 or utf16_length(shown[0].text) > room + utf16_length(_CUT)
+    answer = split(shown[0], room)[0] if is_cut else shown[0]
+    moved = (replace(entity, offset=entity.offset + above) for entity in answer.entities)
+    text = f"{question}{answer.text}{_CUT if is_cut else ''}"
+    return replace(blank, rich=RichText(text=text, entities=(*blank.rich.entities, *moved)))
 
 
 def _is_long(text: str, shown: list[RichText]) -> bool:

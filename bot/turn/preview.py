@@ -123,7 +123,7 @@ class Previews:
         again. If the block raises Forgotten, they are deleted.
         """
         edits = preview.edits
-        if self.is_unreachable(to.chat_id):
+        if to.inline_id or self.is_unreachable(to.chat_id):
             yield preview
             return
         line = Line(

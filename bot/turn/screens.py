@@ -267,7 +267,9 @@ class MessageScreen:
         try:
             shown = await self.line.call("edit", lambda: self._show(rich))
         except MessageGone:
-            self.edits, self.is_seen = self.edits[1:], False
+            # A voice message, for instance, exists and cannot become a text.
+            self.edits, self.deletes = self.edits[1:], (*self.deletes, *self.edits[:1])
+            self.is_seen = False
             return
         if shown is None:
             return

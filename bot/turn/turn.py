@@ -217,6 +217,7 @@ class Turns:
                 question.words,
                 user_id=question.user_id,
                 chat_id=question.to.chat_id,
+                always_says=bool(question.to.inline_id),
             )
         if refusal is not None:
             await self._refuse_by_limit(question, refusal)
@@ -292,7 +293,7 @@ class Turns:
     async def _refuse(self, question: Question) -> None:
         """Refuse politely once for each person and chat, then stay silent."""
         update = question.first
-        is_first = await self.store.note_refusal(
+        is_first = bool(update.inline_id) or await self.store.note_refusal(
             question.claim.ref,
             chat_id=update.message.chat_id,
             sender_id=update.message.sender_id or 0,

@@ -129,6 +129,8 @@ def _content(world: World, message: Message) -> Json:
     body: Json = {}
     if message.forward_origin is not None:
         body["forward_origin"] = message.forward_origin
+    if message.is_via_bot:
+        body["via_bot"] = user_json(world.bot)
     if message.media_group_id is not None:
         body["media_group_id"] = message.media_group_id
     body |= message.content or {}

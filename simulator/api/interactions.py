@@ -1,6 +1,8 @@
-"""Short-lived or replaceable state of the bot: drafts, button presses and command lists."""
+"""Short-lived or replaceable state of the bot: drafts, button presses, inline queries and command lists."""
 
+import asyncio
 from dataclasses import dataclass
+from typing import Any
 
 from simulator.api.config import Clock
 from simulator.api.updates import CALLBACK_LIFE_S
@@ -20,6 +22,7 @@ class Callbacks:
         self._clock = clock
         self._next_id = first_id
         self._open: dict[str, Press] = {}
+        self.inline = InlineQueries(first_id=first_id)
 
     def open(self, user_id: int) -> str:
         """Open a callback query; return its id."""
@@ -34,6 +37,43 @@ class Callbacks:
         """Close a callback query. Return None if its id is unknown, answered or too old."""
         press = self._open.pop(query_id, None)
         return press if press is not None and press.ends_at > self._clock() else None
+
+
+Results = list[dict[str, Any]]
+INLINE_QUERY_LIFE_S = 10.0
+MAX_INLINE_QUERIES = 1_000
+
+
+class InlineQueries:
+    """Inline queries by id, each with the results that the bot answers within INLINE_QUERY_LIFE_S."""
+
+    def __init__(self, *, first_id: int) -> None:
+        self._next_id = first_id
+        self._asked: dict[str, tuple[str, asyncio.Future[Results]]] = {}
+
+    def open(self, query: str) -> tuple[str, asyncio.Future[Results]]:
+        """Open a query; return its id and its coming results. The oldest of too many is dropped."""
+        self._next_id += 1
+        coming: asyncio.Future[Results] = asyncio.get_running_loop().create_future()
+        self._asked[str(self._next_id)] = query, coming
+        if len(self._asked) > MAX_INLINE_QUERIES:
+            del self._asked[next(iter(self._asked))]
+        return str(self._next_id), coming
+
+    def answer(self, query_id: str, results: Results) -> bool:
+        """Set the results. Return False if the id is unknown, or its query is too old or answered."""
+        _, coming = self._asked.get(query_id, ("", None))
+        if coming is None or coming.done():
+            return False
+        coming.set_result(results)
+        return True
+
+    def find(self, query_id: str, result_id: str) -> tuple[str, dict[str, Any]] | None:
+        """Return the text of a query and one of its results."""
+        query, coming = self._asked.get(query_id, ("", None))
+        if coming is None or not coming.done() or coming.cancelled():
+            return None
+        return next(((query, each) for each in coming.result() if each["id"] == result_id), None)
 
 
 DRAFT_LIFE_S = 30.0

@@ -22,6 +22,8 @@ A failed request gets a status of 4xx and `{"error": "one sentence."}`. Messages
   origin? (user, hidden_user, chat, channel), channel_title?, comment? (sent before)
 - POST /api/reactions: chat_id, from_id, message_id, emoji (null removes it)
 - POST /api/callbacks: chat_id, from_id, message_id, data, any_data? (a press of a button that does not exist)
+- POST /api/inline_queries: chat_id, from_id, query; the response has inline_query_id and the bot's results
+- POST /api/inline_results: chat_id, from_id, inline_query_id, result_id, message_thread_id?; a result is chosen
 - POST /api/web_apps: chat_id, from_id, message_id and url (of a button) or start_param? (of a startapp link),
   theme_params? (name: #rrggbb); the response has the url of the Mini App with data that is signed for this person
 - POST /api/blocks: chat_id, blocked
@@ -57,7 +59,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from simulator.api import groups, people
+from simulator.api import groups, inline, people
 from simulator.api.api_objects import message_json
 from simulator.api.errors import PageError
 from simulator.api.files import MAX_FILE, StoredFile, image_size
@@ -70,6 +72,8 @@ from simulator.api.page_requests import (
     EditBody,
     FaultBody,
     ForwardBody,
+    InlineQueryBody,
+    InlineResultBody,
     LanguageBody,
     LineBody,
     MemberBody,
@@ -112,6 +116,8 @@ def page_routes() -> list[BaseRoute]:
         _json_route("/api/forwards", "POST", _forward),
         _json_route("/api/reactions", "POST", _react),
         _json_route("/api/callbacks", "POST", _press),
+        _json_route("/api/inline_queries", "POST", _ask_inline),
+        _json_route("/api/inline_results", "POST", _choose_inline),
         _json_route("/api/web_apps", "POST", _open_web_app),
         _json_route("/api/blocks", "POST", _block),
         _json_route("/api/members", "POST", _change_member),
@@ -254,6 +260,17 @@ async def _react(sim: Simulation, request: Request) -> object:
 async def _press(sim: Simulation, request: Request) -> object:
     body = await read_body(request, CallbackBody)
     return {"callback_query_id": people.press_button(sim, body.press())}
+
+
+async def _ask_inline(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, InlineQueryBody)
+    query_id, results = await inline.ask(sim, **body.model_dump())
+    return {"inline_query_id": query_id, "results": results}
+
+
+async def _choose_inline(sim: Simulation, request: Request) -> object:
+    body = await read_body(request, InlineResultBody)
+    return message_json(sim.world, inline.choose(sim, **body.model_dump()))
 
 
 async def _open_web_app(sim: Simulation, request: Request) -> object:

@@ -61,6 +61,20 @@ class CallbackBody(Body):
         return ButtonPress(**self.model_dump())
 
 
+class InlineQueryBody(Body):
+    chat_id: int
+    from_id: int
+    query: Annotated[str, Field(max_length=256)]
+
+
+class InlineResultBody(Body):
+    chat_id: int
+    from_id: int
+    inline_query_id: str
+    result_id: str
+    message_thread_id: int | None = None
+
+
 class WebAppBody(Body):
     """A press of a `web_app` button (`message_id` and `url`), of a startapp link, or of "Open App"."""
 

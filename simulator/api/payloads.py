@@ -159,6 +159,7 @@ class EditMessageReplyMarkup(Payload):
 
 class EditMessageText(Payload):
     wordings: ClassVar[dict[str, str]] = _TEXT_WORDINGS
+    inline_message_id: Text = ""
     chat_id: Text = ""
     message_id: Number = 0
     text: Text = ""
@@ -209,6 +210,12 @@ class AnswerCallbackQuery(Payload):
     callback_query_id: Text = ""
     text: Text = ""
     show_alert: Flag = False
+
+
+class AnswerInlineQuery(Payload):
+    wordings: ClassVar[dict[str, str]] = {"results": "can't parse inline query results JSON object"}
+    inline_query_id: Text = ""
+    results: DecodedList = None
 
 
 class CommandScope(Payload):

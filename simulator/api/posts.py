@@ -117,12 +117,14 @@ def is_visible_to_bot(world: World, message: Message, *, privacy_mode: bool) -> 
     """Return True if Telegram sends this message to the bot.
 
     In private chats, without privacy mode and as an administrator the bot gets all messages. Otherwise it gets service
-    messages, commands for any bot or for itself, mentions of it and replies to it.
+    messages, commands for any bot or for itself, mentions of it, replies to it and results of its inline mode.
     """
     chat = world.chats[message.chat_id]
     if not chat.has_bot:
         return False
     if chat.type == "private" or not privacy_mode or chat.bot_status == "administrator":
+        return True
+    if message.is_via_bot:
         return True
     return message.service is not None or _is_reply_to_bot(world, chat, message) or _names_bot(world, message)
 

@@ -10,7 +10,14 @@ from simulator.api.config import Clock
 from simulator.api.wakeup import Wakeup
 
 UpdateKind = Literal[
-    "message", "edited_message", "callback_query", "my_chat_member", "chat_member", "message_reaction"
+    "message",
+    "edited_message",
+    "callback_query",
+    "my_chat_member",
+    "chat_member",
+    "message_reaction",
+    "inline_query",
+    "chosen_inline_result",
 ]
 
 _KIND_NAMES = (

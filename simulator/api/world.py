@@ -92,6 +92,7 @@ class Message:
     quote: dict[str, Any] | None = None
     forward_origin: dict[str, Any] | None = None
     media_group_id: str | None = None
+    is_via_bot: bool = False  # a chosen result of the bot's inline mode
 
 
 MAX_REACTIONS = 50_000

@@ -1,6 +1,6 @@
 // Draws the rows of the timeline: a message, a line being sent, a growing draft, a service message.
 import { personAvatar } from "./avatar.js";
-import { forwardLine, quoteButton, reactionRow, senderLine, ticks, timeMeta } from "./bubble_parts.js";
+import { forwardLine, quoteButton, reactionRow, senderLine, ticks, timeMeta, viaLine } from "./bubble_parts.js";
 import { el, icon } from "./dom.js";
 import { fullDate, timeOfDay } from "./format.js";
 import { inlineKeyboard } from "./inline_keyboard.js";
@@ -21,6 +21,7 @@ export function renderMessage(state, entry, actions) {
     { class: `bubble${isLarge ? " large" : ""}${media ? " has-media" : ""}` },
     senderLine(state, entry),
     forwardLine(state, message),
+    viaLine(message),
     quoteButton(state, { quoted, quote: message.quote }, actions),
     media,
     messageText(entry, actions, media !== null),

@@ -22,6 +22,10 @@ export function forwardLine(state, { forward_origin: origin }) {
   return el("div", { class: "forward" }, "Forwarded from ", el("strong", null, name));
 }
 
+export function viaLine({ via_bot: bot }) {
+  return bot ? el("div", { class: "forward", "data-testid": "via" }, "via ", el("strong", null, `@${bot.username}`)) : null;
+}
+
 // `quote`: the selected part of the quoted message, if there is one.
 export function quoteButton(state, { quoted, quote }, actions) {
   if (!quoted) return null;

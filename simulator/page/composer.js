@@ -4,7 +4,7 @@ import { blockLabel } from "./chat_menu.js";
 import { button, el, fill, icon, iconButton } from "./dom.js";
 import { findMessage, hasBot, isPrivate, personPlaceKey, senderName } from "./places.js";
 import { previewText } from "./preview_text.js";
-import { insertOption, suggest } from "./suggest.js";
+import { inlineQuery, insertOption, suggest } from "./suggest.js";
 import { SuggestionBox } from "./suggestion_box.js";
 import { VoiceRecorder } from "./voice_recorder.js";
 
@@ -170,10 +170,28 @@ export class Composer {
     const others = members.filter((id) => id !== view.personId).map((id) => people.get(id));
     const { value: text, selectionStart: caret } = this.#parts.input;
     const users = [bot, ...others].filter(Boolean);
-    this.#box.show(suggest({ text, caret, commands: commands ?? [], users }), this.#state);
+    const query = inlineQuery(text, bot);
+    if (query) this.#offerResults(query);
+    else this.#box.show(suggest({ text, caret, commands: commands ?? [], users }), this.#state);
+  }
+
+  // Results come late: those of an older text are dropped.
+  async #offerResults(query) {
+    this.#box.show(null);
+    const { input } = this.#parts;
+    const { value } = input;
+    const options = await this.#actions.askInline(query);
+    if (input.value !== value || options.length === 0 || document.activeElement !== input) return;
+    // Enter sends the text as it is; a press or Tab chooses.
+    const whole = options.map((option) => ({ ...option, insert: value }));
+    this.#box.show({ start: 0, end: value.length, options: whole }, this.#state);
   }
 
   #takeSuggestion(offer, option) {
+    if (option.kind === "inline") {
+      this.#actions.chooseInline(option);
+      return;
+    }
     const { input } = this.#parts;
     const { text, caret } = insertOption(input.value, offer, option);
     this.#setText(text);

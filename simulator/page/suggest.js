@@ -14,6 +14,12 @@ export function suggest({ text, caret, commands, users }) {
   return null;
 }
 
+// The question of a text "@bot question"; null for other texts.
+export function inlineQuery(text, bot) {
+  const [, name, query] = /^@(\w+)\s+(\S[^]*)$/.exec(text) ?? [];
+  return name?.toLowerCase() === bot.username.toLowerCase() ? query.trim().slice(0, 256) : null;
+}
+
 export function insertOption(text, { start, end }, option) {
   const rest = text.slice(end);
   const space = rest.startsWith(" ") ? "" : " ";

@@ -22,6 +22,32 @@ export function createWriting({ store, api, sending, composing, notify }) {
     return true;
   }
 
+  // Resolves to the bot's results for `@bot question`, as options of the suggestion box.
+  async function askInline(query) {
+    const { personId, chatId } = state.view;
+    const asked = await api.askInline({ chat_id: chatId, from_id: personId, query }).catch(() => null);
+    return (asked?.results ?? []).map(({ id, title, description }) => ({
+      kind: "inline",
+      label: title,
+      hint: description,
+      user: state.bot,
+      chosen: { inline_query_id: asked.inline_query_id, result_id: id },
+    }));
+  }
+
+  async function chooseInline({ chosen }) {
+    const { view } = state;
+    const place = { chat_id: view.chatId, from_id: view.personId };
+    if (view.topicId !== null) place.message_thread_id = view.topicId;
+    try {
+      const message = await api.chooseInline({ ...place, ...chosen });
+      composing.clear(view);
+      store.change(() => addMessage(state, message));
+    } catch (error) {
+      notify(`The result was not sent. ${error.message}`);
+    }
+  }
+
   async function saveEdit(view, messageId, text) {
     try {
       const who = { chat_id: view.chatId, from_id: view.personId };
@@ -77,5 +103,5 @@ export function createWriting({ store, api, sending, composing, notify }) {
     change({ text: editing === null ? text : "", replyTo: null, quote: null, editing: null });
   }
 
-  return { submit, fill, startReply, startEdit, editLastOwn, cancelExtras, attach, detach, sendVoice };
+  return { submit, askInline, chooseInline, fill, startReply, startEdit, editLastOwn, cancelExtras, attach, detach, sendVoice };
 }

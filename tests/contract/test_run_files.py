@@ -105,7 +105,7 @@ async def test_a_resumed_run_has_the_files_of_a_finished_call_and_does_not_make_
 
     assert made.runs == 1
     assert files_of(context) == [LedgerFile(id="5:tool:1:0:0", name="t.csv")]
-    assert context.record.files == 1
+    assert context.record.file_count == 1
 
 
 async def test_a_call_that_died_before_its_journal_replaces_its_file(redis: RedisClient) -> None:

@@ -33,7 +33,7 @@ from tests.story.test_stop_buttons import answer_to
 pytestmark = pytest.mark.slow
 
 SPEAKING: dict[str, Any] = {"openai_speech_model": "speak-1", "voice_replies": "always"}
-MARKDOWN = "# Plan\n\n- **Buy** [three lemons](https://example.com/l)\n\n```py\nprint(1)\n```\n\nSee https://example.com/x"
+MARKDOWN = "# Plan\n\n- **Buy** [three lemons](https://example.com/l)\n\n```py\nprint(1)\n```\n\nSee https://example.com"
 READ_ALOUD = "Plan\n\nBuy three lemons\n\nSee"
 
 
@@ -66,7 +66,7 @@ async def test_an_answer_is_a_voice_message_with_its_text_below(stores: StorySto
         assert request.body["input"] == READ_ALOUD
         assert (await bot.lines(BEN))[-1] == ("assistant", MARKDOWN)
         assert await kept_files(bot) == 0
-        forgotten = await bot.say(BEN, "/forget", reply_to_message_id=reply["message_id"])
+        forgotten = await bot.say(BEN, "/forget", reply_to=reply["message_id"])
         await bot.wait_for_reply(forgotten)
         assert [role for role, _ in await bot.lines(BEN)] == ["user"]
 
@@ -84,7 +84,7 @@ async def test_a_text_beyond_a_caption_follows_the_voice_message(stores: StorySt
 async def test_by_default_answers_are_texts_and_a_voice_choice_is_kept_for_the_chat(
     stores: StoryStores,
 ) -> None:
-    hearing = {"openai_transcription_model": "hear-1", "openai_speech_model": "speak-1"}
+    hearing: dict[str, Any] = {"openai_transcription_model": "hear-1", "openai_speech_model": "speak-1"}
     async with running_bot(stores, **hearing) as bot:
         assert "text" in await bot.wait_for_reply(await bot.people.voice(BEN))
         shown = await bot.wait_for_reply(await bot.say(BEN, "/voice"))
@@ -232,7 +232,7 @@ async def _has_failed(bot: Story) -> bool:
 
 async def test_speech_is_counted_with_its_price_and_ends_at_the_limit(stores: StoryStores) -> None:
     models = "gpt-5.4-mini:1:1,speak-1:100:1000000"
-    limit = {"user_money_per_day": 0.5, "models": models}
+    limit: dict[str, Any] = {"user_money_per_day": 0.5, "models": models}
     async with running_bot(stores, **SPEAKING, **limit) as bot:
         shown = await bot.wait_for_reply(await bot.say(BEN, "/model"))
         assert buttons_of(shown) == []

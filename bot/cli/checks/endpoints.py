@@ -143,7 +143,8 @@ async def check_bot(settings: Settings, *, simulator_port: int) -> list[Finding]
                 return [_no_simulator(bot_api_url(settings, simulator_port=simulator_port))]
             raise
     place = "the simulator" if simulates(settings) else urlsplit(settings.telegram_api_url).hostname
-    return [ok("telegram", f"@{bot.username} ({bot.id}) at {place}"), _privacy(bot)]
+    inline = [judge_inline(bot)] if settings.inline else []
+    return [ok("telegram", f"@{bot.username} ({bot.id}) at {place}"), _privacy(bot), *inline]
 
 
 async def check_page(settings: Settings, *, simulator_port: int) -> list[Finding]:
@@ -215,6 +216,18 @@ def _judge_address(url: str, our_url: str | None) -> Finding:
         return warn("webhook", says, "Start one of them, or use `mnemogram webhook set`.")
     fix = "Another program may use this token. `mnemogram webhook set` moves the updates to WEBHOOK_URL."
     return fail("webhook", f"updates go to {host}, not to WEBHOOK_URL", fix)
+
+
+def judge_inline(bot: BotIdentity) -> Finding:
+    """Judge INLINE=true. Telegram does not tell whether it sends chosen results, so the step is named each time."""
+    feedback = "@BotFather → /setinlinefeedback → 100%"
+    if not bot.supports_inline_queries:
+        fix = f"@BotFather → /setinline, then {feedback}. Or set INLINE=false."
+        return warn("inline", "INLINE is on, but the bot has no inline mode at Telegram", fix)
+    return ok(
+        "inline",
+        f"inline mode is on. Answers also need {feedback}; Telegram does not tell whether that is done.",
+    )
 
 
 def _privacy(bot: BotIdentity) -> Finding:

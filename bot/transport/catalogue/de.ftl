@@ -558,6 +558,8 @@ file-not-sent = Die Datei { $name } konnte ich nicht senden. Bitte mich, sie noc
 preview-writing = Ich schreibe eine Antwort…
 preview-stop = ⏹ Stopp
 preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…
+inline-ask = { $bot } fragen
+inline-open = Bot öffnen
 
 ## Knöpfe
 

@@ -558,6 +558,8 @@ file-not-sent = I couldn't send the file { $name }. Ask me to make it again.
 preview-writing = I'm writing an answer…
 preview-stop = ⏹ Stop
 preview-tool = ⚙️ Using the tool { $tool }…
+inline-ask = Ask { $bot }
+inline-open = Open the bot
 
 ## Buttons
 

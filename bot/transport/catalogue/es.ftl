@@ -558,6 +558,8 @@ file-not-sent = No he podido enviar el archivo { $name }. Pídeme que lo prepare
 preview-writing = Estoy escribiendo una respuesta…
 preview-stop = ⏹ Detener
 preview-tool = ⚙️ Usando la herramienta { $tool }…
+inline-ask = Preguntar a { $bot }
+inline-open = Abrir el bot
 
 ## Botones
 

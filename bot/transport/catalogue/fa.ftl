@@ -416,6 +416,8 @@ file-not-sent = نتوانستم فایل { $name } را بفرستم. از من
 preview-writing = در حال نوشتن پاسخ…
 preview-stop = ⏹ توقف
 preview-tool = ⚙️ استفاده از ابزار { $tool }…
+inline-ask = پرسیدن از { LTR($bot) }
+inline-open = باز کردن ربات
 
 ## دکمه‌ها
 

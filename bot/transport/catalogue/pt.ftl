@@ -558,6 +558,8 @@ file-not-sent = Não consegui enviar o arquivo { $name }. Peça para eu fazê-lo
 preview-writing = Estou escrevendo uma resposta…
 preview-stop = ⏹ Parar
 preview-tool = ⚙️ Usando a ferramenta { $tool }…
+inline-ask = Perguntar a { $bot }
+inline-open = Abrir o bot
 
 ## Botões
 

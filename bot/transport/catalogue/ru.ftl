@@ -592,6 +592,8 @@ file-not-sent = Не удалось отправить файл { $name }. По�
 preview-writing = Пишу ответ…
 preview-stop = ⏹ Остановить
 preview-tool = ⚙️ Использую инструмент { $tool }…
+inline-ask = Спросить { $bot }
+inline-open = Открыть бота
 
 ## Кнопки
 

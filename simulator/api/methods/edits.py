@@ -1,4 +1,4 @@
-"""Changes of messages, reactions, and answers to callback queries."""
+"""Changes of messages, reactions, and answers to callback and inline queries."""
 
 from dataclasses import replace
 from typing import Any, cast
@@ -15,10 +15,12 @@ from simulator.api.methods.texts import (
 )
 from simulator.api.payloads import (
     AnswerCallbackQuery,
+    AnswerInlineQuery,
     EditMessageCaption,
     EditMessageReplyMarkup,
     EditMessageText,
     MessageAddress,
+    SendMessage,
     SetMessageReaction,
 )
 from simulator.api.simulation import Simulation
@@ -30,18 +32,40 @@ _NOT_MODIFIED = (
 )
 _DELETABLE_S = 48 * 3600
 _MAX_ANSWER = 200
+_MAX_RESULT_ID = 64
 
 
-async def edit_message_text(sim: Simulation, payload: EditMessageText) -> dict[str, Any]:
+async def answer_inline_query(sim: Simulation, payload: AnswerInlineQuery) -> bool:
+    results = [_read_result(sim, result) for result in payload.results or []]
+    if not sim.callbacks.inline.answer(payload.inline_query_id, results):
+        raise BadRequest("query is too old and response timeout expired or query ID is invalid")
+    return True
+
+
+def _read_result(sim: Simulation, result: object) -> dict[str, Any]:
+    """Return an article with a text. The simulator knows no other results."""
+    fields = cast("dict[str, Any]", result) if isinstance(result, dict) else {}
+    content = fields.get("input_message_content")
+    if fields.get("type") != "article" or not fields.get("title") or not isinstance(content, dict):
+        raise BadRequest("can't parse inline query result")
+    if not 1 <= len(str(fields.get("id", "")).encode()) <= _MAX_RESULT_ID:
+        raise BadRequest("RESULT_ID_INVALID")
+    text = cast("dict[str, Any]", content)
+    outgoing = SendMessage.read({"text": text.get("message_text"), "entities": text.get("entities")})
+    read_text(outgoing, read_entities(sim, outgoing), too_long="MESSAGE_TOO_LONG")
+    return fields | {"reply_markup": read_markup(fields.get("reply_markup"))}
+
+
+async def edit_message_text(sim: Simulation, payload: EditMessageText) -> dict[str, Any] | bool:
     if not payload.text:
         raise BadRequest("message text is empty")
     entities = read_entities(sim, payload)
     markup = read_markup(payload.reply_markup)
-    message = _find_own(sim, payload)
+    message = _find_inline(sim, payload) if payload.inline_message_id else _find_own(sim, payload)
     if message.content is not None:
         raise BadRequest("there is no text in the message to edit")
     formatted = read_text(payload, entities, too_long="MESSAGE_TOO_LONG")
-    return _change(
+    changed = _change(
         sim,
         message,
         replace(
@@ -52,6 +76,7 @@ async def edit_message_text(sim: Simulation, payload: EditMessageText) -> dict[s
             link_preview_options=payload.link_preview_options,
         ),
     )
+    return True if payload.inline_message_id else changed
 
 
 async def edit_message_caption(sim: Simulation, payload: EditMessageCaption) -> dict[str, Any]:
@@ -120,6 +145,16 @@ def _find_own(
     if message.sender_id != sim.world.bot.id or message.service is not None:
         raise BadRequest("message can't be edited")
     return message
+
+
+def _find_inline(sim: Simulation, payload: EditMessageText) -> Message:
+    """Find a chosen result by the id in its feedback. The bot need not be in the chat."""
+    chat_id, _, message_id = payload.inline_message_id.partition(".")
+    if chat_id.lstrip("-").isdecimal() and message_id.isdecimal() and int(chat_id) in sim.world.chats:
+        message = sim.world.message(int(chat_id), int(message_id))
+        if message is not None and message.is_via_bot:
+            return message
+    raise BadRequest("MESSAGE_ID_INVALID")
 
 
 def _change(sim: Simulation, message: Message, edited: Message) -> dict[str, Any]:

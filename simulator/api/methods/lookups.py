@@ -36,7 +36,7 @@ async def get_me(sim: Simulation, _: Nothing) -> dict[str, Any]:
     return user_json(sim.world.bot) | {
         "can_join_groups": True,
         "can_read_all_group_messages": not sim.config.privacy_mode,
-        "supports_inline_queries": False,
+        "supports_inline_queries": True,
         "can_connect_to_business": False,
         "has_main_web_app": sim.config.mini_app_url is not None,
         "has_topics_enabled": sim.config.private_topics,

@@ -53,6 +53,7 @@ METHODS: dict[str, Method] = dict(
         _method("deleteMessage", payloads.MessageAddress, edits.delete_message),
         _method("setMessageReaction", payloads.SetMessageReaction, edits.set_message_reaction),
         _method("answerCallbackQuery", payloads.AnswerCallbackQuery, edits.answer_callback_query),
+        _method("answerInlineQuery", payloads.AnswerInlineQuery, edits.answer_inline_query),
         _method("setMyCommands", payloads.SetMyCommands, commands.set_my_commands),
         _method("getMyCommands", payloads.CommandScope, commands.get_my_commands),
         _method("deleteMyCommands", payloads.CommandScope, commands.delete_my_commands),
