@@ -11,7 +11,6 @@ from bot.turn.answer_receipt import load_receipts
 from bot.turn.store import TurnStore
 from memory import keys
 from tests.scripted_replies import Failure, slow
-from tests.scripted_script import echo
 from tests.scripted_speech import Speech
 from tests.sent_files import make_voice_note
 from tests.story.expected import english
@@ -33,7 +32,9 @@ from tests.story.test_stop_buttons import answer_to
 pytestmark = pytest.mark.slow
 
 SPEAKING: dict[str, Any] = {"openai_speech_model": "speak-1", "voice_replies": "always"}
-MARKDOWN = "# Plan\n\n- **Buy** [three lemons](https://example.com/l)\n\n```py\nprint(1)\n```\n\nSee https://example.com"
+MARKDOWN = (
+    "# Plan\n\n- **Buy** [three lemons](https://a.example)\n\n```py\nprint(1)\n```\n\nSee https://a.example"
+)
 READ_ALOUD = "Plan\n\nBuy three lemons\n\nSee"
 
 
@@ -285,9 +286,12 @@ async def test_in_a_group_the_voice_replaces_the_preview(stores: StoryStores) ->
 
 
 async def test_an_edited_question_replaces_the_voice_message(stores: StoryStores) -> None:
-    async with running_bot(stores, echo, **SPEAKING) as bot:
-        asked = await bot.say(BEN, "one")
+    """Its preview cannot be the old voice message, which no edit turns into a text."""
+    tale = " ".join(f"word{number}" for number in range(40))
+    async with running_bot(stores, ["one", slow(tale, chunk_delay_s=0.08)], **SPEAKING) as bot:
+        asked = await bot.say(BEN, "tell")
         await voice_to(bot, asked)
         await bot.wait_until_idle()
-        await bot.people.edit(asked, "two")
-        await bot.wait_until(lambda: [each.get("caption") for each in bot.shown_in(BEN)] == ["echo: two"])
+        await bot.people.edit(asked, "tell a tale")
+        await bot.wait_until(lambda: [each.get("caption") for each in bot.shown_in(BEN)] == [tale])
+        assert await bot.people.calls("editMessageText")

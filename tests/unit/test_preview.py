@@ -304,6 +304,7 @@ async def test_a_preview_is_deleted_if_its_turn_now_edits_an_older_answer() -> N
 
 
 async def test_a_deleted_preview_does_not_return() -> None:
+    """The delivery deletes it: a voice message is refused in the same way, and is still there."""
     rig = Rig()
     rig.api.failures["edit"] = [MessageGone()]
     async with rig.show(GROUP, edits=(40, 41)) as preview:
@@ -311,7 +312,7 @@ async def test_a_deleted_preview_does_not_return() -> None:
         await rig.pass_time(20)
 
     assert rig.api.shown() == []
-    assert preview.edits == (41,)
+    assert (preview.edits, preview.deletes) == ((41,), (40,))
 
 
 async def test_a_running_tool_is_shown_while_there_is_no_text() -> None:
