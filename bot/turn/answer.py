@@ -205,6 +205,8 @@ class Answerer:
         )
         if not question.first.is_kept:
             context.artifacts = None  # they would outlive the turn
+        if to.inline_id:  # the answer is the edit of one message
+            context.conversation = replace(context.conversation, files=None)
         preview = Preview(question.words, edits=tuple(question.shown_as))
         reads: dict[int, ReadMessage] = {}
         try:
@@ -397,7 +399,7 @@ class Answerer:
             update_ids=question.batch.update_ids,
             epoch=question.history.epoch,
             reason=reason,
-            parts=self._parts(question, preview, text, receipt=None),
+            parts=self._parts(question, preview, text, receipt=None, files=()),
             booking=self._booking(question, context.record.usages),
             note=self._note(context, trace),
         )

@@ -257,7 +257,7 @@ def test_the_costs_of_a_chosen_month_are_a_table_of_people_and_chats(page: Page)
 
 def test_a_month_without_use_and_a_bot_without_prices_have_no_costs(page: Page) -> None:
     nothing = {"tokens": 0, "money": 0}
-    empty = {"total": nothing, "memory": nothing, "people": [], "chats": [], "budget": 0}
+    empty: dict[str, Any] = {"total": nothing, "memory": nothing, "people": [], "chats": [], "budget": 0}
     costs = _costs("2026-11", money=0) | {"has_prices": False, "budget": 0}
     _open(page, "costs", **{"costs": costs, "costs?month=2026-10": costs | empty | {"month": "2026-10"}})
     expect(page.get_by_test_id("costs-chat")).to_have_text("Weekend-20014,000")

@@ -44,7 +44,7 @@ class Made:
         def make() -> object:
             """Make files."""
             self.runs += 1
-            return list(self.results) if len(self.results) > 1 else self.results[0]
+            return list(self.results) if len(self.results) > 1 else next(iter(self.results))
 
         return Tool.from_function(make, name="make", **options)
 
