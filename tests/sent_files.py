@@ -2,6 +2,7 @@
 
 import struct
 import zlib
+from collections.abc import Sequence
 
 
 def make_picture(width: int = 8, height: int = 6) -> bytes:
@@ -17,19 +18,21 @@ def make_picture(width: int = 8, height: int = 6) -> bytes:
 
 
 def make_voice_note(seconds: int = 3) -> bytes:
-    """Return an Ogg Opus file of this duration. Its packets are empty."""
+    """Return an Ogg Opus file with silence of this duration, which a browser plays."""
     head = b"OpusHead" + struct.pack("<BBHIhB", 1, 1, 0, 48_000, 0, 0)
     tags = b"OpusTags" + struct.pack("<I", 0) + struct.pack("<I", 0)
-    pages = ((head, 0, 2), (tags, 0, 0), (b"\xf8\xff\xfe", seconds * 48_000, 4))
+    second = [b"\xf8\xff\xfe"] * 50  # packets of 20 ms
+    pages = [([head], 0, 2), ([tags], 0, 0)]
+    pages += [(second, at * 48_000, 4 if at == seconds else 0) for at in range(1, seconds + 1)]
     return b"".join(
-        _ogg_page(packet, granule=granule, flags=flags, number=number)
-        for number, (packet, granule, flags) in enumerate(pages)
+        _ogg_page(packets, granule=granule, flags=flags, number=number)
+        for number, (packets, granule, flags) in enumerate(pages)
     )
 
 
-def _ogg_page(packet: bytes, *, granule: int, flags: int, number: int) -> bytes:
+def _ogg_page(packets: Sequence[bytes], *, granule: int, flags: int, number: int) -> bytes:
     head = struct.pack("<4sBBqIII", b"OggS", 0, flags, granule, 1, number, 0)
-    page = head + bytes([1, len(packet)]) + packet
+    page = head + bytes([len(packets), *map(len, packets)]) + b"".join(packets)
     return page[:22] + struct.pack("<I", _ogg_checksum(page)) + page[26:]
 
 

@@ -399,7 +399,7 @@ class Answerer:
             update_ids=question.batch.update_ids,
             epoch=question.history.epoch,
             reason=reason,
-            parts=self._parts(question, preview, text, receipt=None, files=()),
+            parts=self._parts(question, preview, text, spoken="", receipt=None, files=()),
             booking=self._booking(question, context.record.usages),
             note=self._note(context, trace),
         )

@@ -106,6 +106,8 @@ class VoiceReplies:
         return speech.file_id
 
     def _is_wanted(self, question: Question) -> bool:
+        if question.to.inline_id:  # its answer is the edit of one message
+            return False
         choice = self.choice_in(question.snapshot)
         attachments = (update.message.attachment for update in question.batch.updates)
         is_spoken_to = any(each is not None and each.kind in _SPOKEN for each in attachments)

@@ -27,6 +27,7 @@ from tests.story.harness import (
     make_ref,
     running_bot,
 )
+from tests.story.test_inline import QUESTION, answered, ask, choose
 from tests.story.test_stop_buttons import answer_to
 
 pytestmark = pytest.mark.slow
@@ -295,3 +296,15 @@ async def test_an_edited_question_replaces_the_voice_message(stores: StoryStores
         await bot.people.edit(asked, "tell a tale")
         await bot.wait_until(lambda: [each.get("caption") for each in bot.shown_in(BEN)] == [tale])
         assert await bot.people.calls("editMessageText")
+
+
+@pytest.mark.parametrize("inline_memory", [False, True])
+async def test_an_inline_question_is_answered_in_place_and_not_spoken(
+    stores: StoryStores, inline_memory: bool
+) -> None:
+    async with running_bot(stores, inline=True, inline_memory=inline_memory, **SPEAKING) as bot:
+        sent = await choose(bot, BEN, await ask(bot, BEN))
+        assert QUESTION in await answered(bot, sent)
+        await bot.wait_until_idle()
+        assert spoken(bot) == []
+        assert bot.said_in(BEN) == []
