@@ -303,8 +303,9 @@ async def test_an_inline_question_is_answered_in_place_and_not_spoken(
     stores: StoryStores, inline_memory: bool
 ) -> None:
     async with running_bot(stores, inline=True, inline_memory=inline_memory, **SPEAKING) as bot:
+        await voice_to(bot, await bot.say(BEN, "hello"))
         sent = await choose(bot, BEN, await ask(bot, BEN))
         assert QUESTION in await answered(bot, sent)
         await bot.wait_until_idle()
-        assert spoken(bot) == []
-        assert bot.said_in(BEN) == []
+        assert spoken(bot) == ["echo: hello"]
+        assert len(bot.shown_in(BEN)) == 1
