@@ -43,7 +43,7 @@ async def test_operators_see_a_months_sum_people_and_chats(stores: StoryStores) 
         assert await bot.ask(OLGA, f"/stats month {month()}") == shown
         async with visiting(bot, OLGA) as page:
             costs = await page.read("operations/costs")
-            wrong = await page.ask("operations/costs?month=2020-01")
+            wrong = await page.ask("operations/costs", month="2020-01")
         assert (costs["month"], costs["months"], costs["has_prices"]) == (month(), [month()], True)
         assert [each["id"] for each in costs["people"]] == [BEN, CHIARA]
         assert sum(each["tokens"] for each in costs["chats"]) == costs["total"]["tokens"] == tokens[0]

@@ -35,6 +35,7 @@ OPERATIONS: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("GET", "operations/now"): OPERATING,
     ("GET", "operations/series"): OPERATING,
     ("GET", "operations/chats"): OPERATING,
+    ("GET", "operations/costs"): OPERATING,
     ("GET", "operations/updates/{id}"): OPERATING | {"operator": 404},  # it does not exist
     ("GET", "operations/dead-letters"): OPERATING,
     ("POST", "operations/dead-letters/{id}/retry"): OPERATING,
