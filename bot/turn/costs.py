@@ -65,11 +65,11 @@ class CostReader:
 
     async def total(self, month: str) -> Used:
         """Return the sum of a month, 0 without a record."""
-        return (await self._totals(month))[0]
+        return (await read_totals(self.redis, month))[0]
 
     async def read(self, month: str) -> MonthCosts:
         """Return the costs of a month; without a record there is nobody in it."""
-        total, memory = await self._totals(month)
+        total, memory = await read_totals(self.redis, month)
         people, chats = await self._top("user", month), await self._top("chat", month)
         return MonthCosts(month=month, total=total, memory=memory, people=people, chats=chats)
 
@@ -79,11 +79,6 @@ class CostReader:
         refs = [telegram_ref(self.bot_id, each, None, partitions=self.partitions) for each in ids]
         found = await asyncio.gather(*(find_context(self.redis, ref) for ref in refs))
         return {each: context.title for each, context in zip(ids, found, strict=True) if context}
-
-    async def _totals(self, month: str) -> tuple[Used, Used]:
-        row = await self.redis.call("HMGET", month_key(month), *_FIELDS)
-        tokens, micros, memory_tokens, memory_micros = (int(value or 0) for value in row)
-        return _used(tokens + memory_tokens, micros + memory_micros), _used(memory_tokens, memory_micros)
 
     async def _top(self, owner: Owner, month: str) -> dict[int, Used]:
         """Return those who cost most, or those with the most tokens if no model has a price."""
@@ -98,6 +93,13 @@ class CostReader:
             int(name): _used(int(tokens or 0), int(micros or 0))
             for name, tokens, micros in zip(ids, *rows, strict=True)
         }
+
+
+async def read_totals(redis: RedisClient, month: str) -> tuple[Used, Used]:
+    """Return the sum of a month, and the part of it for summaries and facts; 0 without a record."""
+    row = await redis.call("HMGET", month_key(month), *_FIELDS)
+    tokens, micros, memory_tokens, memory_micros = (int(value or 0) for value in row)
+    return _used(tokens + memory_tokens, micros + memory_micros), _used(memory_tokens, memory_micros)
 
 
 def month_key(month: str) -> Key:

@@ -20,6 +20,7 @@ from bot.turn.costs import (
     month_of,
     months_kept_s,
     rankings_of,
+    read_totals,
 )
 from memory import keys
 from memory.keys import Key
@@ -160,11 +161,14 @@ class LimitGuard:
         return f"limit_{limit}", text if says_so or always_says else ""
 
     async def has_room(self, usages: Sequence[Usage], *, user_id: int, chat_id: int) -> bool:
-        """Return True if a turn with these usages, which are not booked yet, stays within the limits of the day."""
+        """Return True if a turn with these usages, which are not booked yet, stays within the limits of tokens and money."""
         if self.limits.are_none or user_id in self.exempt:
             return True
-        used = await self.used_today(user_id=user_id, chat_id=chat_id)
         usage, money = sum(usages, Usage()), (self.cost_of(usages) or 0) / MICROS
+        used = await self.used_today(user_id=user_id, chat_id=chat_id)
+        month, _ = await read_totals(self.redis, month_of(self.clock()))
+        if self.limits.money_per_month and month.money + money > self.limits.money_per_month:
+            return False
         tokens = usage.prompt_tokens + usage.completion_tokens
         of: tuple[tuple[Kind, OwnerLimits], ...] = (("user", self.limits.user), ("chat", self.limits.chat))
         return all(

@@ -249,9 +249,10 @@ async def test_speech_is_counted_with_its_price_and_ends_at_the_limit(stores: St
         assert receipt.micros > 1_000_000 * speaking.completion_tokens
 
 
-async def test_a_person_near_the_limit_gets_a_text(stores: StoryStores) -> None:
-    models = "gpt-5.4-mini:0:0,speak-1:1000000:0"
-    async with running_bot(stores, **SPEAKING, models=models, user_money_per_day=3.0) as bot:
+@pytest.mark.parametrize("limit", ["user_money_per_day", "chat_money_per_day", "money_per_month"])
+async def test_near_a_limit_of_money_the_answer_is_a_text(stores: StoryStores, limit: str) -> None:
+    limits: dict[str, Any] = {"models": "gpt-5.4-mini:0:0,speak-1:1000000:0", limit: 3.0}
+    async with running_bot(stores, **SPEAKING, **limits) as bot:
         await voice_to(bot, await bot.say(BEN, "one"))
         assert await bot.ask(BEN, "two and many more words than the rest of today's money pays for") != ""
         await bot.wait_until_idle()
