@@ -7,13 +7,14 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from bot.addresses import check_http, check_ports, check_public, passwords_in, reachable
 from bot.errors import SettingsInvalid
 from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_models
 
@@ -34,9 +35,6 @@ _MAY_BE_EMPTY = (
     *("openai_embedding_model", "openai_summary_model"),
     *("openai_transcription_model", "openai_speech_model"),
 )
-_REACHED_AT = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:", "//localhost:": "//127.0.0.1:"}
-"""Addresses that a browser cannot open or that Telegram refuses in buttons, and their substitutes."""
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Settings(BaseSettings):
@@ -289,9 +287,7 @@ class Settings(BaseSettings):
     def _http_url(cls, value: str | None) -> str | None:
         if not value:
             return value
-        if urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname:
-            raise ValueError("must be an http:// or https:// address")
-        _check_ports(value)
+        check_http(value)
         return value.rstrip("/")
 
     @field_validator("webhook_url")
@@ -299,7 +295,7 @@ class Settings(BaseSettings):
     def _https_url(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        _check_public(value)
+        check_public(value)
         return value.rstrip("/").removesuffix(WEBHOOK_PATH) + WEBHOOK_PATH
 
     @field_validator("public_url")
@@ -307,7 +303,7 @@ class Settings(BaseSettings):
     def _origin_form(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        _check_public(value)
+        check_public(value)
         parts = urlsplit(value)
         origin = f"{parts.scheme}://{parts.netloc}"
         if "@" in parts.netloc or value.rstrip("/").removesuffix(PAGE_PATH.rstrip("/")) != origin:
@@ -320,7 +316,7 @@ class Settings(BaseSettings):
         if value is not None and urlsplit(value.get_secret_value()).scheme not in _REDIS_SCHEMES:
             raise ValueError("must start with one of " + ", ".join(f"{s}://" for s in _REDIS_SCHEMES))
         if value is not None:
-            _check_ports(value.get_secret_value())
+            check_ports(value.get_secret_value())
         return value
 
     @property
@@ -370,9 +366,7 @@ class Settings(BaseSettings):
             return f"{parts.scheme}://{parts.netloc}{PAGE_PATH}"
         if not self.is_simulated or listening_at is None:
             return None
-        for bound, reached in _REACHED_AT.items():
-            listening_at = listening_at.replace(bound, reached)
-        return listening_at + PAGE_PATH
+        return reachable(listening_at) + PAGE_PATH
 
     @property
     def is_offline(self) -> bool:
@@ -424,40 +418,8 @@ class Settings(BaseSettings):
             *(self.qdrant_url, self.openai_base_url, self.telegram_api_url, self.otel_exporter_otlp_endpoint),
             *(url for name, url in os.environ.items() if name.lower().endswith("_proxy")),
         )
-        passwords = {password for url in urls if url for password in _passwords_in(url)}
+        passwords = {password for url in urls if url for password in passwords_in(url)}
         return (*(s.get_secret_value() for s in given if s), self.secret, *passwords)
-
-
-def _check_public(url: str) -> None:
-    """Raise ValueError unless Telegram or its people can reach the address."""
-    parts = urlsplit(url)
-    is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
-    if not parts.hostname or not (parts.scheme == "https" or is_local):
-        raise ValueError("must be a public https:// address (http:// only on loopback, for the simulator)")
-    _check_ports(url)
-
-
-def _check_ports(url: str) -> None:
-    """Of each host, where there are several. What stands there is not told: it may be a part of a password."""
-    for host in urlsplit(url).netloc.rpartition("@")[2].split(","):
-        try:
-            _ = urlsplit(f"//{host}").port
-        except ValueError:
-            raise ValueError(
-                "has a port that is no number up to 65535 (signs such as / # ? in a password are written %2F %23 %3F)"
-            ) from None
-
-
-def _passwords_in(url: str) -> set[str]:
-    """As it stands in the URL, percent-encoded, and as the server knows it, and so its errors.
-
-    A proxy may be named without a scheme.
-    """
-    try:
-        password = urlsplit(url if "://" in url else f"//{url}").password
-    except ValueError:  # of a proxy, which nobody has checked
-        return set()
-    return {password, unquote(password)} if password else set()
 
 
 def load_settings(**given: Any) -> Settings:
