@@ -146,8 +146,8 @@ class _Soak:
         while True:
             await asyncio.sleep(random.uniform(0.4, 1.2) * self.bench.pick(1, 25))
             name = random.choice(list(faults))
+            self.fallen[name] += 1  # a restart may take longer than the rest of the load
             await faults[name](random)
-            self.fallen[name] += 1
 
     async def _kill(self, which: int) -> None:
         await self.leaving[which].kill()
