@@ -7,15 +7,16 @@ import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
+from bot.addresses import check_ports, check_public, passwords_in
 from bot.errors import SettingsInvalid
-from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_models
+from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_image_model, parse_models
 
 WEBHOOK_PATH = "/telegram/webhook"
 PAGE_PATH = "/app/"
@@ -36,7 +37,6 @@ _MAY_BE_EMPTY = (
 )
 _REACHED_AT = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:", "//localhost:": "//127.0.0.1:"}
 """Addresses that a browser cannot open or that Telegram refuses in buttons, and their substitutes."""
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 class Settings(BaseSettings):
@@ -118,6 +118,11 @@ class Settings(BaseSettings):
         "never",
         description="When an answer is a voice message: never, when_spoken_to (it answers one) or always. People "
         "change it with /voice.",
+    )
+    openai_image_model: Annotated[ModelChoice | None, NoDecode] = Field(
+        None,
+        description="The model that draws pictures: name[:price_of_a_picture], or a price of its tokens in MODELS. "
+        "Unset: none.",
     )
     openai_embedding_model: str = Field(
         "text-embedding-3-small",
@@ -223,6 +228,9 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="How much one chat may cost a day, in the unit of the prices. 0: no limit.",
     )
+    pictures_per_day: int = Field(
+        5, ge=0, description="How many pictures one person gets a day (UTC). 0: no limit."
+    )
     money_per_month: float = Field(
         0,
         ge=0,
@@ -260,10 +268,11 @@ class Settings(BaseSettings):
     def _split_ids(cls, value: object) -> object:
         return re.split(r"[,\s]+", value.strip(" ,\t")) if isinstance(value, str) else value
 
-    @field_validator("models", mode="before")
+    @field_validator("models", "openai_image_model", mode="before")
     @classmethod
-    def _parse_models(cls, value: object) -> object:
-        return parse_models(value) if isinstance(value, str) else value
+    def _parse_models(cls, value: object, info: ValidationInfo) -> object:
+        parse = parse_models if info.field_name == "models" else parse_image_model
+        return parse(value) if isinstance(value, str) else value
 
     @field_validator("log_level", mode="before")
     @classmethod
@@ -291,7 +300,7 @@ class Settings(BaseSettings):
             return value
         if urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname:
             raise ValueError("must be an http:// or https:// address")
-        _check_ports(value)
+        check_ports(value)
         return value.rstrip("/")
 
     @field_validator("webhook_url")
@@ -299,7 +308,7 @@ class Settings(BaseSettings):
     def _https_url(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        _check_public(value)
+        check_public(value)
         return value.rstrip("/").removesuffix(WEBHOOK_PATH) + WEBHOOK_PATH
 
     @field_validator("public_url")
@@ -307,7 +316,7 @@ class Settings(BaseSettings):
     def _origin_form(cls, value: str | None) -> str | None:
         if value is None:
             return None
-        _check_public(value)
+        check_public(value)
         parts = urlsplit(value)
         origin = f"{parts.scheme}://{parts.netloc}"
         if "@" in parts.netloc or value.rstrip("/").removesuffix(PAGE_PATH.rstrip("/")) != origin:
@@ -320,7 +329,7 @@ class Settings(BaseSettings):
         if value is not None and urlsplit(value.get_secret_value()).scheme not in _REDIS_SCHEMES:
             raise ValueError("must start with one of " + ", ".join(f"{s}://" for s in _REDIS_SCHEMES))
         if value is not None:
-            _check_ports(value.get_secret_value())
+            check_ports(value.get_secret_value())
         return value
 
     @property
@@ -386,8 +395,9 @@ class Settings(BaseSettings):
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """The models that people may choose, the default first. MODELS may have the price of the speech model too."""
-        named = [choice.name for choice in self.models if choice.name != self.openai_speech_model]
+        """The models that people may choose, the default first. MODELS may have prices of speech and pictures too."""
+        image = self.openai_image_model.name if self.openai_image_model else ""
+        named = [each.name for each in self.models if each.name not in (self.openai_speech_model, image)]
         return tuple(dict.fromkeys([self.openai_model, *named]))
 
     @property
@@ -411,6 +421,11 @@ class Settings(BaseSettings):
         """The model that speaks answers, empty for none, as for the one that hears."""
         return self._at_openai("openai_speech_model")
 
+    @property
+    def image_model(self) -> ModelChoice | None:
+        """The model that draws pictures, None for none: the offline model has no pictures."""
+        return None if self.is_offline else self.openai_image_model
+
     def _at_openai(self, name: str) -> str:
         is_elsewhere = self.is_offline or bool(self.openai_base_url)
         return "" if name not in self.model_fields_set and is_elsewhere else getattr(self, name)
@@ -424,40 +439,8 @@ class Settings(BaseSettings):
             *(self.qdrant_url, self.openai_base_url, self.telegram_api_url, self.otel_exporter_otlp_endpoint),
             *(url for name, url in os.environ.items() if name.lower().endswith("_proxy")),
         )
-        passwords = {password for url in urls if url for password in _passwords_in(url)}
+        passwords = {password for url in urls if url for password in passwords_in(url)}
         return (*(s.get_secret_value() for s in given if s), self.secret, *passwords)
-
-
-def _check_public(url: str) -> None:
-    """Raise ValueError unless Telegram or its people can reach the address."""
-    parts = urlsplit(url)
-    is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
-    if not parts.hostname or not (parts.scheme == "https" or is_local):
-        raise ValueError("must be a public https:// address (http:// only on loopback, for the simulator)")
-    _check_ports(url)
-
-
-def _check_ports(url: str) -> None:
-    """Of each host, where there are several. What stands there is not told: it may be a part of a password."""
-    for host in urlsplit(url).netloc.rpartition("@")[2].split(","):
-        try:
-            _ = urlsplit(f"//{host}").port
-        except ValueError:
-            raise ValueError(
-                "has a port that is no number up to 65535 (signs such as / # ? in a password are written %2F %23 %3F)"
-            ) from None
-
-
-def _passwords_in(url: str) -> set[str]:
-    """As it stands in the URL, percent-encoded, and as the server knows it, and so its errors.
-
-    A proxy may be named without a scheme.
-    """
-    try:
-        password = urlsplit(url if "://" in url else f"//{url}").password
-    except ValueError:  # of a proxy, which nobody has checked
-        return set()
-    return {password, unquote(password)} if password else set()
 
 
 def load_settings(**given: Any) -> Settings:
