@@ -14,7 +14,7 @@ from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_va
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from bot.addresses import check_ports, check_public, passwords_in
+from bot.addresses import check_http, check_ports, check_public, passwords_in, reachable
 from bot.errors import SettingsInvalid
 from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_image_model, parse_models
 
@@ -35,8 +35,6 @@ _MAY_BE_EMPTY = (
     *("openai_embedding_model", "openai_summary_model"),
     *("openai_transcription_model", "openai_speech_model"),
 )
-_REACHED_AT = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:", "//localhost:": "//127.0.0.1:"}
-"""Addresses that a browser cannot open or that Telegram refuses in buttons, and their substitutes."""
 
 
 class Settings(BaseSettings):
@@ -298,9 +296,7 @@ class Settings(BaseSettings):
     def _http_url(cls, value: str | None) -> str | None:
         if not value:
             return value
-        if urlsplit(value).scheme not in ("http", "https") or not urlsplit(value).hostname:
-            raise ValueError("must be an http:// or https:// address")
-        check_ports(value)
+        check_http(value)
         return value.rstrip("/")
 
     @field_validator("webhook_url")
@@ -379,9 +375,7 @@ class Settings(BaseSettings):
             return f"{parts.scheme}://{parts.netloc}{PAGE_PATH}"
         if not self.is_simulated or listening_at is None:
             return None
-        for bound, reached in _REACHED_AT.items():
-            listening_at = listening_at.replace(bound, reached)
-        return listening_at + PAGE_PATH
+        return reachable(listening_at) + PAGE_PATH
 
     @property
     def is_offline(self) -> bool:

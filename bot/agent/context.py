@@ -173,8 +173,7 @@ class AgentContext:
     artifacts: ContextArtifacts | None = None
     # Distinguishes the tool calls of this turn from all others.
     request_id: str = ""
-    # The key of the tool call that works with this context; "" outside of a call.
-    call: str = ""
+    # A tool call finds its own key in it, as "call".
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
     # Called with the reply when the run ends, in this order.
     emit_functions: list[Emit] = field(default_factory=list[Emit])

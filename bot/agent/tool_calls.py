@@ -205,7 +205,8 @@ class CallRunner:
             return f"{self._agent_of(planned)} has this chat now and answers from here on."
         if not tool.is_repeatable:
             await journal.record(_begun_step(planned), "")
-        return await tool.call(planned.call.arguments, replace(context, call=call_key(context, planned.step)))
+        own = {**context.metadata, "call": call_key(context, planned.step)}
+        return await tool.call(planned.call.arguments, replace(context, metadata=own))
 
     async def _delegate(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> str:
         """Return the answer of the other agent. Raises ToolFailed beyond the limits, and if its model fails.

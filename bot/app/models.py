@@ -114,27 +114,35 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
                     fallback="" if base_url else _OPENAI_FALLBACK,
                 )
             )
-        speaker = None
-        if settings.speech_model and not settings.is_offline:
-            from bot.media.speaker import open_speaker
-
-            speaker = await stack.enter_async_context(
-                open_speaker(model=settings.speech_model, api_key=key, base_url=base_url)
-            )
-        painter = None
-        if settings.image_model:
-            from bot.media.painter import open_painter
-
-            painter = await stack.enter_async_context(
-                open_painter(model=settings.image_model.name, api_key=key, base_url=base_url)
-            )
         yield Models(
             chat=opened,
             summary=opened.get(settings.summary_model),
             transcriber=transcriber,
-            speaker=speaker,
-            painter=painter,
+            speaker=await _open_speaker(stack, settings, api_key=key, base_url=base_url),
+            painter=await _open_painter(stack, settings, api_key=key, base_url=base_url),
         )
+
+
+async def _open_speaker(
+    stack: AsyncExitStack, settings: Settings, *, api_key: str | None, base_url: str | None
+) -> Speaker | None:
+    if not settings.speech_model or settings.is_offline:
+        return None
+    from bot.media.speaker import open_speaker
+
+    model = settings.speech_model
+    return await stack.enter_async_context(open_speaker(model=model, api_key=api_key, base_url=base_url))
+
+
+async def _open_painter(
+    stack: AsyncExitStack, settings: Settings, *, api_key: str | None, base_url: str | None
+) -> Painter | None:
+    if settings.image_model is None:
+        return None
+    from bot.media.painter import open_painter
+
+    model = settings.image_model.name
+    return await stack.enter_async_context(open_painter(model=model, api_key=api_key, base_url=base_url))
 
 
 def sees_pictures(settings: Settings, model: str) -> bool:

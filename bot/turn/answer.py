@@ -76,6 +76,17 @@ class AnswerLimits:
         return "on" if chat_type == "private" else "off"
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    """The text of an answer."""
+
+    text: str
+    reason: str = ""
+    """Why the answer is not the agent's; empty if it is."""
+    spoken: str = ""
+    """The file that speaks it, if one does."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversations:
     """Opens the contexts of all conversations."""
@@ -215,8 +226,10 @@ class Answerer:
         preview = Preview(question.words, edits=tuple(question.shown_as))
         reads: dict[int, ReadMessage] = {}
         try:
-            text, reason = await self._answer(question, context, preview, reads)
-            spoken = "" if reason else await self.voices.speak(question, context, text)
+            answer = await self._answer(question, context, preview, reads)
+            if not answer.reason:
+                spoken = await self.voices.speak(question, context, answer.text)
+                answer = replace(answer, spoken=spoken)
         except (TurnRestarted, Forgotten):
             await self.guard.book(
                 context.record.usages,
@@ -227,9 +240,7 @@ class Answerer:
             raise
         for press in question.stop_presses:
             await self.interruptions.buttons.answer(press, "stopped")
-        commit = self._commit(
-            question, context, preview, text=text, reason=reason, spoken=spoken, reads=reads
-        )
+        commit = self._commit(question, context, preview, answer, reads=reads)
         try:
             await self.committer.commit(question.claim, commit, revision=question.history.revision)
         except Forgotten:
@@ -238,29 +249,30 @@ class Answerer:
 
     async def _answer(
         self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
-    ) -> tuple[str, str]:
-        """Return the text of the answer, and the reason if it is not the agent's."""
+    ) -> _Answer:
         try:
-            text, reason = await self._run(question, context, preview, reads)
+            answer = await self._run(question, context, preview, reads)
         except (TurnStopped, TellUser, TimeoutError) as end:
             if not context.user_messages:  # the turn ended before its files were read
                 await self._append(question, context, reads)
             if isinstance(end, TurnStopped):
-                return await self._stopped(question, context, preview.text), "stopped"
+                return _Answer(await self._stopped(question, context, preview.text), "stopped")
             known = end if isinstance(end, TellUser) else DeadlinePassed()
             log.warning("turn_failed", failure=type(known).__name__, reason=str(known))
-            return failure_text(question.words, known), type(known).__name__
-        if not reason:
-            note = picture_note(context.record.ledger)
-            await context.chat_history.append_assistant_message(text, id=question.reply_id, note=note)
-            if missing := self._missing_model(question, context):
-                default = self.conversations.models[0]
-                text += f"\n\n{question.words('model-missing', model=f'`{missing}`', other=f'`{default}`')}"
-        return text, reason
+            return _Answer(failure_text(question.words, known), type(known).__name__)
+        if answer.reason:
+            return answer
+        note = picture_note(context.record.ledger)
+        await context.chat_history.append_assistant_message(answer.text, id=question.reply_id, note=note)
+        missing, default = self._missing_model(question, context), self.conversations.models[0]
+        if not missing:
+            return answer
+        notice = question.words("model-missing", model=f"`{missing}`", other=f"`{default}`")
+        return _Answer(f"{answer.text}\n\n{notice}")
 
     async def _run(
         self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
-    ) -> tuple[str, str]:
+    ) -> _Answer:
         """Run the agent, and show its text, until it ends, is interrupted or has taken too long.
 
         Raises TurnStopped, TurnRestarted or Forgotten after an interruption, and TurnStopped at once if a stop
@@ -284,7 +296,7 @@ class Answerer:
 
     async def _read_and_run(
         self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
-    ) -> tuple[str, str]:
+    ) -> _Answer:
         journal = question.journal
         files = [update for update in question.batch.updates if update.message.attachment]
         if files:
@@ -294,22 +306,22 @@ class Answerer:
             await journal.restore_appended()
         problem = question.problem_in(reads) if files else ""
         if problem:
-            return problem, "unreadable_media"
+            return _Answer(problem, "unreadable_media")
         context.caller = await self.permissions.caller_of(question)
         model = context.conversation.model
         try:
-            return await self._run_agent(context, journal), ""
+            return await self._run_agent(context, journal)
         except ModelMissing as missing:
             if not model or missing.model != model:
                 raise
             log.warning("chosen_model_missing", model=model)
         context.conversation = replace(context.conversation, model="")
         context.agent_name = question.snapshot.active_agent
-        return await self._run_agent(context, journal), ""
+        return await self._run_agent(context, journal)
 
-    async def _run_agent(self, context: AgentContext, journal: Journal) -> str:
+    async def _run_agent(self, context: AgentContext, journal: Journal) -> _Answer:
         team = self.team_with(context.conversation.model)
-        return await run_agent(team, context, journal=journal, max_actions=self.limits.max_actions)
+        return _Answer(await run_agent(team, context, journal=journal, max_actions=self.limits.max_actions))
 
     def _missing_model(self, question: Question, context: AgentContext) -> str:
         """Return the chosen model if the default answered instead, else ""."""
@@ -347,17 +359,15 @@ class Answerer:
         question: Question,
         context: AgentContext,
         preview: Preview,
+        answer: _Answer,
         *,
-        text: str,
-        reason: str,
-        spoken: str,
         reads: Mapping[int, ReadMessage],
     ) -> Commit:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
         micros = self.guard.cost_of(context.record.usages)
         if not question.first.is_kept:
-            return self._unkept(question, context, preview, text=text, reason=reason)
+            return self._unkept(question, context, preview, answer)
         answer_id = question.kept_reply_id
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
@@ -370,21 +380,19 @@ class Answerer:
             receipt = make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
         stops = [press.update_id for press in question.stop_presses]
         files = [entry for read in reads.values() for entry in read.ledger]
-        made = [file for entry in context.record.ledger for file in entry.files]
+        made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         is_known = before.created_at is not None and history.epoch == before.epoch
         meta: dict[MetaField, str] = {}
         if context.agent_name != before.active_agent:
             meta["active_agent"] = context.agent_name
-        if not reason and self._missing_model(question, context):
+        if not answer.reason and self._missing_model(question, context):
             meta["model"] = ""
         return Commit(
             update_ids=[*question.batch.update_ids, *question.settled_presses, *stops],
             epoch=history.epoch,
-            reason=reason,
+            reason=answer.reason,
             messages=history.pending,
-            parts=self._parts(
-                question, preview, text, spoken=spoken, receipt=receipt, files=() if reason else made
-            ),
+            parts=self._parts(question, preview, answer, receipt=receipt, files=made),
             registered="" if is_known else self._registration(question.first),
             ledger=[*files, *context.record.ledger],
             receipt=receipt,
@@ -395,17 +403,15 @@ class Answerer:
             note=self._note(context, trace),
         )
 
-    def _unkept(
-        self, question: Question, context: AgentContext, preview: Preview, *, text: str, reason: str
-    ) -> Commit:
+    def _unkept(self, question: Question, context: AgentContext, preview: Preview, answer: _Answer) -> Commit:
         """Return the commit of an answer that is sent and booked, and of which nothing is stored."""
         micros = self.guard.cost_of(context.record.usages)
         trace = trace_of(context, micros=micros, files=0, compresses=False)
         return Commit(
             update_ids=question.batch.update_ids,
             epoch=question.history.epoch,
-            reason=reason,
-            parts=self._parts(question, preview, text, spoken="", receipt=None, files=()),
+            reason=answer.reason,
+            parts=self._parts(question, preview, answer, receipt=None, files=()),
             booking=self._booking(question, context.record.usages),
             note=self._note(context, trace),
         )
@@ -428,24 +434,23 @@ class Answerer:
         self,
         question: Question,
         preview: Preview,
-        text: str,
+        answer: _Answer,
         *,
-        spoken: str,
         receipt: AnswerReceipt | None,
         files: Sequence[LedgerFile],
     ) -> list[Part]:
-        """Return the parts of the answer. `spoken` is the file of a spoken one."""
         shows_sources = (
             self.limits.shows_sources and receipt is not None and bool(receipt.memories or receipt.facts)
         )
+        text = answer.text
         shown = f"{question.notice}\n\n{text}" if question.notice and text else text
         message_id = receipt.message_id if receipt else ""
         blank = replace(question.to, epoch=question.history.epoch, message_id=message_id)
         buttons = [Button(text="🧠", data=WHY_BUTTON)] if shows_sources else ()
-        if spoken:
+        if answer.spoken:
             deletes = (*preview.edits, *preview.deletes)
             parts = plan_spoken(
-                shown, blank, file_id=spoken, words=question.words, deletes=deletes, buttons=buttons
+                shown, blank, file_id=answer.spoken, words=question.words, deletes=deletes, buttons=buttons
             )
         else:
             parts = plan_reply(

@@ -165,7 +165,7 @@ class LimitGuard:
         return f"limit_{limit}", text if says_so or always_says else ""
 
     async def has_room(self, usages: Sequence[Usage], *, user_id: int, chat_id: int) -> bool:
-        """Return True if a turn with these usages, which are not booked yet, stays within the limits of tokens and money."""
+        """Return True if usages that are not booked yet stay within the limits of tokens and money."""
         if self.limits.are_none or user_id in self.exempt:
             return True
         usage, money = sum(usages, Usage()), (self.cost_of(usages) or 0) / MICROS

@@ -75,14 +75,15 @@ class TurnPictures:
 
         A failed picture does not count for the day; one that is stopped does, because the endpoint may charge for it.
         """
-        own, journal, step = self.pictures, self.question.journal, f"{_STEP}{context.call}"
+        own, journal, call = self.pictures, self.question.journal, str(context.metadata["call"])
+        step = f"{_STEP}{call}"
         line = await journal.finished(step)
         paid = parse_json(list[Usage], line) if line else []
-        kept = await read_file(own.redis, context.ref, file_id(context.call, 0)) if paid else None
+        kept = await read_file(own.redis, context.ref, file_id(call, 0)) if paid else None
         if kept is not None:
             return _file(kept, prompt)
         photo = await self._photo() if edits else None
-        await self._check_limits(context)
+        await self._check_limits(context, call)
         try:
             content, counted = await own.painter.paint(prompt, size=size, photo=photo)
             usage = self._usage(counted)
@@ -90,10 +91,10 @@ class TurnPictures:
             await journal.record_for_good(step, dump_json(list[Usage], [*paid, usage]))
             return _file(content, prompt)
         except ToolFailed:
-            await own.guard.return_picture(context.call, user_id=self.question.user_id)
+            await own.guard.return_picture(call, user_id=self.question.user_id)
             raise
 
-    async def _check_limits(self, context: AgentContext) -> None:
+    async def _check_limits(self, context: AgentContext, call: str) -> None:
         """Count the picture. Raises ToolFailed beyond a limit."""
         own, question = self.pictures, self.question
         if context.record.file_count >= MOST_FILES:
@@ -101,7 +102,7 @@ class TurnPictures:
         usages = [*context.record.usages, self._usage(Usage())]
         if not await own.guard.has_room(usages, user_id=question.user_id, chat_id=question.to.chat_id):
             raise ToolFailed(NO_ROOM)
-        if not await own.guard.take_picture(context.call, user_id=question.user_id, at_most=own.per_day):
+        if not await own.guard.take_picture(call, user_id=question.user_id, at_most=own.per_day):
             wait = timedelta(seconds=round(own.guard.day_ends_in()))
             next_at = datetime.fromtimestamp(own.guard.clock(), UTC) + wait
             raise ToolFailed(
@@ -160,7 +161,7 @@ def picture_note(ledger: list[LedgerEntry]) -> str:
 
 
 def _file(content: bytes, prompt: str) -> File:
-    """Return the picture as a file of the chat. Raises ToolFailed for anything but a JPEG, PNG or WebP of a fair size."""
+    """Return the picture as a file of the chat. Raises ToolFailed for one that is too large or of another kind."""
     picture = picture_of(content)
     if picture is None or kind_of(content) not in PICTURES or len(content) > LARGEST_FILE:
         raise ToolFailed(TOO_LARGE)

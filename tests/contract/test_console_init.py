@@ -113,8 +113,11 @@ class Terminal:
             self.child.sendline(each)
 
     def interrupt(self, question: str) -> None:
+        """Press Ctrl-C after a question, again if nothing happens: Python loses a signal just before it reads."""
         self.child.expect(question)
         self.child.sendintr()
+        while self.child.expect([pexpect.EOF, pexpect.TIMEOUT], timeout=5):
+            self.child.sendintr()
 
     def end(self) -> tuple[int | None, str]:
         """Return the exit status and everything that was shown."""
