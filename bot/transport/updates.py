@@ -243,15 +243,20 @@ def quote_of(message: IncomingMessage, bot_id: int) -> Quote | None:
 
 
 def quotes_message(message: IncomingMessage, telegram_message_id: int) -> bool:
-    """Return True if the message carries words of that message of its own chat."""
+    """Return True if the message carries words or the photo of that message of its own chat."""
     reply = message.reply_to
-    return reply is not None and reply.message_id == telegram_message_id and bool(reply.quote or reply.text)
+    if reply is None or reply.message_id != telegram_message_id:
+        return False
+    return bool(reply.quote or reply.text or reply.photo)
 
 
-def without_quotations(message: IncomingMessage, *, keeps_quoted: bool) -> IncomingMessage:
+def without_quotations(
+    message: IncomingMessage, *, keeps_quoted: bool, keeps_photo: bool = False
+) -> IncomingMessage:
     """Return the message with no more words of other messages than `quote_of` needs.
 
-    Without `keeps_quoted` it has none: a command only needs to know which message it answers.
+    Without `keeps_quoted` it has none: a command only needs to know which message it answers. `keeps_photo` is for
+    edits, whose quotation is stored already.
     """
     if message.event.pinned_message_id:
         message = replace(message, note="")
@@ -260,7 +265,7 @@ def without_quotations(message: IncomingMessage, *, keeps_quoted: bool) -> Incom
         return message
     quote = _cut(reply.quote) if keeps_quoted else ""
     text = _cut(reply.text) if keeps_quoted and not quote else ""
-    photo = reply.photo if keeps_quoted else ""
+    photo = reply.photo if keeps_quoted or keeps_photo else ""
     return replace(message, reply_to=replace(reply, quote=quote, text=text, photo=photo))
 
 

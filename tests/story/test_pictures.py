@@ -269,6 +269,26 @@ async def test_a_photo_of_a_person_is_edited_by_its_caption_or_by_a_reply(stores
         ]
 
 
+async def test_an_edited_question_edits_the_same_photo_again_and_replaces_the_picture(
+    stores: StoryStores,
+) -> None:
+    data = make_picture(20, 20)
+    async with running_bot(stores, following, **DRAWING) as bot:
+        sent = await bot.people.photo(BEN, "look", data=data)
+        await bot.wait_until_idle()
+        reply = await bot.say(BEN, "edit make it green", reply_to=sent["message_id"])
+        first = await picture_to(bot, reply)
+        await bot.people.edit(reply, "edit make it blue")
+        await bot.wait_until(lambda: len(bot.model.pictures) == 2)
+        await bot.wait_until_idle()
+
+        assert [each.photo for each in bot.model.pictures] == [data, data]
+        (second,) = [each for each in bot.shown_in(BEN) if "photo" in each]
+        assert (second["caption"], second["message_id"] > first["message_id"]) == ("make it blue", True)
+        index = await bot.redis.call("HVALS", keys.context_key(make_ref(BEN), "telegram"))
+        assert first["photo"][-1]["file_id"] not in index
+
+
 async def test_a_picture_of_the_bot_is_edited_by_a_reply_or_as_the_newest(stores: StoryStores) -> None:
     async with running_bot(stores, following, **DRAWING) as bot:
         bot.model.drawing = Drawing(data=make_picture(11, 11))
