@@ -18,11 +18,13 @@ LONGEST_PROMPT = 32_000
 class Drawing:
     """The behaviour of `/v1/images/generations` and `/v1/images/edits`: a picture, an address, or a failure.
 
-    `tokens` are those of input and output, None for an endpoint that does not count. It waits for the `gate`.
+    `tokens` are those of input and output, None for an endpoint that does not count. `body` replaces the response. It
+    waits for the `gate`.
     """
 
     data: bytes = make_picture(320, 200)
     url: str = ""
+    body: Mapping[str, Any] | None = None
     tokens: tuple[int, int] | None = (20, 1_000)
     failure: Failure | None = None
     gate: asyncio.Event | None = None
@@ -57,8 +59,10 @@ def find_picture_fault(options: Mapping[str, Any]) -> RequestFault | None:
     return None
 
 
-def pictures_body(behaviour: Drawing) -> dict[str, Any]:
+def pictures_body(behaviour: Drawing) -> Mapping[str, Any]:
     """Return the response to a valid request."""
+    if behaviour.body is not None:
+        return behaviour.body
     picture = (
         {"url": behaviour.url} if behaviour.url else {"b64_json": base64.b64encode(behaviour.data).decode()}
     )

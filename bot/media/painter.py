@@ -1,7 +1,6 @@
 """Draws and edits pictures with an OpenAI-compatible endpoint."""
 
 import asyncio
-import binascii
 from base64 import b64decode
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -10,7 +9,6 @@ from typing import Any, cast
 
 import structlog
 from openai import APIStatusError, AsyncOpenAI, OpenAIError, Timeout
-from openai.types import ImagesResponse
 
 from bot.agent.model import Usage
 from bot.errors import ToolFailed
@@ -21,7 +19,6 @@ PICTURE_S = 90.0
 """Seconds for one picture: less than the deadline of a turn."""
 _REFUSED = "The endpoint does not draw this, because of its rules for contents. Tell the person."
 _FAILED = "The picture could not be made now. Tell the person, and try again only if they ask."
-_NO_PICTURE = "The endpoint gave no picture. Tell the person."
 _COMPRESSION = 90
 """Of JPEG, in percent: a picture of 1536x1024 has about 1 MB."""
 
@@ -36,9 +33,10 @@ class OpenAIPainter:
     model: str
 
     async def paint(self, prompt: str, *, size: str, photo: bytes | None) -> tuple[bytes, Usage]:
-        """Return a picture, or an edit of the photo. "" is the endpoint's own size. Nobody has checked the bytes.
+        """Return a picture, or an edit of the photo, with its tokens. "" is the endpoint's own size.
 
-        Raises ToolFailed, with a text for the model. Neither it nor the log quotes the endpoint.
+        Nobody has checked the bytes; there are none if the endpoint gives no picture, or only its address. Raises
+        ToolFailed, with a text for the model. Neither it nor the log quotes the endpoint.
         """
         options: dict[str, Any] = {"model": self.model, "prompt": prompt, "n": 1, **_format(self.model)}
         if size:
@@ -46,18 +44,15 @@ class OpenAIPainter:
         images = cast("Any", self.client.images)  # its overloads do not take a dict
         try:
             async with asyncio.timeout(PICTURE_S):
-                answer: ImagesResponse = await (
+                answer: object = await (
                     images.edit(image=_upload(photo), **options) if photo else images.generate(**options)
                 )
         except (OpenAIError, OSError, ValueError) as error:
             raise _failure(error) from error
-        return _bytes_of(answer), self._usage(answer)
-
-    def _usage(self, answer: ImagesResponse) -> Usage:
-        used = answer.usage
-        if used is None:
-            return Usage(model=self.model)
-        return Usage(model=self.model, prompt_tokens=used.input_tokens, completion_tokens=used.output_tokens)
+        used = getattr(answer, "usage", None)
+        prompt_tokens, completion_tokens = _count(used, "input_tokens"), _count(used, "output_tokens")
+        usage = Usage(model=self.model, prompt_tokens=prompt_tokens, completion_tokens=completion_tokens)
+        return _bytes_of(answer), usage
 
 
 @asynccontextmanager
@@ -82,17 +77,19 @@ def _upload(photo: bytes) -> tuple[str, bytes, str]:
     return f"photo.{mime_type.rpartition('/')[2]}", photo, mime_type
 
 
-def _bytes_of(answer: ImagesResponse) -> bytes:
+def _bytes_of(answer: object) -> bytes:
     """Return the picture. An address in place of the bytes is not followed: it may lead into our network."""
-    encoded = answer.data[0].b64_json if answer.data else None
+    pictures = getattr(answer, "data", None)
+    first = cast("object", pictures[0]) if isinstance(pictures, list) and pictures else None
     try:
-        content = b64decode(encoded or "", validate=True)
-    except (binascii.Error, ValueError):
-        content = b""
-    if not content:
-        log.warning("picture_failed", error="no bytes")
-        raise ToolFailed(_NO_PICTURE)
-    return content
+        return b64decode(getattr(first, "b64_json", None) or "", validate=True)
+    except (TypeError, ValueError):
+        return b""
+
+
+def _count(used: object, name: str) -> int:
+    tokens = getattr(used, name, 0)
+    return tokens if isinstance(tokens, int) else 0
 
 
 def _failure(error: Exception) -> ToolFailed:

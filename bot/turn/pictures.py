@@ -6,7 +6,7 @@ not pay twice. A picture counts tokens; one with a price of its own counts as on
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import Protocol
 
 from bot.agent.context import AgentContext
@@ -34,14 +34,12 @@ _NOTE = "a picture"
 NO_ROOM = "A picture would exceed the limit of costs for this person, this chat or the bot. Tell the person."
 NO_PHOTO = "There is no photo to edit. Ask the person to send one, or to reply to one."
 PHOTO_GONE = "The photo cannot be fetched any more. Ask the person to send it again."
-TOO_LARGE = f"The picture is larger than {LARGEST_FILE:,} bytes or has an unknown format, so it was not sent."
+UNUSABLE = f"The endpoint gave no picture, or one of an unknown format or of more than {LARGEST_FILE:,} bytes. Tell the person."
 
 
 class Painter(Protocol):
     """Draws pictures; see bot/media/painter.py."""
 
-    @property
-    def model(self) -> str: ...
     async def paint(self, prompt: str, *, size: str, photo: bytes | None) -> tuple[bytes, Usage]: ...
 
 
@@ -103,11 +101,10 @@ class TurnPictures:
         if not await own.guard.has_room(usages, user_id=question.user_id, chat_id=question.to.chat_id):
             raise ToolFailed(NO_ROOM)
         if not await own.guard.take_picture(call, user_id=question.user_id, at_most=own.per_day):
-            wait = timedelta(seconds=round(own.guard.day_ends_in()))
-            next_at = datetime.fromtimestamp(own.guard.clock(), UTC) + wait
+            minutes = ceil(own.guard.day_ends_in() / 60)
             raise ToolFailed(
                 f"The daily number of pictures of this person ({own.per_day}) is used up. The next one is possible at "
-                f"{next_at:%Y-%m-%d %H:%M} UTC, in {wait}. Tell the person."
+                f"00:00 UTC, in {minutes // 60} hours and {minutes % 60} minutes. Tell the person."
             )
 
     def _usage(self, counted: Usage) -> Usage:
@@ -115,11 +112,8 @@ class TurnPictures:
         model, prices = self.pictures.model, self.pictures.guard.limits.prices
         if prices.get(model.name) == model:
             return Usage(model=model.name, completion_tokens=1)
-        return (
-            counted
-            if counted.completion_tokens
-            else Usage(model=model.name, completion_tokens=PICTURE_TOKENS)
-        )
+        usual = Usage(model=model.name, completion_tokens=PICTURE_TOKENS)
+        return counted if counted.completion_tokens else usual
 
     async def _photo(self) -> bytes:
         """Return the photo to edit. Raises ToolFailed."""
@@ -164,5 +158,5 @@ def _file(content: bytes, prompt: str) -> File:
     """Return the picture as a file of the chat. Raises ToolFailed for one that is too large or of another kind."""
     picture = picture_of(content)
     if picture is None or kind_of(content) not in PICTURES or len(content) > LARGEST_FILE:
-        raise ToolFailed(TOO_LARGE)
+        raise ToolFailed(UNUSABLE)
     return File(f"picture.{picture.mime_type.rpartition('/')[2]}", content, prompt)

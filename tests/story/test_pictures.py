@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.turn.answer_receipt import load_receipts
-from bot.turn.pictures import NO_PHOTO, NO_ROOM, PICTURE_TOKENS, TOO_LARGE
+from bot.turn.pictures import NO_PHOTO, NO_ROOM, PICTURE_TOKENS, UNUSABLE
 from memory import keys
 from memory.outgoing_files import LARGEST_FILE
 from tests.scripted_pictures import Drawing
@@ -226,12 +226,14 @@ async def test_tokens_of_a_picture_count_with_the_price_of_models(stores: StoryS
             "its rules for",
         ),
         (Drawing(failure=Failure(status=401, message="key sk-story-not-a-secret")), "could not be made now"),
-        (Drawing(url="http://127.0.0.1:1/a.png"), "gave no picture"),
-        (Drawing(data=make_picture() + bytes(LARGEST_FILE)), TOO_LARGE),
-        (Drawing(data=b"GIF89a\x01\x00\x01\x00"), TOO_LARGE),
-        (Drawing(data=b"no picture"), TOO_LARGE),
+        (Drawing(url="http://127.0.0.1:1/a.png"), UNUSABLE),
+        (Drawing(data=make_picture() + bytes(LARGEST_FILE)), UNUSABLE),
+        (Drawing(data=b"GIF89a\x01\x00\x01\x00"), UNUSABLE),
+        (Drawing(data=b"no picture"), UNUSABLE),
+        (Drawing(body={"data": []}), UNUSABLE),
+        (Drawing(body={"data": [{"b64_json": 5}], "usage": {"output_tokens": "many"}}), UNUSABLE),
     ],
-    ids=["moderated", "policy", "key", "address", "large", "gif", "garbage"],
+    ids=["moderated", "policy", "key", "address", "large", "gif", "garbage", "nothing", "malformed"],
 )
 async def test_a_failure_is_a_result_for_the_model(
     stores: StoryStores, behaviour: Drawing, result: str
@@ -241,6 +243,7 @@ async def test_a_failure_is_a_result_for_the_model(
         found = await told(bot, f"draw {CAT}")
         assert result in found
         assert "sk-story" not in found
+        assert await _cost(bot) == (40_000 if result == UNUSABLE else 0)  # such a picture is paid
         bot.model.drawing = Drawing()
         await draw(bot)  # the failed one did not count
         assert (await bot.history(BEN)).newest[1].note == ""
