@@ -153,6 +153,25 @@ async def test_a_crash_after_the_payment_sends_the_kept_picture(stores: StorySto
         assert await _cost(bot) == 40_000
 
 
+async def test_a_crash_during_the_drawing_draws_again_in_the_same_place_of_the_day(
+    stores: StoryStores,
+) -> None:
+    released = asyncio.Event()
+    async with running_bot(stores, following, lease_s=1, **DRAWING, pictures_per_day=1) as bot:
+        bot.model.drawing = Drawing(gate=released)
+        question = await bot.say(BEN, f"draw {CAT}")
+        await bot.wait_until(lambda: len(bot.model.pictures) == 1)
+        bot.model.drawing = Drawing()
+        await take_the_context_away(bot)
+
+        await picture_to(bot, question)
+        released.set()
+        await bot.wait_until_idle()
+
+        assert len([each for each in bot.shown_in(BEN) if "photo" in each]) == 1
+        assert "is used up" in await told(bot, "draw another")
+
+
 async def test_a_picture_with_an_unknown_outcome_is_sent_at_most_twice(stores: StoryStores) -> None:
     async with running_bot(stores, following, **DRAWING) as bot:
         await bot.people.fault("cut", method="sendPhoto", times=1)
