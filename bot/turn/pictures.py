@@ -34,7 +34,9 @@ _NOTE = "a picture"
 NO_ROOM = "A picture would exceed the limit of costs for this person, this chat or the bot. Tell the person."
 NO_PHOTO = "There is no photo to edit. Ask the person to send one, or to reply to one."
 PHOTO_GONE = "The photo cannot be fetched any more. Ask the person to send it again."
-UNUSABLE = f"The endpoint gave no picture, or one of an unknown format or of more than {LARGEST_FILE:,} bytes. Tell the person."
+UNUSABLE = (
+    f"The endpoint gave no picture of a known format and of at most {LARGEST_FILE:,} bytes. Tell the person."
+)
 
 
 class Painter(Protocol):
