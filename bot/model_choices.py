@@ -16,6 +16,7 @@ _FORM = "name[:input_price:output_price[:window]]"
 _PRICE = r"(\d+(?:\.\d*)?|\.\d+)"
 _ENTRY = re.compile(rf"([^\s:](?:\S*?[^\s:])??)(?::{_PRICE}:{_PRICE}(?::(\d+))?)?")
 _NUMBER = re.compile(r"[-+]?[\d.]+")
+_IMAGE_ENTRY = re.compile(rf"([^\s:](?:\S*?[^\s:])??)(?::{_PRICE})?")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +59,18 @@ def parse_models(text: str) -> tuple[ModelChoice, ...]:
     if problems:
         raise ValueError("; ".join(problems))
     return tuple(choices)
+
+
+def parse_image_model(entry: str) -> ModelChoice:
+    """Return the model of `name[:price_of_a_picture]`. Raises ValueError.
+
+    A picture with a price of its own counts as one token of output, so its price is that of a million pictures.
+    """
+    parts = _IMAGE_ENTRY.fullmatch(entry.strip())
+    if parts is None or len(parts[1]) > _LONGEST_NAME or _NUMBER.fullmatch(parts[1].split(":")[-1]):
+        raise ValueError("needs the form name[:price_of_a_picture]")
+    price = None if parts[2] is None else float(parts[2]) * 1_000_000
+    return ModelChoice(name=parts[1], output_price=price, entry=entry)
 
 
 def chosen_model(choice: str, models: Sequence[str]) -> str:

@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
 
 from dotenv import dotenv_values
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bot.addresses import check_http, check_ports, check_public, passwords_in, reachable
 from bot.errors import SettingsInvalid
-from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_models
+from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_image_model, parse_models
 
 WEBHOOK_PATH = "/telegram/webhook"
 PAGE_PATH = "/app/"
@@ -116,6 +116,11 @@ class Settings(BaseSettings):
         "never",
         description="When an answer is a voice message: never, when_spoken_to (it answers one) or always. People "
         "change it with /voice.",
+    )
+    openai_image_model: Annotated[ModelChoice | None, NoDecode] = Field(
+        None,
+        description="The model that draws pictures: name[:price_of_a_picture], or a price of its tokens in MODELS. "
+        "Unset: none.",
     )
     openai_embedding_model: str = Field(
         "text-embedding-3-small",
@@ -221,6 +226,9 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="How much one chat may cost a day, in the unit of the prices. 0: no limit.",
     )
+    pictures_per_day: int = Field(
+        5, ge=0, description="How many pictures one person gets a day (UTC). 0: no limit."
+    )
     money_per_month: float = Field(
         0,
         ge=0,
@@ -258,10 +266,11 @@ class Settings(BaseSettings):
     def _split_ids(cls, value: object) -> object:
         return re.split(r"[,\s]+", value.strip(" ,\t")) if isinstance(value, str) else value
 
-    @field_validator("models", mode="before")
+    @field_validator("models", "openai_image_model", mode="before")
     @classmethod
-    def _parse_models(cls, value: object) -> object:
-        return parse_models(value) if isinstance(value, str) else value
+    def _parse_models(cls, value: object, info: ValidationInfo) -> object:
+        parse = parse_models if info.field_name == "models" else parse_image_model
+        return parse(value) if isinstance(value, str) else value
 
     @field_validator("log_level", mode="before")
     @classmethod
@@ -380,8 +389,9 @@ class Settings(BaseSettings):
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """The models that people may choose, the default first. MODELS may have the price of the speech model too."""
-        named = [choice.name for choice in self.models if choice.name != self.openai_speech_model]
+        """The models that people may choose, the default first. MODELS may have prices of speech and pictures too."""
+        image = self.openai_image_model.name if self.openai_image_model else ""
+        named = [each.name for each in self.models if each.name not in (self.openai_speech_model, image)]
         return tuple(dict.fromkeys([self.openai_model, *named]))
 
     @property
@@ -404,6 +414,11 @@ class Settings(BaseSettings):
     def speech_model(self) -> str:
         """The model that speaks answers, empty for none, as for the one that hears."""
         return self._at_openai("openai_speech_model")
+
+    @property
+    def image_model(self) -> ModelChoice | None:
+        """The model that draws pictures, None for none: the offline model has no pictures."""
+        return None if self.is_offline else self.openai_image_model
 
     def _at_openai(self, name: str) -> str:
         is_elsewhere = self.is_offline or bool(self.openai_base_url)

@@ -90,7 +90,8 @@ PartitionName = Literal[
 GlobalName = Literal[
     Literal["format", "partitions", "spaces", "sweeping", "rewritten", "whole_since", "migrations"],
     Literal["zones", "restoring", "commands", "{usage}:day", "{usage}:month", "{usage}:minute"],
-    Literal["{usage}:told", "{usage}:booked", "{usage}:facts", "{access}:guests", "{access}:invitation"],
+    Literal["{usage}:told", "{usage}:booked", "{usage}:pictures", "{usage}:facts"],
+    Literal["{access}:guests", "{access}:invitation"],
     Literal["{access}:tries", "{access}:open", "{access}:dashboard", "{access}:sessions", "{rates}:seats"],
     Literal["{rates}:bucket", "{rates}:hold", "{rates}:counts"],
 ]
@@ -100,6 +101,7 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     "order": KeyKind("ZSET of message ids scored by sequence.", counted_as="messages"),
     "telegram": KeyKind(
         "HASH in both directions: Telegram message id → message id, and message id → its Telegram ids with spaces."
+        " `photos:<message id>` → file ids of the photos that we sent with it."
     ),
     "meta": KeyKind(
         "HASH of the context. next_sequence, conversation_start, created_at; session_start and last_sent_at of"
@@ -352,6 +354,11 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     ),
     "{usage}:booked": KeyKind(
         "STRING: the usage of this run of a turn is booked; USAGE_TTL_S.", "UPDATE_ID:RUN", expires=True
+    ),
+    "{usage}:pictures": KeyKind(
+        "SET of the tool calls that have made a picture for a person on a day (UTC); USAGE_TTL_S.",
+        "USER_ID:DAY",
+        expires=True,
     ),
     "{usage}:facts": KeyKind(
         "STRING: tokens of a day (UTC) for facts of older messages; USAGE_TTL_S.", "DAY", expires=True

@@ -8,13 +8,13 @@ HEADINGS = {
     "Telegram": "telegram_bot_token telegram_api_url webhook_url public_url webhook_secret http_host http_port",
     "Stores": "redis_url redis_replicas partitions qdrant_url qdrant_api_key data_dir",
     "Models and agents": "openai_api_key openai_base_url openai_model models openai_summary_model openai_vision "
-    "openai_transcription_model openai_speech_model openai_embedding_model model_context_window agents_file",
+    "openai_transcription_model openai_speech_model openai_image_model openai_embedding_model model_context_window agents_file",
     "Access": "operator_ids allowed_chat_ids allowed_user_ids invited_only operators_read_chats",
     "Memory": "recall_k facts facts_tokens_per_day window_tokens",
     "Answers": "max_actions turn_deadline_s streaming while_busy show_sources voice_replies",
     "Groups and inline mode": "group_context group_context_messages group_memory_page inline inline_memory",
     "Limits": "user_messages_per_minute chat_messages_per_minute user_tokens_per_day chat_tokens_per_day "
-    "user_money_per_day chat_money_per_day money_per_month",
+    "user_money_per_day chat_money_per_day pictures_per_day money_per_month",
     "Operation": "worker_concurrency lease_s box_limit log_format log_level otel_exporter_otlp_endpoint",
 }
 """The settings under each heading, in the order of the file."""

@@ -36,6 +36,7 @@ from simulator.offline_model.wire import (
 from tests.openai_checker import RequestFault
 from tests.openai_checker.request import find_fault, read_body
 from tests.scripted_embeddings import Embeddings, embeddings_body, find_embedding_fault
+from tests.scripted_pictures import Drawing, PictureRequest, find_picture_fault, pictures_body
 from tests.scripted_replies import Failure, Reply, rate_limited, server_error, text
 from tests.scripted_script import (
     Behaviour,
@@ -59,6 +60,7 @@ _CHAT = "/v1/chat/completions"
 _EMBEDDINGS = "/v1/embeddings"
 _TRANSCRIPTIONS = "/v1/audio/transcriptions"
 _SPEECH = "/v1/audio/speech"
+_DRAWINGS, _EDITS = "/v1/images/generations", "/v1/images/edits"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,14 +85,16 @@ class InvalidRequest:
 class ScriptedOpenAI:
     """The running server.
 
-    `embeddings`, `transcriptions` and `speech` may be replaced while it runs. `most_kept` limits the number of
-    stored requests in long runs; None keeps all.
+    `embeddings`, `transcriptions`, `speech` and `drawing` may be replaced while it runs. `most_kept` limits the number
+    of stored requests in long runs; None keeps all.
     """
 
     base_url: str
     embeddings: Embeddings
     transcriptions: Transcriptions = field(default_factory=Transcriptions)
     speech: Speech = field(default_factory=Speech)
+    drawing: Drawing = field(default_factory=Drawing)
+    pictures: list[PictureRequest] = field(default_factory=list[PictureRequest])
     recordings: list[Recording] = field(default_factory=list[Recording])
     requests: list[RecordedRequest] = field(default_factory=list[RecordedRequest])
     invalid_requests: list[InvalidRequest] = field(default_factory=list[InvalidRequest])
@@ -157,6 +161,8 @@ class _Endpoint:
                 Route(_EMBEDDINGS, self.embed, methods=["POST"]),
                 Route(_TRANSCRIPTIONS, self.transcribe, methods=["POST"]),
                 Route(_SPEECH, self.speak, methods=["POST"]),
+                Route(_DRAWINGS, self.draw, methods=["POST"]),
+                Route(_EDITS, self.edit, methods=["POST"]),
                 Route("/v1/models", self.list_models),
             ]
         )
@@ -230,6 +236,28 @@ class _Endpoint:
         if behaviour.failure:
             return _failed(behaviour.failure)
         return Response(speech_of(body, behaviour), media_type="audio/opus")
+
+    async def draw(self, request: Request) -> Response:
+        body = read_body(await request.body())
+        return _refused(body) if isinstance(body, RequestFault) else await self._draw(_DRAWINGS, body, None)
+
+    async def edit(self, request: Request) -> Response:
+        async with request.form() as form:
+            options = {name: value for name, value in form.items() if isinstance(value, str)}
+            photo = form.get("image")
+            content = await photo.read() if isinstance(photo, UploadFile) else b""
+        return await self._draw(_EDITS, options, content)
+
+    async def _draw(self, path: str, options: dict[str, Any], photo: bytes | None) -> Response:
+        behaviour, fault = self._scripted.drawing, find_picture_fault(options)
+        if photo == b"":
+            fault = RequestFault(message="Missing required parameter: 'image'.", param="image")
+        if fault:
+            return _refused(self._reject(path, fault, options))
+        self._scripted.pictures.append(PictureRequest(options=options, photo=photo))
+        if behaviour.gate:
+            await behaviour.gate.wait()
+        return _failed(behaviour.failure) if behaviour.failure else _json(pictures_body(behaviour))
 
     async def _record(
         self, request: Request, find: Callable[[Mapping[str, Any]], RequestFault | None]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from bot.agent.actions import CompletedStep, StepDigest
+from bot.agent.files import File
 from bot.agent.model import Image, OnText, Usage
 from bot.agent.prompt.parts import PromptRecord
 from memory.artifacts.store import ContextArtifacts
@@ -47,6 +48,18 @@ class Journal(Protocol):
 
     async def record(self, step: str, value: str) -> None:
         """Store the value of a finished step. Raises Fenced, Forgotten or TurnStopped."""
+        ...
+
+
+class PictureMaker(Protocol):
+    """Makes pictures for one turn; see bot/turn/pictures.py."""
+
+    def paid(self) -> list[Usage]:
+        """Return the usages of the pictures of this turn, also of those before a crash."""
+        ...
+
+    async def make(self, context: "AgentContext", prompt: str, *, size: str, edits: bool) -> File:
+        """Return a new picture, or an edit of a photo. Raises ToolFailed with the reason for the model."""
         ...
 
 
@@ -104,6 +117,8 @@ class Conversation:
     model: str = ""
     # Keeps the files that tools return for the chat; without it they cannot.
     files: OutgoingFiles | None = None
+    # Makes pictures; None if there are none here.
+    pictures: PictureMaker | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +173,7 @@ class AgentContext:
     artifacts: ContextArtifacts | None = None
     # Distinguishes the tool calls of this turn from all others.
     request_id: str = ""
+    # A tool call finds its own key in it, as "call".
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
     # Called with the reply when the run ends, in this order.
     emit_functions: list[Emit] = field(default_factory=list[Emit])

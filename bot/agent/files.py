@@ -51,6 +51,8 @@ class File:
     name: str
     content: bytes | str
     """At most LARGEST_FILE; a text is sent as UTF-8."""
+    prompt: str = ""
+    """The words that a picture was made from. Its caption shows them, and memory keeps them."""
 
     @classmethod
     def table(cls, name: str, rows: Iterable[Sequence[object]]) -> "File":
@@ -68,6 +70,7 @@ class CheckedFile:
     content: bytes
     is_picture: bool
     line: str
+    prompt: str = ""
 
 
 def check_file(file: File) -> CheckedFile:
@@ -85,7 +88,12 @@ def check_file(file: File) -> CheckedFile:
         raise ToolFailed(f"The file {name} is no picture, so it was not sent. Give it another name.")
     about = f"{kind or named or 'a file'}, {len(content):,} bytes"
     line = f"[The chat gets the file {name} ({about}) with your answer. You do not see its content.]"
-    return CheckedFile(name=name, content=content, is_picture=kind in PICTURES, line=line)
+    return CheckedFile(name=name, content=content, is_picture=kind in PICTURES, line=line, prompt=file.prompt)
+
+
+def file_id(call: str, number: int) -> str:
+    """Return the id under which a file of a tool call waits to be sent."""
+    return f"{call}:{number}"
 
 
 def kind_of(content: bytes) -> str | None:

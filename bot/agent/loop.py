@@ -29,7 +29,8 @@ async def run_agent(team: Team, context: AgentContext, *, journal: Journal, max_
     """
     if max_actions < 1:
         raise ValueError("a run needs at least one action")
-    context.thinking, context.record = Thinking(), RunRecord()
+    pictures = context.conversation.pictures
+    context.thinking, context.record = Thinking(), RunRecord(usages=pictures.paid() if pictures else [])
     if context.agent_name:
         if context.agent_name not in team.agents:
             log.warning("agent_gone", agent=context.agent_name)

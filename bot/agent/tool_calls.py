@@ -15,7 +15,7 @@ from bot.agent.context import (
     Thinking,
     note_step,
 )
-from bot.agent.files import MOST_FILES, CheckedFile
+from bot.agent.files import MOST_FILES, CheckedFile, file_id
 from bot.agent.model import ToolCall, parse_object
 from bot.agent.team import Agent, Team, is_transfer, parse_handover
 from bot.agent.tool import Tool, permitted
@@ -205,7 +205,8 @@ class CallRunner:
             return f"{self._agent_of(planned)} has this chat now and answers from here on."
         if not tool.is_repeatable:
             await journal.record(_begun_step(planned), "")
-        return await tool.call(planned.call.arguments, context)
+        own = {**context.metadata, "call": call_key(context, planned.step)}
+        return await tool.call(planned.call.arguments, replace(context, metadata=own))
 
     async def _delegate(self, planned: PlannedCall, context: AgentContext, journal: Journal) -> str:
         """Return the answer of the other agent. Raises ToolFailed beyond the limits, and if its model fails.
@@ -315,7 +316,11 @@ async def _keep_files(
     context.record.file_count += len(files)
     kept: list[LedgerFile] = []
     for number, file in enumerate(files):
-        kept.append(LedgerFile(id=f"{key}:{number}", name=file.name, is_picture=file.is_picture))
+        kept.append(
+            LedgerFile(
+                id=file_id(key, number), name=file.name, is_picture=file.is_picture, prompt=file.prompt
+            )
+        )
         try:
             await context.conversation.files.keep(file.content, file_id=kept[-1].id)
         except StoreFull as error:

@@ -10,9 +10,10 @@ from bot.agent.known_models import context_window
 from bot.agent.options import Options
 from bot.agent.prompt.assembly import measure
 from bot.agent.prompt.parts import PromptParts
+from bot.agent.tool import Tool
 from bot.errors import SettingsInvalid
 from bot.settings import Settings, read_environment
-from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
+from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS, PICTURE_TOOLS
 from memory.history.selectors import TokenCounter
 from memory.tokens import CachingTokenCounter, tokenizer_for
 
@@ -36,7 +37,7 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
         path = DEMO_AGENTS
     spec = load_agents(
         path,
-        built_in_tools=BUILT_IN_TOOLS,
+        built_in_tools={**BUILT_IN_TOOLS, **PICTURE_TOOLS},
         optional_tools=OPTIONAL_TOOLS,
         environ=read_environment(),
     )
@@ -45,6 +46,7 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
             agent,
             model=agent.model or settings.openai_model,
             may_change_model=name == spec.main or agent.model is None,
+            tools=tuple(each for each in agent.tools if settings.image_model or not _draws(each)),
         )
         for name, agent in spec.agents.items()
     }
@@ -52,6 +54,10 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
     spec = replace(spec, agents=agents)
     _check_prices(settings, spec)
     return settings, spec
+
+
+def _draws(tool: Tool) -> bool:
+    return tool.function.__module__ == PICTURE_TOOLS["draw"].partition(":")[0]
 
 
 def with_model(spec: TeamSpec, model: str) -> TeamSpec:
@@ -68,8 +74,11 @@ def with_model(spec: TeamSpec, model: str) -> TeamSpec:
 def _check_prices(settings: Settings, spec: TeamSpec) -> None:
     """Raise SettingsInvalid if there is a limit of money, and a model that may answer has no price."""
     priced = {choice.name for choice in settings.models if choice.input_price is not None}
+    used, image = model_names(settings, spec), settings.image_model
+    if image is not None and image.output_price is None:
+        used.add(image.name)
     for name in ("user_money_per_day", "chat_money_per_day", "money_per_month"):
-        if getattr(settings, name) and (missing := sorted(model_names(settings, spec) - priced)):
+        if getattr(settings, name) and (missing := sorted(used - priced)):
             example = f"MODELS={missing[0]}:0.25:2"
             raise SettingsInvalid(
                 [f"{name.upper()}: needs prices of {', '.join(missing)}, such as {example}"]

@@ -1,4 +1,4 @@
-"""Opens the models: a client for each chat model of the agents, the summary model, transcription and speech."""
+"""Opens the models: a client for each chat model of the agents, the summary model, transcription, speech, pictures."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -21,6 +21,7 @@ from bot.agent.model import (
 from bot.errors import ModelUnavailable
 from bot.media.reader import Transcriber
 from bot.settings import Settings
+from bot.turn.pictures import Painter
 from bot.turn.speech import Speaker
 
 _OPENAI_FALLBACK = "whisper-1"
@@ -35,12 +36,13 @@ class OpenedModel(ChatModel, JsonModel, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Models:
-    """The chat models by their names; the summary model, the transcriber and the speaker, or None."""
+    """The chat models by their names; the summary model, the transcriber, the speaker and the painter, or None."""
 
     chat: Mapping[str, OpenedModel]
     summary: JsonModel | None
     transcriber: Transcriber | None = None
     speaker: Speaker | None = None
+    painter: Painter | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +114,35 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
                     fallback="" if base_url else _OPENAI_FALLBACK,
                 )
             )
-        speaker = None
-        if settings.speech_model and not settings.is_offline:
-            from bot.media.speaker import open_speaker
-
-            speaker = await stack.enter_async_context(
-                open_speaker(model=settings.speech_model, api_key=key, base_url=base_url)
-            )
         yield Models(
             chat=opened,
             summary=opened.get(settings.summary_model),
             transcriber=transcriber,
-            speaker=speaker,
+            speaker=await _open_speaker(stack, settings, api_key=key, base_url=base_url),
+            painter=await _open_painter(stack, settings, api_key=key, base_url=base_url),
         )
+
+
+async def _open_speaker(
+    stack: AsyncExitStack, settings: Settings, *, api_key: str | None, base_url: str | None
+) -> Speaker | None:
+    if not settings.speech_model or settings.is_offline:
+        return None
+    from bot.media.speaker import open_speaker
+
+    model = settings.speech_model
+    return await stack.enter_async_context(open_speaker(model=model, api_key=api_key, base_url=base_url))
+
+
+async def _open_painter(
+    stack: AsyncExitStack, settings: Settings, *, api_key: str | None, base_url: str | None
+) -> Painter | None:
+    if settings.image_model is None:
+        return None
+    from bot.media.painter import open_painter
+
+    model = settings.image_model.name
+    return await stack.enter_async_context(open_painter(model=model, api_key=api_key, base_url=base_url))
 
 
 def sees_pictures(settings: Settings, model: str) -> bool:

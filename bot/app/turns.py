@@ -67,6 +67,7 @@ from bot.turn.forgetting import Forgetting
 from bot.turn.limits import LimitGuard, OwnerLimits, UsageLimits
 from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
+from bot.turn.pictures import Pictures
 from bot.turn.preview import Previews
 from bot.turn.reminders import ReminderTurns
 from bot.turn.speech import VoiceReplies
@@ -163,6 +164,7 @@ def _assemble(parts: _Parts) -> Turns:
             guard=parts.guard,
             committer=parts.committer,
             voices=_build_voices(parts),
+            pictures=_build_pictures(parts),
             limits=_answer_limits(settings, parts.spec),
         ),
         commands=_build_commands(parts),
@@ -201,6 +203,20 @@ def _build_voices(parts: _Parts) -> VoiceReplies:
         guard=parts.guard,
         interruptions=_build_interruptions(parts),
         tokenizer=counter_for(parts.settings.openai_model),
+    )
+
+
+def _build_pictures(parts: _Parts) -> Pictures | None:
+    painter, model = parts.outside.models.painter, parts.settings.image_model
+    if painter is None or model is None:
+        return None
+    return Pictures(
+        painter=painter,
+        model=model,
+        per_day=parts.settings.pictures_per_day,
+        guard=parts.guard,
+        files=parts.outside.files,
+        redis=parts.stores.redis,
     )
 
 
@@ -402,6 +418,7 @@ def build_memory_models(
 
 def build_limits(settings: Settings) -> UsageLimits:
     """Return the limits of each person, of each chat and of the whole bot."""
+    models = (*filter(None, [settings.image_model]), *settings.models)  # a price in MODELS counts first
     return UsageLimits(
         user=OwnerLimits(
             messages_per_minute=settings.user_messages_per_minute,
@@ -414,5 +431,5 @@ def build_limits(settings: Settings) -> UsageLimits:
             money_per_day=settings.chat_money_per_day,
         ),
         money_per_month=settings.money_per_month,
-        prices={each.name: each for each in settings.models if each.input_price or each.output_price},
+        prices={each.name: each for each in models if each.input_price or each.output_price},
     )

@@ -10,5 +10,7 @@ BUILT_IN_TOOLS = {
     "set_reminder": "bot.tools.reminders:set_reminder",
 }
 """Name → `module:function`, so that a name imports nothing. An agent without a list of tools has all of these."""
+PICTURE_TOOLS = {"draw": "bot.tools.pictures:draw", "edit": "bot.tools.pictures:edit"}
+"""Tools that exist only with OPENAI_IMAGE_MODEL. Without it an agent that lists them does not have them."""
 OPTIONAL_TOOLS = {"read_web_page": "bot.tools.read_web_page:read_web_page"}
 """Tools that an agent has only if it lists them, because they reach beyond the chat."""

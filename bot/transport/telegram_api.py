@@ -77,6 +77,20 @@ class WebhookInfo:
     last_error_at: float | None
 
 
+class SentPhoto(int):
+    """The id of a message that is a photo."""
+
+    file_id: str = ""
+    """Name of the photo for getFile; "" if Telegram does not say."""
+
+    @classmethod
+    def of(cls, sent: telegram.Message) -> "SentPhoto":
+        """Return the id of this message."""
+        photo = cls(sent.message_id)
+        photo.file_id = sent.photo[-1].file_id if sent.photo else ""
+        return photo
+
+
 class TelegramApi:
     """The Bot API. Every method raises the TelegramFailure errors."""
 
@@ -156,7 +170,7 @@ class TelegramApi:
         thread_id: int | None = None,
         reply_to: int | None = None,
     ) -> int:
-        """Send a file with a caption of at most 1,024 UTF-16 units. Return its message id."""
+        """Send a file with a caption of at most 1,024 UTF-16 units. Return its message id, a SentPhoto for a photo."""
         caption = caption or RichText(text="")
         options: dict[str, Any] = {
             "filename": name,
@@ -168,7 +182,7 @@ class TelegramApi:
         }
         with translated_errors():
             if kind == "photo":
-                return (await self._bot.send_photo(chat_id, content, **options)).message_id
+                return SentPhoto.of(await self._bot.send_photo(chat_id, content, **options))
             if kind == "voice":
                 return (await self._bot.send_voice(chat_id, content, **options)).message_id
             sent = await self._bot.send_document(

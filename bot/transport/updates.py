@@ -77,6 +77,8 @@ class ReplyTo:
     """Text or caption, or the note on the content in round brackets."""
     quote: str
     """Part of the text that the sender selected."""
+    photo: str = ""
+    """Name of its photo for getFile; "" without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,15 +243,20 @@ def quote_of(message: IncomingMessage, bot_id: int) -> Quote | None:
 
 
 def quotes_message(message: IncomingMessage, telegram_message_id: int) -> bool:
-    """Return True if the message carries words of that message of its own chat."""
+    """Return True if the message carries words or the photo of that message of its own chat."""
     reply = message.reply_to
-    return reply is not None and reply.message_id == telegram_message_id and bool(reply.quote or reply.text)
+    if reply is None or reply.message_id != telegram_message_id:
+        return False
+    return bool(reply.quote or reply.text or reply.photo)
 
 
-def without_quotations(message: IncomingMessage, *, keeps_quoted: bool) -> IncomingMessage:
+def without_quotations(
+    message: IncomingMessage, *, keeps_quoted: bool, keeps_photo: bool = False
+) -> IncomingMessage:
     """Return the message with no more words of other messages than `quote_of` needs.
 
-    Without `keeps_quoted` it has none: a command only needs to know which message it answers.
+    Without `keeps_quoted` it has none: a command only needs to know which message it answers. `keeps_photo` is for
+    edits, whose quotation is stored already.
     """
     if message.event.pinned_message_id:
         message = replace(message, note="")
@@ -258,7 +265,8 @@ def without_quotations(message: IncomingMessage, *, keeps_quoted: bool) -> Incom
         return message
     quote = _cut(reply.quote) if keeps_quoted else ""
     text = _cut(reply.text) if keeps_quoted and not quote else ""
-    return replace(message, reply_to=replace(reply, quote=quote, text=text))
+    photo = reply.photo if keeps_quoted or keeps_photo else ""
+    return replace(message, reply_to=replace(reply, quote=quote, text=text, photo=photo))
 
 
 def without_content(message: IncomingMessage) -> IncomingMessage:
@@ -385,7 +393,12 @@ def _reply_to(raw: Json) -> ReplyTo | None:
     if message_id is None and external:
         sender_id, name = _origin(object_in(external, "origin"))
         return ReplyTo(
-            message_id=0, sender_id=sender_id, sender_name=name, text=_quotable(external), quote=quote
+            message_id=0,
+            sender_id=sender_id,
+            sender_name=name,
+            text=_quotable(external),
+            quote=quote,
+            photo=_photo(external),
         )
     if message_id is None or "forum_topic_created" in replied:
         return None
@@ -396,12 +409,18 @@ def _reply_to(raw: Json) -> ReplyTo | None:
         sender_name=name_in(sender),
         text=_quotable(replied),
         quote=quote,
+        photo=_photo(replied),
     )
 
 
 def _quotable(replied: Json) -> str:
     note = note_on(replied)
     return str_in(replied, TEXT) or str_in(replied, CAPTION) or (f"({note})" if note else "")
+
+
+def _photo(replied: Json) -> str:
+    file = attachment_in(replied) if "photo" in replied else None
+    return file.file_id if file and file.kind == "photo" else ""
 
 
 def _callback(raw: Json) -> Callback:

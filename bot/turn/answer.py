@@ -26,6 +26,7 @@ from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
 from bot.turn.outbox import LongAnswers, Part, plan_files, plan_reply, plan_spoken
 from bot.turn.permissions import Permissions
+from bot.turn.pictures import Pictures, TurnPictures, picture_note
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
 from bot.turn.speech import VoiceReplies
@@ -197,6 +198,7 @@ class Answerer:
     guard: LimitGuard
     committer: Committer
     voices: VoiceReplies
+    pictures: Pictures | None
     limits: AnswerLimits
 
     async def answer(self, question: Question) -> None:
@@ -218,6 +220,9 @@ class Answerer:
             context.artifacts = None  # they would outlive the turn
         if to.inline_id:  # the answer is the edit of one message
             context.conversation = replace(context.conversation, files=None)
+        elif self.pictures:
+            pictures = TurnPictures(self.pictures, question)
+            context.conversation = replace(context.conversation, pictures=pictures)
         preview = Preview(question.words, edits=tuple(question.shown_as))
         reads: dict[int, ReadMessage] = {}
         try:
@@ -257,7 +262,8 @@ class Answerer:
             return _Answer(failure_text(question.words, known), type(known).__name__)
         if answer.reason:
             return answer
-        await context.chat_history.append_assistant_message(answer.text, id=question.reply_id)
+        note = picture_note(context.record.ledger)
+        await context.chat_history.append_assistant_message(answer.text, id=question.reply_id, note=note)
         missing, default = self._missing_model(question, context), self.conversations.models[0]
         if not missing:
             return answer
@@ -298,7 +304,7 @@ class Answerer:
         await self._append(question, context, reads)
         if question.joined:
             await journal.restore_appended()
-        problem = _unreadable(question, reads) if files else ""
+        problem = question.problem_in(reads) if files else ""
         if problem:
             return _Answer(problem, "unreadable_media")
         context.caller = await self.permissions.caller_of(question)
@@ -362,7 +368,7 @@ class Answerer:
         micros = self.guard.cost_of(context.record.usages)
         if not question.first.is_kept:
             return self._unkept(question, context, preview, answer)
-        answer_id = _kept_answer(question)
+        answer_id = question.kept_reply_id
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
             before, history.pending, compression, loaded_limit=limits.window_messages
@@ -463,17 +469,3 @@ class Answerer:
         keys = context_keys(self.bot.id, first.anchor_id, first.message.thread_id)
         title = first.message.chat_title or first.message.sender_name
         return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())
-
-
-def _kept_answer(question: Question) -> str:
-    """Return the id of the answer if the history keeps it, else ""."""
-    pending = question.history.pending
-    return question.reply_id if pending and pending[-1].id == question.reply_id else ""
-
-
-def _unreadable(question: Question, reads: Mapping[int, ReadMessage]) -> str:
-    """Return the sentence to say if nothing of the question can be read, else ""."""
-    has_words = any(update.message.text for update in question.batch.updates)
-    if has_words or any(read.text or read.images for read in reads.values()):
-        return ""
-    return next((read.problem for read in reads.values() if read.problem), "")

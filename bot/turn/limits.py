@@ -97,6 +97,10 @@ def book_usage(
 ) -> ScriptCall: ...
 
 
+@lua_script(_SCRIPTS)
+def take_picture(*, pictures: Key, call: str, at_most: int, ttl: int) -> ScriptCall: ...
+
+
 @dataclass(frozen=True, slots=True)
 class LimitGuard:
     """Checks limits and books usage. Operators are exempt. Without limits a check costs nothing."""
@@ -176,6 +180,22 @@ class LimitGuard:
             and (not limits.money_per_day or used[kind].money + money <= limits.money_per_day)
             for kind, limits in of
         )
+
+    async def take_picture(self, call: str, *, user_id: int, at_most: int) -> bool:
+        """Count a picture of this person and day, once for each call. Return False beyond the limit; 0 is none."""
+        if not at_most or user_id in self.exempt:
+            return True
+        key = self._pictures_of(user_id)
+        return bool(
+            await self.redis.run(take_picture(pictures=key, call=call, at_most=at_most, ttl=keys.USAGE_TTL_S))
+        )
+
+    async def return_picture(self, call: str, *, user_id: int) -> None:
+        """Do not count this picture: it has failed."""
+        await self.redis.call("SREM", self._pictures_of(user_id), call)
+
+    def _pictures_of(self, user_id: int) -> Key:
+        return keys.global_key("{usage}:pictures", user_id, _day(self.clock()))
 
     def cost_of(self, usages: Iterable[Usage]) -> int | None:
         """Return the cost in MICROS, rounded up; None if no price of these models is known."""

@@ -9,7 +9,7 @@ from bot.errors import ChatMigrated, FileExpired, MessageGone, TelegramRefused, 
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.inline import quoted_question
 from bot.transport.rendering import render_messages
-from bot.transport.rich_text import RichText, utf16_length
+from bot.transport.rich_text import Entity, RichText, utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT, split
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
@@ -166,6 +166,7 @@ def plan_files(files: Sequence[LedgerFile], blank: Part, *, first_number: int, w
             number=first_number + at,
             reply_to=None,
             kind="photo" if file.is_picture else "document",
+            rich=_caption(file.prompt),
             file_name=file.name,
             file_id=file.id,
             instead=words("file-not-sent", name=f"`{file.name}`"),
@@ -263,6 +264,14 @@ def _inline_part(shown: Sequence[RichText], blank: Part) -> Part:
     moved = (replace(entity, offset=entity.offset + above) for entity in answer.entities)
     text = f"{question}{answer.text}{_CUT if is_cut else ''}"
     return replace(blank, rich=RichText(text=text, entities=(*blank.rich.entities, *moved)))
+
+
+def _caption(prompt: str) -> RichText:
+    """Return the words that a picture was made from, as a quotation that opens at a tap."""
+    cut = split(RichText(text=prompt), CAPTION_LIMIT)
+    text = cut[0].text if cut else ""
+    quotation = Entity(type="expandable_blockquote", offset=0, length=utf16_length(text))
+    return RichText(text=text, entities=(quotation,)) if text else RichText(text="")
 
 
 def _is_long(text: str, shown: list[RichText]) -> bool:

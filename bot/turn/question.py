@@ -181,6 +181,19 @@ class Question:
             return {message.telegram_message_id for message in self.again.messages}
         return {update.message.message_id for update in self.batch.updates}
 
+    @property
+    def kept_reply_id(self) -> str:
+        """The id of the answer if the history keeps it, else ""."""
+        pending = self.history.pending
+        return self.reply_id if pending and pending[-1].id == self.reply_id else ""
+
+    def problem_in(self, reads: Mapping[int, ReadMessage]) -> str:
+        """Return the sentence to say if nothing of the question can be read, else ""."""
+        has_words = any(update.message.text for update in self.batch.updates)
+        if has_words or any(read.text or read.images for read in reads.values()):
+            return ""
+        return next((read.problem for read in reads.values() if read.problem), "")
+
     def id_of(self, *parts: object) -> str:
         """Return the id of a message of this turn: the same in every try."""
         return message_id(self.claim.ref.context_id, self.snapshot.epoch, *parts)

@@ -9,6 +9,7 @@ from uuid import uuid4
 from bot.errors import Fenced, TurnRestarted, TurnStopped
 from bot.inbox.inspection import dead_updates, read_updates
 from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
+from bot.transport.telegram_api import SentPhoto
 from bot.turn.answer_receipt import AnswerReceipt
 from bot.turn.outbox import Part, SentPart, dump_part, parse_part
 from memory import keys
@@ -374,6 +375,8 @@ class TurnStore:
         }
         if note is not None:
             outcome["note"] = note
+        if isinstance(telegram_id, SentPhoto) and telegram_id.file_id:
+            outcome["photo"] = telegram_id.file_id
         call = sent(
             claim.ref,
             fence=claim.fence,

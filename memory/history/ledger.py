@@ -26,6 +26,8 @@ class LedgerFile:
     """Under which its bytes wait to be sent (memory/outgoing_files.py)."""
     name: str
     is_picture: bool = False
+    prompt: str = ""
+    """The words that it was made from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,7 +118,7 @@ async def _load_rows(
 
 def _message_line(row: Sequence[str], since: Mapping[str, int]) -> file.MessageLine:
     """Return the line of a message. `since` has the first sequence that may be read of some senders."""
-    score, text, telegram_ids, quotes, quoted_by, is_unread = row
+    score, text, telegram_ids, quotes, quoted_by, is_unread, photos = row
     sequence, message = int(float(score)), parse_json(file.FileMessage, text)
     first = since.get(f"{_SINCE}{message.sender.id}", 0) if message.sender else 0
     return file.MessageLine(
@@ -128,6 +128,7 @@ def _message_line(row: Sequence[str], since: Mapping[str, int]) -> file.MessageL
         telegram_ids=tuple(int(each) for each in telegram_ids.split()),
         quotes=int(quotes) if quotes else None,
         quoted_by=tuple(quoted_by.split()),
+        photos=tuple(photos.split()),
     )
 
 

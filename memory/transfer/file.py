@@ -63,6 +63,7 @@ _SenderId = Annotated[int, Field(gt=-(2**63), lt=2**63)]
 _Uuid = Annotated[str, Field(pattern=r"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")]
 _FIRST_YEAR = 2020
 """No reminder is older. The search for dates begins at the first one."""
+_FileId = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,200}$")]
 _ARTIFACT_ID = "^a[0-9a-f]{11}$"
 
 
@@ -190,6 +191,8 @@ class MessageLine(BaseModel, frozen=True):
     """Messages that quote it by its own id."""
     is_unread: bool = False
     """True if it is not read for facts yet."""
+    photos: Annotated[tuple[_FileId, ...], Field(max_length=1000)] = ()
+    """Telegram's file ids of the photos that the bot sent with it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -133,6 +133,8 @@ class ContextImport:
             ids = [str(each) for each in line.telegram_ids]
             links = [word for each in ids for word in (each, message.id)]
             yield "HSET", "telegram", *links, message.id, " ".join(ids)
+        if line.photos:
+            yield "HSET", "telegram", f"photos:{message.id}", " ".join(line.photos)
         if line.quotes is not None:
             self._quotes.setdefault(str(line.quotes), []).append(message.id)
         if line.quoted_by:

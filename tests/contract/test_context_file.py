@@ -65,6 +65,9 @@ def artifacts_of(redis: RedisClient, ref: ContextRef, *, ttl_s: int = 10**8) -> 
     return ContextArtifacts(redis, ref, epoch=lambda: 0, clock=lambda: NOW, ttl_s=ttl_s, keep_beyond=10)
 
 
+PHOTOS = f"photos:{message_id('file', 0)}"
+
+
 def make_message(number: int, text: str = "") -> Message:
     who = Sender(id=number % 3 + 1, name=f"Ann {number % 3}")
     return Message(
@@ -103,6 +106,7 @@ async def fill(redis: RedisClient, ref: ContextRef, messages: int = 12) -> str:
     )
     await summarise(redis, ref)
     await redis.call("HSET", context_key(ref, "meta"), "model", "small")
+    await redis.call("HSET", context_key(ref, "telegram"), PHOTOS, "AgAC-_1 AgAC-_2")
     line = TalkLine(telegram_message_id=300, sender=Sender(id=9, name="Bo"), text="psst", sent_at=NOW - 60)
     await redis.call("ZADD", context_key(ref, "talk"), 300, dump_json(TalkLine, line))
     await redis.call("EXPIRE", context_key(ref, "talk"), 1000)
@@ -196,6 +200,7 @@ async def test_an_imported_context_equals_the_exported_one(redis: RedisClient) -
     assert snapshot.summary is not None
     assert snapshot.summary.text.overview == "They met."
     assert snapshot.choices.model == "small"
+    assert await redis.call("HGET", context_key(make_ref(), "telegram"), PHOTOS) == "AgAC-_1 AgAC-_2"
     assert [message.text for message in snapshot.newest if message.sequence == 6] == [well_formed(ODD)]
 
 
@@ -210,6 +215,7 @@ async def test_imported_messages_can_be_forgotten(redis: RedisClient) -> None:
 
     assert (deleted.messages, deleted.summaries, deleted.quotes) == (1, 1, 1)
     assert await history.find_by_telegram(make_ref(), 100) is None
+    assert await redis.call("HEXISTS", context_key(make_ref(), "telegram"), PHOTOS) == 0
     erased = await history.erase(make_ref())
     assert (erased.messages, erased.artifacts, erased.talk) == (11, 1, 1)
 
@@ -224,6 +230,7 @@ async def test_an_import_into_another_chat_has_no_telegram_ids_and_no_talk(redis
     assert {message.telegram_message_id for message in messages} == {None}
     assert {message.quote.telegram_message_id for message in messages if message.quote} == {0}
     assert await history.find_by_telegram(other, 102) is None
+    assert await redis.call("HEXISTS", context_key(other, "telegram"), PHOTOS) == 0
     assert await redis.call("EXISTS", context_key(other, "talk")) == 0
     assert [name for name, _ in await due_reminders(redis)] == [f"{make_ref().context_id} {PLANTS.id}"]
     deleted = await history.delete(other, [message_id("file", 0)], epoch=0)
@@ -470,6 +477,7 @@ HALF = "\ud800"
         ("artifact", {"length": 10**12}, "artifact.length: Input should be less than"),
         ("piece", {"text": "x" * 49_999}, "a piece is not the next one of its artifact, or has another length"),
         ("message", {"telegram_ids": list(range(5_000))}, "message.telegram_ids: Tuple should have at most"),
+        ("message", {"photos": ["two words"]}, "message.photos.0: String should match pattern"),
         # Values that cannot be sent to the store.
         ("person", {"name": HALF}, "this is not JSON, or has half a character"),
         ("piece", {"text": HALF + "x" * 49_999}, "this is not JSON, or has half a character"),

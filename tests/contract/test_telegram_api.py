@@ -19,11 +19,11 @@ from bot.errors import (
     TokenRefused,
 )
 from bot.transport.rich_text import Entity, RichText
-from bot.transport.telegram_api import ALLOWED_UPDATES, Button, TelegramApi, open_telegram
+from bot.transport.telegram_api import ALLOWED_UPDATES, Button, SentPhoto, TelegramApi, open_telegram
 from simulator.api.config import DEFAULT_TOKEN
 from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
-from tests.sent_files import make_voice_note
+from tests.sent_files import make_picture, make_voice_note
 
 HELLO = RichText(text="hello")
 
@@ -126,6 +126,23 @@ async def test_a_voice_message_arrives_with_its_caption_and_anything_but_ogg_opu
         assert (shown["voice"]["duration"], shown["voice"]["mime_type"]) == (3, "audio/ogg")
         with pytest.raises(TelegramRefused, match="ogg opus"):
             await api.send_file(OLGA, b"ID3", kind="voice", name="answer.ogg")
+
+
+async def test_a_photo_arrives_with_its_caption_and_its_file_id_is_known() -> None:
+    quotation = Entity(type="expandable_blockquote", offset=0, length=3)
+    caption = RichText(text="cat", entities=(quotation,))
+    async with _api() as (sim, api):
+        sent = await api.send_file(
+            OLGA, make_picture(30, 20), kind="photo", name="picture.png", caption=caption
+        )
+
+        (shown,) = [one for one in (await sim.world())["messages"] if "photo" in one]
+        path = await api.find_file(shown["photo"][-1]["file_id"])
+    assert (shown["message_id"], shown["caption"]) == (sent, "cat")
+    assert shown["caption_entities"] == [quotation.to_dict()]
+    assert isinstance(sent, SentPhoto)
+    assert sent.file_id == shown["photo"][-1]["file_id"]
+    assert path
 
 
 async def test_a_document_arrives_with_its_name_and_caption() -> None:

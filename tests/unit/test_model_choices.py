@@ -1,12 +1,13 @@
 """MODELS: names with colons, prices and windows, and problems that name the setting and the entry."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.app.agents import read_agents, window_of
 from bot.errors import SettingsInvalid
-from bot.model_choices import ModelChoice, parse_models
+from bot.model_choices import ModelChoice, parse_image_model, parse_models
 from bot.settings import load_settings
 
 
@@ -87,3 +88,38 @@ def test_a_limit_of_money_needs_the_price_of_a_sub_agents_own_model(tmp_path: Pa
 def test_the_settings_of_another_process_have_the_same_models() -> None:
     settings = load_settings(models="a:1.5:2:2048,llama3:8b")
     assert settings.environment["MODELS"] == "a:1.5:2:2048,llama3:8b"
+
+
+@pytest.mark.parametrize(
+    ("entry", "name", "price"),
+    [
+        ("gpt-image-2", "gpt-image-2", None),
+        ("gpt-image-2:0.04", "gpt-image-2", 40_000),
+        (" org/flux:dev:.5 ", "org/flux:dev", 500_000),
+        ("flux:0", "flux", 0),
+    ],
+)
+def test_the_model_of_pictures_may_have_a_price_of_a_picture(
+    entry: str, name: str, price: float | None
+) -> None:
+    model = parse_image_model(entry)
+    assert (model.name, model.output_price) == (name, price)
+    assert model.cost_of(0, 1) == (price or 0)
+    settings = load_settings(openai_image_model=entry, openai_api_key="sk-test")
+    assert settings.image_model == model
+    assert load_settings(openai_image_model=settings.environment["OPENAI_IMAGE_MODEL"]).image_model is None
+
+
+@pytest.mark.parametrize("entry", ["two words", "a:", ":1", "a:-1"])
+def test_a_wrong_model_of_pictures_is_a_problem(entry: str) -> None:
+    with pytest.raises(SettingsInvalid, match="OPENAI_IMAGE_MODEL: needs the form"):
+        load_settings(openai_image_model=entry)
+
+
+def test_a_limit_of_money_needs_a_price_of_pictures() -> None:
+    given: dict[str, Any] = {"openai_model": "a", "openai_api_key": "sk-test", "money_per_month": 1.0}
+    with pytest.raises(SettingsInvalid, match="MONEY_PER_MONTH: needs prices of draw"):
+        read_agents(load_settings(**given, models="a:1:2", openai_image_model="draw"))
+    read_agents(load_settings(**given, models="a:1:2", openai_image_model="draw:0.1"))
+    settings, _ = read_agents(load_settings(**given, models="a:1:2,draw:1:2", openai_image_model="draw"))
+    assert settings.model_names == ("a",)

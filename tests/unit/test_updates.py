@@ -156,7 +156,10 @@ def test_a_reply_has_its_replied_message() -> None:
         "chat": GROUP,
         "from": ANNA,
         "caption": "a picture of the garden",
-        "photo": ["a photo"],
+        "photo": [
+            {"file_id": "small", "width": 9, "height": 9},
+            {"file_id": "large", "width": 90, "height": 90},
+        ],
     }
 
     message = parsed(text="hello", reply_to_message=replied, quote={"text": "the garden", "position": 13})
@@ -167,6 +170,7 @@ def test_a_reply_has_its_replied_message() -> None:
         sender_name="Anna Silva",
         text="a picture of the garden",
         quote="the garden",
+        photo="large",
     )
 
 

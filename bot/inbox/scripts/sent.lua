@@ -3,7 +3,8 @@
 -- USES: fence telegram_index counters
 -- KEYS: ready active box outbox sending delivering files telegram epoch counts
 -- ARGV: fence:json part expected_epoch now outcome:json
--- outcome: telegram_id is "-" for a part that no message shows, and "" if nobody knows whether it arrived
+-- outcome: telegram_id is "-" for a part that no message shows, and "" if nobody knows whether it arrived;
+-- photo: the file id of a photo
 -- Returns ok | settled (the claim has ended) | fenced | gone (the outbox was erased meanwhile). A repetition whose first
 -- reply was lost gets that reply again, if the part belongs to an update.
 
@@ -58,6 +59,11 @@ if tonumber(telegram_id) and is_current then
   end
   if outcome.message_id ~= '' then
     link_telegram(telegram, outcome.message_id, telegram_id)
+    if outcome.photo then
+      local field = 'photos:' .. outcome.message_id
+      local known = redis.call('HGET', telegram, field)
+      redis.call('HSET', telegram, field, known and (known .. ' ' .. outcome.photo) or outcome.photo)
+    end
   end
 end
 if outcome.undeliverable ~= '' then

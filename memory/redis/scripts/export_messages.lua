@@ -4,7 +4,7 @@
 -- ARGV: after below limit
 -- Reply: {epoch, revision, version of the facts, {row, ...}}; a row is {sequence, json, its Telegram ids with spaces, the Telegram id that it
 --         quotes by the index or '', the ids of messages that quote it by its own id, with spaces, 1 if it
---         is unread}
+--         is unread, the file ids of its photos with spaces}
 local rows = {}
 local slice = redis.call('ZRANGEBYSCORE', order, '(' .. after, '(' .. below, 'WITHSCORES', 'LIMIT', 0, limit)
 
@@ -25,6 +25,7 @@ for at = 1, #slice, 2 do
     quoted and is_indexed_quote(id, quoted) and quoted or '',
     redis.call('HGET', telegram, 'q:' .. id) or '',
     redis.call('ZSCORE', unread, id) and 1 or 0,
+    redis.call('HGET', telegram, 'photos:' .. id) or '',
   }
 end
 local state = redis.call('HMGET', meta, 'revision', 'facts_version')

@@ -1,5 +1,6 @@
 -- The index of Telegram message ids of one context, in one hash: Telegram id -> message id, message id -> its Telegram
--- ids with spaces (a split reply has several), and q:<Telegram id> -> the messages that quote it. A prelude.
+-- ids with spaces (a split reply has several), q:<Telegram id> -> the messages that quote it, and photos:<message id> ->
+-- the file ids of its photos. A prelude.
 -- A message's JSON is never decoded. Its quotation is its last field. No string in it can contain that field's mark,
 -- because quotation marks are escaped.
 
@@ -19,7 +20,7 @@ local function unlink_telegram(telegram_key, message_id)
   if not known then
     return
   end
-  redis.call('HDEL', telegram_key, message_id)
+  redis.call('HDEL', telegram_key, message_id, 'photos:' .. message_id)
   for telegram_id in string.gmatch(known, '%S+') do
     if redis.call('HGET', telegram_key, telegram_id) == message_id then
       redis.call('HDEL', telegram_key, telegram_id)
