@@ -560,6 +560,7 @@ preview-stop = ⏹ Stopp
 preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…
 inline-ask = { $bot } fragen
 inline-open = Bot öffnen
+inline-erased = Mein Gedächtnis wurde gelöscht, bevor ich antworten konnte. Bitte frag noch einmal.
 
 ## Knöpfe
 

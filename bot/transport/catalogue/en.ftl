@@ -560,6 +560,7 @@ preview-stop = ⏹ Stop
 preview-tool = ⚙️ Using the tool { $tool }…
 inline-ask = Ask { $bot }
 inline-open = Open the bot
+inline-erased = My memory was erased before I could answer. Please ask again.
 
 ## Buttons
 

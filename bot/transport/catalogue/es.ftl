@@ -560,6 +560,7 @@ preview-stop = ⏹ Detener
 preview-tool = ⚙️ Usando la herramienta { $tool }…
 inline-ask = Preguntar a { $bot }
 inline-open = Abrir el bot
+inline-erased = Se borró mi memoria antes de que pudiera contestar. Pregúntame otra vez, por favor.
 
 ## Botones
 

@@ -418,6 +418,7 @@ preview-stop = ⏹ توقف
 preview-tool = ⚙️ استفاده از ابزار { $tool }…
 inline-ask = پرسیدن از { LTR($bot) }
 inline-open = باز کردن ربات
+inline-erased = پیش از آن‌که پاسخ بدهم، حافظه‌ام پاک شد. لطفاً دوباره بپرسید.
 
 ## دکمه‌ها
 

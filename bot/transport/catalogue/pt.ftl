@@ -560,6 +560,7 @@ preview-stop = ⏹ Parar
 preview-tool = ⚙️ Usando a ferramenta { $tool }…
 inline-ask = Perguntar a { $bot }
 inline-open = Abrir o bot
+inline-erased = Minha memória foi apagada antes que eu pudesse responder. Pergunte de novo, por favor.
 
 ## Botões
 
