@@ -281,3 +281,13 @@ def test_a_simulator_without_a_mini_app_offers_none(browser: Browser) -> None:
         expect(page.get_by_test_id("chat-title")).to_be_visible()
         expect(page.get_by_test_id("open-app")).to_be_hidden()
         page.context.close()
+
+
+def test_a_phone_shows_the_whole_name_of_the_bot_beside_the_button(
+    site: SimulatorSite, open_window: OpenWindow
+) -> None:
+    page = open_window(f"#/{BEN}/{BEN}", width=390, height=844).page
+
+    subtitle = page.locator(".header-subtitle")
+    expect(subtitle).to_contain_text("@mnemogram_bot")
+    assert subtitle.evaluate("node => node.scrollWidth <= node.clientWidth")
