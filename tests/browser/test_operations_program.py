@@ -93,7 +93,9 @@ def test_the_five_tabs_of_a_phone_have_whole_names_on_one_line(program: Program,
         names = page.locator(".tabs .tab > span").all()
         assert len(names) == 5
         for name in names:
-            lines = "node => node.getBoundingClientRect().height / parseFloat(getComputedStyle(node).lineHeight)"
+            lines = (
+                "node => node.getBoundingClientRect().height / parseFloat(getComputedStyle(node).lineHeight)"
+            )
             assert round(name.evaluate(lines)) == 1
         assert overflows(page) == []
         watch.assert_calm()
