@@ -36,7 +36,7 @@ export function createChatHeader(actions) {
     shown = signature;
     fill(face, chatAvatar(state, chat));
     title.textContent = chatTitle(state, chat);
-    fill(subtitle, action ? typingLine(state, action) : membersLine(state, chat));
+    fill(subtitle, action ? typingLine(state, chat, action) : membersLine(state, chat));
     openApp.hidden = !(isPrivate(chat) && state.bot.has_main_web_app);
     openApp.onclick = () => actions.openMiniApp(chat.id);
     menu.render(state, chat);
@@ -51,8 +51,8 @@ function openAppButton() {
   return button({ class: "open-app", ...names }, icon("app"), el("span", null, "Open memory"));
 }
 
-function typingLine(state, action) {
-  const text = actionText(state.bot.first_name, action);
+function typingLine(state, chat, action) {
+  const text = actionText(isPrivate(chat) ? "" : state.bot.first_name, action);
   return el("span", { class: "is-typing", "data-testid": "typing" }, text, typingDots());
 }
 

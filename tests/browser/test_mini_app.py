@@ -291,3 +291,7 @@ def test_a_phone_shows_the_whole_name_of_the_bot_beside_the_button(
     subtitle = page.locator(".header-subtitle")
     expect(subtitle).to_contain_text("@mnemogram_bot")
     assert subtitle.evaluate("node => node.scrollWidth <= node.clientWidth")
+
+    site.call("sendChatAction", chat_id=BEN, action="typing")
+    expect(page.get_by_test_id("typing")).to_have_text("typing")
+    assert subtitle.evaluate("node => node.scrollWidth <= node.clientWidth")
