@@ -57,7 +57,7 @@ function typingLine(state, chat, action) {
 }
 
 function membersLine(state, chat) {
-  if (isPrivate(chat)) return [el("span", { class: "kind" }, "bot · "), `@${state.bot.username}`];
+  if (isPrivate(chat)) return [`@${state.bot.username}`];
   const people = chat.members.filter((id) => id !== state.bot.id);
   const names = people.map((id) => senderName(state, state.people.get(id)).split(" ")[0]);
   const size = `${people.length} people${hasBot(state, chat) ? " and the bot" : ""}`;
