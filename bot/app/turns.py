@@ -314,8 +314,9 @@ def _build_catch_up(parts: _Parts, forgetting: Forgetting) -> CatchUpCommand:
 
 
 def _build_model(parts: _Parts) -> ModelCommand:
+    chat_models = parts.outside.models.chat
     return ModelCommand(
-        models=parts.settings.model_names,
+        models=[chat_models[each].name for each in parts.settings.model_names],
         permissions=parts.permissions,
         buttons=parts.buttons,
         compression=compression_limits(parts.settings, parts.spec),

@@ -18,7 +18,7 @@ from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult, FactExtractor
 from memory.facts.queue import FactQueue
-from memory.recall.indexer import Indexer
+from memory.recall.indexer import Indexer, IndexResult
 from memory.recall.reindex import Reindexer, ReindexState
 from memory.redis.client import RedisClient
 from memory.redis.durability import rewrite_torn_file
@@ -32,7 +32,9 @@ PAUSE_S = 2.0
 REFUSED_PAUSE_S = 600.0
 GAUGES_S = 10.0
 INDEX_PAUSE_S = 1.0
-"""Pause after a batch of the indexer, so that the next one has messages of many chats."""
+"""Pause after a batch of the indexer with messages of several chats, so that the next one is large too."""
+FEW_INDEXED = 8
+"""Messages of a batch after which the indexer does not pause: people may search for their last message after /new."""
 COMPRESSION_POLL_S = 2.0
 EXTRACTION_POLL_S = 2.0
 _LEAVE_S = 1.0
@@ -68,13 +70,18 @@ async def index_forever(indexer: Indexer) -> None:
         result = await indexer.step()
         metrics.INDEXED.inc(result.indexed)
         metrics.REINDEXED.inc(result.reindexed)
-        is_urgent = result.is_full or result.reindexed or not result.indexed
-        return 0 if is_urgent else INDEX_PAUSE_S
+        return index_pause_s(result)
 
     def retry(error: Exception) -> bool | float:
         return isinstance(error, RecallUnavailable) or (isinstance(error, MemoryFailure) and 1.0)
 
     await repeat(index, retry)
+
+
+def index_pause_s(result: IndexResult) -> float:
+    """Return the pause after this batch, in seconds."""
+    is_urgent = result.is_full or result.reindexed or result.indexed <= FEW_INDEXED
+    return 0 if is_urgent else INDEX_PAUSE_S
 
 
 async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> None:

@@ -41,7 +41,8 @@ def doctor(simulator_port: SimulatorPort = SIMULATOR_PORT, as_json: AsJson = Fal
         fix = "Correct it in the environment or .env; .env.example explains each setting."
         print_findings([fail("settings", problem, fix) for problem in error.problems], as_json=as_json)
         raise typer.Exit(FAILED) from None
-    configure_logs(log_format=settings.log_format, level="error", secrets=settings.secrets)
+    # Errors are findings.
+    configure_logs(log_format=settings.log_format, level="critical", secrets=settings.secrets)
     finish(settings, _examine(settings, simulator_port, as_json=as_json))
 
 

@@ -61,15 +61,13 @@ class BudgetWatch:
     async def _warn(self, operator: int, used: Used, now: float) -> str:
         redis, month = self.costs.redis, month_of(now)
         ref = telegram_ref(self.costs.bot_id, operator, None, partitions=self.costs.partitions)
-        text = words_for(
-            DEFAULT_LANGUAGE
-        )(  # nothing is known about the language of a person who does not write
-            "budget-warning",
-            percent=int(100 * used.money / self.budget),
-            money=used.money,
-            limit=self.budget,
-            date=month_ends(now),
-        )
+        # Nothing is known about the language of a person who does not write.
+        words, ends = words_for(DEFAULT_LANGUAGE), month_ends(now)
+        if used.money < self.budget:
+            percent = int(100 * used.money / self.budget)
+            text = words("budget-warning", percent=percent, money=used.money, limit=self.budget, date=ends)
+        else:
+            text = words("budget-used-up", money=used.money, limit=self.budget, date=ends)
         call = place_notice(
             ref,
             warned=partition_key(ref.partition, "warned", month, operator),

@@ -106,6 +106,8 @@ class Turns:
                         await self._act(question)
         except Forgotten:
             log.info("turn_forgotten", context=claim.ref.context_id)
+            with suppress(Forgotten):
+                await self._end_inline(claim, todo)
         except TurnRestarted:
             metrics.TURNS_RESTARTED.inc()
             await self.store.restart(claim, epoch=snapshot.epoch)
@@ -301,6 +303,15 @@ class Turns:
         )
         text = question.words("refused") if is_first else ""
         await self._end(question, Reply(text=text), state="refused", reason="not_allowed")
+
+    async def _end_inline(self, claim: Claim, todo: Todo) -> None:
+        """Replace the inline messages whose questions a reset has erased: nothing else will ever edit them."""
+        for update in map(parse_waiting, todo.updates.values()):
+            if update.inline_id:
+                reply = Reply(text=words_for(update.message.language_code)("inline-erased"))
+                wordless = replace(update, message=replace(update.message, text=""))
+                epoch = (await self._take(claim))[1].epoch
+                await self.committer.end(claim, wordless, reply, epoch=epoch, update_ids=[])
 
     async def _apologise(self, claim: Claim, todo: Todo, *, epoch: int) -> None:
         """Say one sentence about updates that became dead letters, and delete the message that showed them."""

@@ -52,6 +52,8 @@ class Prompt:
     questions: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
     fresh: tuple[Statement, ...] = ()
+    has_no_words: bool = False
+    """True if the newest message has only marks, as a sticker or a document without a caption."""
 
 
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
@@ -74,6 +76,7 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
             prompt = replace(
                 prompt,
                 lines=tuple(own_text.splitlines()),
+                has_no_words=bool(body.strip()) and not lines,
                 speaker=speaker,
                 questions=(*prompt.questions, *asked),
                 fresh=(*prompt.fresh, *found),

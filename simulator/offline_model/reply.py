@@ -78,6 +78,8 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     if stated is not None:
         return OfflineReply(text=stated)
     prompt = read_prompt(messages)
+    if prompt.has_no_words and not prompt.questions:
+        return OfflineReply(text=ACKNOWLEDGEMENT)
     for line in reversed(prompt.lines):
         call = plan_call(line, tools)
         if call:

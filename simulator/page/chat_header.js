@@ -36,7 +36,7 @@ export function createChatHeader(actions) {
     shown = signature;
     fill(face, chatAvatar(state, chat));
     title.textContent = chatTitle(state, chat);
-    fill(subtitle, action ? typingLine(state, action) : membersLine(state, chat));
+    fill(subtitle, action ? typingLine(state, chat, action) : membersLine(state, chat));
     openApp.hidden = !(isPrivate(chat) && state.bot.has_main_web_app);
     openApp.onclick = () => actions.openMiniApp(chat.id);
     menu.render(state, chat);
@@ -51,13 +51,13 @@ function openAppButton() {
   return button({ class: "open-app", ...names }, icon("app"), el("span", null, "Open memory"));
 }
 
-function typingLine(state, action) {
-  const text = actionText(state.bot.first_name, action);
+function typingLine(state, chat, action) {
+  const text = actionText(isPrivate(chat) ? "" : state.bot.first_name, action);
   return el("span", { class: "is-typing", "data-testid": "typing" }, text, typingDots());
 }
 
 function membersLine(state, chat) {
-  if (isPrivate(chat)) return [`bot · @${state.bot.username}`];
+  if (isPrivate(chat)) return [`@${state.bot.username}`];
   const people = chat.members.filter((id) => id !== state.bot.id);
   const names = people.map((id) => senderName(state, state.people.get(id)).split(" ")[0]);
   const size = `${people.length} people${hasBot(state, chat) ? " and the bot" : ""}`;

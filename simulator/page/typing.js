@@ -13,7 +13,7 @@ const DOING = {
   find_location: "finding a place",
 };
 
-// With an empty name the text has only the action: a chat list has no room for more.
+// With an empty name the text has only the action: a chat list and a phone's header have no room for more.
 export function actionText(name, action) {
   const doing = DOING[action] ?? "busy";
   return name ? `${name} is ${doing}` : doing;

@@ -141,7 +141,7 @@ def test_typing_is_shown_in_the_head_and_the_list_until_the_answer(
 
     site.call("sendChatAction", chat_id=OLGA, action="typing")
 
-    expect(page.get_by_test_id("typing")).to_have_text("Mnemogram is typing")
+    expect(page.get_by_test_id("typing")).to_have_text("typing")
     expect(chat_item(page, OLGA).get_by_test_id("typing-in-list")).to_have_text("typing")
     site.call("sendMessage", chat_id=OLGA, text="Here I am")
     expect(message(page, "Here I am")).to_be_visible()

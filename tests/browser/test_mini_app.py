@@ -281,3 +281,22 @@ def test_a_simulator_without_a_mini_app_offers_none(browser: Browser) -> None:
         expect(page.get_by_test_id("chat-title")).to_be_visible()
         expect(page.get_by_test_id("open-app")).to_be_hidden()
         page.context.close()
+
+
+def test_a_phone_and_a_header_beside_the_app_show_the_whole_name_of_the_bot(
+    site: SimulatorSite, open_window: OpenWindow
+) -> None:
+    wide, phone = (
+        open_window(f"#/{BEN}/{BEN}", width=width, height=844).page.locator("body") for width in (1280, 390)
+    )
+    wide.get_by_test_id("open-app").click()
+    expect(wide.get_by_test_id("mini-app-frame")).to_be_visible()
+    fits = "node => node.scrollWidth <= node.clientWidth"
+
+    for body in (wide, phone):
+        subtitle = body.locator(".header-subtitle")
+        expect(subtitle).to_contain_text("@mnemogram_bot")
+        assert subtitle.evaluate(fits)
+        site.call("sendChatAction", chat_id=BEN, action="typing")
+        expect(body.get_by_test_id("typing")).to_have_text("typing")
+        assert subtitle.evaluate(fits)

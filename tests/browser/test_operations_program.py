@@ -17,7 +17,15 @@ from memory import keys
 from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
 from tests.browser.hostile_texts import PAYLOADS
-from tests.browser.memory_page import OLGA, newcomer, overflows, page_address, program_ref, watched_context
+from tests.browser.memory_page import (
+    OLGA,
+    PHONE,
+    newcomer,
+    overflows,
+    page_address,
+    program_ref,
+    watched_context,
+)
 from tests.browser.program import Program, run_model, run_program
 from tests.scripted_script import echo
 
@@ -74,6 +82,21 @@ def test_the_plots_and_the_figures_of_now_show_300_turns(
         assert overflows(page) == []
         page.get_by_test_id("ops-tab-chats").click()
         expect(page.get_by_test_id("chat-row")).to_have_count(PEOPLE)
+        assert overflows(page) == []
+        watch.assert_calm()
+
+
+def test_the_five_tabs_of_a_phone_have_whole_names_on_one_line(program: Program, browser: Browser) -> None:
+    with watched_context(browser, program, PHONE) as (context, watch):
+        page = open_operations(context.new_page(), program)
+
+        names = page.locator(".tabs .tab > span").all()
+        assert len(names) == 5
+        for name in names:
+            lines = (
+                "node => node.getBoundingClientRect().height / parseFloat(getComputedStyle(node).lineHeight)"
+            )
+            assert round(name.evaluate(lines)) == 1
         assert overflows(page) == []
         watch.assert_calm()
 

@@ -81,6 +81,17 @@ async def test_operators_are_warned_at_80_percent_and_not_before(bench: Bench) -
     assert await bench.texts(OLGA) == await bench.texts(PAVEL) == [warning]
 
 
+async def test_a_budget_that_one_answer_has_passed_is_called_used_up(bench: Bench) -> None:
+    await bench.spend(12.5)
+
+    await bench.watch().step()
+
+    assert await bench.texts(OLGA) == [
+        "This month's budget is used up: 12.5 of 10. Until 1 December 2026 (00:00 UTC) I answer only operators."
+        " Send /stats month to see the costs."
+    ]
+
+
 async def test_many_workers_warn_once_and_again_in_the_next_month(bench: Bench) -> None:
     watches = [bench.watch() for _ in range(5)]
     await bench.spend(9)

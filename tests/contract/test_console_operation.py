@@ -184,10 +184,12 @@ def test_doctor_requests_a_tiny_completion(console: ConsoleRig, monkeypatch: pyt
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
         monkeypatch.setenv("OPENAI_MODEL", "scripted")
         monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "some-embedder")
-        answers = [_check(console("doctor", "--json").document, "model") for _ in range(3)]
+        examined = [console("doctor", "--json") for _ in range(3)]
         embedder = _check(console("doctor", "--json").document, "embedder")
         request = endpoint.chat_requests[0].body
+    answers = [_check(ran.document, "model") for ran in examined]
     assert [answer["level"] for answer in answers] == ["ok", "fail", "warn"]
+    assert [ran.err for ran in examined] == ["", "", ""]  # no log line among the findings
     assert "OPENAI_API_KEY" in answers[1]["fix"]
     assert (embedder["level"], embedder["says"].partition(",")[0]) == ("ok", "some-embedder")
     assert (request["model"], len(request["messages"])) == ("scripted", 1)

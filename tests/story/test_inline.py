@@ -96,6 +96,26 @@ async def test_with_inline_memory_the_private_chat_of_the_asker_is_remembered(st
         assert await bot.lines(BEN) == []
 
 
+async def test_a_reset_from_elsewhere_ends_a_running_question_without_its_words(stores: StoryStores) -> None:
+    never = asyncio.Event()
+    async with running_bot(
+        stores,
+        lambda _: held(text("It is 1234."), until=never),
+        inline=True,
+        inline_memory=True,
+        operator_ids={OLGA},
+    ) as bot:
+        sent = await choose(bot, BEN, await ask(bot, BEN))
+        await bot.wait_for_prompts(1)
+
+        await bot.ask(OLGA, f"/reset {BEN}")
+
+        assert await answered(bot, sent) == english("inline-erased")
+        await bot.wait_until_idle()
+        assert await bot.keys_with("wifi") == []
+        never.set()
+
+
 async def test_without_the_setting_no_inline_updates_are_asked_for(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, "hello")

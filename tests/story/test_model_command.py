@@ -102,6 +102,14 @@ async def test_a_pressed_button_gives_the_next_prompt_the_other_model_with_its_w
         assert asked_models(bot)[-1] == DEFAULT
 
 
+async def test_without_a_key_the_offline_model_is_named(stores: StoryStores) -> None:
+    async with running_bot(stores, openai_base_url=None, openai_api_key=None) as bot:
+        await bot.ask(BEN, "one")
+        (spent,) = (await last_receipt(bot, BEN)).models
+
+        assert await bot.ask(BEN, "/model") == english("model-current", model=spent.model)
+
+
 async def test_a_choice_lasts_through_new_and_until_reset(stores: StoryStores) -> None:
     async with running_bot(stores, echo, models=MODELS) as bot:
         await answer_to(bot, await press_other(bot, BEN))

@@ -500,6 +500,12 @@ def test_a_statement_is_acknowledged_without_repeating_it() -> None:
     assert answer("Anna has 3 cats") == ACKNOWLEDGEMENT
 
 
+@pytest.mark.parametrize("marks", ["[a sticker: 🐈]", '[a document, wifi.txt: "the password is tulip"]'])
+def test_a_message_without_words_is_acknowledged(marks: str) -> None:
+    assert answer(marks) == ACKNOWLEDGEMENT
+    assert answer("what is the password?", marks) != ACKNOWLEDGEMENT
+
+
 def test_an_echo_can_be_requested() -> None:
     assert answer("echo Hello, *world*!") == "Hello, *world*!"
 

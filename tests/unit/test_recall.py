@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
+from bot.app.upkeep import FEW_INDEXED, INDEX_PAUSE_S, index_pause_s
 from memory.errors import MissingContext, RecallUnavailable
 from memory.history.message import Message, Sender
 from memory.keys import ContextRef
@@ -16,6 +17,7 @@ from memory.recall.embedders.embedder import (
     EmbeddingSpace,
     EmbeddingUnavailable,
 )
+from memory.recall.indexer import IndexResult
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.recall import LIST_LIMIT, IndexItem, Recall, RecallQuestion
 from memory.recall.scored_messages import ScoredMessages
@@ -439,3 +441,17 @@ async def test_a_chat_of_hundreds_of_people_is_searched_for_the_named_one() -> N
 
     assert len(await recall.search(REF, 0, everybody, k=9)) == 4
     assert {hit.message_id for hit in await recall.search(REF, 0, boris, k=2)} == {"m1", "m3"}
+
+
+@pytest.mark.parametrize(
+    ("result", "pauses"),
+    [
+        (IndexResult(indexed=2), False),  # a turn of one chat
+        (IndexResult(indexed=FEW_INDEXED), False),
+        (IndexResult(indexed=FEW_INDEXED + 1), True),
+        (IndexResult(indexed=64, is_full=True), False),
+        (IndexResult(indexed=20, reindexed=20), False),
+    ],
+)
+def test_the_indexer_pauses_only_after_a_batch_of_several_chats(result: IndexResult, pauses: bool) -> None:
+    assert index_pause_s(result) == (INDEX_PAUSE_S if pauses else 0)

@@ -139,6 +139,7 @@ limit-user-money = Du hast dein Ausgabenlimit für heute erreicht ({ NUMBER($lim
 limit-chat-money = Dieser Chat hat sein Ausgabenlimit für heute erreicht ({ NUMBER($limit, maximumFractionDigits: 4) }). In { $wait } kann ich hier wieder antworten, dann beginnt der neue Tag (00:00 UTC).
 limit-all-money = Das Budget für diesen Monat ist aufgebraucht, deshalb kann ich gerade nicht antworten. Am { DATETIME($date, dateStyle: "long") } (00:00 UTC) bin ich wieder da.
 budget-warning = { $percent } % des Budgets für diesen Monat sind verbraucht: { NUMBER($money, maximumFractionDigits: 4) } von { NUMBER($limit, maximumFractionDigits: 4) }. Ist alles verbraucht, antworte ich bis zum { DATETIME($date, dateStyle: "long") } (00:00 UTC) nur noch Betreibern. Mit /stats month siehst du die Kosten.
+budget-used-up = Das Budget für diesen Monat ist aufgebraucht: { NUMBER($money, maximumFractionDigits: 4) } von { NUMBER($limit, maximumFractionDigits: 4) }. Bis zum { DATETIME($date, dateStyle: "long") } (00:00 UTC) antworte ich nur noch Betreibern. Mit /stats month siehst du die Kosten.
 wait-seconds =
     { $count ->
         [one] { $count } Sekunde
@@ -560,6 +561,7 @@ preview-stop = ⏹ Stopp
 preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…
 inline-ask = { $bot } fragen
 inline-open = Bot öffnen
+inline-erased = Mein Gedächtnis wurde gelöscht, bevor ich antworten konnte. Bitte frag noch einmal.
 
 ## Knöpfe
 

@@ -139,6 +139,7 @@ limit-user-money = You've reached your spending limit for today ({ NUMBER($limit
 limit-chat-money = This chat has reached its spending limit for today ({ NUMBER($limit, maximumFractionDigits: 4) }). I can answer here again in { $wait }, when the new day starts (00:00 UTC).
 limit-all-money = The budget for this month is used up, so I can't answer right now. I'll be back on { DATETIME($date, dateStyle: "long") } (00:00 UTC).
 budget-warning = { $percent }% of this month's budget is used: { NUMBER($money, maximumFractionDigits: 4) } of { NUMBER($limit, maximumFractionDigits: 4) }. When all of it is used, I answer only operators until { DATETIME($date, dateStyle: "long") } (00:00 UTC). Send /stats month to see the costs.
+budget-used-up = This month's budget is used up: { NUMBER($money, maximumFractionDigits: 4) } of { NUMBER($limit, maximumFractionDigits: 4) }. Until { DATETIME($date, dateStyle: "long") } (00:00 UTC) I answer only operators. Send /stats month to see the costs.
 wait-seconds =
     { $count ->
         [one] { $count } second
@@ -560,6 +561,7 @@ preview-stop = ⏹ Stop
 preview-tool = ⚙️ Using the tool { $tool }…
 inline-ask = Ask { $bot }
 inline-open = Open the bot
+inline-erased = My memory was erased before I could answer. Please ask again.
 
 ## Buttons
 

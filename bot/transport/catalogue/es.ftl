@@ -139,6 +139,7 @@ limit-user-money = Has llegado a tu límite de gasto de hoy ({ NUMBER($limit, ma
 limit-chat-money = Este chat ha llegado a su límite de gasto de hoy ({ NUMBER($limit, maximumFractionDigits: 4) }). Podré contestar aquí de nuevo dentro de { $wait }, cuando empiece el nuevo día (00:00 UTC).
 limit-all-money = El presupuesto de este mes se ha agotado y por ahora no puedo contestar. Volveré el { DATETIME($date, dateStyle: "long") } (00:00 UTC).
 budget-warning = Se ha usado el { $percent } % del presupuesto de este mes: { NUMBER($money, maximumFractionDigits: 4) } de { NUMBER($limit, maximumFractionDigits: 4) }. Cuando se agote, solo contestaré a los operadores hasta el { DATETIME($date, dateStyle: "long") } (00:00 UTC). Envía /stats month para ver los costes.
+budget-used-up = El presupuesto de este mes se ha agotado: { NUMBER($money, maximumFractionDigits: 4) } de { NUMBER($limit, maximumFractionDigits: 4) }. Hasta el { DATETIME($date, dateStyle: "long") } (00:00 UTC) solo contestaré a los operadores. Envía /stats month para ver los costes.
 wait-seconds =
     { $count ->
         [one] { $count } segundo
@@ -560,6 +561,7 @@ preview-stop = ⏹ Detener
 preview-tool = ⚙️ Usando la herramienta { $tool }…
 inline-ask = Preguntar a { $bot }
 inline-open = Abrir el bot
+inline-erased = Se borró mi memoria antes de que pudiera contestar. Pregúntame otra vez, por favor.
 
 ## Botones
 

@@ -120,6 +120,7 @@ limit-user-money = به سقف هزینهٔ امروزتان رسیده‌اید
 limit-chat-money = این گفتگو به سقف هزینهٔ امروزش رسیده است ({ DIGITS($limit) }). { $wait } دیگر که روز تازه شروع شود ({ LTR("00:00 UTC") })، دوباره می‌توانم اینجا پاسخ بدهم.
 limit-all-money = بودجهٔ این ماه تمام شده است و فعلاً نمی‌توانم پاسخ بدهم. از { JALALI($date) } ({ LTR("00:00 UTC") }) دوباره در خدمتم.
 budget-warning = { DIGITS($percent) } درصد بودجهٔ این ماه مصرف شده است: { DIGITS($money) } از { DIGITS($limit) }. وقتی تمام شود، تا { JALALI($date) } ({ LTR("00:00 UTC") }) فقط به گردانندگان پاسخ می‌دهم. برای دیدن هزینه‌ها { LTR("/stats month") } را بفرستید.
+budget-used-up = بودجهٔ این ماه تمام شده است: { DIGITS($money) } از { DIGITS($limit) }. تا { JALALI($date) } ({ LTR("00:00 UTC") }) فقط به گردانندگان پاسخ می‌دهم. برای دیدن هزینه‌ها { LTR("/stats month") } را بفرستید.
 wait-seconds = { DIGITS($count) } ثانیهٔ
 wait-minutes = { DIGITS($count) } دقیقهٔ
 wait-hours = { DIGITS($count) } ساعت
@@ -418,6 +419,7 @@ preview-stop = ⏹ توقف
 preview-tool = ⚙️ استفاده از ابزار { $tool }…
 inline-ask = پرسیدن از { LTR($bot) }
 inline-open = باز کردن ربات
+inline-erased = پیش از آن‌که پاسخ بدهم، حافظه‌ام پاک شد. لطفاً دوباره بپرسید.
 
 ## دکمه‌ها
 

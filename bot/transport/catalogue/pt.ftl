@@ -139,6 +139,7 @@ limit-user-money = Você atingiu seu limite de gastos de hoje ({ NUMBER($limit, 
 limit-chat-money = Este chat atingiu seu limite de gastos de hoje ({ NUMBER($limit, maximumFractionDigits: 4) }). Posso responder aqui de novo daqui a { $wait }, quando o novo dia começa (00:00 UTC).
 limit-all-money = O orçamento deste mês acabou, e por enquanto não posso responder. Volto em { DATETIME($date, dateStyle: "long") } (00:00 UTC).
 budget-warning = { $percent }% do orçamento deste mês já foi usado: { NUMBER($money, maximumFractionDigits: 4) } de { NUMBER($limit, maximumFractionDigits: 4) }. Quando ele acabar, só responderei aos operadores até { DATETIME($date, dateStyle: "long") } (00:00 UTC). Envie /stats month para ver os custos.
+budget-used-up = O orçamento deste mês acabou: { NUMBER($money, maximumFractionDigits: 4) } de { NUMBER($limit, maximumFractionDigits: 4) }. Até { DATETIME($date, dateStyle: "long") } (00:00 UTC) só responderei aos operadores. Envie /stats month para ver os custos.
 wait-seconds =
     { $count ->
         [one] { $count } segundo
@@ -560,6 +561,7 @@ preview-stop = ⏹ Parar
 preview-tool = ⚙️ Usando a ferramenta { $tool }…
 inline-ask = Perguntar a { $bot }
 inline-open = Abrir o bot
+inline-erased = Minha memória foi apagada antes que eu pudesse responder. Pergunte de novo, por favor.
 
 ## Botões
 

@@ -144,6 +144,7 @@ limit-user-money = Ваш лимит расходов на сегодня исч
 limit-chat-money = Лимит расходов этого чата на сегодня исчерпан ({ NUMBER($limit, maximumFractionDigits: 4) }). Я смогу ответить здесь через { $wait }, когда начнутся новые сутки (00:00 UTC).
 limit-all-money = Бюджет на этот месяц исчерпан, поэтому сейчас я не могу отвечать. Снова смогу { DATETIME($date, dateStyle: "long") } (00:00 UTC).
 budget-warning = Израсходовано { $percent } % бюджета на этот месяц: { NUMBER($money, maximumFractionDigits: 4) } из { NUMBER($limit, maximumFractionDigits: 4) }. Когда он закончится, до { DATETIME($date, dateStyle: "long") } (00:00 UTC) я буду отвечать только операторам. Расходы показывает /stats month.
+budget-used-up = Бюджет на этот месяц исчерпан: { NUMBER($money, maximumFractionDigits: 4) } из { NUMBER($limit, maximumFractionDigits: 4) }. До { DATETIME($date, dateStyle: "long") } (00:00 UTC) я отвечаю только операторам. Расходы показывает /stats month.
 wait-seconds =
     { $count ->
         [one] { $count } секунду
@@ -594,6 +595,7 @@ preview-stop = ⏹ Остановить
 preview-tool = ⚙️ Использую инструмент { $tool }…
 inline-ask = Спросить { $bot }
 inline-open = Открыть бота
+inline-erased = Мою память стёрли, прежде чем я успел ответить. Пожалуйста, спросите ещё раз.
 
 ## Кнопки
 
