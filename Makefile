@@ -27,7 +27,7 @@ check: setup-outside ## What CI checks besides the tests; pyright reads the outs
 	@$(BIN)/ruff check .
 	@$(BIN)/lint-imports
 	@$(BIN)/basedpyright
-	@$(BIN)/python -m pytest -q tests/test_architecture.py -p no:cacheprovider
+	@$(BIN)/python -m pytest -q -n 2 tests/test_architecture.py -p no:cacheprovider
 
 format: setup
 	@$(BIN)/ruff format .

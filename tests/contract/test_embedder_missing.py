@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 WITHOUT_MODEL = """
 import sys
@@ -57,6 +59,7 @@ def run(folder: Path, script: str) -> str:
     return ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 def test_doctor_reports_that_recall_uses_words_only(tmp_path: Path) -> None:
     said = run(tmp_path, DOCTOR)
     checks = json.loads(said[said.index("{") :])["checks"]
@@ -68,6 +71,7 @@ def test_doctor_reports_that_recall_uses_words_only(tmp_path: Path) -> None:
     assert '"mnemogram[embedded]"' in embedder["fix"]
 
 
+@pytest.mark.slow
 def test_recall_finds_messages_by_words_after_one_warning(tmp_path: Path) -> None:
     said = run(tmp_path, REMEMBER)
 

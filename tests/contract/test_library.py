@@ -119,6 +119,7 @@ async def test_a_server_that_would_evict_is_refused(
         await redis.call("CONFIG", "SET", "maxmemory-policy", "noeviction")
 
 
+@pytest.mark.slow
 def test_the_example_runs_on_embedded_stores_without_a_token(tmp_path: Path) -> None:
     lines = subprocess.run(
         [sys.executable, EXAMPLE],

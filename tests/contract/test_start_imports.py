@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 HEAVY = {"openai", "qdrant_client", "numpy", "tokenizers"}
 
 
+@pytest.mark.slow
 def test_serve_is_ready_without_models_index_and_embedder(tmp_path: Path) -> None:
     with _start(tmp_path, "simulate", "--port", str(port := _free_port())) as simulator:
         _read_until(simulator, '"simulator_ready"')

@@ -1,5 +1,6 @@
 """Telegram accepts the rendering of any model output."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -192,6 +193,7 @@ def test_a_text_is_split_only_if_it_exceeds_the_limit(text: str, limit: int) -> 
     assert render_messages(text, limit) == split(render_with(convert_by_library, text), limit)
 
 
+@pytest.mark.slow
 def test_no_character_beyond_ascii_is_plain_by_mistake() -> None:
     lines = [f"{each}b a{each}b b{each}" for each in map(chr, range(0x80, 0x110000))]
     plain = [line for line in lines if render(line) == RichText(text=line)]

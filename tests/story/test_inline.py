@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from bot.transport.ingest import inline_ref
 from memory import keys
 from tests.scripted_replies import held, text
@@ -125,6 +127,7 @@ async def test_without_the_setting_no_inline_updates_are_asked_for(stores: Story
         assert "chosen_inline_result" not in allowed["allowed_updates"]
 
 
+@pytest.mark.slow
 async def test_a_crash_between_choice_and_answer_is_answered_once_after_the_restart(
     stores: StoryStores,
 ) -> None:
