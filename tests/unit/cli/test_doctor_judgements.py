@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from bot.cli.checks import Finding, endpoints, fail, ok, print_findings, warn
-from bot.cli.checks.endpoints import check_media, judge_page, judge_webhook
+from bot.cli.checks.endpoints import check_media, judge_inline, judge_page, judge_webhook
 from bot.cli.doctor import Check, run_bounded
 from bot.mcp import connection
 from bot.settings import Settings, load_settings
+from bot.transport.gating import BotIdentity
 from bot.transport.telegram_api import WebhookInfo
 from memory.errors import StoreUnavailable
 
@@ -61,6 +62,14 @@ def test_the_memory_page_is_named_or_how_to_get_it() -> None:
     assert direct == ok("page", "the memory page is at https://bot.example/app/")
     assert private.says.endswith("for private chats only (GROUP_MEMORY_PAGE)")
     assert (by_start.level, "@BotFather → /mybots → Bot Settings" in by_start.says) == ("ok", True)
+
+
+@pytest.mark.parametrize(("is_inline", "level"), [(False, "warn"), (True, "ok")])
+def test_inline_mode_names_what_is_to_do_at_botfather(is_inline: bool, level: str) -> None:
+    bot = BotIdentity(id=1, username="bot", supports_inline_queries=is_inline)
+    found = judge_inline(bot)
+    assert (found.level, "/setinlinefeedback" in found.says + found.fix) == (level, True)
+    assert ("/setinline," in found.fix) is not is_inline
 
 
 def test_many_waiting_updates_are_reported() -> None:
