@@ -33,8 +33,8 @@ REFUSED_PAUSE_S = 600.0
 GAUGES_S = 10.0
 INDEX_PAUSE_S = 1.0
 """Pause after a batch of the indexer with messages of several chats, so that the next one is large too."""
-FEW_INDEXED = 8
-"""Messages of a batch after which the indexer does not pause: people may search for their last message after /new."""
+FEW_INDEXED, SHORT_INDEX_PAUSE_S = 8, 0.2
+"""Messages of a small batch, and the pause after it: people may search for their last message after /new."""
 COMPRESSION_POLL_S = 2.0
 EXTRACTION_POLL_S = 2.0
 _LEAVE_S = 1.0
@@ -80,8 +80,9 @@ async def index_forever(indexer: Indexer) -> None:
 
 def index_pause_s(result: IndexResult) -> float:
     """Return the pause after this batch, in seconds."""
-    is_urgent = result.is_full or result.reindexed or result.indexed <= FEW_INDEXED
-    return 0 if is_urgent else INDEX_PAUSE_S
+    if result.is_full or result.reindexed or not result.indexed:
+        return 0
+    return SHORT_INDEX_PAUSE_S if result.indexed <= FEW_INDEXED else INDEX_PAUSE_S
 
 
 async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> None:

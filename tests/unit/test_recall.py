@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from bot.app.upkeep import FEW_INDEXED, INDEX_PAUSE_S, index_pause_s
+from bot.app.upkeep import FEW_INDEXED, INDEX_PAUSE_S, SHORT_INDEX_PAUSE_S, index_pause_s
 from memory.errors import MissingContext, RecallUnavailable
 from memory.history.message import Message, Sender
 from memory.keys import ContextRef
@@ -444,14 +444,17 @@ async def test_a_chat_of_hundreds_of_people_is_searched_for_the_named_one() -> N
 
 
 @pytest.mark.parametrize(
-    ("result", "pauses"),
+    ("result", "pause"),
     [
-        (IndexResult(indexed=2), False),  # a turn of one chat
-        (IndexResult(indexed=FEW_INDEXED), False),
-        (IndexResult(indexed=FEW_INDEXED + 1), True),
-        (IndexResult(indexed=64, is_full=True), False),
-        (IndexResult(indexed=20, reindexed=20), False),
+        (IndexResult(), 0),
+        (IndexResult(indexed=2), SHORT_INDEX_PAUSE_S),  # a turn of one chat
+        (IndexResult(indexed=FEW_INDEXED), SHORT_INDEX_PAUSE_S),
+        (IndexResult(indexed=FEW_INDEXED + 1), INDEX_PAUSE_S),
+        (IndexResult(indexed=64, is_full=True), 0),
+        (IndexResult(indexed=20, reindexed=20), 0),
     ],
 )
-def test_the_indexer_pauses_only_after_a_batch_of_several_chats(result: IndexResult, pauses: bool) -> None:
-    assert index_pause_s(result) == (INDEX_PAUSE_S if pauses else 0)
+def test_the_indexer_pauses_shortly_after_a_turn_and_longer_after_many(
+    result: IndexResult, pause: float
+) -> None:
+    assert index_pause_s(result) == pause
