@@ -412,8 +412,15 @@ class Settings(BaseSettings):
 
     @property
     def speech_model(self) -> str:
-        """The model that speaks answers, empty for none, as for the one that hears."""
-        return self._at_openai("openai_speech_model")
+        """The model that speaks answers, empty for none, as for the one that hears.
+
+        Under a limit of money the default one speaks only if it has a price.
+        """
+        model = self._at_openai("openai_speech_model")
+        is_priced = any(each.name == model and each.input_price is not None for each in self.models)
+        is_named = "openai_speech_model" in self.model_fields_set
+        is_limited = self.user_money_per_day or self.chat_money_per_day or self.money_per_month
+        return model if is_priced or is_named or not is_limited else ""
 
     @property
     def image_model(self) -> ModelChoice | None:

@@ -123,3 +123,15 @@ def test_a_limit_of_money_needs_a_price_of_pictures() -> None:
     read_agents(load_settings(**given, models="a:1:2", openai_image_model="draw:0.1"))
     settings, _ = read_agents(load_settings(**given, models="a:1:2,draw:1:2", openai_image_model="draw"))
     assert settings.model_names == ("a",)
+
+
+def test_a_limit_of_money_needs_a_price_of_speech() -> None:
+    given: dict[str, Any] = {"openai_model": "a", "openai_api_key": "sk-test", "models": "a:1:2"}
+    assert load_settings(**given).speech_model == "gpt-4o-mini-tts"
+    given["user_money_per_day"] = 1.0
+    assert load_settings(**given).speech_model == ""
+    with pytest.raises(SettingsInvalid, match="USER_MONEY_PER_DAY: needs prices of tts"):
+        read_agents(load_settings(**given, openai_speech_model="tts"))
+    given["models"] = "a:1:2,tts:1:2,gpt-4o-mini-tts:1:2"
+    read_agents(load_settings(**given, openai_speech_model="tts"))
+    assert load_settings(**given).speech_model == "gpt-4o-mini-tts"
