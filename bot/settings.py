@@ -109,8 +109,8 @@ class Settings(BaseSettings):
     )
     openai_speech_model: str = Field(
         "gpt-4o-mini-tts",
-        description="The model that speaks answers; with OPENAI_BASE_URL and unset: none. Empty: none. Its price may "
-        "be in MODELS.",
+        description="The model that speaks answers; with OPENAI_BASE_URL and unset: none. Empty: none. A limit of "
+        "money needs its price in MODELS.",
     )
     voice_replies: Literal["never", "when_spoken_to", "always"] = Field(
         "never",
