@@ -33,9 +33,9 @@ class OpenAIPainter:
     model: str
 
     async def paint(self, prompt: str, *, size: str, photo: bytes | None) -> tuple[bytes, Usage]:
-        """Return a picture, or an edit of the photo, with its tokens. "" is the endpoint's own size.
+        """Return a picture, or an edit of the photo, with its tokens. The size "" leaves it to the endpoint.
 
-        Nobody has checked the bytes; there are none if the endpoint gives no picture, or only its address. Raises
+        The bytes are not checked. There are none if the endpoint gives no picture, or only its address. Raises
         ToolFailed, with a text for the model. Neither it nor the log quotes the endpoint.
         """
         options: dict[str, Any] = {"model": self.model, "prompt": prompt, "n": 1, **_format(self.model)}
