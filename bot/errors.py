@@ -7,6 +7,7 @@ BotError
 │   ├── ModelUnavailable        no connection, 429, 5xx or a cut stream, after our retries
 │   ├── ModelQuotaExhausted     429 that no retry can change
 │   ├── ModelRefused            4xx: the endpoint does not accept this request
+│   │   ├── AbilityRefused      the endpoint does not know an option of the request, which the next one leaves out
 │   │   ├── ModelBarred         the endpoint accepts no request: wrong key
 │   │   └── ModelMissing        the endpoint does not have the model, in `model`
 │   ├── PromptTooLong           the endpoint's context length is smaller than we assumed
@@ -55,6 +56,12 @@ class ToolFailed(ModelCanFix):
 class TellUser(BotError):
     """The user should know."""
 
+    said = ""
+    """The words of a model endpoint for the log and the doctor, masked and cut."""
+
+    may_be_length = False
+    """True for an endpoint's refusal that does not name its reason: a long prompt may be it."""
+
 
 class ModelUnavailable(TellUser):
     """The model endpoint does not answer."""
@@ -66,6 +73,10 @@ class ModelQuotaExhausted(TellUser):
 
 class ModelRefused(TellUser):
     """The model endpoint refused the request."""
+
+
+class AbilityRefused(ModelRefused):
+    """The model endpoint refused an option of the request."""
 
 
 class ModelBarred(ModelRefused):

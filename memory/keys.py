@@ -89,7 +89,7 @@ PartitionName = Literal[
 ]
 GlobalName = Literal[
     Literal["format", "partitions", "spaces", "sweeping", "rewritten", "whole_since", "migrations"],
-    Literal["zones", "restoring", "commands", "{usage}:day", "{usage}:month", "{usage}:minute"],
+    Literal["zones", "restoring", "commands", "abilities", "{usage}:day", "{usage}:month", "{usage}:minute"],
     Literal["{usage}:told", "{usage}:booked", "{usage}:pictures", "{usage}:facts"],
     Literal["{access}:guests", "{access}:invitation"],
     Literal["{access}:tries", "{access}:open", "{access}:dashboard", "{access}:sessions", "{rates}:seats"],
@@ -332,6 +332,11 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     "commands": KeyKind(
         "HASH scope and language of a command menu → digest of its registered commands; COMMANDS_TTL_S.",
         "BOT_ID",
+        expires=True,
+    ),
+    "abilities": KeyKind(
+        "HASH digest of the endpoint, and the model → what its requests do without, learned from refusals (JSON);"
+        " a day.",
         expires=True,
     ),
     "{usage}:day": KeyKind(

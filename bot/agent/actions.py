@@ -63,7 +63,14 @@ class CompletedStep:
 
         Endpoints take pictures only from users, so those of all results follow as a message of their own.
         """
-        calls = PromptMessage(role="assistant", text=self.reply.text, tool_calls=self.reply.tool_calls)
+        reply = self.reply
+        calls = PromptMessage(
+            role="assistant",
+            text=reply.text,
+            tool_calls=reply.tool_calls,
+            opaque=reply.opaque,
+            model=reply.model,
+        )
         results = (
             PromptMessage(role="tool", text=result.output, tool_call_id=result.call_id)
             for result in self.results
@@ -152,7 +159,7 @@ def _checked(call: ToolCall, tools: Mapping[str, "Tool"]) -> ToolCall:
         call,
         name=_sendable_name(call.name),
         arguments=_sendable_arguments(call.arguments),
-        problem=_problem(call, tools),
+        problem=call.problem or _problem(call, tools),
     )
 
 

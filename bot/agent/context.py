@@ -155,6 +155,8 @@ class RunRecord:
     # One for each model call, also for replayed calls and calls without a reply.
     usages: list[Usage] = field(default_factory=list[Usage])
     notes: list[StepNote] = field(default_factory=list[StepNote])
+    # The finish reason of the reply that ended the run, "" for a final tool.
+    finish_reason: str = ""
 
 
 @dataclass(slots=True, kw_only=True)

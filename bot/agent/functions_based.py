@@ -1,20 +1,22 @@
 """The agent that decides by a model's function calls, from recall, the recent window and its completed steps."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 import structlog
 
+from bot.agent.abilities import Abilities
 from bot.agent.actions import Action, parse_reply
 from bot.agent.context import AgentContext, Caller, Role
 from bot.agent.mcp_servers import McpTools
 from bot.agent.mcp_toolset import McpToolset, fit_tools
-from bot.agent.model import ChatModel, MeteredCall, ModelReply, ToolSpec
+from bot.agent.model import ChatModel, ModelReply, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
+from bot.agent.replies import Replies
 from bot.agent.tool import Tool, permitted
-from bot.errors import ModelRepliedNothing, PromptTooLong
+from bot.errors import ModelRepliedNothing, PromptTooLong, TellUser
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.errors import RecallUnavailable
@@ -75,6 +77,8 @@ class FunctionsBasedAgent:
     shows_ledger: bool = True
     # Chooses the window while no summary can be written (row I7); None: `message_selector` does.
     fallback_selector: MessageSelector | None = None
+    # What its model is known to lack, and the room that its endpoint has for prompts.
+    abilities: Abilities = field(default_factory=Abilities)
     # The tools of MCP servers, and the servers.
     mcp: McpToolset | None = None
     servers: McpTools | None = None
@@ -86,6 +90,7 @@ class FunctionsBasedAgent:
             raise ValueError("two tools have the same name")
         limits = self.limits
         self._budget = PromptBudget(window=limits.context_window, room=limits.prompt_tokens, order=self.order)
+        self._replies = Replies(model=self.model, meter=self.tokenizer, window=limits.context_window)
         self._left_out: frozenset[str] = frozenset()
         self._offered = lru_cache(maxsize=_CALLERS)(self._list_offered)
 
@@ -233,27 +238,30 @@ class FunctionsBasedAgent:
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
         """Return the model's reply to these parts, made to fit, and append the record of each request.
 
-        If the endpoint finds the prompt too long, retry once with half of its tokens.
+        If the endpoint finds the prompt too long, or refuses a prompt of more than half of the window, retry once with
+        half of its tokens. If that is answered, later prompts are as short. A reply that was cut at the model's limit
+        is continued once.
         """
-        budget, number = self._budget, len(context.thinking.completed_steps) + 1
+        room = self.abilities.room(self._budget.room)
+        budget = replace(self._budget, room=room)
         while True:
             prompt = assemble(parts, budget, meter=self.tokenizer, agent=self.name)
             context.record.prompts.append(prompt.record)
-            trace_llm_call(number, len(prompt.messages))
-            call = MeteredCall(
-                model=self.model.name,
-                prompt_tokens=prompt.record.tokens,
-                meter=self.tokenizer,
-                usages=context.record.usages,
-                on_text=context.on_text,
-            )
+            trace_llm_call(len(context.thinking.completed_steps) + 1, len(prompt.messages))
             try:
-                return await call.run(self.model.chat(prompt.messages, parts.tools, on_text=call.take))
-            except PromptTooLong:
-                if budget is not self._budget:
+                reply = await self._replies.ask(context, prompt, parts.tools)
+                break
+            except TellUser as error:
+                is_long = error.may_be_length and prompt.record.tokens > budget.window // 2
+                if budget.room < room or not (is_long or isinstance(error, PromptTooLong)):
                     raise
-            budget = replace(budget, room=prompt.record.tokens // 2)
-            log.warning("prompt_too_long", assumed_window=budget.window, retried_with=budget.room)
+                budget = replace(budget, room=prompt.record.tokens // 2)
+                log.warning(
+                    "prompt_too_long", assumed_window=budget.window, retried_with=budget.room, said=error.said
+                )
+        if budget.room < room:
+            self.abilities.learn_room(budget.room)
+        return await self._replies.complete(context, prompt, reply)
 
     async def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
         """Return the action of a reply. A reply of text alone is one already."""

@@ -12,6 +12,10 @@ from bot.errors import ModelRepliedNothing
 from bot.observe.tracing import trace_agent_end, traced
 from memory.codec import dump_json, parse_json
 
+CUT_REASONS = ("length", "content_filter")
+"""Finish reasons of a reply that is not whole."""
+CUT_NOTE = "(This answer was cut off.)"
+
 LAST = "model:last"
 """The step of the answer when no action is left. Only a delegation journals it."""
 
@@ -61,14 +65,14 @@ class _Run:
             agent = self._team.agent_in(context)
             action = await self._decide(agent, context, journal, step=f"model:{number}")
             if not action.tool_calls:
-                return action.text
+                return _end(context, action)
             results = await self._calls.run(action, agent, context, journal)
             for result in results:
                 if result.is_final:
-                    return result.output
+                    return _end(context, ModelReply(text=result.output))
         log.info("run_limit_reached", max_actions=self._max_actions)
         last = await self._decide(self._team.agent_in(context), context, journal, step=LAST)
-        return last.text
+        return _end(context, last)
 
     async def _decide(self, agent: Agent, context: AgentContext, journal: Journal, *, step: str) -> Action:
         """Return the action that the journal has for this step, or ask the agent and journal its action.
@@ -105,4 +109,11 @@ class _Run:
     async def _answer_task(self, context: AgentContext, journal: Journal) -> str:
         """Return the reply of a delegated agent."""
         with traced("delegation", agent=context.agent_name):
-            return await self.reply(context, journal)
+            reply = await self.reply(context, journal)
+        return f"{reply}\n\n{CUT_NOTE}" if context.record.finish_reason in CUT_REASONS else reply
+
+
+def _end(context: AgentContext, reply: ModelReply) -> str:
+    """Return the text of the reply that ends a run, and note the reason for its end."""
+    context.record.finish_reason = reply.finish_reason or ""
+    return reply.text

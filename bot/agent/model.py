@@ -31,6 +31,8 @@ class ToolCall:
     arguments: str
     # The error from the output parser, in words for the model. The call then gets this answer and does not run.
     problem: str | None = None
+    # The endpoint's other fields of the call, such as Gemini's signature: a JSON object, "" for none.
+    opaque: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,12 +68,18 @@ class Usage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """One reply of the model: text, tool calls, or both. `finish_reason` is the endpoint's own word."""
+    """One reply of the model: text, tool calls, or both."""
 
+    # Without thoughts, which are neither shown nor kept.
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     usage: Usage = Usage()
+    # "length" and "content_filter" for all endpoints' words for these, else the endpoint's own word.
     finish_reason: str | None = None
+    # The endpoint's other fields of the message, such as its reasoning: a JSON object, "" for none.
+    opaque: str = ""
+    # The model that wrote it. Only this model gets the opaque fields back.
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +102,9 @@ class PromptMessage:
     tool_call_id: str | None = None
     # Only messages of role "user" have images.
     images: tuple[Image, ...] = ()
+    # The opaque fields of a reply with tool calls, and the model that wrote it.
+    opaque: str = ""
+    model: str = ""
 
 
 class ChatModel(Protocol):

@@ -1,76 +1,111 @@
-"""Request bodies, streamed replies and failures of Chat Completions, for all servers that we know (pure)."""
+"""Request bodies of Chat Completions, also for endpoints that lack an ability (pure)."""
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from email.utils import parsedate_to_datetime
-from typing import Any, cast
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from bot.agent.model import Image, JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
-from bot.errors import (
-    ModelBarred,
-    ModelMissing,
-    ModelQuotaExhausted,
-    ModelRefused,
-    ModelUnavailable,
-    PromptTooLong,
-    TellUser,
-)
+from bot.agent.abilities import Ability
+from bot.agent.model import Image, JsonSchema, PromptMessage, ToolCall, ToolSpec
 from memory.characters import well_formed
 
-_TEMPORARY_STATUSES = frozenset({408, 409, 425, 429})
-_QUOTA_CODES = ("insufficient_quota", "billing_hard_limit_reached", "billing_not_active")
-_MISSING_CODES = ("model_not_found", "invalid_model")  # OpenAI, Mistral
-_MISSING_PHRASES = (
-    "not found",  # Ollama: model "x" not found
-    "does not exist",  # vLLM
-)
-_MISSING_SENTENCES = (
-    "is not a valid model id",  # OpenRouter
-    "no endpoints found for",  # OpenRouter, of a model that no provider serves any more
-    "model not exist",  # DeepSeek
-    "model does not exist",  # SiliconFlow
-    "invalid model name",  # LiteLLM
-)
-"""Sentences that name the model, also with a 400."""
-_LENGTH_CODES = ("context_length_exceeded", "exceed_context_size_error", "ContextWindowExceededError")
-_LENGTH_PHRASES = (
-    "maximum context length",  # OpenAI, vLLM, OpenRouter
-    "exceeds the available context size",  # llama.cpp
-    "prompt is too long",  # Anthropic's compatible endpoint
-    "exceeds the maximum number of tokens",  # Gemini's
-    "context window",  # LiteLLM
-)
+_GO_ON = "(The conversation goes on.)"
+"""Stands between two messages that a chat template does not accept in a row."""
 
 
 def request_body(
-    model: str, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, sees: bool = True
+    model: str,
+    messages: Sequence[PromptMessage],
+    tools: Sequence[ToolSpec],
+    *,
+    lacking: Collection[Ability] = (),
+    schema: JsonSchema | None = None,
 ) -> dict[str, object]:
-    """Return the body of a streamed request. A model that does not see gets a line in place of pictures."""
-    contents = [
-        _message_body(_without_images(message) if message.images and not sees else message)
-        for message in messages
-    ]
-    body: dict[str, object] = {"model": model, "stream": True, "messages": contents}
-    if tools:  # endpoints refuse an empty list
+    """Return the body of a request that does without the abilities that are lacking."""
+    if lacking:
+        messages = _adapted(messages, lacking)
+    body: dict[str, object] = {
+        "model": model,
+        "messages": [_message_body(message, to=model) for message in messages],
+    }
+    if "stream" not in lacking:
+        body["stream"] = True
+        if "stream_options" not in lacking:
+            body["stream_options"] = {"include_usage": True}
+    if tools and "tools" not in lacking:  # endpoints refuse an empty list
         body["tools"] = list(map(_tool_body, tools))
+    if schema is not None:
+        body |= _json_form(schema, lacking)
     return body
 
 
-def json_forms(schema: JsonSchema) -> tuple[Mapping[str, object], ...]:
-    """Return the ways to ask for JSON, the strictest first. The prompt asks for it too, for the last one."""
-    strict = {"name": schema.name, "strict": True, "schema": dict(schema.schema)}
-    return (
-        {"response_format": {"type": "json_schema", "json_schema": strict}},
-        {"response_format": {"type": "json_object"}},
-        {},
-    )
+def used_abilities(
+    messages: Sequence[PromptMessage], body: Mapping[str, object], *, to: str
+) -> frozenset[Ability]:
+    """Return the abilities that a request with this body needs."""
+    used: set[Ability] = set()
+    if "tools" in body or any(message.tool_calls for message in messages):
+        used.add("tools")
+    if any(len(message.tool_calls) > 1 for message in messages):
+        used.add("parallel_calls")
+    if "stream" in body:
+        used.add("stream")
+    if "stream_options" in body:
+        used.add("stream_options")
+    if any(message.role == "system" for message in messages):
+        used.add("system")
+    used.add("turns")  # also one that begins with the assistant
+    if any(message.images for message in messages):
+        used.add("images")
+    match body.get("response_format"):
+        case {"type": "json_schema"}:
+            used.add("json_schema")
+        case {"type": "json_object"}:
+            used.add("json_object")
+        case _:
+            pass
+    if any(_opaque_fields(message, to=to) for message in messages):
+        used.add("opaque")
+    return frozenset(used)
+
+
+def opaque_names(messages: Iterable[PromptMessage], *, to: str) -> frozenset[str]:
+    """Return the names of the endpoint's own fields that a request sends back."""
+    return frozenset(name for message in messages for name in _opaque_fields(message, to=to))
+
+
+def _json_form(schema: JsonSchema, lacking: Collection[Ability]) -> Mapping[str, object]:
+    """Return the strictest way to ask for JSON. The prompt asks for it too, for an endpoint that has none."""
+    if "json_schema" not in lacking:
+        strict = {"name": schema.name, "strict": True, "schema": dict(schema.schema)}
+        return {"response_format": {"type": "json_schema", "json_schema": strict}}
+    return {} if "json_object" in lacking else {"response_format": {"type": "json_object"}}
 
 
 def _tool_body(tool: ToolSpec) -> dict[str, object]:
     function = {"name": tool.name, "description": tool.description, "parameters": dict(tool.parameters)}
     return {"type": "function", "function": function}
+
+
+def _adapted(messages: Sequence[PromptMessage], lacking: Collection[Ability]) -> Sequence[PromptMessage]:
+    """Return the messages in a form that needs none of these abilities."""
+    adapted: list[PromptMessage] = list(messages)
+    if "images" in lacking:
+        adapted = [_without_images(message) if message.images else message for message in adapted]
+    if "opaque" in lacking:
+        adapted = [_without_opaque(message) for message in adapted]
+    if "tools" in lacking:
+        adapted = list(map(_without_calls, adapted))
+    elif "parallel_calls" in lacking:
+        adapted = list(_with_single_calls(adapted))
+    if "system" in lacking:
+        adapted = [
+            replace(message, role="user") if message.role == "system" else message for message in adapted
+        ]
+    if "turns" in lacking or "system" in lacking:
+        adapted = list(_alternating(adapted))
+    return adapted
 
 
 def _without_images(message: PromptMessage) -> PromptMessage:
@@ -79,7 +114,72 @@ def _without_images(message: PromptMessage) -> PromptMessage:
     return replace(message, text=f"{message.text}\n[{what} could not be shown to you: say so.]", images=())
 
 
-def _message_body(message: PromptMessage) -> dict[str, object]:
+def _without_opaque(message: PromptMessage) -> PromptMessage:
+    calls = tuple(replace(call, opaque="") for call in message.tool_calls)
+    return replace(message, opaque="", tool_calls=calls)
+
+
+def _without_calls(message: PromptMessage) -> PromptMessage:
+    """Return a call or a result as plain text."""
+    if message.role == "tool":
+        return PromptMessage(role="user", text=f"[Result of a tool:]\n{message.text}")
+    if not message.tool_calls:
+        return message
+    calls = (f"[Called {call.name} with {call.arguments}]" for call in message.tool_calls)
+    return replace(message, text="\n".join(filter(None, [message.text, *calls])), tool_calls=(), opaque="")
+
+
+def _with_single_calls(messages: Sequence[PromptMessage]) -> Iterator[PromptMessage]:
+    """Yield each call in a message of its own, followed by its result."""
+    results = {message.tool_call_id: message for message in messages if message.role == "tool"}
+    split: set[str] = set()
+    for message in messages:
+        if len(message.tool_calls) > 1:
+            for number, call in enumerate(message.tool_calls):
+                split.add(call.id)
+                yield replace(message, tool_calls=(call,), text="" if number else message.text)
+                if call.id in results:
+                    yield results[call.id]
+        elif message.role != "tool" or message.tool_call_id not in split:
+            yield message
+
+
+def _alternating(messages: Sequence[PromptMessage]) -> Iterator[PromptMessage]:
+    """Yield the messages so that users and the assistant take turns, beginning with a user.
+
+    Neighbours of one role are joined. A call and its results are one turn of the assistant, which ends with text.
+    """
+    before: PromptMessage | None = None
+    for message in messages:
+        if before is not None and before.role == message.role and _is_plain(before) and _is_plain(message):
+            before = replace(
+                before, text=f"{before.text}\n\n{message.text}", images=(*before.images, *message.images)
+            )
+            continue
+        if before is not None:
+            yield before
+        if message.role == "assistant" and (before is None or before.role == "system"):
+            yield PromptMessage(role="user", text=_GO_ON)
+        if message.role == "user" and before is not None and before.role == "tool":
+            yield PromptMessage(role="assistant", text=_GO_ON)
+        before = message
+    if before is not None:
+        yield before
+
+
+def _is_plain(message: PromptMessage) -> bool:
+    return message.role in ("system", "user", "assistant") and not message.tool_calls
+
+
+def _opaque_fields(message: PromptMessage, *, to: str) -> dict[str, Any]:
+    """Return the opaque fields of a message and of its calls by name; {} for another model."""
+    if not message.tool_calls or message.model != to:
+        return {}
+    texts = [message.opaque, *(call.opaque for call in message.tool_calls)]
+    return {name: value for text in texts for name, value in _parse(text).items()}
+
+
+def _message_body(message: PromptMessage, *, to: str) -> dict[str, object]:
     """Return one message. With pictures its content is a list: its text, then them."""
     text = well_formed(message.text)
     if message.role == "tool":
@@ -89,227 +189,22 @@ def _message_body(message: PromptMessage) -> dict[str, object]:
         return {"role": message.role, "content": parts}
     if not message.tool_calls:
         return {"role": message.role, "content": text}
-    calls = [
-        {
-            "id": call.id,
-            "type": "function",
-            "function": {"name": call.name, "arguments": well_formed(call.arguments)},
-        }
-        for call in message.tool_calls
-    ]
-    return {"role": message.role, "content": text or None, "tool_calls": calls}
+    is_own = message.model == to
+    calls = [_call_body(call, with_opaque=is_own) for call in message.tool_calls]
+    opaque = _parse(message.opaque) if is_own else {}
+    return {**opaque, "role": message.role, "content": text or None, "tool_calls": calls}
+
+
+def _call_body(call: ToolCall, *, with_opaque: bool) -> dict[str, object]:
+    opaque = _parse(call.opaque) if with_opaque else {}
+    function = {"name": call.name, "arguments": well_formed(call.arguments)}
+    return {**opaque, "id": call.id, "type": "function", "function": function}
+
+
+def _parse(opaque: str) -> dict[str, Any]:
+    return json.loads(opaque) if opaque else {}
 
 
 def _image_part(image: Image) -> dict[str, object]:
     url = f"data:{image.mime_type};base64,{b64encode(image.data).decode('ascii')}"
     return {"type": "image_url", "image_url": {"url": url}}
-
-
-EVENT_BYTES = 4 * 2**20
-"""Largest event of a stream. Some servers send a whole answer in one: 128,000 tokens are half a megabyte."""
-
-
-class EventStream:
-    """Splits a stream of server-sent events. Only the data of the events is read."""
-
-    def __init__(self) -> None:
-        self._rest = b""
-        self._data: list[bytes] = []
-        self._data_bytes = 0
-
-    def feed(self, received: bytes) -> list[bytes]:
-        """Return the data of the events that are complete now. Raises ValueError for one over EVENT_BYTES."""
-        lines = (self._rest + received).splitlines(keepends=True)
-        # A return may be the first half of a line break.
-        self._rest = b"" if not lines or lines[-1].endswith(b"\n") else lines.pop()
-        complete: list[bytes] = []
-        for line in lines:
-            text = line.rstrip(b"\r\n")
-            if text.startswith(b"data:"):
-                self._data.append(text[5:].removeprefix(b" "))
-                self._data_bytes += len(line)
-            elif not text and self._data:
-                complete.append(b"\n".join(self._data))
-                self._data.clear()
-                self._data_bytes = 0
-        if self._data_bytes + len(self._rest) > EVENT_BYTES:
-            raise ValueError("an event is too large")
-        return complete
-
-
-@dataclass(slots=True)
-class _PartialCall:
-    index: int | None
-    id: str
-    name: str = ""
-    arguments: str = ""
-
-
-@dataclass(slots=True)
-class StreamedReply:
-    """A reply put together from chunks. The chunks are JSON objects; nothing in them is trusted."""
-
-    _text: str = ""
-    _has_halves: bool = False
-    """True if a chunk divides a surrogate pair."""
-    _calls: list[_PartialCall] = field(default_factory=list[_PartialCall])
-    _usage: Usage | None = None
-    _finish_reason: str | None = None
-
-    def add(self, chunk: Mapping[str, Any]) -> str:
-        """Add one chunk. Return the whole text so far if it has grown, else "".
-
-        Two chunks may hold the halves of one surrogate pair, which are joined here.
-        """
-        if usage := _mapping(chunk.get("usage")):
-            prompt, completion = usage.get("prompt_tokens"), usage.get("completion_tokens")
-            self._usage = Usage(prompt_tokens=_count(prompt), completion_tokens=_count(completion))
-        choices = chunk.get("choices")
-        if not isinstance(choices, list) or not choices:
-            return ""
-        choice = _mapping(cast("list[object]", choices)[0])
-        if reason := choice.get("finish_reason"):
-            self._finish_reason = str(reason)
-        delta = _mapping(choice.get("delta"))
-        if parts := delta.get("tool_calls"):
-            for part in _mappings(parts):
-                self._add_call(part)
-        content = delta.get("content", "")
-        text = content if isinstance(content, str) else _text_of(content)
-        if not text and (refusal := delta.get("refusal")):  # a model's answer in another field
-            text = _text_of(refusal)
-        self._text += text
-        self._has_halves = self._has_halves or well_formed(text) != text
-        return (well_formed(self._text) if self._has_halves else self._text) if text else ""
-
-    def reply(self) -> ModelReply | None:
-        """Return the reply, or None if the stream was cut off before the model ended it.
-
-        A call without an id has ""; `parse_reply` gives it one.
-        """
-        if self._finish_reason is None and self._usage is None:
-            return None
-        return ModelReply(
-            text=well_formed(self._text),
-            tool_calls=tuple(map(_whole_call, self._calls)),
-            usage=self._usage or Usage(),
-            finish_reason=self._finish_reason,
-        )
-
-    def _add_call(self, part: Mapping[str, Any]) -> None:
-        function = _mapping(part.get("function"))
-        name, arguments = _text_of(function.get("name")), function.get("arguments")
-        call = self._call_of(part, name)
-        # A name comes once; some servers repeat it in every chunk.
-        call.name += "" if name == call.name else name
-        if isinstance(arguments, str):
-            call.arguments += arguments
-        elif arguments is not None:  # the object itself, not its text
-            call.arguments += json.dumps(arguments)
-
-    def _call_of(self, part: Mapping[str, Any], name: str) -> _PartialCall:
-        """Return the call that a chunk continues, or a new one.
-
-        The index decides. Without an index, and if all parallel calls have the same index (as with Gemini), a new
-        id begins a new call.
-        """
-        index = part.get("index") if isinstance(part.get("index"), int) else None
-        call_id = _text_of(part.get("id"))
-        call = self._latest_call(index)
-        if call is None:
-            is_new = True
-        elif index is None:
-            is_new = call_id != call.id if call_id else bool(name)
-        else:
-            is_new = bool(call_id and call.id) and call_id != call.id
-        if call is None or is_new:
-            call = _PartialCall(index, call_id)
-            self._calls.append(call)
-        call.id = call.id or call_id
-        return call
-
-    def _latest_call(self, index: int | None) -> _PartialCall | None:
-        calls = reversed(self._calls)
-        return next((call for call in calls if index is None or call.index == index), None)
-
-
-def _whole_call(call: _PartialCall) -> ToolCall:
-    return ToolCall(
-        id=well_formed(call.id), name=well_formed(call.name), arguments=well_formed(call.arguments)
-    )
-
-
-def _count(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
-
-
-def _text_of(value: object) -> str:
-    """Return a text, or the joined text parts of a list (as Mistral sends it); "" for anything else."""
-    if isinstance(value, str):
-        return value
-    if not value:
-        return ""
-    return "".join(_text_of(part.get("text")) for part in _mappings(value))
-
-
-def _mappings(value: object) -> list[Mapping[str, Any]]:
-    return list(map(_mapping, cast("list[object]", value))) if isinstance(value, list) else []
-
-
-def _mapping(value: object) -> Mapping[str, Any]:
-    return cast("Mapping[str, Any]", value) if isinstance(value, dict) else {}
-
-
-def failure_of(status: int | None, *, code: str, text: str) -> TellUser:
-    """Return the error of a request that failed with an HTTP `status`, or None for a failure within the stream.
-
-    `code` is the endpoint's error code and type, `text` its message. Neither gets into the error.
-    """
-    if status is None:
-        status = next((int(word) for word in code.split() if word.isdecimal() and len(word) == 3), None)
-    if status == 402 or any(word in code for word in _QUOTA_CODES):
-        return ModelQuotaExhausted()
-    if status == 401:
-        return ModelBarred("The model endpoint refuses the key (HTTP 401)")
-    if _is_model_missing(status, code, text):
-        return ModelMissing(f"The model endpoint does not have the model (HTTP {status or 'none'})")
-    if status == 413 or _is_prompt_too_long(status, code, text):
-        return PromptTooLong()
-    if status is None:
-        return ModelUnavailable("The model endpoint cannot be reached, or broke off")
-    if status in _TEMPORARY_STATUSES or status >= 500:
-        return ModelUnavailable(f"The model endpoint does not answer now (HTTP {status})")
-    return ModelRefused(f"The model endpoint refused the request (HTTP {status})")
-
-
-def retry_after_s(header: str | None, *, now: float) -> float | None:
-    """Return the seconds of a Retry-After header (a number or a date), never negative; None if it is invalid."""
-    if not header:
-        return None
-    try:
-        return max(0.0, float(header))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, parsedate_to_datetime(header).timestamp() - now)
-    except (ValueError, OverflowError):
-        return None
-
-
-def _is_model_missing(status: int | None, code: str, text: str) -> bool:
-    """Return True if the endpoint does not have the model.
-
-    A 404 alone may be about one prompt: OpenRouter sends it if no route of a model takes pictures or tools.
-    """
-    if any(word in code for word in _MISSING_CODES):
-        return True
-    lower = text.lower()
-    if status in (400, 404, None) and any(sentence in lower for sentence in _MISSING_SENTENCES):
-        return True
-    return status == 404 and "model" in lower and any(phrase in lower for phrase in _MISSING_PHRASES)
-
-
-def _is_prompt_too_long(status: int | None, code: str, text: str) -> bool:
-    if any(word in code for word in _LENGTH_CODES):
-        return True
-    return status in (400, 422, None) and any(phrase in text.lower() for phrase in _LENGTH_PHRASES)

@@ -3,59 +3,48 @@
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import httpx2
 import stamina
 import structlog
-from openai import APIError, APIStatusError, AsyncOpenAI, AsyncStream, OpenAIError, Timeout
+from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI, AsyncStream, OpenAIError, Timeout
 
+from bot.agent.abilities import Abilities, Ability
+from bot.agent.breaker import Breaker
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
-from bot.agent.openai_format import (
-    EventStream,
-    StreamedReply,
+from bot.agent.openai_failures import (
+    Refusal,
     failure_of,
-    json_forms,
-    request_body,
-    retry_after_s,
+    is_lasting,
+    lacking_abilities,
+    quote_endpoint,
+    wait_s,
 )
+from bot.agent.openai_format import opaque_names, request_body, used_abilities
+from bot.agent.openai_stream import EventStream, StreamedReply, error_in
+from bot.agent.thoughts import AnswerText
 from bot.errors import (
-    ModelBarred,
+    AbilityRefused,
     ModelMissing,
-    ModelQuotaExhausted,
     ModelRefused,
     ModelRepliedNothing,
     ModelUnavailable,
     TellUser,
 )
-from bot.observe.metrics import (
-    MODEL_BREAKER,
-    MODEL_BREAKERS_OPEN,
-    MODEL_CALLS,
-    MODEL_SECONDS,
-    MODEL_TOKENS,
-)
+from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
 from memory.openai_client import open_client
 
 _CONNECT_S = 10.0
 _DRAIN_S = 0.1
 """Longest wait for the end of a response after its last event, so that the connection can be used again."""
-_JSON_OPTIONS = ("response_format", "json_schema", "json_object")
-"""Words in the refusal of a server that does not know the option. OpenAI names the parameter, others its value."""
-_IMAGE_WORDS = ("image", "multimodal", "vision", "cannot unmarshal array")
-"""Words in a refusal of pictures. OpenAI and vLLM name the part or its fault; Ollama's Go cannot read it."""
-_BLIND_PHRASES = (
-    "not support image",  # Ollama, OpenRouter's routes
-    "only supported by certain models",  # OpenAI
-    "not a multimodal model",  # vLLM
-    "image input is not supported",  # llama.cpp, as a 500
-    "support image input",  # OpenRouter: "No endpoints found that …"
-    "expected `text`",  # DeepSeek
-    "cannot unmarshal array",
-)
+_BREATH_BYTES = 64 * 1024
+"""After so many bytes of a stream other tasks get a turn, also if more is there already."""
+_TEXT_STEPS = 256
+"""A text is passed on when it has grown by this part of itself, because a copy of it is passed."""
 
 log = structlog.get_logger()
 
@@ -65,103 +54,42 @@ class Patience:
     """The waits for a model, within the deadline of the caller."""
 
     tries: int = 3
-    # Seconds without an event of the stream. A server that sends comments meanwhile may take up to twice as long.
+    # Seconds without a byte of a stream. Comments are signs of life.
     idle_s: float = 60.0
+    # Seconds for a reply that does not come as a stream.
+    whole_s: float = 120.0
     first_wait_s: float = 0.5
-    # The request fails if Retry-After asks for more.
+    # The request fails if the endpoint asks for more.
     longest_wait_s: float = 30.0
 
 
-@dataclass(slots=True, kw_only=True)
-class Breaker:
-    """The circuit breaker of one model at one endpoint. Each process has its own.
+class EndpointError(Exception):
+    """An error in a response with status 200. `refusal` has its words."""
 
-    It opens on a failure that the next request cannot cure: an account without quota, a wrong key, a missing
-    model. While it is open, requests fail at once with the error that opened it. After each pause one request
-    goes through as a probe. Any answer without such a failure closes the breaker. An outcome that says nothing
-    about the account (silence, a 5xx, a cancelled probe) keeps it open for the same pause. A failure of one
-    prompt never opens it, and neither does an unreachable endpoint, which may be back at the next request.
-    """
+    def __init__(self, refusal: Refusal) -> None:
+        super().__init__("the response is an error")
+        self.refusal = refusal
 
-    # The first pause in seconds. Each failed probe doubles it, up to `longest_s`.
-    first_s: float = 5.0
-    longest_s: float = 60.0
-    clock: Callable[[], float] = time.monotonic
-    # True: a model that the endpoint does not have opens nothing, because another answers instead.
-    may_be_missing: bool = False
-    _failure: type[TellUser] | None = None
-    _pause_s: float = 0.0
-    _open_until: float = 0.0
-    _is_probing: bool = False
 
-    @property
-    def _opening(self) -> tuple[type[TellUser], ...]:
-        always = (ModelBarred, ModelQuotaExhausted)
-        return always if self.may_be_missing else (*always, ModelMissing)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ask:
+    """One question to the model, and what it was found to lack during the question."""
 
-    @property
-    def is_open(self) -> bool:
-        """True while requests fail at once."""
-        return self._failure is not None
-
-    @contextmanager
-    def guard(self) -> Generator[None]:
-        """Wrap one request. While the breaker is open, raise its failure instead of running the block."""
-        if self._failure is not None:
-            if self._is_probing or self.clock() < self._open_until:
-                MODEL_BREAKER.labels("refused").inc()
-                raise self._failure
-            yield from self._probe()
-            return
-        try:
-            yield
-        except self._opening as failure:
-            if not self.is_open:  # requests at the same time open it once
-                self._open(failure)
-            raise
-
-    def _probe(self) -> Generator[None]:
-        self._is_probing = True
-        MODEL_BREAKER.labels("probed").inc()
-        try:
-            yield
-        except self._opening as failure:
-            self._open(failure)
-            raise
-        except ModelUnavailable:
-            raise
-        except TellUser:
-            self._close()
-            raise
-        else:
-            self._close()
-        finally:
-            self._is_probing = False
-            self._open_until = self.clock() + self._pause_s
-
-    def _open(self, failure: TellUser) -> None:
-        if self._failure is None:
-            MODEL_BREAKERS_OPEN.inc()
-        self._failure = type(failure)
-        self._pause_s = min(max(self.first_s, 2 * self._pause_s), self.longest_s)
-        self._open_until = self.clock() + self._pause_s
-        MODEL_BREAKER.labels("opened").inc()
-        log.error("model_breaker_opened", failure=self._failure.__name__, probe_in_s=self._pause_s)
-
-    def _close(self) -> None:
-        self._failure, self._pause_s = None, 0.0
-        MODEL_BREAKERS_OPEN.dec()
-        MODEL_BREAKER.labels("closed").inc()
-        log.warning("model_breaker_closed")
+    messages: Sequence[PromptMessage]
+    tools: Sequence[ToolSpec]
+    schema: JsonSchema | None
+    on_text: OnText | None
+    lacking: frozenset[Ability]
 
 
 @dataclass(slots=True, kw_only=True)
 class OpenAIModel:
-    """A ChatModel and a JsonModel on Chat Completions, always streamed.
+    """A ChatModel and a JsonModel on Chat Completions.
 
     Connection errors, 408, 409, temporary 429, 5xx, a broken stream and a silence are retried as a whole; an empty
-    reply is retried once. `Breaker` stops requests to an endpoint that refuses all of them. Error messages contain
-    no text of the endpoint, no URL and no key.
+    reply is retried once. An option that the endpoint refuses is left out, in the same call and later. `Breaker` stops
+    requests to an endpoint that refuses all of them. Errors contain no URL and no key; `said` has the words of the
+    endpoint, masked and cut.
     """
 
     client: AsyncOpenAI
@@ -169,10 +97,8 @@ class OpenAIModel:
     name: str
     patience: Patience
     breaker: Breaker
-    # For a model that does not see (this, or the endpoint says so), a line replaces the pictures.
-    sees: bool
-    _asks_for_usage: bool = True
-    _json_form: int = 0
+    abilities: Abilities
+    _begins_inside: bool = False
 
     async def chat(
         self, messages: Sequence[PromptMessage], tools: Sequence[ToolSpec], *, on_text: OnText | None = None
@@ -182,41 +108,52 @@ class OpenAIModel:
         Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred, ModelMissing), PromptTooLong or
         ModelRepliedNothing.
         """
-        sees = self.sees
-        try:
-            return await self._reply(request_body(self.name, messages, tools, sees=sees), on_text)
-        except (ModelRefused, ModelUnavailable) as error:
-            if not sees:
-                raise
-            self._accept_refusal_of_images(error, messages)
-        return await self._reply(request_body(self.name, messages, tools, sees=False), on_text)
-
-    def _accept_refusal_of_images(self, error: TellUser, messages: Sequence[PromptMessage]) -> None:
-        """Raise the error if it is not about pictures. A model that takes no pictures at all gets no more of them."""
-        text = _text_of(error).lower()
-        if not any(message.images for message in messages) or not any(word in text for word in _IMAGE_WORDS):
-            raise error
-        self.sees = not any(phrase in text for phrase in _BLIND_PHRASES)
-        log.warning("pictures_refused", model=self.name, sees=self.sees)
+        return await self._ask(messages, tools, on_text=on_text)
 
     async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
         """Return one reply; see `JsonModel.chat_json`. Raises the errors of `chat`.
 
-        If the endpoint refuses `json_schema`, all later requests ask for any JSON object; if it refuses that too,
-        for a plain answer.
+        An endpoint without `json_schema` is asked for any JSON object, one without that for a plain answer.
         """
-        body = request_body(self.name, messages, ())
-        while True:
-            forms = json_forms(schema)
-            form = self._json_form
-            try:
-                return await self._reply({**body, **forms[form]}, None)
-            except ModelRefused as error:
-                if form + 1 == len(forms) or not _names(error, *_JSON_OPTIONS):
-                    raise
-                self._json_form = max(self._json_form, form + 1)  # another call may have raised it meanwhile
+        return await self._ask(messages, (), schema=schema)
 
-    async def _reply(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
+    async def _ask(
+        self,
+        messages: Sequence[PromptMessage],
+        tools: Sequence[ToolSpec],
+        *,
+        schema: JsonSchema | None = None,
+        on_text: OnText | None = None,
+    ) -> ModelReply:
+        """Return one reply, without the abilities that the endpoint is known to lack or refuses now.
+
+        A lack is remembered when the request without it was answered: another fault may use the same words.
+        """
+        lacking = self.abilities.lacking()
+        ask = _Ask(messages=messages, tools=tools, schema=schema, on_text=on_text, lacking=lacking)
+        lasting: set[Ability] = set()
+        while True:
+            try:
+                reply = await self._reply(ask)
+                break
+            except AbilityRefused as refused:
+                refusal = _refusal_in(refused)
+                lacking = self._lacking(ask, refusal)
+                lasting |= {each for each in lacking if is_lasting(each, refusal)}
+                ask = replace(ask, lacking=ask.lacking | lacking)
+                log.warning("ability_refused", model=self.name, lacks=sorted(lacking), said=refused.said)
+        if lasting:
+            self.abilities.learn(lasting)
+        return reply
+
+    def _lacking(self, ask: _Ask, refusal: Refusal) -> frozenset[Ability]:
+        """Return the abilities of a request that the endpoint's words name as missing."""
+        body = request_body(self.name, ask.messages, ask.tools, lacking=ask.lacking, schema=ask.schema)
+        used = used_abilities(ask.messages, body, to=self.name) - ask.lacking
+        names = opaque_names(ask.messages, to=self.name)
+        return lacking_abilities(refusal, used, opaque_names=names)
+
+    async def _reply(self, ask: _Ask) -> ModelReply:
         async for attempt in stamina.retry_context(
             on=_RetryRule(self.patience.longest_wait_s),
             attempts=self.patience.tries,
@@ -225,24 +162,21 @@ class OpenAIModel:
             wait_jitter=self.patience.first_wait_s,
         ):
             with attempt, self.breaker.guard():
-                return await self._try(body, on_text)
+                return await self._try(ask)
         raise ModelUnavailable
 
-    async def _try(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
-        """Return the reply to one request, which is counted. Leave out an option that the server does not know."""
+    async def _try(self, ask: _Ask) -> ModelReply:
+        """Return the reply to one request, which is counted. Raises AbilityRefused for an option to leave out."""
         began, outcome = time.monotonic(), "cancelled"
         try:
-            try:
-                reply = await self._stream(body, on_text)
-            except ModelRefused as error:
-                if not (self._asks_for_usage and _names(error, "stream_options")):
-                    raise
-                self._asks_for_usage = False
-                reply = await self._stream(body, on_text)
+            reply = await self._request(ask)
             outcome = "ok"
         except TellUser as error:
-            outcome = type(error).__name__
-            raise
+            failure = self._judge(error, ask)
+            outcome = type(failure).__name__
+            if failure is error:
+                raise
+            raise failure from error.__cause__
         finally:
             MODEL_CALLS.labels(outcome).inc()
             MODEL_SECONDS.observe(time.monotonic() - began)
@@ -250,28 +184,63 @@ class OpenAIModel:
         MODEL_TOKENS.labels("completion").inc(reply.usage.completion_tokens)
         return reply
 
-    async def _stream(self, body: Mapping[str, Any], on_text: OnText | None) -> ModelReply:
-        streamed = StreamedReply()
-        options = {"stream_options": {"include_usage": True}} if self._asks_for_usage else {}
-        async with aclosing(self._chunks({**body, **options})) as chunks:
+    def _judge(self, failure: TellUser, ask: _Ask) -> TellUser:
+        """Return the failure with the endpoint's words, as AbilityRefused if they name an option."""
+        refusal = _refusal_in(failure)
+        if not refusal.words.strip():
+            return failure
+        may_name_one = isinstance(failure, ModelRefused | ModelUnavailable)
+        if may_name_one and not isinstance(failure, ModelMissing) and self._lacking(ask, refusal):
+            failure = AbilityRefused()
+        prompt = (message.text for message in ask.messages if message.role != "system")
+        failure.said = quote_endpoint(refusal.message or refusal.body, prompt)
+        return failure
+
+    async def _request(self, ask: _Ask) -> ModelReply:
+        body = request_body(self.name, ask.messages, ask.tools, lacking=ask.lacking, schema=ask.schema)
+        streamed = StreamedReply(
+            longest_text=self.abilities.longest_text,
+            text=AnswerText(begins_inside=self._begins_inside),
+            offered=frozenset() if "tools" in ask.lacking else frozenset(tool.name for tool in ask.tools),
+        )
+        listener = _Listener(streamed, ask.on_text)
+        is_done = False
+        async with aclosing(self._chunks(body)) as chunks:
             async for chunk in chunks:
-                text = streamed.add(chunk)
-                if text and on_text is not None:
-                    await on_text(text)
+                if chunk is None:
+                    is_done = True
+                elif streamed.add(chunk):
+                    await listener.tell()
+                if streamed.is_full:
+                    break
+        streamed.end(is_done=is_done)
+        self._begins_inside = streamed.text.has_end_alone
         reply = streamed.reply()
         if reply is None:
             raise ModelUnavailable("The model's reply was cut off")
         if not reply.text.strip() and not reply.tool_calls:
+            if reply.finish_reason == "content_filter":
+                raise ModelRefused("The model endpoint's filter stopped the answer")
             raise ModelRepliedNothing
-        return reply
+        await listener.finish(reply.text)
+        return replace(reply, model=self.name)
 
-    async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any]]:
-        """Yield the chunks of one request. Translate every failure."""
-        idle_s = self.patience.idle_s
+    async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any] | None]:
+        """Yield the chunks of one request, and None for [DONE]. Translate every failure."""
         try:
-            async with asyncio.timeout(idle_s):
-                # `chat.completions.create` takes 4 ms to check and copy 30 messages, and the iterator of its
-                # stream 20 µs more for each chunk than ours.
+            # `chat.completions.create` takes 4 ms to check and copy 30 messages, and the iterator of its
+            # stream 20 µs more for each chunk than ours.
+            if "stream" not in body:
+                answer = await self.client.post(
+                    "/chat/completions",
+                    cast_to=object,
+                    body=body,
+                    options={"timeout": Timeout(self.patience.whole_s, connect=_CONNECT_S)},
+                )
+                yield _checked(answer)
+                yield None
+                return
+            async with asyncio.timeout(self.patience.idle_s):
                 stream = await self.client.post(
                     "/chat/completions",
                     cast_to=object,
@@ -279,12 +248,13 @@ class OpenAIModel:
                     stream=True,
                     stream_cls=AsyncStream[object],
                 )
-            async with stream, aclosing(_events(stream.response, idle_s=idle_s)) as events:
+            async with stream, aclosing(_events(stream.response)) as events:
                 async for event in events:
-                    yield _chunk(event, stream.response)
-        except TimeoutError as error:
-            raise ModelUnavailable(f"The model was silent for {idle_s:g} seconds") from error
-        except (OpenAIError, httpx2.RequestError, ValueError, RecursionError) as error:
+                    yield None if event is None else _checked(json.loads(event.decode()))
+        except (TimeoutError, APITimeoutError, httpx2.ReadTimeout) as error:
+            silence = f"The model was silent for {self.patience.idle_s:g} seconds (MODEL_SILENCE_S)"
+            raise ModelUnavailable(silence) from error
+        except (OpenAIError, EndpointError, httpx2.RequestError, ValueError, RecursionError) as error:
             failure = _translate(error)
             if isinstance(failure, ModelMissing):
                 failure.model = self.name
@@ -299,15 +269,43 @@ async def open_openai_model(
     base_url: str | None,
     patience: Patience | None = None,
     breaker: Breaker | None = None,
-    sees: bool = True,
+    abilities: Abilities | None = None,
 ) -> AsyncGenerator[OpenAIModel, None]:
     """Open the model at `base_url`, by default at OpenAI's own. Close its connections at the end."""
     patience = patience or Patience()
     timeout = Timeout(patience.idle_s, connect=_CONNECT_S)
     async with open_client(api_key=api_key, base_url=base_url, timeout=timeout) as client:
         yield OpenAIModel(
-            client=client, name=model, patience=patience, breaker=breaker or Breaker(), sees=sees
+            client=client,
+            name=model,
+            patience=patience,
+            breaker=breaker or Breaker(),
+            abilities=abilities or Abilities(),
         )
+
+
+@dataclass(slots=True)
+class _Listener:
+    """Passes the growing text on, so seldom that the copies of a long text cost little."""
+
+    streamed: StreamedReply
+    on_text: OnText | None
+    _told: str = ""
+    _told_at: int = 0
+
+    async def tell(self) -> None:
+        """Pass the text on if it has grown enough."""
+        size = self.streamed.characters
+        if self.on_text is None or size < self._told_at + 1 + self._told_at // _TEXT_STEPS:
+            return
+        self._told_at = size
+        await self.finish(self.streamed.shown())
+
+    async def finish(self, text: str) -> None:
+        """Pass the text on if it has changed."""
+        if self.on_text is not None and text != self._told:
+            self._told = text
+            await self.on_text(text)
 
 
 @dataclass(slots=True)
@@ -323,66 +321,76 @@ class _RetryRule:
             return self.empty_replies == 1
         if not isinstance(error, ModelUnavailable):
             return False
-        wait_s = _retry_after(error.__cause__)
-        if wait_s is None:
+        cause = error.__cause__
+        headers: Mapping[str, str] = cause.response.headers if isinstance(cause, APIStatusError) else {}
+        seconds = wait_s(headers, _refusal_in(error).words, now=time.time())
+        if seconds is None:
             return True
-        return wait_s if wait_s <= self.longest_wait_s else False
+        return seconds if seconds <= self.longest_wait_s else False
 
 
-async def _events(response: httpx2.Response, *, idle_s: float) -> AsyncGenerator[bytes]:
-    """Yield the data of the events before [DONE]. Raises TimeoutError if nothing but comments comes for `idle_s`."""
-    events = EventStream()
-    heard_at = time.monotonic()
+async def _events(response: httpx2.Response) -> AsyncGenerator[bytes | None]:
+    """Yield the data of the events, and None for [DONE]. A whole body of JSON is one event."""
+    events, read, breath = EventStream(), 0, 0
     async with aclosing(response.aiter_bytes()) as body:
         async for data in body:
+            read += len(data)
+            if read - breath > _BREATH_BYTES:
+                breath = read
+                await asyncio.sleep(0)
             for event in events.feed(data):
                 if event.startswith(b"[DONE]"):
+                    yield None
                     with suppress(TimeoutError, httpx2.RequestError):
                         async with asyncio.timeout(_DRAIN_S):
                             async for _ in body:
                                 pass
                     return
                 yield event
-                heard_at = time.monotonic()
-            if time.monotonic() - heard_at > idle_s:
-                raise TimeoutError
+    for event in events.end():
+        yield None if event.startswith(b"[DONE]") else event
+        if events.is_json:
+            yield None
 
 
-def _chunk(event: bytes, response: httpx2.Response) -> Mapping[str, Any]:
-    chunk: Any = json.loads(event.decode())
+def _checked(chunk: object) -> Mapping[str, Any]:
+    """Return a chunk. Raises EndpointError if it is an error, ValueError if it is no object."""
+    if isinstance(chunk, list) and chunk:  # Gemini's errors
+        chunk = cast("list[object]", chunk)[0]
     if not isinstance(chunk, dict):
         raise ValueError("not an object")
-    if error := cast("Mapping[str, Any]", chunk).get("error"):
-        raise APIError("an error in the stream", response.request, body=error)
-    return cast("Mapping[str, Any]", chunk)
+    checked = cast("Mapping[str, Any]", chunk)
+    if error := error_in(checked):
+        raise EndpointError(error)
+    return checked
 
 
 def _translate(error: Exception) -> TellUser:
     match error:
-        case APIError():
-            status = error.status_code if isinstance(error, APIStatusError) else None
-            return failure_of(status, code=f"{error.code or ''} {error.type or ''}", text=_quote(error))
+        case APIError() | EndpointError():
+            return failure_of(_refusal_of(error))
         case httpx2.RequestError():
-            return failure_of(None, code="", text="")
+            return failure_of(Refusal(status=None))
         case _:
             return ModelUnavailable(f"The model's reply broke off ({type(error).__name__})")
 
 
-def _names(error: ModelRefused, *options: str) -> bool:
-    """Return True if the endpoint's refusal names one of these options."""
-    return any(option in _text_of(error) for option in options)
+def _refusal_in(failure: TellUser) -> Refusal:
+    """Return the endpoint's answer that a failure comes from, an empty one without any."""
+    cause = failure.__cause__
+    return _refusal_of(cause) if isinstance(cause, APIError | EndpointError) else Refusal(status=None)
 
 
-def _text_of(error: TellUser) -> str:
-    """Return the endpoint's own text, "" without one."""
-    return _quote(error.__cause__) if isinstance(error.__cause__, APIError) else ""
-
-
-def _quote(error: APIError) -> str:
-    return f"{error.message} {error.body}"
-
-
-def _retry_after(cause: BaseException | None) -> float | None:
-    if not isinstance(cause, APIStatusError):
-        return None
-    return retry_after_s(cause.response.headers.get("retry-after"), now=time.time())
+def _refusal_of(error: APIError | EndpointError) -> Refusal:
+    if isinstance(error, EndpointError):
+        return error.refusal
+    if not isinstance(error, APIStatusError):  # no response: the SDK's own words
+        return Refusal(status=None)
+    message = error.message
+    match error.body:
+        case {"message": str(said)}:
+            message = said
+        case _:
+            pass
+    code = f"{error.code or ''} {error.type or ''}"
+    return Refusal(status=error.status_code, code=code, message=message, body=error.response.text)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
 
+from bot.agent.abilities import Abilities
 from bot.agent.agents_file import AgentSpec, TeamSpec
 from bot.agent.catch_up import CatchUpWriter
 from bot.agent.fact_model import ModelFactReader
@@ -36,8 +37,8 @@ from bot.transport.gating import Access, BotIdentity
 from bot.transport.page_links import PageLinks
 from bot.transport.reminder_updates import ReminderUpdates
 from bot.transport.telegram_api import TelegramApi
-from bot.turn.answer import Conversations
 from bot.turn.budget import BudgetWatch
+from bot.turn.conversations import Conversations
 from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts
 from memory.facts.extractor import FactExtractor
@@ -295,6 +296,7 @@ def _build_agent(
         model=model,
         prompt=spec.prompt,
         tools=spec.tools,
+        abilities=models.abilities.get(name, Abilities()) if models else Abilities(),
         mcp=spec.mcp,
         servers=servers,
         message_selector=selector,

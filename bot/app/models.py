@@ -2,11 +2,12 @@
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import structlog
 
+from bot.agent.abilities import Abilities
 from bot.agent.known_models import sees
 from bot.agent.model import (
     ChatModel,
@@ -18,6 +19,7 @@ from bot.agent.model import (
     ToolSpec,
     Usage,
 )
+from bot.app.agents import window_of
 from bot.errors import ModelUnavailable
 from bot.media.reader import Transcriber
 from bot.settings import Settings
@@ -26,6 +28,9 @@ from bot.turn.speech import Speaker
 
 _OPENAI_FALLBACK = "whisper-1"
 """Takes Ogg files of Telegram that OpenAI's newer models refuse (NousResearch/hermes-agent#68719)."""
+
+_LONGEST_TEXT = 1_000_000
+_CHARACTERS_OF_A_TOKEN = 4
 
 log = structlog.get_logger()
 
@@ -43,6 +48,7 @@ class Models:
     transcriber: Transcriber | None = None
     speaker: Speaker | None = None
     painter: Painter | None = None
+    abilities: Mapping[str, Abilities] = field(default_factory=dict[str, Abilities])
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +87,8 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
     """Open these models, or the offline model without an endpoint. All end with the block."""
     from bot.agent.openai_model import Breaker, open_openai_model
 
+    names = sorted({*names, *filter(None, [settings.summary_model])})
+    abilities = {name: abilities_of(settings, name) for name in names}
     async with AsyncExitStack() as stack:
         base_url, offline_name = settings.openai_base_url, ""
         if settings.is_offline:
@@ -97,10 +105,10 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
                     breaker=Breaker(may_be_missing=name in settings.model_names[1:]),
                     api_key=key,
                     base_url=base_url,
-                    sees=sees_pictures(settings, name),
+                    abilities=abilities[name],
                 )
             )
-            for name in sorted({*names, *filter(None, [settings.summary_model])})
+            for name in names
         }
         transcriber = None
         if settings.transcription_model and not settings.is_offline:
@@ -120,7 +128,16 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
             transcriber=transcriber,
             speaker=await _open_speaker(stack, settings, api_key=key, base_url=base_url),
             painter=await _open_painter(stack, settings, api_key=key, base_url=base_url),
+            abilities=abilities,
         )
+
+
+def abilities_of(settings: Settings, model: str) -> Abilities:
+    """Return what is known of a model before anything is learned of it."""
+    return Abilities(
+        never=frozenset() if sees_pictures(settings, model) else frozenset(["images"]),
+        longest_text=min(_LONGEST_TEXT, 2 * _CHARACTERS_OF_A_TOKEN * window_of(settings, model)),
+    )
 
 
 async def _open_speaker(

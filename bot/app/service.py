@@ -24,6 +24,7 @@ from bot.app.build import (
     build_reminder_clock,
     build_teams,
 )
+from bot.app.lessons import SharedLessons
 from bot.app.lifecycle import (
     background,
     bounded,
@@ -357,6 +358,8 @@ class _Service:
         if settings.money_per_month:
             watch = build_budget_watch(settings, stores.redis, clock=time.time)
             tasks.append(spawn(watch_budget_forever(watch, stopping), "budget"))
+        lessons = SharedLessons(stores.redis, outside.models.abilities, settings.openai_base_url)
+        tasks.append(spawn(lessons.run(), "lessons"))
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
         facts = build_fact_queue(settings, stores, clock=time.time)
         tasks.append(spawn(update_gauges_forever(inbox, summaries, facts, stores), "gauges"))

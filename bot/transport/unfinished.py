@@ -44,6 +44,14 @@ def ending(markdown: str, *, step: int = 8_000) -> str:
     return f"{opened[0]}\n{markdown[begin:]}" if opened else markdown[begin:]
 
 
+def with_closed_code(markdown: str) -> str:
+    """Return the text with its last code block closed, so that more text may follow."""
+    opened = None
+    for fence in _FENCE.finditer(markdown):
+        opened = _fence_after(opened, fence)
+    return f"{markdown.rstrip()}\n{opened['mark']}" if opened else markdown
+
+
 def _after_fences(markdown: str) -> int | None:
     """Return the end of the last code block: 0 without one, None if the text ends inside of it."""
     opened = None

@@ -2,25 +2,25 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from uuid import uuid4
 
 import structlog
 
-from bot.agent.context import AgentContext, Conversation, Journal
+from bot.agent.context import AgentContext
 from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
-from bot.model_choices import chosen_model
 from bot.transport.gating import WHY_BUTTON, BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.telegram_api import Button
 from bot.transport.texts import failure_text
-from bot.transport.updates import IncomingMessage, context_keys
+from bot.transport.unfinished import with_closed_code
+from bot.transport.updates import context_keys
 from bot.turn.answer_receipt import AnswerReceipt, make_receipt
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
+from bot.turn.conversations import Conversations
 from bot.turn.ending import run_until
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
@@ -31,24 +31,15 @@ from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
 from bot.turn.speech import VoiceReplies
 from bot.turn.store import Commit, FactsDefault, LaterWork, MetaField, TurnNote
-from memory.artifacts.store import ContextArtifacts
-from memory.chat_history import ChatHistory
 from memory.codec import dump_json
 from memory.errors import Forgotten
-from memory.facts.context_facts import ContextFacts
-from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts
-from memory.history.buffered import BufferedHistory
 from memory.history.ledger import LedgerFile
-from memory.history.selectors import TokenCounter
-from memory.keys import ContextRef
-from memory.outgoing_files import OutgoingFiles
-from memory.recall.recall import Recall
-from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
-from memory.reminders.context_reminders import ContextReminders
-from memory.reminders.redis_reminders import RedisReminders
 from memory.summary.compression import CompressionLimits, is_due
+
+_CUT_WORDS = {"length": "cut-length", "content_filter": "cut-filter"}
+"""Keys of the line behind an answer that is not whole, by its finish reason."""
 
 log = structlog.get_logger()
 
@@ -83,104 +74,10 @@ class _Answer:
     text: str
     reason: str = ""
     """Why the answer is not the agent's; empty if it is."""
+    cut: str = ""
+    """One line behind an answer that is not whole."""
     spoken: str = ""
     """The file that speaks it, if one does."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conversations:
-    """Opens the contexts of all conversations."""
-
-    redis: RedisClient
-    recall: Recall
-    facts: RedisFacts
-    reminders: RedisReminders
-    tokenizer: TokenCounter
-    clock: Callable[[], float]
-    artifact_ttl_s: int
-    artifact_chars: int
-    models: Sequence[str]
-    """The models that people may choose, the default first."""
-    is_summarizing: bool
-    """True if a model writes summaries."""
-    shows_talk: bool = True
-    """True if prompts contain what was said in a group and not to the bot."""
-
-    def open(
-        self,
-        ref: ContextRef,
-        history: BufferedHistory,
-        *,
-        is_group: bool,
-        request_id: str = "",
-        metadata: Mapping[str, object] | None = None,
-        message: IncomingMessage | None = None,
-    ) -> AgentContext:
-        """Return the context before the question's messages. `request_id` makes this turn's tool calls unique.
-
-        `message` is the first one of the question. Reminders of this turn are sent to its place.
-        """
-        snapshot = history.snapshot
-
-        async def count_uncovered() -> int:
-            now = history.snapshot
-            return now.conversation_count + len(history.pending) - now.summary_state.covered_count
-
-        return AgentContext(
-            conversation=Conversation(
-                ref=ref,
-                is_group=is_group,
-                people=snapshot.people,
-                talk=snapshot.talk.lines if self.shows_talk or not is_group else (),
-                summary=snapshot.summary,
-                ledger=snapshot.ledger,
-                is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
-                count_uncovered=count_uncovered,
-                facts=ContextFacts(
-                    facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
-                ),
-                reminders=message and self._reminders(ref, history, message),
-                model=chosen_model(snapshot.choices.model, self.models),
-                files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
-            ),
-            chat_history=ChatHistory(
-                ref=ref,
-                epoch=snapshot.epoch,
-                store=history,
-                recall=self.recall,
-                tokenizer=self.tokenizer,
-                clock=self.clock,
-                new_id=lambda: str(uuid4()),
-            ),
-            request_id=request_id,
-            metadata=metadata or {},
-            agent_name=snapshot.active_agent,
-            artifacts=self._artifacts(ref, history),
-        )
-
-    def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
-        return ContextArtifacts(
-            self.redis,
-            ref,
-            epoch=lambda: history.epoch,
-            clock=self.clock,
-            ttl_s=self.artifact_ttl_s,
-            keep_beyond=self.artifact_chars,
-        )
-
-    def _reminders(
-        self, ref: ContextRef, history: BufferedHistory, message: IncomingMessage
-    ) -> ContextReminders:
-        return ContextReminders(
-            reminders=self.reminders,
-            ref=ref,
-            epoch=lambda: history.epoch,
-            chat_id=message.chat_id,
-            thread_id=message.thread_id,
-            chat_type=message.chat_type,
-            language_code=message.language_code,
-            is_due=message.message_id == 0,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -258,11 +155,13 @@ class Answerer:
             if isinstance(end, TurnStopped):
                 return _Answer(await self._stopped(question, context, preview.text), "stopped")
             known = end if isinstance(end, TellUser) else DeadlinePassed()
-            log.warning("turn_failed", failure=type(known).__name__, reason=str(known))
+            log.warning("turn_failed", failure=type(known).__name__, reason=str(known), said=known.said)
             return _Answer(failure_text(question.words, known), type(known).__name__)
         if answer.reason:
             return answer
         note = picture_note(context.record.ledger)
+        if answer.cut:
+            answer = replace(answer, text=f"{with_closed_code(answer.text)}\n\n({answer.cut})")
         await context.chat_history.append_assistant_message(answer.text, id=question.reply_id, note=note)
         missing, default = self._missing_model(question, context), self.conversations.models[0]
         if not missing:
@@ -310,18 +209,20 @@ class Answerer:
         context.caller = await self.permissions.caller_of(question)
         model = context.conversation.model
         try:
-            return await self._run_agent(context, journal)
+            return await self._run_agent(question, context)
         except ModelMissing as missing:
             if not model or missing.model != model:
                 raise
             log.warning("chosen_model_missing", model=model)
         context.conversation = replace(context.conversation, model="")
         context.agent_name = question.snapshot.active_agent
-        return await self._run_agent(context, journal)
+        return await self._run_agent(question, context)
 
-    async def _run_agent(self, context: AgentContext, journal: Journal) -> _Answer:
+    async def _run_agent(self, question: Question, context: AgentContext) -> _Answer:
         team = self.team_with(context.conversation.model)
-        return _Answer(await run_agent(team, context, journal=journal, max_actions=self.limits.max_actions))
+        text = await run_agent(team, context, journal=question.journal, max_actions=self.limits.max_actions)
+        cut = _CUT_WORDS.get(context.record.finish_reason)
+        return _Answer(text, cut=question.words(cut) if cut else "")
 
     def _missing_model(self, question: Question, context: AgentContext) -> str:
         """Return the chosen model if the default answered instead, else ""."""

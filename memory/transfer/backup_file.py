@@ -24,7 +24,8 @@ _NAMES: Mapping[Decision, str] = {
     "temporary": "epoch receipts receipt box journal outbox sending delivering files stop erasures rewritten "
     "own_updates active ready control dead counts update erased refused warned import sweeping restoring {usage}:day "
     "{usage}:month {usage}:minute {usage}:told {usage}:booked {usage}:pictures {usage}:facts "
-    "{access}:tries {access}:dashboard {access}:sessions {rates}:seats {rates}:bucket {rates}:hold {rates}:counts",
+    "abilities {access}:tries {access}:dashboard {access}:sessions "
+    "{rates}:seats {rates}:bucket {rates}:hold {rates}:counts",
 }
 DECISIONS: Mapping[str, Decision] = {
     name: decision for decision, names in _NAMES.items() for name in names.split()

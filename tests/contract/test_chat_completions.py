@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.model import PromptMessage
-from bot.agent.openai_format import EventStream
 from bot.agent.openai_model import open_openai_model
+from bot.agent.openai_stream import EventStream
 
 STREAM = (
     b": a comment\r\n\r\n"

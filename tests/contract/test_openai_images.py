@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 from structlog.testing import capture_logs
 
+from bot.agent.abilities import Abilities
 from bot.agent.model import Image, PromptMessage
 from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
 from bot.errors import ModelRefused, ModelUnavailable
@@ -34,7 +35,11 @@ async def model(
     async with (
         scripted_openai(script) as server,
         open_openai_model(
-            model="test-1", api_key="sk", base_url=server.base_url, patience=HASTY, sees=sees
+            model="test-1",
+            api_key="sk",
+            base_url=server.base_url,
+            patience=HASTY,
+            abilities=Abilities(never=frozenset() if sees else frozenset(["images"])),
         ) as opened,
     ):
         yield server, opened
@@ -92,7 +97,7 @@ async def test_an_endpoint_that_refuses_pictures_gets_no_more(
     contents = [request.body["messages"][1]["content"] for request in server.chat_requests]
     assert [isinstance(content, list) for content in contents] == [True, False, False]
     assert contents[1] == contents[2] == BLIND_LINE
-    assert [line["event"] for line in logs] == ["pictures_refused"]
+    assert [line["event"] for line in logs] == ["ability_refused"]
 
 
 async def test_a_refusal_of_one_picture_does_not_switch_pictures_off() -> None:

@@ -111,11 +111,14 @@ PromptDraft = Mapping[PartName, Section]
 def cost_of(message: PromptMessage, meter: TokenCounter) -> int:
     """Return the tokens of a message in a request, with its calls, images and overhead."""
     tokens = MESSAGE_OVERHEAD + meter.count(message.text)
+    if message.opaque:
+        tokens += meter.count(message.opaque)
     if message.tool_call_id:
         tokens += meter.count(message.tool_call_id)
     for call in message.tool_calls:
         tokens += MESSAGE_OVERHEAD
         tokens += meter.count(call.id) + meter.count(call.name) + meter.count(call.arguments)
+        tokens += meter.count(call.opaque) if call.opaque else 0
     for image in message.images:
         tokens += image.tokens
     return tokens

@@ -1,0 +1,292 @@
+"""Failures of model endpoints: their kind, the ability that a refusal names, the wait that it asks for (pure)."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+from bot.agent.abilities import Ability
+from bot.errors import (
+    ModelBarred,
+    ModelMissing,
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelUnavailable,
+    PromptTooLong,
+    TellUser,
+)
+
+_TEMPORARY_STATUSES = frozenset({408, 409, 425, 429})
+_QUOTA = re.compile(
+    r"insufficient[_ ](?:quota|balance|credit|funds)|billing_hard_limit|billing_not_active"
+    r"|not enough (?:credit|balance)"
+    r"|exceeded your current quota|credit balance is too low|(?:out of|no) credits"
+    r"|account (?:is )?(?:in arrears|overdue)"
+    r"|arrearage|payment required|spending limit|余额不足|欠费|budget has been exceeded|recharge"
+)
+"""OpenAI, DeepSeek, OpenRouter, Gemini, Anthropic, Together, Alibaba, xAI, Zhipu, LiteLLM, Moonshot."""
+_MISSING_CODES = ("model_not_found", "invalid_model")  # OpenAI, Mistral
+_MISSING_PHRASES = (
+    "not found",  # Ollama: model "x" not found
+    "does not exist",  # vLLM
+)
+_MISSING_SENTENCES = (
+    "is not a valid model id",  # OpenRouter
+    "no endpoints found for",  # OpenRouter, of a model that no provider serves any more
+    "model not exist",  # DeepSeek
+    "model does not exist",  # SiliconFlow
+    "invalid model name",  # LiteLLM
+)
+"""Sentences that name the model, also with a 400."""
+_TOO_LONG = re.compile(
+    r"context[_ -]?(?:length|window|size|limit)|exceed_context_size|contextwindowexceeded"
+    r"|maximum (?:prompt|context|input|sequence|model) ?(?:length|tokens)?"
+    r"|max(?:imum)?[_ ]?(?:seq(?:uence)?|model)[_ ]len"
+    r"|(?:prompt|input|request|message|conversation|context)s?\b[^.]{0,40}\btoo (?:long|large|big|many)"
+    r"|too many (?:input |prompt )?tokens"
+    r"|(?:input|prompt|request|token)[^.]{0,60}\b(?:exceed|longer than|greater than|more than)"
+    r"|exceed[^.]{0,80}\b(?:token|context|length|input|n_ctx)|input length|request too large|payload too large"
+    r"|reduce the (?:length|size|number)|tokens?[^.]{0,40}(?:limit|maximum)|string too long|string_above_max_length"
+)
+"""Words for a long prompt: OpenAI, vLLM, llama.cpp, LM Studio, Ollama, xAI, Gemini, Cohere, Bedrock, Qwen, Moonshot."""
+_LENGTH_STATUSES = (400, 413, 422, 500, None)
+_RATE_WORDS = re.compile(r"per[ _-]?(?:minute|second|hour|day)|\b(?:tpm|rpm|tpd|rpd)\b|rate.?limit")
+_SAMPLE = re.compile(
+    r"tool_use_failed|failed to call a function|output_parse_failed|json_validate_failed|failed to (?:generate|parse)"
+    r"|tool call validation failed"
+)
+"""Refusals of one sample of the model, which another try may pass: Groq, vLLM, Together."""
+
+_NEGATION = re.compile(
+    r"not[ _](?:\w+ )?(?:support|available|allowed|enabled|permitted|implemented|accepted|recognized|have)|n't support"
+    r"|unsupported|unavailable|unknown|unrecognized|unexpected|extra[_ ](?:input|field|forbidden)"
+    r"|forbidden|disabled|only"
+    r"|requires? |must (?:be verified|not)|no endpoints? found|cannot|can't|unable"
+    r"|invalid (?:parameter|argument|param|field)"
+    r"|not[ _]a[ _]valid|does not|doesn't|without|deprecated|should not|not permitted|no longer|additional propert"
+)
+_NAMED: Mapping[Ability, re.Pattern[str]] = {
+    "turns": re.compile(
+        r"alternat|consecutive|in a row|successive|same role|(?:unexpected|expected|invalid)[^.]{0,40}\brole"
+        r"|multiple (?:user|assistant)|roles?[^.]{0,60}\border\b|must (?:start|begin|end) with"
+        r"|first message|last message"
+        r"|after role"
+    ),
+    "system": re.compile(
+        r"\bsystem\b['\"`]?\s*(?:role|message|prompt|instruction)|role['\"`:\s]{0,4}[^.]{0,60}\bsystem\b"
+        r"|(?:developer|system) instruction|only [^.]{0,20}\buser\b[^.]{0,40}roles?|'system'|\"system\""
+    ),
+    "tools": re.compile(r"\btools?\b|tool[_ -](?:call|use|choice)|\bfunctions?\b(?: call)?|tool-call-parser"),
+    "stream_options": re.compile(r"stream_options|include_usage"),
+    "stream": re.compile(r"\bstream(?:ing|ed)?\b"),
+    "images": re.compile(r"image|multimodal|vision|cannot unmarshal array|expected `text`"),
+    "json_schema": re.compile(
+        r"response[_ ]format|json[_ ](?:schema|object|mode)|structured output|guided|grammar"
+    ),
+    "json_object": re.compile(
+        r"response[_ ]format|json[_ ](?:schema|object|mode)|structured output|guided|grammar"
+    ),
+    "parallel_calls": re.compile(
+        r"single tool.?calls?|parallel[_ ](?:tool|function)|one tool.?call|multiple tool.?calls"
+    ),
+}
+_PLAIN = frozenset[Ability](
+    ["turns", "images", "json_schema", "json_object", "stream_options", "parallel_calls"]
+)
+"""Abilities whose name alone says it: such a refusal needs no word of denial."""
+_TEMPLATE = re.compile(r"jinja|chat.?template|template error|raise_exception")
+_BLIND = re.compile(
+    r"not support (?:the )?(?:image|vision)|only supported by certain models|not a multimodal"
+    r"|image input is not supported"
+    r"|support image input|expected `text`|cannot unmarshal array|image_url[^.]{0,40}not supported"
+    r"|no vision|text.only"
+)
+"""Refusals of all pictures, not of one: Ollama, OpenRouter, OpenAI, vLLM, llama.cpp, DeepSeek."""
+_BAD_SCHEMA = re.compile(
+    r"invalid (?:schema|parameters|json schema) for (?:function|tool)|invalid_function_parameters"
+    r"|tools?[^.]{0,60}schema"
+)
+"""Refusals of the schema of one tool."""
+
+_WAITS = (
+    re.compile(r"retry[_ ]?delay['\"\s:]{1,5}(?P<wait>[\dhms.]+)"),  # Gemini's RetryInfo
+    re.compile(
+        r"(?:try|retry|again|wait)[^.\d]{0,40}"
+        r"(?P<wait>(?:\d+(?:\.\d+)?\s?(?:ms|millis\w*|hours?|h|minutes?|min|m|seconds?|secs?|s)(?![a-z])\s?)+)"
+    ),
+)
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|mi?l|h|m|s)?")
+
+_READ = 20_000
+"""Characters of an error that are read: some servers answer with a whole page."""
+_QUOTED = 300
+"""Characters of an endpoint's words in logs and findings."""
+_SECRET = re.compile(
+    r"\b(?:sk|pk|gsk|xai|rk|hf|key)[-_][\w.*-]{6,}|\bBearer [\w.*-]{6,}|\bAIza[\w-]{10,}"
+    r"|[A-Za-z0-9_\-*.]{32,}|//[^/\s@]*:[^/\s@]*@"
+)
+_SAME_WORDS = 3
+"""So many words in a row that are also in the prompt are a quotation of it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """An endpoint's answer to a request that it did not fulfil. `status` is None within a stream."""
+
+    status: int | None
+    # Its error code and type.
+    code: str = ""
+    # Its message.
+    message: str = ""
+    # Its whole body.
+    body: str = ""
+
+    @property
+    def words(self) -> str:
+        """Its words in lower case, as far as they matter."""
+        return f"{self.code} {self.message} {self.body}"[:_READ].lower()
+
+
+def failure_of(refusal: Refusal) -> TellUser:
+    """Return the error for a refused request. The endpoint's words do not get into the error."""
+    status, words = refusal.status, refusal.words
+    if status is None:
+        in_code = (int(word) for word in refusal.code.split() if word.isdecimal() and len(word) == 3)
+        status = next(in_code, None)
+    if status == 402 or (_QUOTA.search(words) and not _is_passing(refusal)):
+        return ModelQuotaExhausted()
+    if status == 401:
+        return ModelBarred("The model endpoint refuses the key (HTTP 401)")
+    if _is_model_missing(status, refusal.code, words):
+        return ModelMissing(f"The model endpoint does not have the model (HTTP {status or 'none'})")
+    if _SAMPLE.search(words) and status in (400, 422, None):
+        return ModelUnavailable("The model's reply was refused by its endpoint")
+    if status == 413 or is_about_length(refusal):
+        return PromptTooLong()
+    if status is None and not words.strip():
+        return ModelUnavailable("The model endpoint cannot be reached, or broke off")
+    if status is None or status in _TEMPORARY_STATUSES or status >= 500:
+        failure = ModelUnavailable(f"The model endpoint does not answer now (HTTP {status or 200})")
+        failure.may_be_length = status is None
+        return failure
+    failure = ModelRefused(f"The model endpoint refused the request (HTTP {status})")
+    failure.may_be_length = status in (400, 422)
+    return failure
+
+
+def is_about_length(refusal: Refusal) -> bool:
+    """Return True if the endpoint's words are about a prompt that is too long."""
+    if "request too large" in refusal.words:  # also OpenAI's 429 for more tokens than a minute has
+        return True
+    if refusal.status not in _LENGTH_STATUSES or _RATE_WORDS.search(refusal.words):
+        return False
+    return bool(_TOO_LONG.search(refusal.words))
+
+
+def lacking_abilities(
+    refusal: Refusal, used: Collection[Ability], *, opaque_names: Collection[str] = ()
+) -> frozenset[Ability]:
+    """Return the abilities in `used` that a refusal names as missing; empty if it is about something else.
+
+    An error of a chat template that names nothing is about the roles, the most frequent reason.
+    """
+    words = refusal.words
+    denies = bool(_NEGATION.search(words))
+    found: set[Ability] = set()
+    for ability, pattern in _NAMED.items():
+        if ability in used and pattern.search(words) and (denies or ability in _PLAIN):
+            found.add(ability)
+    if denies and "opaque" in used and any(name.lower() in words for name in opaque_names):
+        return frozenset(["opaque"])
+    if "turns" in found:  # such a sentence also speaks of the system message and of tools
+        return frozenset(["turns"])
+    if "stream_options" in found or _NAMED["parallel_calls"].search(words):
+        found -= {"tools", "stream"}
+    if "tools" in used and _BAD_SCHEMA.search(words):
+        found.add("tools")
+    if "images" in found and not ("tools" in found and "tool" in words.split("image")[0]):
+        found = {"images"}
+    if not found and _TEMPLATE.search(words):
+        return frozenset(["turns"]) if "turns" in used else frozenset()
+    return frozenset(found)
+
+
+def is_lasting(ability: Ability, refusal: Refusal) -> bool:
+    """Return False if the refusal is about this one picture or schema, so that nothing is to be learned from it."""
+    words = refusal.words
+    if ability == "images":
+        return bool(_BLIND.search(words))
+    return not (ability == "tools" and _BAD_SCHEMA.search(words))
+
+
+def wait_s(headers: Mapping[str, str], text: str, *, now: float) -> float | None:
+    """Return the seconds that an endpoint asks to wait, in its headers or its words; None if it does not."""
+    milliseconds = _number(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1_000
+    header = headers.get("retry-after")
+    wait = _number(header) if header else None
+    if wait is None and header:
+        wait = _date(header, now) if not _DURATION.fullmatch(header.strip()) else _duration(header)
+    if wait is not None:
+        return wait
+    for pattern in _WAITS:
+        if match := pattern.search(text.lower()):
+            return _duration(match["wait"])
+    return None
+
+
+def quote_endpoint(text: str, prompt: Iterable[str]) -> str:
+    """Return the endpoint's words on one line, cut, without secrets and without quotations of the prompt."""
+    words = _SECRET.sub("***", " ".join(text.split())[: 4 * _QUOTED]).split()
+    known = {each for said in prompt for each in _runs(said.lower().split())}
+    hidden: set[int] = set()
+    for at, run in enumerate(_runs([word.lower().strip("'\"`.,:;") for word in words])):
+        if run in known:
+            hidden |= set(range(at, at + _SAME_WORDS))
+    shown = " ".join("…" if at in hidden else word for at, word in enumerate(words))
+    shown = re.sub(r"…(?: …)+", "…", shown)
+    return shown if len(shown) <= _QUOTED else shown[:_QUOTED] + "…"
+
+
+def _runs(words: list[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[at : at + _SAME_WORDS]) for at in range(len(words) - _SAME_WORDS + 1)]
+
+
+def _is_passing(refusal: Refusal) -> bool:
+    """Return True if a limit of quota passes soon: Gemini says "quota" for its limit a minute too."""
+    return refusal.status == 429 and any(pattern.search(refusal.words) for pattern in _WAITS)
+
+
+def _is_model_missing(status: int | None, code: str, words: str) -> bool:
+    """Return True if the endpoint does not have the model.
+
+    A 404 alone may be about one prompt: OpenRouter sends it if no route of a model takes pictures or tools.
+    """
+    if any(word in code for word in _MISSING_CODES):
+        return True
+    if status in (400, 404, None) and any(sentence in words for sentence in _MISSING_SENTENCES):
+        return True
+    return status == 404 and "model" in words and any(phrase in words for phrase in _MISSING_PHRASES)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        return max(0.0, float(text)) if text else None
+    except ValueError:
+        return None
+
+
+def _date(text: str, now: float) -> float | None:
+    try:
+        return max(0.0, parsedate_to_datetime(text).timestamp() - now)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _duration(text: str) -> float:
+    """Return the seconds in "3.1s", "1m2s", "500 ms" or "20"."""
+    factors = {"h": 3_600.0, "m": 60.0, "s": 1.0, "ms": 0.001, "": 1.0}
+    return sum(
+        float(number) * factors.get((unit or "").strip(), 0.001) for number, unit in _DURATION.findall(text)
+    )

@@ -1,0 +1,238 @@
+"""Separates the answer in a streamed text from thoughts, and from tool calls that a model writes as text (pure)."""
+
+import re
+from dataclasses import dataclass, field
+from typing import Literal
+
+_OPEN = (
+    # Qwen, DeepSeek, MiniMax ("mm:think"), Seed, Claude's and Gemini's ways, with attributes or without.
+    r"<(?:\w{1,10}:)?(?:think|thinking|thoughts?|reasoning|reflection)(?:\s[^<>\n]{0,40})?>"
+    r"|\[THINK\]"  # Magistral
+    r"|◁think▷"  # Kimi-VL
+    r"|<\|begin_of_thought\|>"  # OpenThinker
+    r"|<\|channel\|>(?:analysis|commentary)[^<]{0,40}<\|message\|>"  # gpt-oss without its parser
+)
+_CLOSE = (
+    r"</(?:\w{1,10}:)?(?:think|thinking|thoughts?|reasoning|reflection)\s?>"
+    r"|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
+)
+_CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>final[^<]{0,40}<\|message\|>"
+_CALL = (
+    r"<(?:\w{1,10}:)?(?:tool_?calls?|function_?calls?)>"  # Hermes, Qwen, MiniMax
+    r"|<function=[\w.:-]{1,64}>"  # Qwen-coder, Llama
+    r"|\[TOOL_CALLS\]"  # Mistral
+    r"|<\|python_tag\|>"  # Llama
+    r"|<\|tool_calls?(?:_section)?(?:_begin)?\|>"  # Granite, Kimi
+    r"|<｜tool▁calls▁begin｜>"  # noqa: RUF001 — DeepSeek's
+)
+_TAG = re.compile(
+    rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<call>{_CALL})"
+    rf"|(?P<token>{_CHANNEL}|<\|(?:end|return|im_end|eot_id|eom_id|begin_of_solution|end_of_solution)\|>)",
+    re.IGNORECASE,
+)
+_THOUGHT_END = re.compile(rf"{_CLOSE}|<\|end\|>|{_CHANNEL}", re.IGNORECASE)
+_NEVER = re.compile(r"(?!)")
+_PARTIAL_TAG = re.compile(
+    r"(?:<[^<>\n]{0,90}|<\|(?:start|channel)\|>[^\n]{0,80}|\[[A-Z_/]{0,12}|◁[^▷\n]{0,8})\Z"
+)
+"""The end of a text that may be the beginning of a tag."""
+_MARK = re.compile(r"[<\[◁]")
+_LONGEST_TAG = 128
+_LOOKAHEAD = 16
+"""Characters behind a tag that tell whether it is a word of the answer."""
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+
+_NOUN_AFTER = re.compile(r"[ \t]+(?:is|are|was|and|or|tags?|tokens?|blocks?|elements?|means?|marks?)\b")
+_PUNCTUATION_AFTER = re.compile(r"[.,;:!?)\]}\"'”»`…]")
+_LOWER_AFTER = re.compile(r"[ \t]+[^\W\d_A-ZÀ-ÞА-Я]")
+_QUOTES = "\"'`“«([{„"
+_ENDS = ".!?…:。！？：*"  # noqa: RUF001 — ends of sentences in full width too
+
+
+@dataclass(slots=True)
+class AnswerText:
+    """The text of one reply as it streams in.
+
+    A tag counts at the start of the reply or a line, behind the end of a sentence, and if it follows text directly. In
+    code, in quotes and as a word of a sentence ("the <think> tag") it is text. An open thought without an end is a
+    thought to the end. With an end alone, all before it was a thought, because some chat templates write the
+    beginning into the prompt.
+    """
+
+    # True if the model's last reply was one with an end alone: nothing is shown before it.
+    begins_inside: bool = False
+    has_end_alone: bool = False
+    _mode: Literal["text", "thought", "call", "unknown"] = "text"
+    _end: re.Pattern[str] = _NEVER
+    # The part of the text that is not yet decided, and how much of it has been searched for an end.
+    _rest: str = ""
+    _searched: int = 0
+    # The pieces of the text with 0, and those of its calls with the call's number.
+    _pieces: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
+    _call: int = 0
+    _has_thoughts: bool = False
+    # True if a tag of a thought is a word of the text.
+    _has_word: bool = False
+    # The present line, and the texts behind those that it has read.
+    _line: "_Line" = field(default_factory=lambda: _Line())
+    _unread: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        """Begin within a thought that may be none."""
+        if self.begins_inside:
+            self._mode, self._end = "unknown", _THOUGHT_END
+
+    def add(self, piece: str) -> None:
+        """Add the next piece."""
+        if self._mode == "text" and not self._rest and not _MARK.search(piece):
+            self._show(piece)  # nearly always
+            return
+        self._rest += piece
+        self._read(is_final=False)
+
+    def finish(self) -> None:
+        """Decide about the rest of the text."""
+        self._read(is_final=True)
+        if self._mode == "unknown":
+            self._mode = "text"
+            self._show(self._rest)
+
+    def text(self) -> str:
+        """Return the answer so far, without blank edges if there were thoughts."""
+        text = "".join([text for text, call in self._pieces if not call])
+        return text.strip() if self._has_thoughts else text
+
+    def calls(self) -> list[str]:
+        """Return the calls that are written as text, with their tags."""
+        numbers = dict.fromkeys(call for _, call in self._pieces if call)
+        return ["".join([text for text, call in self._pieces if call == number]) for number in numbers]
+
+    def show_calls(self) -> None:
+        """Make text of what looked like calls."""
+        self._pieces = [(text, 0) for text, _ in self._pieces]
+
+    def _read(self, *, is_final: bool) -> None:
+        at, is_waiting = 0, False
+        while at < len(self._rest) and not is_waiting:
+            step = self._read_text if self._mode == "text" else self._skip
+            at, is_waiting = step(at, is_final)
+        self._rest = self._rest[at:]
+
+    def _read_text(self, at: int, is_final: bool) -> tuple[int, bool]:
+        """Read from `at` to the next tag or the end. Return the place reached, and True if it waits for more."""
+        rest = self._rest
+        match = _TAG.search(rest, at)
+        if match is None:
+            partial = None if is_final else _PARTIAL_TAG.search(rest, max(at, len(rest) - _LONGEST_TAG))
+            end = partial.start() if partial else len(rest)
+            self._show(rest[at:end])
+            return end, True
+        self._show(rest[at : match.start()])
+        if not is_final and match.end() + _LOOKAHEAD > len(rest):
+            return match.start(), True
+        self._take(match)
+        return match.end(), False
+
+    def _skip(self, at: int, is_final: bool) -> tuple[int, bool]:
+        """Read from `at` within a thought or a call, as `_read_text` does."""
+        rest = self._rest
+        match = self._end.search(rest, max(at, self._searched - _LONGEST_TAG))
+        if match is None and self._mode == "unknown":
+            self._searched = len(rest)
+            return at, True
+        if match is None:
+            end = len(rest) if is_final else max(at, len(rest) - _LONGEST_TAG)
+        else:
+            end = match.end()
+            if self._mode == "unknown":
+                self._has_thoughts = self.has_end_alone = True
+        if self._mode == "call" and end > at:
+            self._pieces.append((rest[at:end], self._call))
+        if match is not None:
+            self._mode, self._searched = "text", 0
+        return end, match is None
+
+    def _take(self, match: re.Match[str]) -> None:
+        kind = match.lastgroup or ""
+        after = self._rest[match.end() : match.end() + _LOOKAHEAD]
+        self._line.read("".join(self._unread))
+        self._unread.clear()
+        if self._line.is_code or self._line.has_word(
+            after, is_end=kind in ("close", "token"), is_thinker=self._has_thoughts
+        ):
+            self._has_word = self._has_word or kind == "open"
+            self._show(match[0])
+        elif kind == "open":
+            self._mode, self._end, self._has_thoughts = "thought", _THOUGHT_END, True
+        elif kind == "call":
+            self._mode, self._end, self._call = "call", _end_of_call(match[0]), self._call + 1
+            self._pieces.append((match[0], self._call))
+        elif kind == "close" and self._has_word:
+            self._show(match[0])
+        elif kind == "close":
+            self._pieces.clear()
+            self._line = _Line()
+            self._has_thoughts = self.has_end_alone = True
+
+    def _show(self, text: str) -> None:
+        if text:
+            self._pieces.append((text, 0))
+            self._unread.append(text)
+
+
+@dataclass(slots=True)
+class _Line:
+    """The present line of a text, and the code block around it."""
+
+    _head: str = ""
+    _ticks: int = 0
+    _tail: str = ""
+    _fence: str = ""
+
+    @property
+    def is_code(self) -> bool:
+        """True within a fenced block, and behind a single backtick."""
+        return bool(self._fence) or self._ticks % 2 == 1
+
+    def has_word(self, after: str, *, is_end: bool, is_thinker: bool) -> bool:
+        """Return True if a tag at this place, with this text behind it, is a word of the text.
+
+        A model that has written a thought before may write the next one within a sentence.
+        """
+        before = self._tail.rstrip(" \t")
+        if before and self._tail[-1] in _QUOTES:
+            return True
+        is_spaced = before != self._tail
+        if is_end:
+            return is_spaced and bool(_LOWER_AFTER.match(after) or _PUNCTUATION_AFTER.match(after))
+        if not before:  # the line begins here
+            return bool(_NOUN_AFTER.match(after) or _PUNCTUATION_AFTER.match(after))
+        is_within = before[-1] not in _ENDS and not is_thinker
+        return is_spaced and (is_within or bool(_NOUN_AFTER.match(after)))
+
+    def read(self, text: str) -> None:
+        """Go on to the end of `text`."""
+        lines = text.split("\n")
+        for number, part in enumerate(lines):
+            if number:
+                self._end_line()
+            if len(self._head) < _LOOKAHEAD:
+                self._head = (self._head + part)[:_LOOKAHEAD]
+            self._ticks += part.count("`")
+            self._tail = (self._tail + part[-4:])[-4:]
+
+    def _end_line(self) -> None:
+        if fence := _FENCE.match(self._head):
+            if not self._fence:
+                self._fence = fence[1]
+            elif fence[1].startswith(self._fence):
+                self._fence = ""
+        self._head, self._ticks, self._tail = "", 0, ""
+
+
+def _end_of_call(tag: str) -> re.Pattern[str]:
+    if tag.startswith("<function="):
+        return re.compile(r"</function>", re.IGNORECASE)
+    if tag[0] == "[" or not tag[1].isalpha():
+        return _NEVER  # up to the end: a model that calls says nothing behind it
+    return re.compile(re.escape(f"</{tag[1:]}"), re.IGNORECASE)

@@ -1,0 +1,117 @@
+"""Opens the context of a conversation for a turn: its history, facts, reminders and artifacts."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
+
+from bot.agent.context import AgentContext, Conversation
+from bot.model_choices import chosen_model
+from bot.transport.updates import IncomingMessage
+from memory.artifacts.store import ContextArtifacts
+from memory.chat_history import ChatHistory
+from memory.facts.context_facts import ContextFacts
+from memory.facts.redis_facts import RedisFacts
+from memory.history.buffered import BufferedHistory
+from memory.history.selectors import TokenCounter
+from memory.keys import ContextRef
+from memory.outgoing_files import OutgoingFiles
+from memory.recall.recall import Recall
+from memory.redis.client import RedisClient
+from memory.reminders.context_reminders import ContextReminders
+from memory.reminders.redis_reminders import RedisReminders
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversations:
+    """Opens the contexts of all conversations."""
+
+    redis: RedisClient
+    recall: Recall
+    facts: RedisFacts
+    reminders: RedisReminders
+    tokenizer: TokenCounter
+    clock: Callable[[], float]
+    artifact_ttl_s: int
+    artifact_chars: int
+    models: Sequence[str]
+    """The models that people may choose, the default first."""
+    is_summarizing: bool
+    """True if a model writes summaries."""
+    shows_talk: bool = True
+    """True if prompts contain what was said in a group and not to the bot."""
+
+    def open(
+        self,
+        ref: ContextRef,
+        history: BufferedHistory,
+        *,
+        is_group: bool,
+        request_id: str = "",
+        metadata: Mapping[str, object] | None = None,
+        message: IncomingMessage | None = None,
+    ) -> AgentContext:
+        """Return the context before the question's messages. `request_id` makes this turn's tool calls unique.
+
+        `message` is the first one of the question. Reminders of this turn are sent to its place.
+        """
+        snapshot = history.snapshot
+
+        async def count_uncovered() -> int:
+            now = history.snapshot
+            return now.conversation_count + len(history.pending) - now.summary_state.covered_count
+
+        return AgentContext(
+            conversation=Conversation(
+                ref=ref,
+                is_group=is_group,
+                people=snapshot.people,
+                talk=snapshot.talk.lines if self.shows_talk or not is_group else (),
+                summary=snapshot.summary,
+                ledger=snapshot.ledger,
+                is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
+                count_uncovered=count_uncovered,
+                facts=ContextFacts(
+                    facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
+                ),
+                reminders=message and self._reminders(ref, history, message),
+                model=chosen_model(snapshot.choices.model, self.models),
+                files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
+            ),
+            chat_history=ChatHistory(
+                ref=ref,
+                epoch=snapshot.epoch,
+                store=history,
+                recall=self.recall,
+                tokenizer=self.tokenizer,
+                clock=self.clock,
+                new_id=lambda: str(uuid4()),
+            ),
+            request_id=request_id,
+            metadata=metadata or {},
+            agent_name=snapshot.active_agent,
+            artifacts=self._artifacts(ref, history),
+        )
+
+    def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
+        return ContextArtifacts(
+            self.redis,
+            ref,
+            epoch=lambda: history.epoch,
+            clock=self.clock,
+            ttl_s=self.artifact_ttl_s,
+            keep_beyond=self.artifact_chars,
+        )
+
+    def _reminders(
+        self, ref: ContextRef, history: BufferedHistory, message: IncomingMessage
+    ) -> ContextReminders:
+        return ContextReminders(
+            reminders=self.reminders,
+            ref=ref,
+            epoch=lambda: history.epoch,
+            chat_id=message.chat_id,
+            thread_id=message.thread_id,
+            chat_type=message.chat_type,
+            language_code=message.language_code,
+            is_due=message.message_id == 0,
+        )

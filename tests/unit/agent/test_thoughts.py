@@ -1,0 +1,121 @@
+"""Thoughts and calls in the text of a reply, in pieces of every size."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.agent.thoughts import AnswerText
+
+HARMONY = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>Paris"
+
+
+def read(text: str, size: int = 1_000) -> AnswerText:
+    answer = AnswerText()
+    for at in range(0, len(text), size):
+        answer.add(text[at : at + size])
+    answer.finish()
+    return answer
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 12, 1_000])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("<think>It is France.</think>Paris.", "Paris."),
+        ("<think>\nFrance\n\nParis?\n</think>\n\nParis.", "Paris."),
+        ("\n<think>hm</think>Paris.", "Paris."),
+        ("<THINKING>hm</THINKING>Paris.", "Paris."),
+        ("<thought>hm</thought>Paris.", "Paris."),
+        ("<reasoning>hm</reasoning>\nParis.", "Paris."),
+        ("<mm:think>hm</mm:think>Paris.", "Paris."),
+        ('<think duration="3">hm</think>Paris.', "Paris."),
+        ("[THINK]hm[/THINK]Paris.", "Paris."),
+        ("◁think▷hm◁/think▷Paris.", "Paris."),
+        (HARMONY, "Paris"),
+        ("<think>hm</think>It is <think>no</think>Paris.", "It is Paris."),
+        ("It is\n<think>wait</think>\nParis.", "It is\n\nParis."),
+        ("Sure.<think>hm</think> Paris.", "Sure. Paris."),
+        ("<think>It never ends", ""),
+        ("I should say Paris.</think>Paris.", "Paris."),
+        ("I should say Paris.\n</think>\n\nParis.", "Paris."),
+        ("</think>Paris.", "Paris."),
+    ],
+)
+def test_thoughts_are_left_out(text: str, shown: str, size: int) -> None:
+    assert read(text, size).text() == shown
+
+
+@pytest.mark.parametrize("size", [1, 3, 1_000])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use the <think> tag for it.",
+        "R1 writes <think> before and </think> after its thoughts.",
+        "Its thoughts end with </think>, as you see.",
+        "Write `<think>` and `</think>` around it.",
+        "```xml\n<think>hm</think>\n```\nThat is the form.",
+        "~~~\n<think>\n~~~",
+        'The tag "<think>" comes first.',
+        "<think> is a tag of reasoning models.",
+        "- <think>: begins\n- </think>: ends",
+        "It wraps them in <think>...</think> tags.",
+        "Is 3 < 4 and 5 > 4? [see 1] <b>yes</b>",
+        "It ends with <",
+        "It ends with [TOOL",
+        "  Two blanks before, and after.  ",
+    ],
+)
+def test_a_text_about_tags_stays_as_it_is(text: str, size: int) -> None:
+    assert read(text, size).text() == text
+
+
+def test_nothing_of_a_thought_is_shown_while_it_grows() -> None:
+    answer, shown = AnswerText(), []
+
+    for piece in ("Su", "re.<th", "ink", ">I sho", "uld</thi", "nk>Par", "is."):
+        answer.add(piece)
+        shown.append(answer.text())
+
+    assert shown[:5] == ["Su", "Sure.", "Sure.", "Sure.", "Sure."]
+
+
+def test_a_model_whose_thoughts_have_only_an_end_shows_nothing_before_it() -> None:
+    first = read("hm</think>Paris.")
+    assert first.has_end_alone
+
+    later = AnswerText(begins_inside=True)
+    later.add("I should say")
+    assert later.text() == ""
+    later.add(" Rome.</think>Rome.")
+    later.finish()
+    assert (later.text(), later.has_end_alone) == ("Rome.", True)
+
+    without = AnswerText(begins_inside=True)
+    without.add("Rome.")
+    without.finish()
+    assert (without.text(), without.has_end_alone) == ("Rome.", False)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        '<tool_call>\n{"name": "add"}\n</tool_call>',
+        "<function=add>{}</function>",
+        '[TOOL_CALLS][{"name": "add"}]',
+        '<|python_tag|>{"name": "add"}',
+        "<minimax:tool_call><invoke></invoke></minimax:tool_call>",
+    ],
+)
+@pytest.mark.parametrize("size", [1, 5, 1_000])
+def test_a_call_that_is_written_as_text_is_set_apart(call: str, size: int) -> None:
+    answer = read(f"I will add.\n{call}", size)
+
+    assert answer.text() == "I will add.\n"
+    assert answer.calls() == [call]
+    answer.show_calls()
+    assert answer.text() == f"I will add.\n{call}"
+
+
+@given(st.text(alphabet="<>/think `\n.[]|ab"), st.integers(1, 9))
+def test_pieces_of_every_size_give_the_same_text(text: str, size: int) -> None:
+    assert read(text, size).text() == read(text).text()
