@@ -43,6 +43,8 @@ INVITATION_TRIES_TTL_S = 3600
 COMMANDS_TTL_S = 30 * 24 * 3600
 """Digests of the registered command menus. The menus are registered again after it."""
 
+PROBE_TTL_S = 60
+
 IMPORT_TTL_S = 3600
 """Parts of an import that wait for the rest of the file."""
 
@@ -89,7 +91,16 @@ PartitionName = Literal[
 ]
 GlobalName = Literal[
     Literal["format", "partitions", "spaces", "sweeping", "rewritten", "whole_since", "migrations"],
-    Literal["zones", "restoring", "commands", "abilities", "{usage}:day", "{usage}:month", "{usage}:minute"],
+    Literal[
+        "zones",
+        "restoring",
+        "commands",
+        "abilities",
+        "probe",
+        "{usage}:day",
+        "{usage}:month",
+        "{usage}:minute",
+    ],
     Literal["{usage}:told", "{usage}:booked", "{usage}:pictures", "{usage}:facts"],
     Literal["{access}:guests", "{access}:invitation"],
     Literal["{access}:tries", "{access}:open", "{access}:dashboard", "{access}:sessions", "{rates}:seats"],
@@ -338,6 +349,9 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "HASH digest of the endpoint, and the model → what its requests do without, learned from refusals (JSON);"
         " a day.",
         expires=True,
+    ),
+    "probe": KeyKind(
+        "STRING: the write by which `mnemogram doctor` finds out if there can be any.", expires=True
     ),
     "{usage}:day": KeyKind(
         "HASH of the usage of one user or chat (KIND; or all:0) on a day (UTC): prompt, completion, micros;"

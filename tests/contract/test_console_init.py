@@ -175,7 +175,7 @@ def test_a_newcomer_is_asked_again_until_each_answer_is_right(place: Place) -> N
             "TELEGRAM_BOT_TOKEN: must look like 123456:ABC-DEF",
             "the Bot API does not know this token",
             "OPENAI_BASE_URL: must be an http:// or https:// address",
-            "Check OPENAI_API_KEY, and that the endpoint has the model wrong",
+            "and that the endpoint has the model wrong",
             "OPENAI_API_KEY: has a space",
             "WEBHOOK_URL: must be a public https:// address",
             ".env is written.",

@@ -14,13 +14,14 @@ from memory.redis.client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, remember, settings_in
 from tests.contract.simulator_rig import served_simulator
 from tests.scripted_openai import scripted_openai
-from tests.scripted_replies import empty, text, unauthorized
+from tests.scripted_replies import Failure, Reply, empty, text, unauthorized
 from tests.stores import hold_open
 
 pytestmark = pytest.mark.slow
 
 SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"
 OURS = "https://bot.example/telegram/webhook"
+GREETING = '{"word": "hello"}'
 
 
 @pytest.fixture
@@ -85,7 +86,7 @@ def test_the_document_of_the_doctor_can_be_published(
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_stores(remember(1001, ["my pin is hunter1"], title="hunter2"))
-    with hold_open(scripted_openai([text("hello hunter3")])) as endpoint:
+    with hold_open(scripted_openai([text("hello hunter3"), text(GREETING)])) as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url.replace("//", "//me:hunter5@"))
         monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "")
@@ -179,20 +180,36 @@ def test_doctor_refuses_a_store_that_evicts(
 
 
 def test_doctor_requests_a_tiny_completion(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
-    with hold_open(scripted_openai([text("hello"), unauthorized(), empty()])) as endpoint:
+    with hold_open(scripted_openai([text("hello"), text(GREETING), unauthorized(), empty()])) as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
         monkeypatch.setenv("OPENAI_MODEL", "scripted")
         monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "some-embedder")
         examined = [console("doctor", "--json") for _ in range(3)]
         embedder = _check(console("doctor", "--json").document, "embedder")
-        request = endpoint.chat_requests[0].body
+        request, report = (each.body for each in endpoint.chat_requests[:2])
     answers = [_check(ran.document, "model") for ran in examined]
     assert [answer["level"] for answer in answers] == ["ok", "fail", "warn"]
     assert [ran.err for ran in examined] == ["", "", ""]  # no log line among the findings
     assert "OPENAI_API_KEY" in answers[1]["fix"]
+    assert "It says: Incorrect API key provided" in answers[1]["says"]
     assert (embedder["level"], embedder["says"].partition(",")[0]) == ("ok", "some-embedder")
-    assert (request["model"], len(request["messages"])) == ("scripted", 1)
+    roles = [message["role"] for message in request["messages"]]
+    assert roles == ["system", "user", "user", "assistant", "user"]  # as a turn asks
+    assert (request["model"], request["stream"], len(request["tools"])) == ("scripted", True, 1)
+    assert report["response_format"]["type"] == "json_schema"
+
+
+def test_doctor_says_what_an_endpoint_refuses(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = Failure(status=400, message="gemma3 does not support tools")
+    with hold_open(scripted_openai([Reply(failure=refused), text("hello"), text(GREETING)])) as endpoint:
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        monkeypatch.setenv("OPENAI_MODEL", "scripted")
+        monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "")
+        answer = _check(console("doctor", "--json").document, "model")
+    assert answer["level"] == "warn"
+    assert "but only without tools" in answer["says"]
+    assert "choose a model that can call tools" in answer["fix"]
 
 
 def test_doctor_sees_another_program_on_our_port(

@@ -8,22 +8,17 @@ from contextlib import AsyncExitStack, suppress
 from urllib.parse import urlsplit
 
 from bot.agent.agents_file import TeamSpec
-from bot.agent.model import PromptMessage
-from bot.agent.openai_model import Patience, open_openai_model
-from bot.app.agents import find_room_problems, model_names, read_agents
+from bot.agent.openai_model import Patience
+from bot.app.agents import find_room_problems, read_agents
 from bot.app.models import sees_pictures
 from bot.app.stores import embedder_config
 from bot.cli.checks import Finding, fail, ok, warn
 from bot.cli.output import age, count
 from bot.cli.webhook import bot_api_url, open_bot_api, simulates
 from bot.errors import (
-    ModelQuotaExhausted,
-    ModelRefused,
-    ModelRepliedNothing,
     SettingsInvalid,
     TelegramFailure,
     TelegramRefused,
-    TellUser,
 )
 from bot.mcp.schemas import tool_name
 from bot.mcp.servers import McpServers
@@ -51,19 +46,6 @@ async def check_agent(settings: Settings) -> list[Finding]:
     source = "AGENTS_FILE" if settings.agents_file else "the built-in agent"
     others = f"; other agents: {', '.join(names)}" if names else ""
     return [ok("agent", f"{spec.main}, from {source}; tools: {tools}{others}")]
-
-
-async def check_model(settings: Settings) -> list[Finding]:
-    """Request a tiny completion from each model in use, the one for summaries too."""
-    if settings.is_offline:
-        fix = "Set OPENAI_API_KEY, or OPENAI_BASE_URL for any OpenAI-compatible endpoint."
-        return [warn("model", "the offline model answers; it is only for demonstrations", fix)]
-    names = {settings.openai_model}
-    with suppress(SettingsInvalid):  # `check_agent` reports it
-        settings, spec = read_agents(settings)
-        names = model_names(settings, spec)
-    names = sorted({*names, *filter(None, [settings.summary_model])})
-    return list(await asyncio.gather(*(request_word(settings, name) for name in names)))
 
 
 async def check_servers(settings: Settings) -> list[Finding]:
@@ -245,34 +227,3 @@ def _no_simulator(page: str) -> Finding:
     simulator = f"Start the simulator with `mnemogram run` (its page: {page})"
     says = "TELEGRAM_BOT_TOKEN is not set, and no simulator runs"
     return warn("telegram", says, f"{simulator}, or set the token of a bot from @BotFather.")
-
-
-async def request_word(settings: Settings, name: str) -> Finding:
-    """Request a tiny completion from a model."""
-    key = settings.openai_api_key
-    opening = open_openai_model(
-        model=name,
-        api_key=key.get_secret_value() if key else None,
-        base_url=settings.openai_base_url,
-        patience=_ONE_TRY,
-    )
-    began = time.monotonic()
-    try:
-        async with opening as model:
-            await model.chat([PromptMessage(role="user", text=f"Answer with one word: {_WORD}")], [])
-    except TellUser as failure:
-        return _judge_failure(name, failure)
-    return ok("model", f"{name} answers in {time.monotonic() - began:.1f} s")
-
-
-def _judge_failure(name: str, failure: TellUser) -> Finding:
-    if isinstance(failure, ModelRepliedNothing):
-        says = f"{name} gave an empty reply to a greeting"
-        return warn("model", says, "Try again, or try another OPENAI_MODEL.")
-    fix = "Check OPENAI_BASE_URL and the network."
-    if isinstance(failure, ModelRefused):
-        settings = "OPENAI_MODEL, MODELS, OPENAI_SUMMARY_MODEL, AGENTS_FILE"
-        fix = f"Check OPENAI_API_KEY, and that the endpoint has the model {name} ({settings})."
-    if isinstance(failure, ModelQuotaExhausted):
-        fix = "Increase the quota of the account of OPENAI_API_KEY."
-    return fail("model", str(failure), fix)

@@ -5,10 +5,13 @@ import shutil
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx
 
+from bot.agent.abilities import describe
+from bot.app.lessons import load_lessons
 from bot.app.stores import store_config
 from bot.cli.checks import Finding, fail, ok, warn
 from bot.cli.service import Listener, find_port_problem
@@ -17,7 +20,7 @@ from bot.errors import TelegramFailure
 from bot.settings import Settings
 from memory import keys
 from memory.embedded.data_dir import prepare_directory
-from memory.errors import CommandRefused
+from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.space_follower import SpaceRegister
 from memory.redis.client import RedisClient, open_redis
@@ -65,16 +68,18 @@ async def check_ports(settings: Settings, *, simulator_port: int) -> list[Findin
 
 
 async def check_redis(settings: Settings) -> list[Finding]:
-    """Check that Redis answers, keeps acknowledged writes, and has these PARTITIONS. Changes nothing in it."""
+    """Check that Redis answers, takes and keeps writes, and has these PARTITIONS; name what was learned of models."""
     async with AsyncExitStack() as stack:
         url = await redis_place(store_config(settings), stack)
         redis = await stack.enter_async_context(open_redis(url, max_connections=4))
         durability = await check_store(redis, is_external=settings.redis_url is not None)
         return [
             *_check_durability(durability, settings),
+            *await _check_write(redis),
             *await _check_replicas(redis, settings),
             await _check_partitions(redis, settings),
             *await _check_spaces(redis, settings),
+            *await _check_lessons(redis, settings),
         ]
 
 
@@ -130,6 +135,30 @@ def _check_durability(durability: StoreDurability, settings: Settings) -> list[F
     fsync = f"appendfsync {durability.appendfsync or 'unknown'}"
     name = f"{durability.server} {durability.version}"
     return [ok("store", f"{name}, {where}: keeps acknowledged writes ({fsync}), evicts nothing")]
+
+
+async def _check_write(redis: RedisClient) -> list[Finding]:
+    """Write a key and delete it. A server may answer, and refuse all writes."""
+    key = keys.global_key("probe")
+    try:
+        await redis.call("SET", key, "doctor", "EX", keys.PROBE_TTL_S)
+        await redis.call("DEL", key)
+    except (StoreFull, CommandRefused, StoreUnavailable) as error:
+        fix = "Free memory or disk of the server, or allow our user to write `mnemogram:*`."
+        return [fail("store", f"the server refuses writes: {error.__cause__ or error}", fix)]
+    return []
+
+
+async def _check_lessons(redis: RedisClient, settings: Settings) -> list[Finding]:
+    """Name what the workers have learned of models, and until when it holds."""
+    now, findings = time.time(), list[Finding]()
+    for model, lessons in sorted((await load_lessons(redis, settings.openai_base_url)).items()):
+        valid = [each for each in lessons if each.until > now]
+        if valid:
+            until = datetime.fromtimestamp(max(each.until for each in valid), UTC)
+            says = f"{model} is asked {', '.join(map(describe, valid))}, until {until:%d %b %H:%M} UTC"
+            findings.append(warn("learned", says, "Its endpoint refused these. They are tried again then."))
+    return findings
 
 
 async def _check_replicas(redis: RedisClient, settings: Settings) -> list[Finding]:

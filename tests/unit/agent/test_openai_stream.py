@@ -124,7 +124,7 @@ def test_surrogate_halves_are_joined_and_a_lone_one_is_replaced() -> None:
 
 def test_a_finish_reason_or_done_completes_a_stream_and_usage_does_not() -> None:
     text = delta(content="It is 5.")
-    usage = {"choices": [], "usage": {"prompt_tokens": 1}}
+    usage: dict[str, Any] = {"choices": [], "usage": {"prompt_tokens": 1}}
 
     assert ended(text, usage) is None
     assert ended(text, delta("stop")) is not None
@@ -254,16 +254,16 @@ def test_an_error_in_a_stream_is_found_in_every_form(chunk: dict[str, Any]) -> N
     assert "no" in error.words
 
 
-@pytest.mark.parametrize(
-    "chunk",
-    [
-        delta(content="error"),
-        {"choices": [], "usage": {"prompt_tokens": 1}},
-        {"choices": [], "prompt_filter_results": [{}]},
-        {"choices": [{}], "error": None, "base_resp": {"status_code": 0, "status_msg": ""}},
-        {},
-    ],
-)
+NO_ERRORS: list[dict[str, Any]] = [
+    delta(content="error"),
+    {"choices": [], "usage": {"prompt_tokens": 1}},
+    {"choices": [], "prompt_filter_results": [{}]},
+    {"choices": [{}], "error": None, "base_resp": {"status_code": 0, "status_msg": ""}},
+    {},
+]
+
+
+@pytest.mark.parametrize("chunk", NO_ERRORS)
 def test_a_chunk_without_an_error_has_none(chunk: dict[str, Any]) -> None:
     assert error_in(chunk) is None
 

@@ -70,7 +70,7 @@ def test_a_text_about_tags_stays_as_it_is(text: str, size: int) -> None:
 
 
 def test_nothing_of_a_thought_is_shown_while_it_grows() -> None:
-    answer, shown = AnswerText(), []
+    answer, shown = AnswerText(), list[str]()
 
     for piece in ("Su", "re.<th", "ink", ">I sho", "uld</thi", "nk>Par", "is."):
         answer.add(piece)
