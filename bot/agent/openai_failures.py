@@ -16,9 +16,9 @@ from bot.errors import (
     TellUser,
 )
 
-_TEMPORARY_STATUSES = frozenset({408, 409, 425, 429})
+_TEMPORARY_STATUSES = frozenset({408, 409, 425, 429, 498})
 _QUOTA = re.compile(
-    r"insufficient[_ ](?:quota|balance|credit|funds)|billing_hard_limit|billing_not_active"
+    r"insufficient[_ ](?:user[_ ])?(?:quota|balance|credit|funds)|额度不足|balance is (?:insufficient|too low)|billing_hard_limit|billing_not_active"
     r"|not enough (?:credit|balance)"
     r"|exceeded your current quota|credit balance is too low|(?:out of|no) credits"
     r"|account (?:is )?(?:in arrears|overdue)"
@@ -46,7 +46,7 @@ _TOO_LONG = re.compile(
     r"|too many (?:input |prompt )?tokens"
     r"|(?:input|prompt|request|token)[^.]{0,60}\b(?:exceed|longer than|greater than|more than)"
     r"|exceed[^.]{0,80}\b(?:token|context|length|input|n_ctx)|input length|request too large|payload too large"
-    r"|reduce the (?:length|size|number)|tokens?[^.]{0,40}(?:limit|maximum)|string too long|string_above_max_length"
+    r"|reduce the (?:length|size|number)|tokens?[^.]{0,40}(?:limit|maximum)|content'?: string too long"
 )
 """Words for a long prompt: OpenAI, vLLM, llama.cpp, LM Studio, Ollama, xAI, Gemini, Cohere, Bedrock, Qwen, Moonshot."""
 _LENGTH_STATUSES = (400, 413, 422, 500, None)
@@ -59,7 +59,7 @@ _SAMPLE = re.compile(
 
 _NEGATION = re.compile(
     r"not[ _](?:\w+ )?(?:support|available|allowed|enabled|permitted|implemented|accepted|recognized|have)|n't support"
-    r"|unsupported|unavailable|unknown|unrecognized|unexpected|extra[_ ](?:input|field|forbidden)"
+    r"|unsupported|unavailable|unknown|unrecognized|unexpected (?:keyword|argument|field|param|key|role)|no [^.]{0,40}supports?\b|should be|extra[_ ](?:input|field|forbidden)"
     r"|forbidden|disabled|only"
     r"|requires? |must (?:be verified|not)|no endpoints? found|cannot|can't|unable"
     r"|invalid (?:parameter|argument|param|field)"
@@ -74,12 +74,14 @@ _NAMED: Mapping[Ability, re.Pattern[str]] = {
     ),
     "system": re.compile(
         r"\bsystem\b['\"`]?\s*(?:role|message|prompt|instruction)|role['\"`:\s]{0,4}[^.]{0,60}\bsystem\b"
-        r"|(?:developer|system) instruction|only [^.]{0,20}\buser\b[^.]{0,40}roles?|'system'|\"system\""
+        r"|(?:developer|system) instruction|\.role\b[^.]{0,40}should be|only [^.]{0,20}\buser\b[^.]{0,40}roles?|'system'|\"system\""
     ),
     "tools": re.compile(r"\btools?\b|tool[_ -](?:call|use|choice)|\bfunctions?\b(?: call)?|tool-call-parser"),
     "stream_options": re.compile(r"stream_options|include_usage"),
     "stream": re.compile(r"\bstream(?:ing|ed)?\b"),
-    "images": re.compile(r"image|multimodal|vision|cannot unmarshal array|expected `text`"),
+    "images": re.compile(
+        r"image|multimodal|vision|cannot unmarshal array|expected `text`|content\W{1,6}[^.]{0,20}must be a string"
+    ),
     "json_schema": re.compile(
         r"response[_ ]format|json[_ ](?:schema|object|mode)|structured output|guided|grammar"
     ),
@@ -96,7 +98,7 @@ _PLAIN = frozenset[Ability](
 """Abilities whose name alone says it: such a refusal needs no word of denial."""
 _TEMPLATE = re.compile(r"jinja|chat.?template|template error|raise_exception")
 _BLIND = re.compile(
-    r"not support (?:the )?(?:image|vision)|only supported by certain models|not a multimodal"
+    r"(?:not|n't) support (?:the )?(?:image|vision)|at most 0 image|must be a string|only supported by certain models|not a multimodal"
     r"|image input is not supported"
     r"|support image input|expected `text`|cannot unmarshal array|image_url[^.]{0,40}not supported"
     r"|no vision|text.only"
@@ -110,6 +112,7 @@ _BAD_SCHEMA = re.compile(
 
 _WAITS = (
     re.compile(r"retry[_ ]?delay['\"\s:]{1,5}(?P<wait>[\dhms.]+)"),  # Gemini's RetryInfo
+    re.compile(r"retry_after(?:_s|_sec|_seconds)?['\"\s:]{1,5}(?P<wait>\d[\d.]*)"),
     re.compile(
         r"(?:try|retry|again|wait)[^.\d]{0,40}"
         r"(?P<wait>(?:\d+(?:\.\d+)?\s?(?:ms|millis\w*|hours?|h|minutes?|min|m|seconds?|secs?|s)(?![a-z])\s?)+)"

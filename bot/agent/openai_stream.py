@@ -110,8 +110,10 @@ class EventStream:
             if text.startswith(b"data:"):
                 self._data.append(text[5:].removeprefix(b" "))
                 self._data_bytes += len(line)
-            elif not text and self._data:
-                complete.append(self._take())
+            elif text.startswith((b"{", b"error:")):  # without its field (ggml-org/llama.cpp#16109)
+                self._data.append(b'{"error": %s}' % text[6:] if text.startswith(b"e") else text)
+            elif not text:
+                complete += self._take()
         if self._data_bytes + len(self._rest) > EVENT_BYTES:
             raise ValueError("an event is too large")
         return complete
@@ -122,13 +124,18 @@ class EventStream:
         self._rest = b""
         if last.startswith(b"data:"):
             self._data.append(last[5:].removeprefix(b" "))
-        return [self._take()] if self._data else []
+        return self._take()
 
-    def _take(self) -> bytes:
-        event = (b"" if self.is_json else b"\n").join(self._data)
+    def _take(self) -> list[bytes]:
+        """Return the event that ends here, or several if only line breaks are between them."""
+        lines = [line for line in self._data if line.strip()]
         self._data.clear()
         self._data_bytes = 0
-        return event
+        if self.is_json:
+            return [b"".join(lines).partition(b"\ndata:")[0]]
+        if len(lines) > 1 and all(line.startswith((b"{", b"[DONE]")) for line in lines):
+            return lines
+        return [b"\n".join(lines)] if lines else []
 
 
 @dataclass(slots=True)
@@ -176,9 +183,10 @@ class StreamedReply:
         if isinstance(reason, str) and reason and reason != "null":
             self._finish_reason = reason
         delta = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
-        for part in _mappings(delta.get("tool_calls")) or _mappings([delta.get("function_call")]):
-            if part:
-                self._add_call(part)
+        for part in _mappings(delta.get("tool_calls")):
+            self._add_call(part)
+        if only_call := _mapping(delta.get("function_call")):
+            self._add_call({"function": only_call})
         if not _KNOWN_FIELDS.issuperset(delta):
             unknown = {name: value for name, value in delta.items() if name not in _KNOWN_FIELDS}
             self._add_opaque(self._opaque, unknown)
@@ -234,23 +242,25 @@ class StreamedReply:
         return True
 
     def _add_call(self, part: Mapping[str, Any]) -> None:
-        function = _mapping(part.get("function")) or part
+        function = _mapping(part.get("function"))
         name, arguments = _text_of(function.get("name")), function.get("arguments")
         call = self._call_of(part, name)
         if call is None:
             self.is_full = True
             return
-        # A name comes once; some servers repeat it in every chunk.
-        call.name += "" if name == call.name else name
+        # A name comes once; some servers repeat it in every chunk, or send a null as text (BerriAI/litellm#12513).
+        call.name += "" if name in (call.name, "null") else name
         if arguments is not None and not isinstance(arguments, str):  # the object itself, not its text
             arguments = json.dumps(arguments)
-        if arguments:
+        if arguments and not (
+            arguments[-1] == "}" and arguments == "".join(call.arguments)
+        ):  # the whole again
             room = ARGUMENT_CHARACTERS - self._argument_characters
             call.arguments.append(arguments[:room])
             self._argument_characters += len(arguments)
             self.is_full = self.is_full or len(arguments) > room
         unknown = {field: value for field, value in part.items() if field not in _KNOWN_CALL_FIELDS}
-        if unknown and function is not part:
+        if unknown:
             self._add_opaque(call.opaque, unknown)
 
     def _call_of(self, part: Mapping[str, Any], name: str) -> _PartialCall | None:

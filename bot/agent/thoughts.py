@@ -27,7 +27,7 @@ _CALL = (
 )
 _TAG = re.compile(
     rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<call>{_CALL})"
-    rf"|(?P<token>{_CHANNEL}|<\|(?:end|return|im_end|eot_id|eom_id|begin_of_solution|end_of_solution)\|>)",
+    rf"|(?P<token>{_CHANNEL}|</(?:\w{1, 10}:)?(?:tool_?calls?|function_?calls?|function)>|<\|(?:end|return|im_end|eot_id|eom_id|begin_of_solution|end_of_solution)\|>)",
     re.IGNORECASE,
 )
 _THOUGHT_END = re.compile(rf"{_CLOSE}|<\|end\|>|{_CHANNEL}", re.IGNORECASE)
