@@ -18,7 +18,8 @@ from bot.errors import (
 
 _TEMPORARY_STATUSES = frozenset({408, 409, 425, 429, 498})
 _QUOTA = re.compile(
-    r"insufficient[_ ](?:user[_ ])?(?:quota|balance|credit|funds)|额度不足|balance is (?:insufficient|too low)|billing_hard_limit|billing_not_active"
+    r"insufficient[_ ](?:user[_ ])?(?:quota|balance|credit|funds)|额度不足|balance is (?:insufficient|too low)"
+    r"|billing_hard_limit|billing_not_active"
     r"|not enough (?:credit|balance)"
     r"|exceeded your current quota|credit balance is too low|(?:out of|no) credits"
     r"|account (?:is )?(?:in arrears|overdue)"
@@ -59,7 +60,8 @@ _SAMPLE = re.compile(
 
 _NEGATION = re.compile(
     r"not[ _](?:\w+ )?(?:support|available|allowed|enabled|permitted|implemented|accepted|recognized|have)|n't support"
-    r"|unsupported|unavailable|unknown|unrecognized|unexpected (?:keyword|argument|field|param|key|role)|no [^.]{0,40}supports?\b|should be|extra[_ ](?:input|field|forbidden)"
+    r"|unsupported|unavailable|unknown|unrecognized|unexpected (?:keyword|argument|field|param|key|role)"
+    r"|no [^.]{0,40}supports?\b|should be|extra[_ ](?:input|field|forbidden)"
     r"|forbidden|disabled|only"
     r"|requires? |must (?:be verified|not)|no endpoints? found|cannot|can't|unable"
     r"|invalid (?:parameter|argument|param|field)"
@@ -67,14 +69,15 @@ _NEGATION = re.compile(
 )
 _NAMED: Mapping[Ability, re.Pattern[str]] = {
     "turns": re.compile(
-        r"alternat|consecutive|in a row|successive|same role|(?:unexpected|expected|invalid)[^.]{0,40}\brole"
+        r"alternat|consecutive|in a row|successive|same role|(?:unexpected|expected|invalid) (?:\w+ ){0,4}role"
         r"|multiple (?:user|assistant)|roles?[^.]{0,60}\border\b|must (?:start|begin|end) with"
         r"|first message|last message"
         r"|after role"
     ),
     "system": re.compile(
         r"\bsystem\b['\"`]?\s*(?:role|message|prompt|instruction)|role['\"`:\s]{0,4}[^.]{0,60}\bsystem\b"
-        r"|(?:developer|system) instruction|\.role\b[^.]{0,40}should be|only [^.]{0,20}\buser\b[^.]{0,40}roles?|'system'|\"system\""
+        r"|(?:developer|system) instruction|\.role\b[^.]{0,40}should be"
+        r"|only [^.]{0,20}\buser\b[^.]{0,40}roles?|'system'|\"system\""
     ),
     "tools": re.compile(r"\btools?\b|tool[_ -](?:call|use|choice)|\bfunctions?\b(?: call)?|tool-call-parser"),
     "stream_options": re.compile(r"stream_options|include_usage"),
@@ -98,7 +101,8 @@ _PLAIN = frozenset[Ability](
 """Abilities whose name alone says it: such a refusal needs no word of denial."""
 _TEMPLATE = re.compile(r"jinja|chat.?template|template error|raise_exception")
 _BLIND = re.compile(
-    r"(?:not|n't) support (?:the )?(?:image|vision)|at most 0 image|must be a string|only supported by certain models|not a multimodal"
+    r"(?:not|n't) support (?:the )?(?:image|vision)|at most 0 image|must be a string"
+    r"|only supported by certain models|not a multimodal"
     r"|image input is not supported"
     r"|support image input|expected `text`|cannot unmarshal array|image_url[^.]{0,40}not supported"
     r"|no vision|text.only"
@@ -120,6 +124,7 @@ _WAITS = (
 )
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)\s?(ms|mi?l|h|m|s)?")
 
+_FIELD_NAMES = re.compile(r"""["']\w+["']\s*:|invalid_request_error|badrequesterror""")
 _READ = 20_000
 """Characters of an error that are read: some servers answer with a whole page."""
 _QUOTED = 300
@@ -146,7 +151,12 @@ class Refusal:
 
     @property
     def words(self) -> str:
-        """Its words in lower case, as far as they matter."""
+        """Its words in lower case, without the names of JSON fields, as far as they matter."""
+        return _FIELD_NAMES.sub(" ", self.whole)
+
+    @property
+    def whole(self) -> str:
+        """The same with the names of fields."""
         return f"{self.code} {self.message} {self.body}"[:_READ].lower()
 
 
@@ -258,7 +268,7 @@ def _runs(words: list[str]) -> list[tuple[str, ...]]:
 
 def _is_passing(refusal: Refusal) -> bool:
     """Return True if a limit of quota passes soon: Gemini says "quota" for its limit a minute too."""
-    return refusal.status == 429 and any(pattern.search(refusal.words) for pattern in _WAITS)
+    return refusal.status == 429 and any(pattern.search(refusal.whole) for pattern in _WAITS)
 
 
 def _is_model_missing(status: int | None, code: str, words: str) -> bool:

@@ -323,7 +323,7 @@ class _RetryRule:
             return False
         cause = error.__cause__
         headers: Mapping[str, str] = cause.response.headers if isinstance(cause, APIStatusError) else {}
-        seconds = wait_s(headers, _refusal_in(error).words, now=time.time())
+        seconds = wait_s(headers, _refusal_in(error).whole, now=time.time())
         if seconds is None:
             return True
         return seconds if seconds <= self.longest_wait_s else False

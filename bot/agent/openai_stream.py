@@ -1,6 +1,7 @@
 """Streamed replies of Chat Completions, put together from server-sent events of all servers that we know (pure)."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
@@ -55,6 +56,8 @@ _BROKEN = frozenset(
     ]
 )
 """Reasons for a reply that broke off: OpenRouter, vLLM and SGLang, DeepSeek, Zhipu, Gemini, and gateways."""
+
+_WHOLE_LINE = re.compile(rb"\{.*\}\s*\Z|\[DONE\]", re.DOTALL)
 
 _ERROR_FIELDS = ("detail", "errors", "message", "error_message", "msg")
 """Fields of a chunk without choices that make it an error."""
@@ -133,7 +136,7 @@ class EventStream:
         self._data_bytes = 0
         if self.is_json:
             return [b"".join(lines).partition(b"\ndata:")[0]]
-        if len(lines) > 1 and all(line.startswith((b"{", b"[DONE]")) for line in lines):
+        if len(lines) > 1 and all(map(_WHOLE_LINE.match, lines)):
             return lines
         return [b"\n".join(lines)] if lines else []
 

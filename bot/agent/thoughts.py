@@ -23,11 +23,15 @@ _CALL = (
     r"|\[TOOL_CALLS\]"  # Mistral
     r"|<\|python_tag\|>"  # Llama
     r"|<\|tool_calls?(?:_section)?(?:_begin)?\|>"  # Granite, Kimi
-    r"|<｜tool▁calls▁begin｜>"  # noqa: RUF001 — DeepSeek's
+    r"|<｜tool[▁_]calls[▁_]begin｜>"  # noqa: RUF001 — DeepSeek's
+)
+_STRAY = (
+    r"</(?:\w{1,10}:)?(?:tool_?calls?|function_?calls?|function)>"
+    r"|<\|(?:end|return|im_end|eot_id|eom_id|begin_of_solution|end_of_solution)\|>"
 )
 _TAG = re.compile(
     rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<call>{_CALL})"
-    rf"|(?P<token>{_CHANNEL}|</(?:\w{1, 10}:)?(?:tool_?calls?|function_?calls?|function)>|<\|(?:end|return|im_end|eot_id|eom_id|begin_of_solution|end_of_solution)\|>)",
+    rf"|(?P<token>{_CHANNEL}|{_STRAY})",
     re.IGNORECASE,
 )
 _THOUGHT_END = re.compile(rf"{_CLOSE}|<\|end\|>|{_CHANNEL}", re.IGNORECASE)
@@ -39,9 +43,10 @@ _PARTIAL_TAG = re.compile(
 _MARK = re.compile(r"[<\[◁]")
 _LONGEST_TAG = 128
 _LOOKAHEAD = 16
-"""Characters behind a tag that tell whether it is a word of the answer."""
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
+_UNDECIDED = re.compile(r"(?:[ \t]+\w{0,9})?")
+"""What is behind a tag while it may still be a word of the answer."""
 _NOUN_AFTER = re.compile(r"[ \t]+(?:is|are|was|and|or|tags?|tokens?|blocks?|elements?|means?|marks?)\b")
 _PUNCTUATION_AFTER = re.compile(r"[.,;:!?)\]}\"'”»`…]")
 _LOWER_AFTER = re.compile(r"[ \t]+[^\W\d_A-ZÀ-ÞА-Я]")
@@ -128,7 +133,7 @@ class AnswerText:
             self._show(rest[at:end])
             return end, True
         self._show(rest[at : match.start()])
-        if not is_final and match.end() + _LOOKAHEAD > len(rest):
+        if not is_final and _UNDECIDED.fullmatch(rest, match.end()):
             return match.start(), True
         self._take(match)
         return match.end(), False
