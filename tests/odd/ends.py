@@ -137,9 +137,8 @@ ROWS = (
         name="filtered without a text",
         replies=(raw(chunk(role="assistant", content=None), chunk(finish="content_filter"), DONE),) * 2,
         reads=(Like(r".{10,}"),),
-        keeps=None,
+        remembers=False,
         requests=(None,),
-        asks=("hello",),
     ),
     Row(
         name="the next question after a filter",

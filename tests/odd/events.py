@@ -23,6 +23,8 @@ from tests.odd.wire import (
 HALF = "The first half of"
 STREAM = b"".join((*texts("Here you", " are."), chunk(finish="stop"), DONE))
 GREEK = "Γειά σου 👋🏽 \u2028ναι"
+LETTERS = f'data: {{"choices": [{{"delta": {{"content": "{GREEK}"}}}}]}}\n\n'.encode()
+"""An event of JSON that is not ASCII, with a line separator of Unicode."""
 
 
 def framed(name: str, *pieces: bytes, source: str = "") -> Row:
@@ -60,17 +62,16 @@ FRAMES = (
     framed("comments between the lines", STREAM.replace(b"data: {", b": ping\ndata: {")),
     framed("ids and names of events", STREAM.replace(b"data: {", b"id: 7\nevent: message\nretry: 10\ndata: {")),
     framed("empty events", b"data:\n\n", b"\n\n", b"data: \n\n", STREAM, source="openai/openai-python#2960"),
-    framed("two lines of data", b'data: {"choices": [{"delta":\ndata: {"content": "Here you are."}}]}\n\n', DONE),
+    framed("two lines of data", b'data: {"choices": [{"delta":\ndata: {"content": "Here you are."}}]}\n\n', chunk(finish="stop"), DONE),
     framed("one line break between events", STREAM.replace(b"\n\n", b"\n")),
     framed("done and garbage", STREAM, b"data: }{\n\n"),
     framed("named pings", b"event: ping\ndata: {}\n\n", STREAM),
     odd("pings of a type", {"type": "ping"}, {"type": "keepalive", "choices": []}),
     Row(
         name="a text of all alphabets",
-        replies=(raw(*(bytes([each]) for each in _letters), chunk(finish="stop"), DONE),)
-        if (_letters := b"data: " + json.dumps(_other(delta={"content": GREEK}), ensure_ascii=False).encode() + b"\n\n")
-        else (),
-        reads=(GREEK,),
+        replies=(raw(*(bytes([each]) for each in LETTERS), chunk(finish="stop"), DONE),),
+        reads=("Γειά σου 👋🏽\nναι",),
+        keeps=(GREEK,),
     ),
     Row(name="halves of a letter", replies=(said("Gr", "\ud83d", "\udc4b"),), reads=("Gr👋",)),
 )
@@ -105,10 +106,6 @@ CHUNKS = (
             ),
         ),
     ),
-    Row(
-        name="a second choice",
-        replies=(raw(*texts(HELLO), event({"choices": [{"index": 1, "delta": {"content": "No."}}]}), chunk(finish="stop"), DONE),),
-    ),
     Row(name="the reason twice", replies=(raw(*texts(HELLO), chunk(finish="stop"), chunk(finish="stop", usage=USAGE), DONE),)),
     Row(name="a refusal as the answer", replies=(raw(chunk(refusal="I can't."), chunk(finish="stop"), DONE),), reads=("I can't.",)),
     Row(name="a whole completion", source="mistralai/mistral-vibe#84", replies=(as_json(whole({"content": HELLO})),)),
@@ -137,7 +134,7 @@ CHUNKS = (
         replies=(called(*(reminds("{}", name="current_time", index=n, id=f"c{n}") for n in range(2_000))),),
         requests=(2,),
     ),
-    Row(name="10,000 empty chunks", replies=(raw(*(chunk(content=""),) * 10_000, *texts(HELLO), DONE),)),
+    Row(name="10,000 empty chunks", replies=(raw(*(chunk(content=""),) * 10_000, *texts(HELLO), chunk(finish="stop"), DONE),)),
 )
 
 OVERLOADED = "The server is overloaded."

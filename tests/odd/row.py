@@ -74,6 +74,8 @@ class Row:
     reads: tuple[str | Like, ...] = ()
     # Answers in the history, by default those of `reads` that are no failures.
     keeps: tuple[str | Like, ...] | None = None
+    # False if the history may have anything.
+    remembers: bool = True
     # Words that no message, draft, entry of the history or later prompt may have.
     hides: tuple[str, ...] = ()
     # The preview that the chat must show while the endpoint waits at HOLD.

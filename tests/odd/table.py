@@ -1,5 +1,13 @@
 """The whole table of odd endpoints."""
 
-from tests.odd import ends, events, thoughts
+from tests.odd import ends, events, lengths, passing, refusals, returns, thoughts
 
-ROWS = (*thoughts.ROWS, *ends.ROWS, *events.ROWS)
+ROWS = (
+    *thoughts.ROWS,
+    *ends.ROWS,
+    *events.ROWS,
+    *refusals.ROWS,
+    *lengths.ROWS,
+    *passing.ROWS,
+    *returns.ROWS,
+)

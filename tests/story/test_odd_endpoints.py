@@ -82,7 +82,7 @@ async def test_odd(stage: Stage, row: Row) -> None:
 
     assert tuple(told) == row.expected
     kept = [text for role, text in await bot.lines(person) if role == "assistant"]
-    assert tuple(text.strip() for text in kept) == row.kept
+    assert not row.remembers or tuple(text.strip() for text in kept) == row.kept
     _check_requests(play, first)
     _check_secrets(stage, person, kept, [play.requests[at] for at in first[1:] if at < len(play.requests)])
     if row.reminders is not None:
