@@ -1,1 +1,1 @@
-"""A library of odd model endpoints: one row for each oddity, taken from public reports and told in our own words."""
+"""A library of odd model endpoints: one row for each oddity. The oddities are from public reports."""

@@ -64,7 +64,12 @@ ROWS = (
         replies=(raw(chunk(content=HALF, usage=USAGE), cuts=True),),
         requests=(2,),
     ),
-    Row(name="a clean end in the middle", source="earendil-works/pi#5793", replies=(raw(*texts(HALF)),), requests=(2,)),
+    Row(
+        name="a clean end in the middle",
+        source="earendil-works/pi#5793",
+        replies=(raw(*texts(HALF)),),
+        requests=(2,),
+    ),
     Row(name="an end before the first event", replies=(raw(),), requests=(2,)),
     Row(name="role and done", replies=(raw(chunk(role="assistant", content=""), DONE),), requests=(2,)),
     Row(name="an end within an event", replies=(raw(*texts(HALF), chunk(content="x")[:30]),), requests=(2,)),
@@ -92,7 +97,9 @@ ROWS = (
     Row(
         name="finish error without a text",
         source="OpenRouterTeam/openrouter-examples#67",
-        replies=(raw(chunk(content=None, finish="error", native_finish_reason="MALFORMED_FUNCTION_CALL"), DONE),),
+        replies=(
+            raw(chunk(content=None, finish="error", native_finish_reason="MALFORMED_FUNCTION_CALL"), DONE),
+        ),
         requests=(2,),
     ),
     Row(
@@ -101,7 +108,6 @@ ROWS = (
         requests=(2,),
     ),
     *map(fine, ("STOP", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETE", "completed", "unknown")),
-    Row(name="finish true", replies=(raw(*texts(HELLO), chunk(finish=True), DONE),)),  # type: ignore[arg-type]
     limited("length", source="NousResearch/hermes-agent#627"),
     limited("MAX_TOKENS"),
     limited("max_tokens"),

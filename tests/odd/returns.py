@@ -1,4 +1,4 @@
-"""Rows of what an endpoint sent with its calls and wants back: exactly, within the run, and from its own model alone."""
+"""Rows of fields that an endpoint sends with its calls and wants back unchanged."""
 
 from typing import Any
 
@@ -9,16 +9,25 @@ SECRET = "Felix must not forget"
 SIGNED = {"google": {"thought_signature": "EsQBCsEB Felix =="}}
 DETAILS = [
     {"type": "reasoning.text", "text": SECRET, "format": "google-gemini-v1", "index": 0},
-    {"type": "reasoning.encrypted", "data": "CiQB Felix ==", "id": "call_a1", "format": "google-gemini-v1", "index": 0},
+    {
+        "type": "reasoning.encrypted",
+        "data": "CiQB Felix ==",
+        "id": "call_a1",
+        "format": "google-gemini-v1",
+        "index": 0,
+    },
 ]
 BLOCKS = [{"type": "thinking", "thinking": SECRET, "signature": "ErUB Felix"}]
-GOOGLES = "Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly."
+GOOGLES = (
+    "Function call is missing a thought_signature in functionCall parts. This "
+    "is required for tools to work correctly."
+)
 KIMIS = "thinking is enabled but reasoning_content is missing in assistant tool call message at index 2"
 OPENROUTERS = "Gemini models require OpenRouter reasoning details to be preserved in each request."
 
 
 def demands(name: str, reply: Answer, lacks: Check, message: str, *, source: str = "") -> Row:
-    """Return a row whose endpoint refuses the results of calls without its field, and another model that gets none."""
+    """Return a row whose endpoint refuses a request that lacks its field. Another model gets no such field."""
     return Row(
         name=f"back: {name}",
         source=source,
@@ -48,7 +57,13 @@ def _streamed(field: str, *pieces: Any) -> Answer:
 
 
 ROWS = (
-    demands("Gemini's signature", called(reminds(extra_content=SIGNED)), lacks_call_field("extra_content", SIGNED), GOOGLES, source="Gitlawb/openclaude#76"),
+    demands(
+        "Gemini's signature",
+        called(reminds(extra_content=SIGNED)),
+        lacks_call_field("extra_content", SIGNED),
+        GOOGLES,
+        source="Gitlawb/openclaude#76",
+    ),
     demands(
         "Gemini's signature in a later piece",
         called(reminds(), {"index": 0, "extra_content": SIGNED}),
@@ -75,18 +90,57 @@ ROWS = (
         GOOGLES,
         source="OpenHands/software-agent-sdk#1500",
     ),
-    demands("OpenRouter's details", _streamed("reasoning_details", *([each] for each in DETAILS)), lacks_field("reasoning_details", DETAILS), OPENROUTERS, source="LibreChat-AI/agents#37"),
-    demands("OpenRouter's details at once", _streamed("reasoning_details", DETAILS), lacks_field("reasoning_details", DETAILS), OPENROUTERS, source="massgen/MassGen#624"),
-    demands("DeepSeek's reasoning_content", _streamed("reasoning_content", SECRET), lacks_field("reasoning_content", SECRET), "Missing reasoning_content field in the assistant message", source="NousResearch/hermes-agent#16388"),
-    demands("Kimi's reasoning_content in pieces", _streamed("reasoning_content", "Felix ", "must not", " forget"), lacks_field("reasoning_content", SECRET), KIMIS, source="continuedev/continue#11711"),
-    demands("the reasoning of vLLM", _streamed("reasoning", "Felix ", "must not", " forget"), lacks_field("reasoning", SECRET), "reasoning is missing"),
-    demands("Anthropic's blocks", _streamed("thinking_blocks", BLOCKS), lacks_field("thinking_blocks", BLOCKS), "Expected `thinking` or `redacted_thinking`, but found `tool_use`"),
+    demands(
+        "OpenRouter's details",
+        _streamed("reasoning_details", *([each] for each in DETAILS)),
+        lacks_field("reasoning_details", DETAILS),
+        OPENROUTERS,
+        source="LibreChat-AI/agents#37",
+    ),
+    demands(
+        "OpenRouter's details at once",
+        _streamed("reasoning_details", DETAILS),
+        lacks_field("reasoning_details", DETAILS),
+        OPENROUTERS,
+        source="massgen/MassGen#624",
+    ),
+    demands(
+        "DeepSeek's reasoning_content",
+        _streamed("reasoning_content", SECRET),
+        lacks_field("reasoning_content", SECRET),
+        "Missing reasoning_content field in the assistant message",
+        source="NousResearch/hermes-agent#16388",
+    ),
+    demands(
+        "Kimi's reasoning_content in pieces",
+        _streamed("reasoning_content", "Felix ", "must not", " forget"),
+        lacks_field("reasoning_content", SECRET),
+        KIMIS,
+        source="continuedev/continue#11711",
+    ),
+    demands(
+        "the reasoning of vLLM",
+        _streamed("reasoning", "Felix ", "must not", " forget"),
+        lacks_field("reasoning", SECRET),
+        "reasoning is missing",
+    ),
+    demands(
+        "Anthropic's blocks",
+        _streamed("thinking_blocks", BLOCKS),
+        lacks_field("thinking_blocks", BLOCKS),
+        "Expected `thinking` or `redacted_thinking`, but found `tool_use`",
+    ),
     Row(
         name="back: reasoning of two steps",
         source="bytedance/deer-flow#3043",
         replies=(
             _streamed("reasoning_content", SECRET),
-            raw(chunk(reasoning_content=SECRET), chunk(tool_calls=[reminds("{}", name="current_time", id="call_b")]), chunk(finish="tool_calls"), DONE),
+            raw(
+                chunk(reasoning_content=SECRET),
+                chunk(tool_calls=[reminds("{}", name="current_time", id="call_b")]),
+                chunk(finish="tool_calls"),
+                DONE,
+            ),
         ),
         refuses=refuse(lacks_field("reasoning_content", SECRET), KIMIS),
         asks=("Remind me of the plants", "thank you"),

@@ -4,15 +4,16 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from bot.errors import ModelQuotaExhausted, ModelRefused, ModelUnavailable, TellUser
 from bot.transport.texts import failure_text
 from bot.transport.words import words_for
-from tests.odd.wire import HELLO, Answer, Json, Reply, as_json
+from tests.odd.wire import HELLO, Answer, Json, Reply, as_json, error
 
 Check = Callable[[Json], bool]
-"""A condition on the body of a request."""
+"""A condition on the body of a request, with a `__name__`."""
 
 
 def _told(error: TellUser) -> str:
@@ -32,7 +33,7 @@ OTHER = "another-model"
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """A text that matches a pattern from its beginning to its end, and is none of the sentences of failures."""
+    """A text that matches a pattern as a whole, and is none of the sentences of failures."""
 
     pattern: str = ".*"
 
@@ -135,8 +136,7 @@ class Play:
 
 def refuse(when: Check, message: str, *, status: int = 400, **fields: Any) -> tuple[Refusal, ...]:
     """Return refusals in OpenAI's form."""
-    body = {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None} | fields}
-    return refuse_with(when, body, status=status)
+    return refuse_with(when, error(message, **fields), status=status)
 
 
 def refuse_with(when: Check, body: object, *, status: int = 400) -> tuple[Refusal, ...]:
@@ -178,7 +178,7 @@ def has_late_system(request: Json) -> bool:
 def repeats_role(request: Json) -> bool:
     """Return True if two messages in a row are of a user, or of the assistant."""
     roles = [message["role"] for message in request["messages"]]
-    return any(one == two and one != "tool" for one, two in zip(roles, roles[1:], strict=False))
+    return any(one == two and one != "tool" for one, two in pairwise(roles))
 
 
 def has_images(request: Json) -> bool:
@@ -196,29 +196,45 @@ def calls_twice(request: Json) -> bool:
     return any(len(message.get("tool_calls") or ()) > 1 for message in request["messages"])
 
 
-def longer_than(characters: int) -> Check:
-    """Return the condition that the messages have more than so many characters."""
-    return lambda request: len(json.dumps(request["messages"], ensure_ascii=False)) > characters
-
-
 def has(text: str) -> Check:
     """Return the condition that the messages have this text."""
-    return lambda request: text in json.dumps(request["messages"], ensure_ascii=False)
+    return _named(
+        f"has {text!r}", lambda request: text in json.dumps(request["messages"], ensure_ascii=False)
+    )
+
+
+def tool_says(pattern: str) -> Check:
+    """Return the condition that the result of a tool has this pattern."""
+
+    def check(request: Json) -> bool:
+        results = [message["content"] for message in request["messages"] if message["role"] == "tool"]
+        return any(re.search(pattern, result) for result in results)
+
+    return _named(f"tool_says {pattern!r}", check)
 
 
 def no(check: Check) -> Check:
     """Return the opposite condition."""
-    return lambda request: not check(request)
+    return _named(f"no {check.__name__}", lambda request: not check(request))
 
 
 def lacks_field(name: str, value: object) -> Check:
     """Return the condition that a message with calls lacks this field with exactly this value."""
-    return lambda request: any(message.get(name) != value for message in _with_calls(request))
+    return _named(f"lacks {name}", lambda request: any(m.get(name) != value for m in _with_calls(request)))
 
 
 def lacks_call_field(name: str, value: object) -> Check:
     """Return the condition that the first call of a message lacks this field with exactly this value."""
-    return lambda request: any(m["tool_calls"][0].get(name) != value for m in _with_calls(request))
+    return _named(
+        f"lacks {name} of the call",
+        lambda request: any(m["tool_calls"][0].get(name) != value for m in _with_calls(request)),
+    )
+
+
+def _named(name: str, check: Check) -> Check:
+    """Return the condition with a name, which a failed test shows."""
+    check.__name__ = name
+    return check
 
 
 def _with_calls(request: Json) -> list[Json]:

@@ -1,6 +1,6 @@
 """The whole table of odd endpoints."""
 
-from tests.odd import ends, events, lengths, passing, refusals, returns, thoughts
+from tests.odd import calls, ends, events, lengths, passing, refusals, returns, thoughts
 
 ROWS = (
     *thoughts.ROWS,
@@ -10,4 +10,5 @@ ROWS = (
     *lengths.ROWS,
     *passing.ROWS,
     *returns.ROWS,
+    *calls.ROWS,
 )

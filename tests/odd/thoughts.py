@@ -3,31 +3,52 @@
 from typing import Any
 
 from tests.odd.row import Row
-from tests.odd.wire import DONE, HELLO, HOLD, Reply, as_json, chunk, in_twelves, plain, raw, said, texts, whole
+from tests.odd.wire import (
+    DONE,
+    HELLO,
+    HOLD,
+    Reply,
+    as_json,
+    chunk,
+    in_twelves,
+    plain,
+    raw,
+    said,
+    texts,
+    whole,
+)
 
 SECRET = "Felix wants to be greeted, so I greet him"
 """Thoughts: `Felix` may be seen nowhere."""
 
 
 def hidden(name: str, *pieces: str, source: str = "", first: dict[str, Any] | None = None) -> Row:
-    """Return a row whose pieces have HELLO as the answer. The chat shows `Here you` before the last words come.
+    """Return a row whose answer is HELLO. The chat shows `Here you` before the last word comes.
 
     `first` is a delta before the pieces.
     """
     begun = (chunk(**first),) if first else ()
-    reply = raw(*begun, *texts(*pieces), chunk(content="Here you"), HOLD, chunk(content=" are.", finish="stop"), DONE)
+    reply = raw(
+        *begun, *texts(*pieces), chunk(content="Here you"), HOLD, chunk(content=" are.", finish="stop"), DONE
+    )
     return Row(name=name, source=source, replies=(reply,), previews="Here you", hides=("Felix", "think", "◁"))
 
 
 def kept(name: str, text: str, *, source: str = "") -> Row:
-    """Return a row whose text has a tag that is no thought: the person reads all of it, as the bot renders it."""
+    """Return a row whose text has a tag that is no thought: the person reads all of it, rendered."""
     shown = text.replace("```html\n", "").replace("\n```", "").replace("`", "")
     return Row(name=name, source=source, replies=(said(*in_twelves(text)),), reads=(shown,), keeps=(text,))
 
 
 def beside(name: str, delta: dict[str, Any], *, source: str = "") -> Row:
     """Return a row with thoughts in another field than the content."""
-    reply = raw(chunk(role="assistant", **delta), chunk(**delta), *texts("Here you", " are."), chunk(finish="stop"), DONE)
+    reply = raw(
+        chunk(role="assistant", **delta),
+        chunk(**delta),
+        *texts("Here you", " are."),
+        chunk(finish="stop"),
+        DONE,
+    )
     return Row(name=name, source=source, replies=(reply,), hides=("Felix",))
 
 
@@ -51,17 +72,26 @@ ROWS = (
     hidden("capitals", f"<THINK>{SECRET}</Think>\n"),
     hidden("only the closing tag", *in_twelves(f"{SECRET}\n</think>\n\n"), source="vllm-project/vllm#13125"),
     hidden("only the closing tag of thinking", f"{SECRET}</thinking>\n", source="anomalyco/opencode#36569"),
-    hidden("closing tag after a field", "</think>\n", first={"reasoning_content": SECRET}, source="Cerebras/cerebras-cloud-sdk-python#10"),
+    hidden(
+        "closing tag after a field",
+        "</think>\n",
+        first={"reasoning_content": SECRET},
+        source="Cerebras/cerebras-cloud-sdk-python#10",
+    ),
     hidden("opening tag cut", "<", "th", "ink", ">", SECRET, "</think>"),
     hidden("closing tag cut", "<think>", SECRET, "</", "thi", "nk>", "\n"),
     hidden("letter by letter", *f"<think>{SECRET}</think>"),
     hidden("blank before the tag", "\n", " <think>", SECRET, "</think>"),
-    hidden("two blocks", f"<think>{SECRET}</think>", f"<think>{SECRET}</think>", source="ItzCrazyKns/Vane#1034"),
+    hidden(
+        "two blocks", f"<think>{SECRET}</think>", f"<think>{SECRET}</think>", source="ItzCrazyKns/Vane#1034"
+    ),
     hidden("two kinds of blocks", f"<think>{SECRET}</think><reasoning>{SECRET}</reasoning>"),
     hidden("empty block", "<think>\n\n</think>\n\n", source="QwenLM/qwen-code#8818"),
     hidden("code within thoughts", f"<think>{SECRET}\n```python\nprint(1)\n```\n</think>"),
     hidden("less-than signs in thoughts", f"<think>1 < 2, {SECRET} </ </thi </think>"),
-    hidden("thoughts in a field and in a block", f"<think>{SECRET}</think>", first={"reasoning_content": SECRET}),
+    hidden(
+        "thoughts in a field and in a block", f"<think>{SECRET}</think>", first={"reasoning_content": SECRET}
+    ),
     Row(
         name="a block after the first words",
         source="QwenLM/qwen-code#3411",
@@ -75,16 +105,25 @@ ROWS = (
     ),
     nothing_else("thoughts without an end", said("<think>", SECRET)),
     nothing_else("thoughts alone", said("<think>", SECRET, "</think>")),
-    nothing_else("thoughts alone in a field", raw(chunk(reasoning_content=SECRET, content=None), chunk(finish="stop"), DONE)),
-    beside("reasoning_content", {"reasoning_content": SECRET, "content": None}, source="sgl-project/sglang#18335"),
+    nothing_else(
+        "thoughts alone in a field",
+        raw(chunk(reasoning_content=SECRET, content=None), chunk(finish="stop"), DONE),
+    ),
+    beside(
+        "reasoning_content", {"reasoning_content": SECRET, "content": None}, source="sgl-project/sglang#18335"
+    ),
     beside("reasoning field", {"reasoning": SECRET, "content": ""}),
     beside("reasoning_details", {"reasoning": SECRET, "reasoning_details": DETAILS, "content": ""}),
     beside("thinking field", {"thinking": SECRET, "content": ""}),
-    beside("thinking_blocks", {"thinking_blocks": [{"type": "thinking", "thinking": SECRET, "signature": "s"}]}),
+    beside(
+        "thinking_blocks", {"thinking_blocks": [{"type": "thinking", "thinking": SECRET, "signature": "s"}]}
+    ),
     beside("parts of thinking", PARTS),
     Row(
         name="thoughts in a whole completion",
-        replies=(as_json(whole({"content": f"<think>{SECRET}</think>\n{HELLO}", "reasoning_content": SECRET})),),
+        replies=(
+            as_json(whole({"content": f"<think>{SECRET}</think>\n{HELLO}", "reasoning_content": SECRET})),
+        ),
         hides=("Felix", "think"),
     ),
     Row(

@@ -89,7 +89,9 @@ def as_json(body: object, *, status: int = 200, **headers: str) -> Answer:
 
 def error(message: str, **fields: Any) -> Json:
     """Return OpenAI's form of an error."""
-    return {"error": {"message": message, "type": "invalid_request_error", "param": None, "code": None} | fields}
+    return {
+        "error": {"message": message, "type": "invalid_request_error", "param": None, "code": None} | fields
+    }
 
 
 def call_piece(arguments: Any = None, *, name: str | None = None, **fields: Any) -> Json:
@@ -99,7 +101,7 @@ def call_piece(arguments: Any = None, *, name: str | None = None, **fields: Any)
 
 
 def called(*pieces: Json, finish: str = "tool_calls", **message: Any) -> Answer:
-    """Return a stream with each of these pieces of calls in a chunk of its own, after a delta of `message`."""
+    """Return a stream with each of these pieces of calls in a chunk, after a delta of `message`."""
     first = (chunk(**message),) if message else ()
     deltas = (chunk(tool_calls=[piece]) for piece in pieces)
     return raw(chunk(role="assistant", content=None), *first, *deltas, chunk(finish=finish), DONE)
