@@ -278,8 +278,8 @@ INVOKED = (
 )
 
 DEEPSEEKS = (
-    "<|tool_calls_begin|><|tool_call_begin|>function<|tool_sep|>"
-    f"set_reminder\n```json\n{GIVEN}\n```<|tool_call_end|><|tool_calls_end|>"
+    "<|tool▁calls▁begin|><|tool▁call▁begin|>function<|tool▁sep|>"
+    f"set_reminder\n```json\n{GIVEN}\n```<|tool▁call▁end|><|tool▁calls▁end|>"
 ).replace("|", "\uff5c")
 """The bars of DeepSeek are full-width."""
 KIMIS = (

@@ -72,7 +72,6 @@ FRAMES = (
         chunk(finish="stop"),
         DONE,
     ),
-    framed("one line break between events", STREAM.replace(b"\n\n", b"\n")),
     framed("done and garbage", STREAM, b"data: }{\n\n"),
     framed("named pings", b"event: ping\ndata: {}\n\n", STREAM),
     odd("pings of a type", {"type": "ping"}, {"type": "keepalive", "choices": []}),

@@ -149,7 +149,6 @@ ROWS = (
     waits("a header with a unit", error(LIMIT), retry_after="2s", waits_s=2.0),
     waits("a fraction in the header", error(LIMIT), retry_after="1.2"),
     waits("a field of the body", {"error": {"message": LIMIT, "retry_after": 1.2}}),
-    waits("a field beside the error", {"detail": "Too many requests", "retry_after_seconds": 1.2}),
     waits("503", error("The engine is overloaded. Please try again in 1.2 seconds."), status=503),
     too_late("Groq's day", error(f"{GROQS} Please try again in 7m12.48s.", code="rate_limit_exceeded")),
     too_late("OpenAI's hours", error(f"{LIMIT} Please try again in 2h3m.", code="rate_limit_exceeded")),

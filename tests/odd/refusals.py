@@ -151,7 +151,7 @@ TOOLS = (
     toolless(
         "a swarm",
         "No connected provider supports tool calling for this model.",
-        status=503,
+        status=404,
         source="graze-social/cocore#166",
     ),
     toolless(
@@ -220,7 +220,6 @@ STREAMS = (
     streamless("Bedrock", "The model is unsupported for streaming."),
     streamless("501", "Streaming is not implemented", status=501),
     streamless("500", "Streaming is not supported for this model", status=500),
-    streamless("422", "stream: Input should be False", status=422, param="stream"),
     usageless(
         "Mistral",
         {

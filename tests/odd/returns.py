@@ -69,7 +69,6 @@ ROWS = (
         called(reminds(), {"index": 0, "extra_content": SIGNED}),
         lacks_call_field("extra_content", SIGNED),
         GOOGLES,
-        source="securo-finance/securo#884",
     ),
     demands(
         "Gemini's signature on the first of two calls",

@@ -96,7 +96,7 @@ class Row:
     @property
     def model(self) -> str:
         """The name of the model: each row has its own, because abilities are learned by model."""
-        slug = re.sub(r"[^a-z0-9]+", "-", self.name.lower()).strip("-")
+        slug = re.sub(r"[^A-Za-z0-9]+", "-", self.name).strip("-")
         return f"gpt-4o-{slug}" if self.sees else f"odd-{slug}"
 
     @property

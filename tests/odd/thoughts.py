@@ -34,6 +34,13 @@ def hidden(name: str, *pieces: str, source: str = "", first: dict[str, Any] | No
     return Row(name=name, source=source, replies=(reply,), previews="Here you", hides=("Felix", "think", "◁"))
 
 
+def late(name: str, *pieces: str, source: str = "", first: dict[str, Any] | None = None) -> Row:
+    """Return a row whose thoughts have only a closing tag, so that a preview cannot know them before it."""
+    begun = (chunk(**first),) if first else ()
+    reply = raw(*begun, *texts(*pieces, "Here you", " are."), chunk(finish="stop"), DONE)
+    return Row(name=name, source=source, replies=(reply,))
+
+
 def kept(name: str, text: str, *, source: str = "") -> Row:
     """Return a row whose text has a tag that is no thought: the person reads all of it, rendered."""
     shown = text.replace("```html\n", "").replace("\n```", "").replace("`", "")
@@ -70,9 +77,9 @@ ROWS = (
     hidden("seed think", f"<seed:think>{SECRET}</seed:think>"),
     hidden("Kimi's triangles", f"◁think▷{SECRET}◁/think▷"),
     hidden("capitals", f"<THINK>{SECRET}</Think>\n"),
-    hidden("only the closing tag", *in_twelves(f"{SECRET}\n</think>\n\n"), source="vllm-project/vllm#13125"),
-    hidden("only the closing tag of thinking", f"{SECRET}</thinking>\n", source="anomalyco/opencode#36569"),
-    hidden(
+    late("only the closing tag", *in_twelves(f"{SECRET}\n</think>\n\n"), source="vllm-project/vllm#13125"),
+    late("only the closing tag of thinking", f"{SECRET}</thinking>\n", source="anomalyco/opencode#36569"),
+    late(
         "closing tag after a field",
         "</think>\n",
         first={"reasoning_content": SECRET},

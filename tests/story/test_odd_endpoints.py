@@ -53,15 +53,21 @@ async def stage(redis_url: str, index_endpoint: IndexEndpoint) -> AsyncGenerator
                 chosen = (*models, ModelChoice(name=OTHER))
                 bot.settings = bot.settings.model_copy(update={"models": chosen})
                 bot.start()
+                await bot.wait_until_down()
                 yield Stage(bot, endpoint)
 
 
 @pytest.fixture(autouse=True)
 def no_waits_between_tries(request: pytest.FixtureRequest) -> Generator[None]:
     """Remove the pauses between tries, except in rows about the pauses; their number stays."""
-    row = getattr(request.node, "callspec").params["row"]  # noqa: B009 - pytest's types do not have it
-    with nullcontext() if row.waits_s else stamina.set_testing(True, attempts=3):
+    callspec = getattr(request.node, "callspec", None)
+    is_about_waits = callspec is not None and callspec.params["row"].waits_s > 0
+    with nullcontext() if is_about_waits else stamina.set_testing(True, attempts=3):
         yield
+
+
+async def test_each_row_has_a_name_and_a_model_of_its_own() -> None:
+    assert len({row.name for row in ROWS}) == len({row.model for row in ROWS}) == len(ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
