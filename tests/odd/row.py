@@ -7,7 +7,15 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from bot.errors import ModelQuotaExhausted, ModelRefused, ModelUnavailable, TellUser
+from bot.errors import (
+    DeadlinePassed,
+    ModelQuotaExhausted,
+    ModelRefused,
+    ModelRepliedNothing,
+    ModelUnavailable,
+    PromptTooLong,
+    TellUser,
+)
 from bot.transport.texts import failure_text
 from bot.transport.words import words_for
 from tests.odd.wire import HELLO, Answer, Json, Reply, as_json, error
@@ -22,7 +30,8 @@ def _told(error: TellUser) -> str:
 
 UNAVAILABLE, REFUSED = _told(ModelUnavailable()), _told(ModelRefused())
 NO_QUOTA = _told(ModelQuotaExhausted())
-FAILURES = frozenset([UNAVAILABLE, REFUSED, NO_QUOTA])
+_OTHERS = (ModelRepliedNothing(), PromptTooLong(), DeadlinePassed())
+FAILURES = frozenset([UNAVAILABLE, REFUSED, NO_QUOTA, *map(_told, _OTHERS)])
 
 PHOTO = "(photo)"
 """A question that comes with a photo. Only models with a name that begins with `gpt-4o` see it."""
