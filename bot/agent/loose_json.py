@@ -239,7 +239,8 @@ def _read_bare_calls(text: str) -> list[tuple[str, str]]:
 
 _MOST_CALLS = 64
 _OPENING = re.compile(
-    r"<\|?(?:tool_calls?|function_calls?)\|?>|\[TOOL_CALLS\]|<\|python_tag\|>|<\uff5ctool▁sep\uff5c>|(?=<function=|<invoke name=)"
+    r"<\|?(?:tool_calls?|function_calls?)\|?>|\[TOOL_CALLS\]|<\|python_tag\|>"
+    r"|<\uff5ctool▁sep\uff5c>|(?=<function=|<invoke name=)"
 )
 _BEFORE_JSON = re.compile(r"(?:[\s;,]|```(?:json)?)*")
 _NAMED_JSON = re.compile(
@@ -399,6 +400,8 @@ def _end_of(text: str, at: int, reads: "_Reads | None" = None) -> int | None:
         elif mark in "}]":
             depth -= 1
             if depth == 0:
+                if reads:
+                    reads.spend((sign.end() - at) // 4)
                 return sign.end()
     if reads:
         reads.spend((len(text) - at) // 4)
@@ -409,8 +412,8 @@ def _repair(text: str, reads: "_Reads") -> object:
     """Return the value that json-repair reads. Raises ValueError, also if that takes too long."""
     if len(text) > _LONGEST_REPAIR:
         raise ValueError("too long for a repair")
-    reads.spend(100)
     try:
+        reads.spend(100)
         value = json_repair.loads(_MeteredText.of(text, reads), skip_json_loads=True)
     except (_SpentError, LookupError, TypeError, AttributeError) as error:
         raise ValueError("it cannot be repaired") from error

@@ -22,7 +22,8 @@ _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY")
 _CARD = re.compile(r"(?<![\d.,+-])\d(?:[ -]?\d){12,18}(?![\d.,]?\d)")
 _STATED = re.compile(
     r"""\b(?:
-        pass(?:word|code|phrase)(?!\s+manager) | pin(?:[ -]?code)? | (?:one[ -]time|security|verification|2fa)\s+code | api[ -]key | cvv
+        pass(?:word|code|phrase)(?!\s+manager) | pin(?:[ -]?code)? | api[ -]key | cvv
+        | (?:one[ -]time|security|verification|2fa)\s+code
         | passwort | kennwort | einmalcode | geheimzahl
         | contraseña | clave | código\s+de\s+(?:verificación|seguridad|verificação|segurança) | senha
         | парол[ьяюем]{1,2} | пин(?:-?код)? | код\s+(?:подтверждения|безопасности)

@@ -4,7 +4,7 @@ import asyncio
 import json
 import math
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -167,12 +167,10 @@ def parse_answer(text: str, schema: JsonSchema, *, is_cut: bool = False) -> Mapp
     is_list = len(schema.schema["properties"]) == 1
     if is_list and text.strip("`. \n").removeprefix("json").strip().casefold() in _NOTHING:
         return {name: [] for name in schema.schema["properties"]}
-    for repairing in (False, True) if not is_cut else ():
-        answer = _best(find_values(text, repairing=repairing), schema, form)
-        if answer is not None:
-            return answer
-    items = list(find_whole_items(text)) if is_list else []
-    if items and (answer := form.read(items, schema.schema)):
+    answer = None if is_cut else _best(text, schema, form)
+    if is_list and not (answer and any(answer.values())) and (items := list(find_whole_items(text))):
+        answer = form.read(items, schema.schema) or answer
+    if answer is not None:
         return answer
     raise ValueError(f"no JSON object of the form {schema.name}")
 
@@ -188,19 +186,22 @@ def read_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _best(values: Iterable[object], schema: JsonSchema, form: "_Form") -> Mapping[str, Any] | None:
-    """Return the object with the most fields of the schema, the last of several; else all items without one."""
-    best, most, items = None, 0, list[object]()
-    for value in values:
-        count, fields = _fields_of(value, schema.schema)
-        answer = form.read(fields, schema.schema) if count else None
-        if answer is not None and count >= most:
-            best, most = answer, count
-        elif not count:
-            items += cast("list[object]", value) if isinstance(value, list) else [value]
-    if best is None and items and len(schema.schema["properties"]) == 1:
-        return form.read(items, schema.schema)
-    return best
+def _best(text: str, schema: JsonSchema, form: "_Form") -> Mapping[str, Any] | None:
+    """Return the object with the most fields of the schema, the last of several. Items without an object count too."""
+    for repairing in (False, True):
+        best, most, items = None, 0, list[object]()
+        for value in find_values(text, repairing=repairing):
+            count, fields = _fields_of(value, schema.schema)
+            answer = form.read(fields, schema.schema) if count else None
+            if answer is not None and count >= most:
+                best, most, items = answer, count, []
+            elif not count:
+                items += cast("list[object]", value) if isinstance(value, list) else [value]
+        if items and len(schema.schema["properties"]) == 1 and not (best and any(best.values())):
+            best = form.read(items, schema.schema) or best
+        if best is not None:
+            return best
+    return None
 
 
 def _fields_of(value: object, schema: Mapping[str, Any], depth: int = 0) -> tuple[int, object]:
