@@ -1,12 +1,15 @@
 """Actions, their results, and the rules that keep tool calls valid in a request."""
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from bot.agent.model import TOOL_NAME, Image, ModelReply, PromptMessage, ToolCall, parse_object
+from bot.agent.loose_json import parse_object
+from bot.agent.model import TOOL_NAME, Image, ModelReply, PromptMessage, ToolCall
 from bot.errors import ModelRepliedNothing, ToolFailed
 from memory.history.ledger import LedgerFile
 
@@ -108,7 +111,8 @@ def parse_reply(
         spare = f"call{len(earlier):02d}{position:03d}"  # Mistral demands nine letters and digits
         call_id = _distinct_id(call.id, spare, taken)
         taken.add(call_id)
-        calls.append(_checked(replace(call, id=call_id, name=call.name.strip().removeprefix(_PREFIX)), tools))
+        named = replace(call, id=call_id, name=call.name.strip().removeprefix(_PREFIX))
+        calls.append(_checked(named, tools, is_cut=reply.finish_reason == "length"))
     return replace(reply, tool_calls=tuple(calls))
 
 
@@ -154,25 +158,19 @@ def _distinct_id(call_id: str, spare: str, taken: Collection[str]) -> str:
     return candidate
 
 
-def _checked(call: ToolCall, tools: Mapping[str, "Tool"]) -> ToolCall:
-    return replace(
-        call,
-        name=_sendable_name(call.name),
-        arguments=_sendable_arguments(call.arguments),
-        problem=call.problem or _problem(call, tools),
-    )
-
-
-def _problem(call: ToolCall, tools: Mapping[str, "Tool"]) -> str | None:
-    tool = tools.get(call.name)
-    if tool is None:
-        offered = ", ".join(sorted(tools)) or "none"
-        return f"There is no tool named {call.name[:64]!r}. The tools are: {offered}."
+def _checked(call: ToolCall, tools: Mapping[str, "Tool"], *, is_cut: bool) -> ToolCall:
+    """Return the call with valid JSON of one object as its arguments, and with its problem, if it has one."""
+    arguments, problem = "{}", None
     try:
-        tool.bind(call.arguments)
+        arguments = _sendable_arguments(call.arguments, is_cut=is_cut)
+        if call.name in tools:
+            tools[call.name].bind(arguments)
     except ToolFailed as error:
-        return str(error)
-    return None
+        problem = str(error)
+    if call.name not in tools:
+        offered = ", ".join(sorted(tools)) or "none"
+        problem = f"There is no tool named {call.name[:64]!r}. The tools are: {offered}."
+    return replace(call, name=_sendable_name(call.name), arguments=arguments, problem=problem)
 
 
 def _sendable_name(name: str) -> str:
@@ -180,12 +178,13 @@ def _sendable_name(name: str) -> str:
     return name if TOOL_NAME.fullmatch(name) else re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed"
 
 
-def _sendable_arguments(arguments: str) -> str:
-    """Return the arguments if they are a JSON object: some servers refuse other arguments in earlier calls."""
-    try:
-        return arguments if parse_object(arguments) else "{}"
-    except ToolFailed:
-        return "{}"
+def _sendable_arguments(arguments: str, *, is_cut: bool) -> str:
+    """Return the arguments as JSON of one object: some servers refuse others in earlier calls. Raises ToolFailed."""
+    value = parse_object(arguments, is_cut=is_cut)
+    with suppress(ValueError):
+        if json.loads(arguments) == value:
+            return arguments if value else "{}"
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _valid_id(call_id: str, taken: Collection[str], reserved: Collection[str]) -> str:

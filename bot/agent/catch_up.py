@@ -70,7 +70,9 @@ join those that belong together, with the numbers of all their messages.
 )
 
 CATCH_UP_SCHEMA = JsonSchema(
-    name="catch_up", schema=object_of(points=list_of(object_of(kind=TEXT, text=TEXT, messages=INTEGERS)))
+    name="catch_up",
+    schema=object_of(points=list_of(object_of(kind=TEXT, text=TEXT, messages=INTEGERS))),
+    needed=frozenset(["text", "messages"]),
 )
 
 

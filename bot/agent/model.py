@@ -5,9 +5,9 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NoReturn, Protocol, cast
+from typing import Any, Literal, Protocol
 
-from bot.errors import ModelRepliedNothing, TellUser, ToolFailed
+from bot.errors import ModelRepliedNothing, TellUser
 from memory.history.selectors import TokenCounter
 
 PromptRole = Literal["system", "user", "assistant", "tool"]
@@ -17,8 +17,6 @@ OnText = Callable[[str], Awaitable[None]]
 
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """The tool names that endpoints accept."""
-
-_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +129,8 @@ class JsonSchema:
 
     name: str
     schema: Mapping[str, Any]
+    # Fields without which an item of a list is left out. Other fields may be missing in an answer.
+    needed: frozenset[str] = frozenset()
 
 
 class JsonModel(Protocol):
@@ -198,25 +198,3 @@ class MeteredCall:
             completion_tokens=sum(map(self.meter.count, texts)),
             model=self.model,
         )
-
-
-def parse_object(text: str) -> dict[str, Any]:
-    """Return the JSON object in `text`, {} for a blank text and for `null`. Raises ToolFailed."""
-    if text.strip() in ("", "null"):
-        return {}
-    try:
-        value: object = json.loads(text, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
-        raise ToolFailed(f"The arguments are not valid JSON: {shorten(text)}") from error
-    if not isinstance(value, dict):
-        raise ToolFailed(f"The arguments must be one JSON object with named values, not {shorten(text)}")
-    return cast("dict[str, Any]", value)
-
-
-def shorten(text: str) -> str:
-    """Return the beginning of a text, for an error message."""
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")

@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, cast
 
+from bot.agent.loose_json import read_calls
 from bot.agent.model import ModelReply, ToolCall, Usage
 from bot.agent.openai_failures import Refusal
 from bot.agent.thoughts import AnswerText
@@ -70,12 +71,6 @@ _GROWING = frozenset(
 """Opaque texts that come in pieces. Others come whole, or again with each chunk."""
 
 _JSON_STARTS = ("{", "[{", "```json\n{", "```\n{")
-
-CUT_ARGUMENTS = (
-    "The arguments were cut off, because the reply reached the model's limit. Call again with less, or do "
-    "it in several calls."
-)
-TOO_LARGE = "The reply was too large, so this call did not run. Call again with less, or with fewer calls."
 
 
 class EventStream:
@@ -214,22 +209,33 @@ class StreamedReply:
         """Return the reply, or None if the stream was cut off before the model ended it.
 
         A finish reason or [DONE] ends a reply, and so does one of our limits. A call without an id has "";
-        `parse_reply` gives it one.
+        `parse_reply` gives it one. A model without calls may have written them as text.
         """
         reason = _common_word(self._finish_reason)
         if not (self.is_full or self._is_done or reason) or reason in _BROKEN:
             return None
-        calls = [self._whole_call(call) for call in self._calls]
-        if calls and (reason == "length" or self.is_full):
-            problem = TOO_LARGE if self.is_full else CUT_ARGUMENTS
-            calls[-1] = replace(calls[-1], problem=problem)
+        text, calls = self.text.text(), tuple(map(_whole_call, self._calls))
+        if not calls and self.offered:
+            text, calls = self._written_calls(text)
         return ModelReply(
-            text=self.text.text(),
-            tool_calls=tuple(calls),
+            text=text,
+            tool_calls=calls,
             usage=self._usage or Usage(),
             finish_reason="length" if self.is_full else reason,
             opaque=json.dumps(self._opaque) if self._opaque else "",
         )
+
+    def _written_calls(self, text: str) -> tuple[str, tuple[ToolCall, ...]]:
+        """Return the text without the calls in it, and the calls of tools that were offered."""
+        written = self.text.calls()
+        is_bare = not written and text.lstrip().startswith(_JSON_STARTS)
+        found = [call for part in ([text] if is_bare else written) for call in read_calls(part)]
+        calls = [
+            ToolCall(id="", name=name, arguments=arguments)
+            for name, arguments in found
+            if name in self.offered
+        ]
+        return "" if is_bare and calls else text, tuple(calls)
 
     def _add_text(self, text: str) -> bool:
         text = text[: self.longest_text - self.characters]
@@ -293,20 +299,21 @@ class StreamedReply:
         calls = reversed(self._calls)
         return next((call for call in calls if index is None or call.index == index), None)
 
-    def _whole_call(self, call: _PartialCall) -> ToolCall:
-        return ToolCall(
-            id=well_formed(call.id),
-            name=well_formed(call.name),
-            arguments=well_formed("".join(call.arguments)),
-            opaque=json.dumps(call.opaque) if call.opaque else "",
-        )
-
     def _add_opaque(self, fields: dict[str, Any], added: Mapping[str, Any]) -> None:
         """Merge a chunk's unknown fields, as far as there is room: later ones are dropped, texts are cut."""
         size = len(json.dumps(added))
         if self._opaque_bytes + size <= OPAQUE_BYTES:
             self._opaque_bytes += size
             _merge(fields, added)
+
+
+def _whole_call(call: _PartialCall) -> ToolCall:
+    return ToolCall(
+        id=well_formed(call.id),
+        name=well_formed(call.name),
+        arguments=well_formed("".join(call.arguments)),
+        opaque=json.dumps(call.opaque) if call.opaque else "",
+    )
 
 
 def _merge(fields: dict[str, Any], added: Mapping[str, Any]) -> None:

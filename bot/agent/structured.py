@@ -3,11 +3,13 @@
 import asyncio
 import json
 import math
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
-from bot.agent.model import JsonModel, JsonSchema, MeteredCall, PromptMessage, Usage
+from bot.agent.loose_json import find_values, find_whole_items
+from bot.agent.model import JsonModel, JsonSchema, MeteredCall, ModelReply, PromptMessage, Usage
 from bot.errors import PromptTooLong, TellUser
 from memory.errors import SummaryFailed
 from memory.history.selectors import TokenCounter
@@ -17,8 +19,22 @@ T = TypeVar("T")
 _MESSAGE_OVERHEAD = 4
 _REPLY_OVERHEAD = 3
 _HALVINGS = 2
-_OBJECTS_TRIED = 500
-"""Places at which the object of an answer may begin: prose and thoughts around it have braces too."""
+_WRAPPERS = 3
+"""Objects that may be around an answer."""
+_NOTHING = frozenset(["{}", "[]", "none", "null", "nothing", "no facts", "no new facts", "nothing to note"])
+"""Answers of weak models that have nothing for a list."""
+_OTHER_NAMES: Mapping[str, Sequence[str]] = {
+    # mem0ai/mem0#4224, #5176, vectorize-io/hindsight#1274
+    "statement": ("fact", "text", "memory", "content", "description"),
+    "messages": ("message", "lines", "line"),
+}
+"""Names that models give to fields, if the right ones are missing."""
+_NUMBERS = re.compile(r"\d+")
+_QUOTED_TOKENS = 200
+_UNREADABLE = (
+    "This is not the JSON object that was asked for, or it is broken. Answer again with that one JSON object and "
+    "nothing else."
+)
 
 TEXT: Mapping[str, Any] = {"type": "string"}
 NUMBER: Mapping[str, Any] = {"type": "number"}
@@ -50,7 +66,7 @@ class StructuredModel:
     """A JsonModel whose requests fit its window and whose answers have the requested form.
 
     All failures are SummaryFailed: errors of the model, no answer within `timeout_s` seconds, and a wrong answer.
-    An answer is wrong if it is cut or not of the requested form. Messages of errors quote nothing.
+    An answer that cannot be read is asked for once more at once. Messages of errors quote nothing.
     """
 
     model: JsonModel
@@ -66,7 +82,8 @@ class StructuredModel:
         answer_tokens: int,
         usages: list[Usage],
     ) -> Mapping[str, Any]:
-        """Return the answer; `usages` receives the usage of the call, also if it fails.
+        """Return the answer in exactly the form of `schema`; `usages` receives the usage of each call, also of a
+        failed one. A number may be a text, and None if it is missing.
 
         Raises SummaryFailed, with `is_too_long` if the request leaves no room for `answer_tokens`.
         """
@@ -75,23 +92,49 @@ class StructuredModel:
             raise SummaryFailed(
                 "There is more to read than the summary model takes at once.", is_too_long=True
             )
-        call = MeteredCall(model=self.model.name, prompt_tokens=tokens, meter=self.tokenizer, usages=usages)
         try:
             async with asyncio.timeout(self.timeout_s):
-                reply = await call.run(self.model.chat_json(messages, schema))
+                return await self._ask(
+                    messages, schema, room=self.context_window - answer_tokens, usages=usages
+                )
         except TimeoutError as error:
             raise SummaryFailed(f"The summary model gave no answer in {self.timeout_s:g} seconds.") from error
         except TellUser as error:
             raise SummaryFailed(str(error), is_too_long=isinstance(error, PromptTooLong)) from error
-        usages.append(reply.usage)
-        if reply.finish_reason == "length":
-            raise SummaryFailed("The summary model's answer was cut at its limit.")
-        try:
-            return parse_answer(reply.text, schema)
         except ValueError as error:
             raise SummaryFailed(
                 "The summary model's answer is not of the form that was asked for."
             ) from error
+
+    async def _ask(
+        self, messages: Sequence[PromptMessage], schema: JsonSchema, *, room: int, usages: list[Usage]
+    ) -> Mapping[str, Any]:
+        """Return the answer. One that cannot be read is asked for once more. Raises ValueError and TellUser errors."""
+        reply = await self._send(messages, schema, usages)
+        is_cut = reply.finish_reason == "length"
+        try:
+            return parse_answer(reply.text, schema, is_cut=is_cut)
+        except ValueError as error:
+            if is_cut:
+                raise SummaryFailed("The summary model's answer was cut at its limit.") from error
+        quoted = self.tokenizer.cut_middle(reply.text, _QUOTED_TOKENS)
+        again = [
+            *messages,
+            PromptMessage(role="assistant", text=quoted),
+            PromptMessage(role="user", text=_UNREADABLE),
+        ]
+        fits = quoted.strip() and self.count_request(again, schema) <= room
+        reply = await self._send(again if fits else messages, schema, usages)
+        return parse_answer(reply.text, schema, is_cut=reply.finish_reason == "length")
+
+    async def _send(
+        self, messages: Sequence[PromptMessage], schema: JsonSchema, usages: list[Usage]
+    ) -> ModelReply:
+        tokens = self.count_request(messages, schema)
+        call = MeteredCall(model=self.model.name, prompt_tokens=tokens, meter=self.tokenizer, usages=usages)
+        reply = await call.run(self.model.chat_json(messages, schema))
+        usages.append(reply.usage)
+        return reply
 
     def count_request(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> int:
         """Return the tokens of a request."""
@@ -113,18 +156,23 @@ async def ask_for_less(work: Callable[[int], Awaitable[T]]) -> T:
     return await work(2**_HALVINGS)
 
 
-def parse_answer(text: str, schema: JsonSchema) -> Mapping[str, Any]:
-    """Return the last JSON object of this schema in the text, and ignore unknown fields.
+def parse_answer(text: str, schema: JsonSchema, *, is_cut: bool = False) -> Mapping[str, Any]:
+    """Return the last JSON object of this schema in the text, in exactly its form. Raises ValueError without one.
 
-    Earlier objects are drafts of a model that thinks aloud. Raises ValueError without such an object.
+    Earlier objects are drafts of a model that thinks aloud. Weak models leave out fields, wrap the object, write a
+    list or one item in its place, or a text for a list: `_Form` reads all that, item by item. Of an answer without
+    an end only the whole items of a list count, and of one with several fields nothing.
     """
-    answer = None
-    for value in _objects_in(text):
-        if _conforms(value, schema.schema):
-            answer = cast("Mapping[str, Any]", value)
-    if answer is None:
-        raise ValueError(f"no JSON object of the form {schema.name}")
-    return answer
+    form = _Form(schema.needed)
+    is_list = len(schema.schema["properties"]) == 1
+    if is_list and text.strip("`. \n").removeprefix("json").strip().casefold() in _NOTHING:
+        return {name: [] for name in schema.schema["properties"]}
+    answer = None if is_cut else _best(text, schema, form)
+    if is_list and not (answer and any(answer.values())) and (items := list(find_whole_items(text))):
+        answer = form.read(items, schema.schema) or answer
+    if answer is not None:
+        return answer
+    raise ValueError(f"no JSON object of the form {schema.name}")
 
 
 def read_number(value: object) -> float | None:
@@ -138,33 +186,157 @@ def read_number(value: object) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _objects_in(text: str) -> Iterator[object]:
-    decoder = json.JSONDecoder()
-    at = text.find("{")
-    for _ in range(_OBJECTS_TRIED):
-        if at < 0:
-            return
-        try:
-            value, end = decoder.raw_decode(text, at)
-        except (ValueError, RecursionError):
-            end = at + 1
-        else:
-            yield value
-        at = text.find("{", end)
+def _best(text: str, schema: JsonSchema, form: "_Form") -> Mapping[str, Any] | None:
+    """Return the object with the most fields of the schema, the last of several. Items without an object count too."""
+    for repairing in (False, True):
+        best, most, items = None, 0, list[object]()
+        for value in find_values(text, repairing=repairing):
+            count, fields = _fields_of(value, schema.schema)
+            answer = form.read(fields, schema.schema) if count else None
+            if answer is not None and count >= most:
+                best, most, items = answer, count, []
+            elif not count:
+                items += cast("list[object]", value) if isinstance(value, list) else [value]
+        if items and len(schema.schema["properties"]) == 1 and not (best and any(best.values())):
+            best = form.read(items, schema.schema) or best
+        if best is not None:
+            return best
+    return None
 
 
-def _conforms(value: object, schema: Mapping[str, Any]) -> bool:
-    kind = schema["type"]
-    if kind == "string":
-        return isinstance(value, str)
-    if kind in ("number", "integer"):
-        return isinstance(value, int | float | str) and not isinstance(value, bool)
-    if kind == "array":
-        return isinstance(value, list) and all(
-            _conforms(item, schema["items"]) for item in cast("list[object]", value)
-        )
+def _fields_of(value: object, schema: Mapping[str, Any], depth: int = 0) -> tuple[int, object]:
+    """Return how many fields of the schema an object has, and the object; also one that is wrapped in others.
+
+    Models name the wrapper as they like (vectorize-io/hindsight#3028): it is an object with one container.
+    """
     if not isinstance(value, dict):
-        return False
-    fields = cast("dict[str, object]", value)
-    properties = cast("Mapping[str, Mapping[str, Any]]", schema["properties"])
-    return all(name in fields and _conforms(fields[name], inner) for name, inner in properties.items())
+        return 0, value
+    fields = _named(cast("dict[str, object]", value))
+    count = sum(name in fields for name in schema["properties"])
+    is_list = len(schema["properties"]) == 1
+    inner = [each for each in map(_decoded, fields.values()) if _parts(each)]
+    if count or len(inner) != 1 or depth == _WRAPPERS or (is_list and _is_item(fields, schema)):
+        return count, fields
+    is_object = isinstance(inner[0], dict)
+    if is_object and not (is_list and _is_item(_named(_parts(inner[0])), schema)):
+        return _fields_of(inner[0], schema, depth + 1)
+    return int(is_list), [inner[0]] if is_object else inner[0]
+
+
+def _is_item(fields: Mapping[str, object], schema: Mapping[str, Any]) -> bool:
+    """Return True for an item of the only list of a schema."""
+    item = next(iter(schema["properties"].values())).get("items", {})
+    return any(name in fields for name in item.get("properties", ()))
+
+
+def _parts(value: object) -> dict[str, object]:
+    """Return the fields of an object or the places of a list, {} for anything else."""
+    if isinstance(value, list):
+        return {str(place): each for place, each in enumerate(cast("list[object]", value))}
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
+
+
+def _named(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the fields by names as schemas write them."""
+    return {name.strip().casefold().replace(" ", "_"): each for name, each in fields.items()}
+
+
+def _decoded(value: object) -> object:
+    """Return the list or object that a text encodes (langchain-ai/langchain-aws#1221), else the value."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        return next(iter(find_values(value, repairing=False)), value)
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """Brings values into the form of a schema. Bad items are left out, and missing fields are "", [] or None."""
+
+    needed: frozenset[str]
+
+    def read(self, value: object, schema: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the answer; None if its only list has items, but none of them is usable."""
+        ((name, inner), *others) = schema["properties"].items()
+        if not others:
+            given = isinstance(value, dict)
+            listed: object = cast("dict[str, object]", value).get(name) if given else value
+            if listed is not None and self._fit(listed, inner) is None:
+                return None
+        return self._fit(value, schema)
+
+    def _fit(self, value: object, schema: Mapping[str, Any]) -> Any:
+        """Return the value in the form of the schema, as near as it comes; None if it is no such value."""
+        match schema["type"]:
+            case "string":
+                return _text_of(value)
+            case "array":
+                return self._items(value, schema["items"])
+            case "object":
+                return self._object(value, schema["properties"])
+            case _:
+                return value if isinstance(value, int | float | str) and not isinstance(value, bool) else None
+
+    def _object(self, value: object, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, Any] | None:
+        fitted: dict[str, Any] = {}
+        fields = _fields(value, properties)
+        for name, inner in properties.items():
+            fitted[name] = self._fit(fields.get(name), inner)
+            if fitted[name] is None:
+                if name in self.needed:
+                    return None
+                fitted[name] = self._missing(inner)
+        return fitted
+
+    def _missing(self, schema: Mapping[str, Any]) -> Any:
+        match schema["type"]:
+            case "string":
+                return ""
+            case "array":
+                return []
+            case "object":
+                return {name: self._missing(inner) for name, inner in schema["properties"].items()}
+            case _:
+                return None
+
+    def _items(self, value: object, schema: Mapping[str, Any]) -> list[Any] | None:
+        """Return the usable items; None if there are only others."""
+        if value is None:
+            return None
+        listed = _listed(_decoded(value), schema)
+        items = [each for each in (self._fit(each, schema) for each in listed) if each is not None]
+        return items if items or not listed else None
+
+
+def _fields(value: object, properties: Mapping[str, Mapping[str, Any]]) -> dict[str, object]:
+    """Return the fields of an object. A text in its place is its last text, and a list is its first list."""
+    if isinstance(value, dict):
+        fields = _named(cast("dict[str, object]", value))
+        for name, others in _OTHER_NAMES.items():
+            if name in properties and name not in fields:
+                fields[name] = next((fields[each] for each in others if each in fields), None)
+        return fields
+    kind = "array" if isinstance(value, list) else "string"
+    names = [name for name, inner in properties.items() if inner["type"] == kind]
+    return {names[0 if kind == "array" else -1]: value} if names and value is not None else {}
+
+
+def _listed(value: object, schema: Mapping[str, Any]) -> list[object]:
+    """Return the items of a list. A single one may stand in its place, and numbers in one text."""
+    if isinstance(value, list):
+        return cast("list[object]", value)
+    if isinstance(value, str) and schema["type"] == "integer":
+        return list(_NUMBERS.findall(value))
+    if isinstance(value, dict) and schema["type"] == "object":
+        fields = _named(cast("dict[str, object]", value))
+        if not any(name in fields for name in schema["properties"]):
+            return list(fields.values())
+    return [value] if value != "" else []
+
+
+def _text_of(value: object) -> str | None:
+    """Return a text, a number in digits, or the texts of a list or an object in one; None for anything else."""
+    if isinstance(value, dict):
+        value = list(cast("dict[str, object]", value).values())
+    if isinstance(value, list):
+        return " ".join(filter(None, map(_text_of, cast("list[object]", value))))
+    return None if value is None or isinstance(value, bool) else str(value)

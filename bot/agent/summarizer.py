@@ -70,12 +70,14 @@ SUMMARY_SCHEMA = JsonSchema(
         artifacts=_ARTIFACTS,
         next=TEXT,
     ),
+    needed=frozenset(["fact", "id"]),
 )
 """The form of a summary: the fields of row I4."""
 
 DIGEST_SCHEMA = JsonSchema(
     name="run_digest",
     schema=object_of(done=TEXTS, found=TEXTS, artifacts=_ARTIFACTS, left=TEXT),
+    needed=frozenset(["id"]),
 )
 
 

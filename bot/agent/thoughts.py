@@ -112,10 +112,6 @@ class AnswerText:
         numbers = dict.fromkeys(call for _, call in self._pieces if call)
         return ["".join([text for text, call in self._pieces if call == number]) for number in numbers]
 
-    def show_calls(self) -> None:
-        """Make text of what looked like calls."""
-        self._pieces = [(text, 0) for text, _ in self._pieces]
-
     def _read(self, *, is_final: bool) -> None:
         at, is_waiting = 0, False
         while at < len(self._rest) and not is_waiting:

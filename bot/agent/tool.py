@@ -12,9 +12,11 @@ import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 from pydantic.errors import PydanticUserError
 
+from bot.agent.argument_types import fit_arguments
 from bot.agent.context import RANKS, AgentContext, Caller, Place, Role
 from bot.agent.daemon_thread import call_in_daemon_thread
-from bot.agent.model import TOOL_NAME, ToolSpec, parse_object, shorten
+from bot.agent.loose_json import parse_object, shorten
+from bot.agent.model import TOOL_NAME, ToolSpec
 from bot.agent.tool_output import render_output
 from bot.errors import ToolFailed, TurnEnded
 from memory.errors import MemoryFailure, RecallUnavailable
@@ -76,7 +78,7 @@ class ToolArguments:
     def check(self, sent: Mapping[str, object]) -> dict[str, Any]:
         """Return the keyword arguments of a call. Raises ToolFailed in words that help the model."""
         try:
-            checked = self.model.model_validate(dict(sent))
+            checked = self.model.model_validate(fit_arguments(sent, self.schema))
         except ValidationError as error:
             raise ToolFailed("Wrong arguments. " + _in_plain_words(error)) from error
         fields = ((name, _field_name(number)) for number, name in enumerate(self.names))

@@ -16,7 +16,8 @@ from bot.agent.context import (
     note_step,
 )
 from bot.agent.files import MOST_FILES, CheckedFile, file_id
-from bot.agent.model import ToolCall, parse_object
+from bot.agent.loose_json import parse_object
+from bot.agent.model import ToolCall
 from bot.agent.team import Agent, Team, is_transfer, parse_handover
 from bot.agent.tool import Tool, permitted
 from bot.agent.tool_output import Attached, Illustrated, Quoting, cut_middle, keep_if_large

@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import structlog
 
+from bot.agent.argument_types import fit_arguments
 from bot.agent.mcp_servers import McpServer
 from bot.agent.model import ToolSpec
 from bot.agent.tool import Tool
@@ -37,11 +38,14 @@ class McpStatus:
     error: str = ""
 
 
-class _AnyArguments:
-    """Passes the arguments as they are. The server checks them."""
+@dataclass(frozen=True, slots=True)
+class _SchemaArguments:
+    """Passes the arguments in the types of the tool's schema. The server checks them."""
+
+    schema: Mapping[str, Any]
 
     def check(self, sent: Mapping[str, object]) -> dict[str, Any]:
-        return {"arguments": dict(sent)}
+        return {"arguments": fit_arguments(sent, self.schema)}
 
 
 def read_tools(server: McpServer, listed: Sequence[object], call: Call) -> dict[str, Tool]:
@@ -84,7 +88,7 @@ def _read_tool(
             name=tool_name(server.name, name), description=text[:_LONGEST_DESCRIPTION], parameters=schema
         ),
         function=call,
-        arguments=_AnyArguments(),
+        arguments=_SchemaArguments(schema),
         takes_context=False,
         timeout_s=server.table.timeout_s,
         is_repeatable=claims.get("readOnlyHint") is True or claims.get("idempotentHint") is True,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.agent.model import ModelReply, ToolCall, Usage
-from bot.agent.openai_stream import CALLS, CUT_ARGUMENTS, OPAQUE_BYTES, TOO_LARGE, StreamedReply, error_in
+from bot.agent.openai_stream import CALLS, OPAQUE_BYTES, StreamedReply, error_in
 
 
 def delta(finish_reason: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -170,15 +170,6 @@ def test_the_old_field_for_one_call_is_read() -> None:
     assert [(call.name, call.arguments) for call in reply.tool_calls] == [("add", "{}")]
 
 
-def test_a_call_that_the_limit_cut_off_does_not_run() -> None:
-    call = part(0, "c1", name="add", arguments='{"a": 1')
-
-    reply = ended(delta(tool_calls=[call]), delta("length"))
-
-    assert reply is not None
-    assert [each.problem for each in reply.tool_calls] == [CUT_ARGUMENTS]
-
-
 def test_more_calls_than_a_reply_may_have_end_it() -> None:
     calls = [part(number, f"c{number}", name="add", arguments="{}") for number in range(2_000)]
 
@@ -186,7 +177,7 @@ def test_more_calls_than_a_reply_may_have_end_it() -> None:
 
     assert reply is not None
     assert len(reply.tool_calls) == CALLS
-    assert reply.tool_calls[-1].problem == TOO_LARGE
+    assert reply.finish_reason == "length"
 
 
 def test_a_text_and_arguments_have_a_longest_size() -> None:
@@ -201,7 +192,7 @@ def test_a_text_and_arguments_have_a_longest_size() -> None:
     assert (len(reply.text), reply.finish_reason) == (100, "length")
     assert long is not None
     assert len(long.tool_calls[0].arguments) == 256 * 1024
-    assert long.tool_calls[0].problem == TOO_LARGE
+    assert long.finish_reason == "length"
 
 
 def test_unknown_fields_of_message_and_call_are_kept_and_growing_texts_joined() -> None:

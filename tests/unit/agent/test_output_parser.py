@@ -18,6 +18,10 @@ from examples.demo_tools import add, upper
 from memory.codec import dump_json, parse_json
 from tests.unit.agent.kit import asks, call, says
 
+CUT = (
+    "The arguments were cut off before their end, so nothing was done. Call the tool again with complete JSON; "
+    "if they are long, with shorter arguments."
+)
 TOOLS = {tool.name: tool for tool in (Tool.from_function(add), Tool.from_function(upper))}
 
 
@@ -60,11 +64,18 @@ def test_m13_an_unknown_tool_is_answered_with_the_known_names() -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ('{"a": 1', 'The arguments are not valid JSON: {"a": 1'),
+        ('{"a": 1', CUT),
         ("[1, 2]", "The arguments must be one JSON object with named values, not [1, 2]"),
         ('"1, 2"', 'The arguments must be one JSON object with named values, not "1, 2"'),
         ('{"a": NaN, "b": 1}', 'The arguments are not valid JSON: {"a": NaN, "b": 1}'),
-        ("[" * 100_000, "The arguments are not valid JSON: " + "[" * 80 + "…"),
+        ("[" * 100_000, CUT),
+        ('{"a": 1, "b": 2}' + " " * 2**18, "The arguments are too long: 262160 characters, at most 262144."),
+        ('{"a":' * 90 + "1" + "}" * 90, "The arguments are not valid JSON: " + '{"a":' * 16 + "…"),
+        ('{"a": 1, "b": }', 'The arguments are not valid JSON: {"a": 1, "b": }'),
+        (
+            '{"a": 1, "b": 2}{"a": 1, "b": 3}',
+            "The arguments hold different JSON objects. Make one call for each of them.",
+        ),
         ("", "Wrong arguments. a: Field required; b: Field required"),
         ("null", "Wrong arguments. a: Field required; b: Field required"),
     ],

@@ -112,8 +112,6 @@ def test_a_call_that_is_written_as_text_is_set_apart(call: str, size: int) -> No
 
     assert answer.text() == "I will add.\n"
     assert answer.calls() == [call]
-    answer.show_calls()
-    assert answer.text() == f"I will add.\n{call}"
 
 
 @given(st.text(alphabet="<>/think `\n.[]|ab"), st.integers(1, 9))

@@ -1,0 +1,52 @@
+"""Statements that tell a secret, and those that only look like one."""
+
+import pytest
+
+from bot.agent.secret_patterns import holds_secret
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "The API key is sk-proj-" + "aB3_" * 6,
+        "Ben's token: ghp_" + "a1" * 18,
+        "AKIA" + "ABCD1234" * 2 + " is Anna's",
+        "-----BEGIN OPENSSH PRIVATE KEY----- b3Bl",
+        "Her bot is 123456789:" + "AAHdq-9_" * 4 + "abc",
+        "The session is eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2ln",
+        "The database is postgres://admin:s3cret@db:5432/x",
+        "Anna pays with 4111 1111 1111 1111.",
+        "Anna pays with 5500-0000-0000-0004",
+        "Anna's password is hunter2.",
+        "The password for the Wi-Fi is “Sunny2024”.",
+        "Ben's one-time code is 482913",
+        "Annas Passwort lautet geheim123.",
+        "La contraseña de Ana es gato2024",
+        "A senha do Wi-Fi é casa1234",
+        "Пароль Анны: qwerty12",
+        "Пароль от Wi-Fi — kot12345",
+        "رمز عبور آنا: abc12345",
+    ],
+)
+def test_a_statement_with_a_secret_is_found(statement: str) -> None:
+    assert holds_secret(statement)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "Anna's password is too short.",
+        "Anna changed her password 2 times in 2024.",
+        "Anna keeps her passwords in 1Password.",
+        "Anna's password manager is 1Password.",
+        "Ben takes a risk-based-approach-to-everything.",
+        "Ben's phone number is +351 912 345 678.",
+        "Ben's IBAN is DE89 3704 0044 0532 0130 00",
+        "Anna's order has the number 1234567890123456.",
+        "Ben forgot his PIN on 3 May 2024.",
+        "La clave es dormir 8 horas",
+        "Commit 3f786850e387550fdab836ed7e6dc881de23001b broke it",
+    ],
+)
+def test_a_plain_statement_is_kept(statement: str) -> None:
+    assert not holds_secret(statement)
