@@ -120,7 +120,7 @@ def test_doctor_names_problems_and_advice_but_no_secret(
     ran = console("doctor", "--json")
     assert ran.status == 1
     failed = {check["name"]: check for check in ran.document["checks"] if check["level"] == "fail"}
-    assert set(failed) == {"agent", "store", "index", "embedder", "model", "telegram", "webhook"}
+    assert set(failed) == {"agent", "store", "index", "model", "telegram", "webhook"}
     assert failed["store"]["says"] == "REDIS_URL: Redis cannot be reached (ConnectionError)"
     assert all(check["fix"] for check in failed.values())
     assert "hunter" not in ran.out + ran.err
