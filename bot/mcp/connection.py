@@ -102,9 +102,9 @@ class McpConnection:
         async with self._slots:
             try:
                 result = await self._request(tool, arguments)
+            except ToolFailed:
+                raise
             except Exception as error:
-                if isinstance(error, ToolFailed):
-                    raise
                 if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
                     raise ToolFailed(self._hide(f"{name} refused the call: {error.message}")) from error
                 lost = (
@@ -116,30 +116,26 @@ class McpConnection:
             raise ToolFailed(self._hide(f"{tool} failed: {output}"))
         return output
 
-    async def _request(self, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    async def _request(
+        self, tool: str, arguments: Mapping[str, Any], *, is_again: bool = False
+    ) -> dict[str, Any]:
         """Send the call, and once more in a new session if the server has lost ours. Then it has not run the call."""
-        dispatcher = await self._dispatcher_of_now()
-        try:
-            return await self._send(dispatcher, tool, arguments)
-        except MCPError as error:
-            if error.code != LOST_SESSION:
-                raise
-        await self._renew(dispatcher)
-        return await self._send(await self._dispatcher_of_now(), tool, arguments)
-
-    async def _dispatcher_of_now(self) -> Dispatcher:
         await self._open().wait()
-        if self._dispatcher is None:
-            raise self._unavailable()
+        dispatcher = self._dispatcher
+        if dispatcher is None:
+            raise _unavailable(self._server)
         self._received = 0  # quick calls are no flood
-        return self._dispatcher
-
-    async def _send(self, dispatcher: Dispatcher, tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         call = dispatcher.send_raw_request("tools/call", {"name": tool, "arguments": dict(arguments)})
         request = asyncio.create_task(call, name=f"mcp-call-{self._server.name}")
         self._requests.add(request)
         request.add_done_callback(self._requests.discard)
-        return await request
+        try:
+            return await request
+        except MCPError as error:
+            if is_again or error.code != LOST_SESSION:
+                raise
+        await self._renew(dispatcher)
+        return await self._request(tool, arguments, is_again=True)
 
     async def _renew(self, lost: Dispatcher) -> None:
         """End the connection whose session is lost, so that the next need opens one. The tools stay.
@@ -160,14 +156,11 @@ class McpConnection:
         """Return the event that ends the opening. Raises ToolFailed during the pause after a failure."""
         if self._owner is None or self._owner.done():
             if self._clock() < self._retry_at:
-                raise self._unavailable()
+                raise _unavailable(self._server)
             self._opened = asyncio.Event()
             self._began = self._clock()
             self._owner = asyncio.create_task(self._own(), name=f"mcp-{self._server.name}")
         return self._opened
-
-    def _unavailable(self) -> ToolFailed:
-        return ToolFailed(f"The tools of {self._server.name} are not available now. Try again later.")
 
     async def _own(self) -> None:
         """Open, keep and close the connection. The transports of the SDK demand one task for all three."""
@@ -249,6 +242,10 @@ class McpConnection:
     def _hide(self, text: str) -> str:
         """Return a text of the server, shortened and without the values of our secrets."""
         return cut_middle(mask(text, self._server.secrets), at_most=_LONGEST_ERROR)
+
+
+def _unavailable(server: McpServer) -> ToolFailed:
+    return ToolFailed(f"The tools of {server.name} are not available now. Try again later.")
 
 
 def _describe(error: BaseException) -> str:

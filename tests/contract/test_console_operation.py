@@ -13,6 +13,7 @@ from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, remember, settings_in
 from tests.contract.simulator_rig import served_simulator
+from tests.scripted_embeddings import Embeddings
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import empty, text, unauthorized
 from tests.stores import hold_open
@@ -193,6 +194,23 @@ def test_doctor_requests_a_tiny_completion(console: ConsoleRig, monkeypatch: pyt
     assert "OPENAI_API_KEY" in answers[1]["fix"]
     assert (embedder["level"], embedder["says"].partition(",")[0]) == ("ok", "some-embedder")
     assert (request["model"], len(request["messages"])) == ("scripted", 1)
+
+
+def test_doctor_quotes_an_embedding_endpoint_that_fails_and_does_not_fail_itself(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = Embeddings(odd=lambda _: (200, {"error": {"message": "sk-hunter4 may not embed " + 300 * "x"}}))
+    with hold_open(scripted_openai([text("hello")], embeddings=odd)) as endpoint:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "some-embedder")
+        ran = console("doctor", "--json")
+    embedder = _check(ran.document, "embedder")
+    assert (ran.status, embedder["level"]) == (0, "warn")
+    assert "*** may not embed x" in embedder["says"]
+    assert embedder["says"].endswith("Recall uses words only until it answers.")
+    assert len(embedder["says"]) < 350
+    assert "hunter4" not in ran.out + ran.err
 
 
 def test_doctor_sees_another_program_on_our_port(

@@ -9,7 +9,6 @@ from bot.mcp.connection import McpConnection
 from tests.contract.test_mcp_connections import CONTEXT, read, wait_until
 from tests.odd_mcp import OddMcp, serving_odd
 
-
 pytestmark = pytest.mark.slow
 
 

@@ -134,7 +134,7 @@ async def test_a_text_that_is_too_long_counts_by_its_beginning(odd: Odd) -> None
     assert [len(sent.body["input"]) for sent in server.embedding_requests[before:]] == [2]
 
 
-REFUSED = {
+REFUSED: dict[str, tuple[int, object, type[EmbeddingError]]] = {
     "wrong key": (
         401,
         message(f"Incorrect API key provided: {KEY}", code="invalid_api_key"),

@@ -27,7 +27,10 @@ OTHERS = (
 
 
 def answer(status: int, body: object) -> dict[str, Any]:
-    return {"odd": lambda _: (status, body)}
+    def odd(_: object) -> tuple[int, object]:
+        return status, body
+
+    return {"odd": odd}
 
 
 ODD: dict[str, dict[str, Any]] = {

@@ -54,7 +54,8 @@ _TOO_LARGE = re.compile(
 )
 """A refusal that speaks of a size: of the list, or of one text."""
 _OPTION = re.compile(
-    r"encoding|format|param|field|argument|propert|unsupported|unknown|unrecognized|extra|not (supported|allowed|permitted)",
+    r"encoding|format|param|field|argument|propert|unsupported|unknown|unrecognized|extra|"
+    r"not (supported|allowed|permitted)",
     re.IGNORECASE,
 )
 """A refusal that may mean `encoding_format`. SiliconFlow's names no parameter (HKUDS/DeepTutor#652)."""
