@@ -19,8 +19,8 @@ from memory.recall.lexicon.analyser import analyse_question
 from memory.recall.lexicon.analysis import RECIPE
 from memory.recall.recall import Recall
 from memory.recall.reindex import Reindexer
-from memory.recall.space_follower import SpaceFollower, SpaceRegister, has_our_terms
-from memory.recall.spaces import LAYOUT, Space, SpaceDescription, SpacesRecord, collection_name
+from memory.recall.space_follower import AskSpace, SpaceFollower, SpaceRegister, has_our_terms
+from memory.recall.spaces import LAYOUT, Source, Space, SpaceDescription, SpacesRecord, collection_name
 from memory.redis.client import RedisClient
 
 if TYPE_CHECKING:
@@ -100,13 +100,17 @@ async def open_memory_stores(
     *,
     partitions: int,
 ) -> MemoryStores:
-    """Open the embedder and put it together with the open clients.
-
-    Raises EmbeddingError if an endpoint does not answer and nothing tells the size of its vectors.
-    """
+    """Put the open clients together with recall. No endpoint is asked: the reindexer does that, see SpaceFollower."""
     record = await _register(redis, partitions).load()
-    embedder = await open_embedder(config, stack, record=record)
-    stores = assemble_stores(redis, qdrant, config, stack, embedder=embedder, partitions=partitions)
+    if config.is_embedded:
+        embedder, ask_space = _open_embedded(config), None
+        ours = _describe_space(embedder, "embedded")
+        own = _space_in(qdrant, ours, embedder)
+    else:
+        ask_space = partial(_ask_space, config, qdrant, stack)
+        ours, own = await _stand_in(config, qdrant, stack, record)
+    first = (ours, own)
+    stores = _assemble(redis, qdrant, config, stack, first=first, ask_space=ask_space, partitions=partitions)
     await stores.reindexer.follow()
     return stores
 
@@ -121,29 +125,9 @@ def assemble_stores(
     partitions: int,
 ) -> MemoryStores:
     """Put open clients and an open embedder together; the stack closes embedders of former spaces."""
-    from memory.recall.qdrant.index import QdrantFormerCollections
-
-    ours = _describe_space(config, embedder)
-    follower = SpaceFollower(
-        _register(redis, partitions),
-        ours=ours,
-        own=_space_in(qdrant, ours, embedder),
-        open_space=partial(_open_former_space, config, qdrant, stack),
-        clock=time.monotonic,
-    )
-    return MemoryStores(
-        redis=redis,
-        history=RedisHistory(redis),
-        recall=Recall(follower.spaces),
-        reindexer=Reindexer(
-            redis,
-            follower=follower,
-            collections=QdrantFormerCollections(qdrant),
-            partitions=partitions,
-            clock=time.time,
-        ),
-        partitions=partitions,
-    )
+    ours = _describe_space(embedder, "embedded" if config.is_embedded else "endpoint")
+    first = (ours, _space_in(qdrant, ours, embedder))
+    return _assemble(redis, qdrant, config, stack, first=first, ask_space=None, partitions=partitions)
 
 
 def build_indexers(
@@ -164,17 +148,14 @@ def build_indexers(
     ]
 
 
-async def open_embedder(
-    config: EmbedderConfig, stack: AsyncExitStack, *, record: SpacesRecord | None = None
-) -> Embedder | None:
+async def open_embedder(config: EmbedderConfig, stack: AsyncExitStack) -> Embedder | None:
     """Open the embedder until the stack closes; None if the embedded model is not installed: recall goes by words.
 
-    Raises EmbeddingError if an endpoint does not answer and neither we nor the record know the size of its vectors.
+    An endpoint is asked for the size of its vectors. Raises EmbeddingError if it does not answer.
     """
     if config.is_embedded:
         return _open_embedded(config)
-    last_dimension = _last_dimension(config, record)
-    return await _open_endpoint(config, config.model, stack, last_dimension=last_dimension)
+    return await _open_endpoint(config, config.model, stack)
 
 
 async def warm_up(config: EmbedderConfig) -> None:
@@ -204,15 +185,73 @@ def _register(redis: RedisClient, partitions: int) -> SpaceRegister:
     return SpaceRegister(redis, partitions=partitions, clock=time.time)
 
 
-def _last_dimension(config: EmbedderConfig, record: SpacesRecord | None) -> int | None:
-    """Return the dimension that the model had when it was last used, or None."""
-    for description in (record.target, record.serving) if record else ():
-        if description is not None and description.source == "endpoint" and description.model == config.model:
-            return description.dimension
-    return None
+def _assemble(
+    redis: RedisClient,
+    qdrant: "Qdrant",
+    config: EmbedderConfig,
+    stack: AsyncExitStack,
+    *,
+    first: tuple[SpaceDescription, Space],
+    ask_space: AskSpace | None,
+    partitions: int,
+) -> MemoryStores:
+    from memory.recall.qdrant.index import QdrantFormerCollections
+
+    ours, own = first
+    follower = SpaceFollower(
+        _register(redis, partitions),
+        ours=ours,
+        own=own,
+        open_space=partial(_open_former_space, config, qdrant, stack),
+        clock=time.monotonic,
+        ask_space=ask_space,
+    )
+    return MemoryStores(
+        redis=redis,
+        history=RedisHistory(redis),
+        recall=Recall(follower.spaces),
+        reindexer=Reindexer(
+            redis,
+            follower=follower,
+            collections=QdrantFormerCollections(qdrant),
+            partitions=partitions,
+            clock=time.time,
+        ),
+        partitions=partitions,
+    )
 
 
-def _describe_space(config: EmbedderConfig, embedder: Embedder | None) -> SpaceDescription:
+async def _stand_in(
+    config: EmbedderConfig, qdrant: "Qdrant", stack: AsyncExitStack, record: SpacesRecord | None
+) -> tuple[SpaceDescription, Space]:
+    """Return the space of this process until its endpoint has answered.
+
+    That is the model's own space if its size is known: from the record, or for a first start from the model's name.
+    Otherwise it is the space that other processes write, which is worth more than words alone.
+    """
+    from memory.recall.embedders.openai import known_dimension
+
+    last, dimension = record.destination if record else None, None
+    if last is None:
+        dimension = known_dimension(config.model)
+    elif last.source == "endpoint" and last.model == config.model:
+        dimension = last.dimension
+    elif last.layout == LAYOUT and has_our_terms(last):
+        return last, await _open_former_space(config, qdrant, stack, last)
+    embedder = await _open_endpoint(config, config.model, stack, dimension=dimension) if dimension else None
+    ours = _describe_space(embedder, "endpoint")
+    return ours, _space_in(qdrant, ours, embedder)
+
+
+async def _ask_space(
+    config: EmbedderConfig, qdrant: "Qdrant", stack: AsyncExitStack
+) -> tuple[SpaceDescription, Space]:
+    embedder = await _open_endpoint(config, config.model, stack)
+    ours = _describe_space(embedder, "endpoint")
+    return ours, _space_in(qdrant, ours, embedder)
+
+
+def _describe_space(embedder: Embedder | None, source: Source) -> SpaceDescription:
     identity = embedder.identity if embedder else WORDS_ALONE
     return SpaceDescription(
         collection=collection_name(identity),
@@ -221,7 +260,7 @@ def _describe_space(config: EmbedderConfig, embedder: Embedder | None) -> SpaceD
         version=identity.version,
         recipe=RECIPE,
         layout=LAYOUT,
-        source="embedded" if config.is_embedded else "endpoint",
+        source=source if embedder else "embedded",
     )
 
 
@@ -258,15 +297,20 @@ async def _open_former_embedder(
         return _open_embedded(config)
     if not config.has_endpoint:
         return None
-    return await _open_endpoint(config, description.model, stack)
+    # A space with other terms is only searched if its embedder answers, so that one is asked.
+    dimension = description.dimension if has_our_terms(description) else None
+    return await _open_endpoint(config, description.model, stack, dimension=dimension)
 
 
 async def _open_endpoint(
-    config: EmbedderConfig, model: str, stack: AsyncExitStack, *, last_dimension: int | None = None
+    config: EmbedderConfig, model: str, stack: AsyncExitStack, *, dimension: int | None = None
 ) -> Embedder:
+    """Open a model of the endpoint, which is asked for an unknown dimension. Raises EmbeddingError."""
     from memory.recall.embedders.openai import EmbeddingEndpoint, open_openai_embedder
 
-    endpoint = EmbeddingEndpoint(model=model, api_key=config.api_key, base_url=config.base_url)
-    embedder = await open_openai_embedder(endpoint, last_dimension=last_dimension)
+    endpoint = EmbeddingEndpoint(
+        model=model, api_key=config.api_key, base_url=config.base_url, dimension=dimension
+    )
+    embedder = await open_openai_embedder(endpoint, is_asked=dimension is None)
     stack.push_async_callback(embedder.close)
     return embedder

@@ -7,7 +7,7 @@ import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from simulator.offline_model.wire import rough_tokens
@@ -24,13 +24,16 @@ class Embeddings:
 
     vectors of `dimension`, `delay_s` before each response, and failures. "nan" sends vectors of NaN,
     "null" and "nan_text" send null and "NaN" in place of numbers. `gate` may return an event that the
-    response to these texts waits for.
+    response to these texts waits for. `odd` may return a status and a body to send in place of vectors.
+    `same` names words with the meaning of another word.
     """
 
     dimension: int = 64
     failure: EmbeddingFailure | None = None
     delay_s: float = 0.0
     gate: Callable[[Sequence[str]], asyncio.Event | None] | None = None
+    odd: Callable[[Mapping[str, Any]], tuple[int, object] | None] | None = None
+    same: Mapping[str, str] = field(default_factory=dict[str, str])
 
     async def wait(self, body: Mapping[str, Any]) -> None:
         """Return when it is time to answer this request."""
@@ -40,14 +43,14 @@ class Embeddings:
         await asyncio.sleep(self.delay_s)
 
 
-def vector_of(text: str, dimension: int) -> list[float]:
+def vector_of(text: str, dimension: int, same: Mapping[str, str]) -> list[float]:
     """Return a hashed bag of words of length 1.
 
     Equal texts have equal vectors, texts with shared words near ones.
     """
     vector = [0.0] * dimension
     for word in re.findall(r"\w+", text.casefold()):
-        digest = hashlib.sha256(word.encode()).digest()
+        digest = hashlib.sha256(same.get(word, word).encode()).digest()
         sign = 1.0 if digest[8] % 2 else -1.0
         vector[int.from_bytes(digest[:8]) % dimension] += sign
     length = math.sqrt(sum(value * value for value in vector))
@@ -74,7 +77,7 @@ def embeddings_body(body: Mapping[str, Any], behaviour: Embeddings) -> dict[str,
     dimension = int(body.get("dimensions") or behaviour.dimension)
     if behaviour.failure == "wrong_dimension":
         dimension += 1
-    vectors = [_encoded(vector_of(text, dimension), body, behaviour) for text in texts]
+    vectors = [_encoded(vector_of(text, dimension, behaviour.same), body, behaviour) for text in texts]
     data = [{"object": "embedding", "index": at, "embedding": vector} for at, vector in enumerate(vectors)]
     tokens = sum(rough_tokens(text) for text in texts)
     usage = {"prompt_tokens": tokens, "total_tokens": tokens}

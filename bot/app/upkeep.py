@@ -18,6 +18,7 @@ from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult, FactExtractor
 from memory.facts.queue import FactQueue
+from memory.recall.embedders.embedder import EmbeddingError
 from memory.recall.indexer import Indexer, IndexResult
 from memory.recall.reindex import Reindexer, ReindexState
 from memory.redis.client import RedisClient
@@ -66,16 +67,35 @@ async def repeat(step: Callable[[], Awaitable[float]], retry: Callable[[Exceptio
 async def index_forever(indexer: Indexer) -> None:
     """Index forever. Back off while the index or the embedder fails; try each second while the store fails."""
 
-    async def index() -> float:
-        result = await indexer.step()
-        metrics.INDEXED.inc(result.indexed)
-        metrics.REINDEXED.inc(result.reindexed)
-        return index_pause_s(result)
-
     def retry(error: Exception) -> bool | float:
         return isinstance(error, RecallUnavailable) or (isinstance(error, MemoryFailure) and 1.0)
 
-    await repeat(index, retry)
+    await repeat(_Indexing(indexer).step, retry)
+
+
+class _Indexing:
+    """Steps of an indexer. New messages do not wait for the next try of a failing embedder to be found by words."""
+
+    def __init__(self, indexer: Indexer) -> None:
+        self._indexer = indexer
+        self._pause_s = FIRST_PAUSE_S
+        self._resume_at = 0.0
+
+    async def step(self) -> float:
+        if time.monotonic() < self._resume_at:
+            await self._indexer.index_by_words()
+            return INDEX_PAUSE_S
+        try:
+            result = await self._indexer.step()
+        except EmbeddingError as failure:
+            log.info("indexing_waits_for_embedder", reason=str(failure), retry_in_s=self._pause_s)
+            self._resume_at = time.monotonic() + self._pause_s
+            self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+            return 0
+        self._pause_s = FIRST_PAUSE_S
+        metrics.INDEXED.inc(result.indexed)
+        metrics.REINDEXED.inc(result.reindexed)
+        return index_pause_s(result)
 
 
 def index_pause_s(result: IndexResult) -> float:

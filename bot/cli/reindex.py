@@ -75,6 +75,7 @@ async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> i
     from memory.recall.spaces import is_same
 
     async with open_stores(settings) as stores:
+        await stores.reindexer.learn()  # no space is built for an endpoint that does not answer
         record = await stores.reindexer.claim(is_forced=is_forced)
         former, target = record.serving, record.target
         if target is None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterable, Callable, Mapping
+from contextlib import suppress
 from time import monotonic
 from typing import Any, cast
 
@@ -21,7 +22,7 @@ from bot.agent.tool_output import cut_middle
 from bot.errors import ToolFailed
 from bot.mcp.results import read_result
 from bot.mcp.tools import McpStatus, read_tools
-from bot.mcp.transports import McpServerFailed, Received, open_streams
+from bot.mcp.transports import LOST_SESSION, McpServerFailed, Received, open_streams
 from bot.observe.logs import mask
 
 FIRST_LIST_S = 10.0
@@ -35,6 +36,9 @@ _FIRST_PAUSE_S, _LONGEST_PAUSE_S = 2.0, 300.0
 _STEADY_S = 60.0
 _FLOOD, _FLOOD_S = 1_000, 10.0
 _CLOSING_S = 5.0
+_REFUSALS_S = 1.0
+_SHORT_OUTAGE = 3
+"""Failures in a row after which the tools of a server that has worked are withdrawn."""
 _LONGEST_ERROR = 2_000
 
 Dispatcher = JSONRPCDispatcher[TransportContext]
@@ -63,6 +67,10 @@ class McpConnection:
         self._error = ""
         self._pause_s = _FIRST_PAUSE_S
         self._retry_at = 0.0
+        # Failures until the tools are withdrawn.
+        self._failures_left = 0
+        self._requests: set[asyncio.Task[dict[str, Any]]] = set()
+        self._renewing = asyncio.Lock()
 
     def status(self) -> McpStatus:
         """Return the state of the connection."""
@@ -70,13 +78,15 @@ class McpConnection:
         return McpStatus(name=self._server.name, tools=names, latency_s=self._latency_s, error=self._error)
 
     async def list_tools(self) -> Mapping[str, Tool]:
-        """Return the tools by the server's names for them. Waits FIRST_LIST_S from the start of the connection."""
-        try:
+        """Return the tools by the server's names for them. Waits FIRST_LIST_S from the start of the first connection.
+
+        During a short outage these are the tools of before.
+        """
+        with suppress(ToolFailed, TimeoutError):
             opened = self._open()
-            async with asyncio.timeout(max(self._began + FIRST_LIST_S - self._clock(), 0.0)):
-                await opened.wait()
-        except (ToolFailed, TimeoutError):
-            return {}
+            if not self._tools:
+                async with asyncio.timeout(max(self._began + FIRST_LIST_S - self._clock(), 0.0)):
+                    await opened.wait()
         return self._tools
 
     async def close(self) -> None:
@@ -90,14 +100,10 @@ class McpConnection:
         """Call a tool. Raises ToolFailed. Tool.call has the time-out."""
         name = self._server.name
         async with self._slots:
-            await self._open().wait()
-            if self._dispatcher is None:
-                raise self._unavailable()
-            self._received = 0  # quick calls are no flood
             try:
-                result = await self._dispatcher.send_raw_request(
-                    "tools/call", {"name": tool, "arguments": dict(arguments)}
-                )
+                result = await self._request(tool, arguments)
+            except ToolFailed:
+                raise
             except Exception as error:
                 if isinstance(error, MCPError) and error.code != CONNECTION_CLOSED:
                     raise ToolFailed(self._hide(f"{name} refused the call: {error.message}")) from error
@@ -110,18 +116,51 @@ class McpConnection:
             raise ToolFailed(self._hide(f"{tool} failed: {output}"))
         return output
 
+    async def _request(
+        self, tool: str, arguments: Mapping[str, Any], *, is_again: bool = False
+    ) -> dict[str, Any]:
+        """Send the call, and once more in a new session if the server has lost ours. Then it has not run the call."""
+        await self._open().wait()
+        dispatcher = self._dispatcher
+        if dispatcher is None:
+            raise _unavailable(self._server)
+        self._received = 0  # quick calls are no flood
+        call = dispatcher.send_raw_request("tools/call", {"name": tool, "arguments": dict(arguments)})
+        request = asyncio.create_task(call, name=f"mcp-call-{self._server.name}")
+        self._requests.add(request)
+        request.add_done_callback(self._requests.discard)
+        try:
+            return await request
+        except MCPError as error:
+            if is_again or error.code != LOST_SESSION:
+                raise
+        await self._renew(dispatcher)
+        return await self._request(tool, arguments, is_again=True)
+
+    async def _renew(self, lost: Dispatcher) -> None:
+        """End the connection whose session is lost, so that the next need opens one. The tools stay.
+
+        Other calls get a moment for their own refusals: without one, nobody knows their outcome.
+        """
+        async with self._renewing:
+            if self._dispatcher is not lost or self._owner is None:
+                return
+            if self._requests:
+                await asyncio.wait(self._requests, timeout=_REFUSALS_S)
+            log.info("mcp_session_lost", server=self._server.name)
+            self._failures_left = _SHORT_OUTAGE
+            self._owner.cancel()
+            await asyncio.wait([self._owner], timeout=_CLOSING_S)
+
     def _open(self) -> asyncio.Event:
         """Return the event that ends the opening. Raises ToolFailed during the pause after a failure."""
         if self._owner is None or self._owner.done():
             if self._clock() < self._retry_at:
-                raise self._unavailable()
+                raise _unavailable(self._server)
             self._opened = asyncio.Event()
             self._began = self._clock()
             self._owner = asyncio.create_task(self._own(), name=f"mcp-{self._server.name}")
         return self._opened
-
-    def _unavailable(self) -> ToolFailed:
-        return ToolFailed(f"The tools of {self._server.name} are not available now. Try again later.")
 
     async def _own(self) -> None:
         """Open, keep and close the connection. The transports of the SDK demand one task for all three."""
@@ -130,7 +169,7 @@ class McpConnection:
         except Exception as error:  # noqa: BLE001 - a server may cause any error; the next need tries again
             self._note_failure(error)
         finally:
-            self._dispatcher, self._tools = None, {}
+            self._dispatcher = None
             self._opened.set()
 
     async def _keep(self) -> None:
@@ -188,10 +227,14 @@ class McpConnection:
             self._changed.set()
 
     def _note_failure(self, error: BaseException) -> None:
-        """Set the time of the next attempt. The pause doubles, except after a steady connection."""
+        """Set the time of the next attempt: at once after a steady connection, then after a pause that doubles."""
+        self._failures_left -= 1
         if self._dispatcher is not None and self._clock() - self._began > _STEADY_S:
-            self._pause_s = _FIRST_PAUSE_S
-        pause, self._pause_s = self._pause_s, min(2 * self._pause_s, _LONGEST_PAUSE_S)
+            self._pause_s, self._failures_left = 0.0, _SHORT_OUTAGE
+        if self._failures_left <= 0:
+            self._tools = {}
+        pause = self._pause_s
+        self._pause_s = min(max(2 * pause, _FIRST_PAUSE_S), _LONGEST_PAUSE_S)
         self._retry_at = self._clock() + pause
         self._error = self._hide(_describe(error))
         log.warning("mcp_server_failed", server=self._server.name, error=self._error, retry_s=pause)
@@ -199,6 +242,10 @@ class McpConnection:
     def _hide(self, text: str) -> str:
         """Return a text of the server, shortened and without the values of our secrets."""
         return cut_middle(mask(text, self._server.secrets), at_most=_LONGEST_ERROR)
+
+
+def _unavailable(server: McpServer) -> ToolFailed:
+    return ToolFailed(f"The tools of {server.name} are not available now. Try again later.")
 
 
 def _describe(error: BaseException) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 from asyncio import StreamReader, StreamWriter
 from asyncio.subprocess import DEVNULL, PIPE, Process, create_subprocess_exec
@@ -28,6 +29,16 @@ _SLOWEST_WRITE_S = 10.0
 _CONNECT_S = 10.0
 _GONE = (401, 403, 404, 502, 503, 504)
 """HTTP statuses that end the connection. Any other error ends its call."""
+LOST_SESSION = -33_404
+"""Our code of a JSON-RPC error: the server does not know the session any more, so it has not run the request."""
+_SESSION_HEADER = "mcp-session-id"
+_SESSION = re.compile(r"session|not initiali[sz]ed", re.IGNORECASE)
+"""Words about a lost session. The specification demands 404, but the TypeScript SDK's examples answer 400
+(modelcontextprotocol/typescript-sdk#1476), and the Rust SDK 401 (modelcontextprotocol/rust-sdk#559).
+"""
+_WRONG_ARGUMENTS = re.compile(r'"code"\s*:\s*-3260[12]\b')
+"""A refusal of one call, whose argument may be a session of the tool's own."""
+_LONGEST_REFUSAL = 500
 _GUARD = "read _; sleep 1; kill -9 0"
 """Ends the process group of a server after its input. Its input ends with this process, however that dies."""
 _ENDS_AT: ContextVar[float | None] = ContextVar("_ENDS_AT", default=None)
@@ -158,15 +169,34 @@ class _Client(httpx2.AsyncClient):
         fault = ""
         if response.headers.get("content-encoding", "identity") != "identity":
             fault = "It packs its answers, although nobody asked for that."
+        elif words := await _lost_session(request, response, ends_at):
+            error = {"code": LOST_SESSION, "message": words}
+            return httpx2.Response(400, json={"jsonrpc": "2.0", "id": None, "error": error}, request=request)
         if request.method == "POST" and response.status_code in _GONE:
             fault = f"It answered with the HTTP status {response.status_code}."
         if fault:
             await response.aclose()
             raise McpServerFailed(fault)
-        if ends_at is not None:
+        if ends_at is not None and not response.is_stream_consumed:
             stream = cast("httpx2.AsyncByteStream", response.stream)
             response.stream = _Bounded(stream, ends_at=ends_at)
         return response
+
+
+async def _lost_session(request: httpx2.Request, response: httpx2.Response, ends_at: float | None) -> str:
+    """Return the server's words if it refuses the request because it does not know the session, or ""."""
+    status = response.status_code
+    if request.method != "POST" or _SESSION_HEADER not in request.headers or not 400 <= status < 500:
+        return ""
+    stream = cast("httpx2.AsyncByteStream", response.stream)
+    response.stream = _Bounded(stream, ends_at=ends_at or 0.0)
+    try:
+        text = (await response.aread()).decode(errors="replace")
+    except httpx2.StreamError:
+        text = ""
+    await response.aclose()
+    is_lost = status == 404 or _SESSION.search(text)
+    return text[:_LONGEST_REFUSAL] or "404" if is_lost and not _WRONG_ARGUMENTS.search(text) else ""
 
 
 class _Bounded(httpx2.AsyncByteStream):

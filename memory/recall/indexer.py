@@ -9,7 +9,7 @@ from memory.errors import CommandRefused, RecallUnavailable
 from memory.history.message import is_indexed
 from memory.history.store import CurrentMessages
 from memory.keys import ContextRef, partition_key
-from memory.recall.embedders.embedder import EmbeddingUnavailable
+from memory.recall.embedders.embedder import EmbeddingError, EmbeddingUnavailable
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space
 from memory.redis.client import RedisClient
@@ -125,11 +125,15 @@ class Indexer:
         self._recall = recall
         self._partition = partition
         self._consumer = consumer
+        self._read_as_consumer = ("XREADGROUP", "GROUP", GROUP, consumer, "COUNT")
         self._block_ms = block_ms
         self._abandoned_after_ms = abandoned_after_ms
         self._failures = 0
         self._steps_to_look_back = 0
         self._erasures_from = "-"
+        # The entries of a step that failed by the embedder, and the ids of those that words find already.
+        self._late: Sequence[_Entry] = ()
+        self._by_words: set[str] = set()
 
     async def step(self) -> IndexResult:
         """Do a batch of work, or wait up to `block_ms` for some. Erasures come first: they need no embedder.
@@ -145,9 +149,19 @@ class Indexer:
         erased = await self._erase(batch)
         await self._finish(batch.erasing, ())
         spaces = self._recall.spaces.active
-        findable, late = await self._index(batch, spaces)
+        try:
+            findable, late = await self._index(batch, spaces)
+        except EmbeddingError as failure:
+            self._failures += isinstance(failure, EmbeddingUnavailable)
+            self._late = entries
+            raise
+        self._failures = 0
         await self._finish(batch.indexing, spaces)
-        if entries:
+        self._by_words.clear()
+        is_behind = (
+            bool(entries) and entries[0].is_repeated and len(entries) >= BATCH
+        )  # look back again at once
+        if entries and not is_behind:
             self._steps_to_look_back = (look_back_in or LOOK_BACK_EVERY) - 1
         return IndexResult(
             indexed=len(findable),
@@ -156,6 +170,26 @@ class Indexer:
             skipped=len(batch.index) - len(findable) + batch.unknown,
             is_full=len(entries) >= BATCH,
         )
+
+    async def index_by_words(self) -> None:
+        """Make messages findable by words after `step` has raised an EmbeddingError. It gives them vectors later.
+
+        Raises StoreUnavailable and RecallUnavailable.
+        """
+        entries, self._late = self._late, ()
+        while self._recall.spaces.takes_work and (entries or (entries := await self._read_new(BATCH))):
+            batch = _sort(entries, self._partition)
+            await self._erase(batch)
+            await self._finish(batch.erasing, ())
+            await self._write_words(entries, self._recall.spaces.active)
+            entries = ()
+
+    async def _write_words(self, entries: Sequence[_Entry], spaces: Sequence[Space]) -> None:
+        """Write messages without vectors, once in an outage. Those of a walk wait: nobody searches their space yet."""
+        late = [each for each in entries if each.id not in self._by_words and not each.fields.get("space")]
+        without = replace(spaces[-1], embedder=None)
+        await self._index(_sort(late, self._partition), (*spaces[:-1], without))
+        self._by_words.update(each.id for each in late)
 
     async def leave(self) -> None:
         """Remove this consumer from the group, unless entries are in its name. Raises StoreUnavailable."""
@@ -183,21 +217,25 @@ class Indexer:
     async def _read(self, *, is_looking_back: bool) -> list[_Entry]:
         """Read new entries, and before them our unfinished and abandoned ones if we look back."""
         key = partition_key(self._partition, "work")
-        ours = ("XREADGROUP", "GROUP", GROUP, self._consumer, "COUNT")
         entries: list[_Entry] = []
         if is_looking_back:
             takeover = ("XAUTOCLAIM", key, GROUP, self._consumer, self._abandoned_after_ms, "0-0")
             _, reply = await self._redis.calls(
-                [(*takeover, "COUNT", BATCH, "JUSTID"), (*ours, BATCH, "STREAMS", key, "0")]
+                [
+                    (*takeover, "COUNT", BATCH, "JUSTID"),
+                    (*self._read_as_consumer, BATCH, "STREAMS", key, "0"),
+                ]
             )
             entries = [replace(entry, is_repeated=True) for entry in _entries_of_stream(reply)]
         room = BATCH - len(entries)
         if room == 0:
             return entries + await self._erasures_behind()
-        waiting = () if entries else ("BLOCK", self._block_ms)
-        return entries + _entries_of_stream(
-            await self._redis.call(*ours, room, *waiting, "STREAMS", key, ">")
-        )
+        return entries + await self._read_new(room, *(() if entries else ("BLOCK", self._block_ms)))
+
+    async def _read_new(self, count: int, *waiting: str | int) -> list[_Entry]:
+        key = partition_key(self._partition, "work")
+        reply = await self._redis.call(*self._read_as_consumer, count, *waiting, "STREAMS", key, ">")
+        return _entries_of_stream(reply)
 
     async def _erasures_behind(self) -> list[_Entry]:
         """Return the erasures of the next page behind a full batch.
@@ -261,12 +299,7 @@ class Indexer:
             if not targets:
                 continue
             is_patient = self._failures < PATIENT_FAILURES
-            try:
-                await self._recall.index(list(chosen.values()), spaces=targets, is_patient=is_patient)
-            except EmbeddingUnavailable:
-                self._failures += 1
-                raise
-            self._failures = 0
+            await self._recall.index(list(chosen.values()), spaces=targets, is_patient=is_patient)
             findable |= chosen.keys()
         return findable
 

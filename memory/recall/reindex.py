@@ -109,6 +109,10 @@ class Reindexer:
         """Direct all messages into our space, see SpaceFollower.claim. Call this before the first step."""
         return await self._follower.claim(is_forced=is_forced)
 
+    async def learn(self) -> None:
+        """Ask our endpoint for the size of its vectors, see SpaceFollower.learn. Raises EmbeddingError."""
+        await self._follower.learn()
+
     async def follow(self) -> None:
         """Search and write the spaces that the record names. Raises StoreUnavailable."""
         await self._follower.refresh()
@@ -118,6 +122,7 @@ class Reindexer:
 
         Raises StoreUnavailable and StoreFull, and RecallUnavailable if former collections cannot be erased.
         """
+        await self._follower.learn_when_due()
         record = await self._follower.refresh()
         if record is None:
             return "idle"

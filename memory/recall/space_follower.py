@@ -1,12 +1,13 @@
 """The record of the spaces in Redis, and a process that follows its changes."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import structlog
 
 from memory.codec import dump_json, parse_json
 from memory.keys import Key, global_key, partition_key
-from memory.recall.embedders.embedder import PROBE
+from memory.recall.embedders.embedder import PROBE, EmbeddingError, EmbeddingUnavailable
 from memory.recall.spaces import (
     LAYOUT,
     Space,
@@ -25,8 +26,15 @@ log = structlog.get_logger()
 REOPEN_AFTER_S = 30.0
 """Pause before another try to open an embedder."""
 
+FIRST_ANSWER_S = 2.0
+"""Time for the first answer of an endpoint. Messages wait for it, then they are indexed by words."""
+ASK_AFTER_S, ASK_AT_LEAST_EVERY_S = 1.0, 60.0
+"""Pause before the second question to an endpoint, which doubles, and the longest pause."""
+
 OpenSpace = Callable[[SpaceDescription], Awaitable[Space]]
 """Opens a space of other settings. Its embedder is None if it cannot be opened here and now."""
+AskSpace = Callable[[], Awaitable[tuple[SpaceDescription, Space]]]
+"""Asks the endpoint of our settings for the size of its vectors, and opens their space. Raises EmbeddingError."""
 
 
 @lua_script("memory.redis.scripts")
@@ -73,7 +81,8 @@ class SpaceRegister:
 class SpaceFollower:
     """Decides which spaces this process searches and writes. `refresh` updates `spaces` in place.
 
-    A process takes no work before it has claimed its own space.
+    A process takes no work before it has claimed its own space. With `ask_space` this is a stand-in until the endpoint
+    has answered: the last known space of its model, the space of all others, or words alone.
     """
 
     def __init__(
@@ -84,8 +93,13 @@ class SpaceFollower:
         own: Space,
         open_space: OpenSpace,
         clock: Callable[[], float],
+        ask_space: AskSpace | None = None,
     ) -> None:
         self._own = own
+        # None when the endpoint has answered.
+        self._ask_space = ask_space
+        self._ask_at = 0.0
+        self._ask_after_s = ASK_AFTER_S
         self._open_space = open_space
         self._clock = clock
         self._opened: dict[str, Space] = {}
@@ -96,15 +110,54 @@ class SpaceFollower:
         self.ours = ours
         self.spaces = Spaces(serving=own, takes_work=False)
 
+    async def learn(self) -> None:
+        """Ask our endpoint for the size of its vectors, unless it has answered. Its space becomes ours.
+
+        Raises EmbeddingError if it does not answer.
+        """
+        if self._ask_space is not None:
+            self.ours, self._own = await self._ask_space()
+            self._ask_space = None
+
+    async def learn_when_due(self) -> None:
+        """Ask again after a pause, and claim the space of the answer. Raises StoreUnavailable and StoreFull."""
+        if self._ask_space is None or not self._has_claimed or self._clock() < self._ask_at:
+            return
+        await self._try_to_learn()
+        if self._ask_space is None:
+            log.info("embedding_endpoint_answers", space=self.ours.collection)
+            await self.claim()
+
+    async def _try_to_learn(self, limit_s: float | None = None) -> None:
+        """Ask once. The first failure is logged."""
+        try:
+            async with asyncio.timeout(limit_s):
+                await self.learn()
+            return
+        except TimeoutError:
+            failure = EmbeddingUnavailable(f"the embedding endpoint did not answer within {limit_s:g} s")
+        except EmbeddingError as error:
+            failure = error
+        if self._ask_at == 0.0:
+            log.warning(
+                "embedding_endpoint_waits",
+                reason=str(failure),
+                said=failure.words,
+                hint="messages are found by their words; they get vectors as soon as it answers",
+            )
+        self._ask_at = self._clock() + self._ask_after_s
+        self._ask_after_s = min(2 * self._ask_after_s, ASK_AT_LEAST_EVERY_S)
+
     async def claim(self, *, is_forced: bool = False) -> SpacesRecord:
-        """Direct all messages into our space, and follow the record.
+        """Direct all messages into our space, and follow the record. An endpoint is asked first.
 
         Raises StoreUnavailable and StoreFull. If this changes the space, a broken embedder raises an EmbeddingError
         and claims nothing. Otherwise one process with wrong settings would stop the indexing of all others.
         """
+        await self._try_to_learn(FIRST_ANSWER_S)
         before = await self.register.load()
         is_change = before is not None and (is_forced or not is_same(before.destination, self.ours))
-        if is_change and self._own.embedder is not None:
+        if is_change and self._own.embedder is not None and self._ask_space is None:
             await self._own.embedder.embed([PROBE])
         record = await self.register.claim(self.ours, is_forced=is_forced)
         self._has_claimed = True

@@ -13,6 +13,7 @@ from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, remember, settings_in
 from tests.contract.simulator_rig import served_simulator
+from tests.scripted_embeddings import Embeddings
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import Failure, Reply, empty, text, unauthorized
 from tests.stores import hold_open
@@ -121,7 +122,7 @@ def test_doctor_names_problems_and_advice_but_no_secret(
     ran = console("doctor", "--json")
     assert ran.status == 1
     failed = {check["name"]: check for check in ran.document["checks"] if check["level"] == "fail"}
-    assert set(failed) == {"agent", "store", "index", "embedder", "model", "telegram", "webhook"}
+    assert set(failed) == {"agent", "store", "index", "model", "telegram", "webhook"}
     assert failed["store"]["says"] == "REDIS_URL: Redis cannot be reached (ConnectionError)"
     assert all(check["fix"] for check in failed.values())
     assert "hunter" not in ran.out + ran.err
@@ -210,6 +211,23 @@ def test_doctor_says_what_an_endpoint_refuses(console: ConsoleRig, monkeypatch: 
     assert answer["level"] == "warn"
     assert "but only without tools" in answer["says"]
     assert "choose a model that can call tools" in answer["fix"]
+
+
+def test_doctor_quotes_an_embedding_endpoint_that_fails_and_does_not_fail_itself(
+    console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    odd = Embeddings(odd=lambda _: (200, {"error": {"message": "sk-hunter4 may not embed " + 300 * "x"}}))
+    with hold_open(scripted_openai([text("hello")], embeddings=odd)) as endpoint:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
+        monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
+        monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "some-embedder")
+        ran = console("doctor", "--json")
+    embedder = _check(ran.document, "embedder")
+    assert (ran.status, embedder["level"]) == (0, "warn")
+    assert "*** may not embed x" in embedder["says"]
+    assert embedder["says"].endswith("Recall uses words only until it answers.")
+    assert len(embedder["says"]) < 350
+    assert "hunter4" not in ran.out + ran.err
 
 
 def test_doctor_sees_another_program_on_our_port(

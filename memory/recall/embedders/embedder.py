@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from memory.errors import RecallUnavailable
 
@@ -56,8 +56,17 @@ class Embedder(Protocol):
         ...
 
 
+RefusalSubject = Literal["", "size", "option"]
+"""The part of a request that was refused, if another request may avoid it."""
+
+
 class EmbeddingError(RecallUnavailable):
-    """The texts were not embedded."""
+    """The texts were not embedded.
+
+    `words` is what an endpoint said, which may repeat a text. Show it only where PROBE was embedded.
+    """
+
+    words = ""
 
 
 class EmbeddingUnavailable(EmbeddingError):
@@ -70,6 +79,10 @@ class EmbeddingUnavailable(EmbeddingError):
 
 class EmbeddingRefused(EmbeddingError):
     """The embedder will never answer this call: a wrong key, an unknown model, missing files."""
+
+    def __init__(self, message: str | None = None, *, subject: RefusalSubject = "") -> None:
+        super().__init__(message)
+        self.subject = subject
 
 
 class EmbeddingInvalid(EmbeddingError):
