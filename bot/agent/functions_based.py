@@ -2,19 +2,20 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import structlog
 
 from bot.agent.actions import Action, parse_reply
 from bot.agent.context import AgentContext, Caller, Role
+from bot.agent.filtered import answer_without_refused
 from bot.agent.mcp_servers import McpTools
 from bot.agent.mcp_toolset import McpToolset, fit_tools
 from bot.agent.model import ChatModel, MeteredCall, ModelReply, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
 from bot.agent.tool import Tool, permitted
-from bot.errors import ModelRepliedNothing, PromptTooLong
+from bot.errors import ModelFiltered, ModelRepliedNothing, PromptTooLong
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.errors import RecallUnavailable
@@ -158,7 +159,7 @@ class FunctionsBasedAgent:
         recent = await self.select_recent(context)
         recalled = await self.recall(context, prompt, recent)
         unselected = 0
-        if conversation.count_uncovered is not None:
+        if conversation.count_uncovered is not None and not thinking.is_window_refused:
             selected = {each.id for each in (*recent, *prompt) if each.sequence is not None}
             unselected = max(0, await conversation.count_uncovered() - len(selected))
         ledger = conversation.ledger if self.shows_ledger else ()
@@ -184,6 +185,8 @@ class FunctionsBasedAgent:
     async def select_recent(self, context: AgentContext) -> list[Message]:
         """Return the window that the selector chooses from the messages without a summary."""
         conversation = context.conversation
+        if context.thinking.is_window_refused:
+            return []
         selector = self.message_selector
         if conversation.is_window_short and self.fallback_selector is not None:
             selector = self.fallback_selector
@@ -231,6 +234,14 @@ class FunctionsBasedAgent:
         return memories
 
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
+        """Return the model's reply to these parts, without a part that its filter refuses."""
+        ask = partial(self._ask, context)
+        try:
+            return await ask(parts)
+        except ModelFiltered:
+            return await answer_without_refused(parts, context, ask)
+
+    async def _ask(self, context: AgentContext, parts: PromptParts) -> ModelReply:
         """Return the model's reply to these parts, made to fit, and append the record of each request.
 
         If the endpoint finds the prompt too long, retry once with half of its tokens.

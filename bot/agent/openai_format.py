@@ -8,8 +8,10 @@ from email.utils import parsedate_to_datetime
 from typing import Any, cast
 
 from bot.agent.model import Image, JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
+from bot.agent.refusals import is_filtered
 from bot.errors import (
     ModelBarred,
+    ModelFiltered,
     ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
@@ -273,6 +275,8 @@ def failure_of(status: int | None, *, code: str, text: str) -> TellUser:
         return ModelBarred("The model endpoint refuses the key (HTTP 401)")
     if _is_model_missing(status, code, text):
         return ModelMissing(f"The model endpoint does not have the model (HTTP {status or 'none'})")
+    if is_filtered(status, code, text):
+        return ModelFiltered(f"The model endpoint's filter refused the prompt (HTTP {status or 'none'})")
     if status == 413 or _is_prompt_too_long(status, code, text):
         return PromptTooLong()
     if status is None:

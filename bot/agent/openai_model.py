@@ -22,8 +22,10 @@ from bot.agent.openai_format import (
     request_body,
     retry_after_s,
 )
+from bot.agent.refusals import blocks_prompt, is_filter_reason
 from bot.errors import (
     ModelBarred,
+    ModelFiltered,
     ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
@@ -179,8 +181,8 @@ class OpenAIModel:
     ) -> ModelReply:
         """Return one reply; see `ChatModel.chat`.
 
-        Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred, ModelMissing), PromptTooLong or
-        ModelRepliedNothing.
+        Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred, ModelMissing,
+        ModelFiltered), PromptTooLong or ModelRepliedNothing.
         """
         sees = self.sees
         try:
@@ -255,6 +257,8 @@ class OpenAIModel:
         options = {"stream_options": {"include_usage": True}} if self._asks_for_usage else {}
         async with aclosing(self._chunks({**body, **options})) as chunks:
             async for chunk in chunks:
+                if blocks_prompt(chunk):
+                    raise ModelFiltered
                 text = streamed.add(chunk)
                 if text and on_text is not None:
                     await on_text(text)
@@ -262,7 +266,7 @@ class OpenAIModel:
         if reply is None:
             raise ModelUnavailable("The model's reply was cut off")
         if not reply.text.strip() and not reply.tool_calls:
-            raise ModelRepliedNothing
+            raise ModelFiltered if is_filter_reason(reply.finish_reason) else ModelRepliedNothing
         return reply
 
     async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any]]:

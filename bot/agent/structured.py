@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 from bot.agent.model import JsonModel, JsonSchema, MeteredCall, PromptMessage, Usage
-from bot.errors import PromptTooLong, TellUser
+from bot.errors import ModelFiltered, PromptTooLong, TellUser
 from memory.errors import SummaryFailed
 from memory.history.selectors import TokenCounter
 
@@ -17,6 +17,8 @@ T = TypeVar("T")
 _MESSAGE_OVERHEAD = 4
 _REPLY_OVERHEAD = 3
 _HALVINGS = 2
+SMALLEST_SHARE = 2**_HALVINGS
+"""The last divisor that `ask_for_less` tries."""
 _OBJECTS_TRIED = 500
 """Places at which the object of an answer may begin: prose and thoughts around it have braces too."""
 
@@ -82,7 +84,11 @@ class StructuredModel:
         except TimeoutError as error:
             raise SummaryFailed(f"The summary model gave no answer in {self.timeout_s:g} seconds.") from error
         except TellUser as error:
-            raise SummaryFailed(str(error), is_too_long=isinstance(error, PromptTooLong)) from error
+            raise SummaryFailed(
+                str(error),
+                is_too_long=isinstance(error, PromptTooLong),
+                is_filtered=isinstance(error, ModelFiltered),
+            ) from error
         usages.append(reply.usage)
         if reply.finish_reason == "length":
             raise SummaryFailed("The summary model's answer was cut at its limit.")
@@ -100,7 +106,7 @@ class StructuredModel:
 
 
 async def ask_for_less(work: Callable[[int], Awaitable[T]]) -> T:
-    """Return the result of `work(1)`, or of `work(2)` or `work(4)` if its requests were too long.
+    """Return the result of `work(1)`, or of `work(2)` or `work(4)` if its requests were too long or filtered.
 
     The argument says by what to divide the room of a request. Raises SummaryFailed.
     """
@@ -110,7 +116,7 @@ async def ask_for_less(work: Callable[[int], Awaitable[T]]) -> T:
         except SummaryFailed as failure:
             if not failure.is_too_long:
                 raise
-    return await work(2**_HALVINGS)
+    return await work(SMALLEST_SHARE)
 
 
 def parse_answer(text: str, schema: JsonSchema) -> Mapping[str, Any]:

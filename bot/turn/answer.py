@@ -1,6 +1,6 @@
 """Answers a question with the agent: read its files, run the agent, show the text as it grows, stop if asked to."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import uuid4
 
@@ -10,12 +10,12 @@ from bot.agent.context import AgentContext, Conversation, Journal
 from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
 from bot.agent.team import Team
-from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
+from bot.errors import DeadlinePassed, ModelFiltered, ModelMissing, TellUser, TurnRestarted, TurnStopped
 from bot.model_choices import chosen_model
 from bot.transport.gating import WHY_BUTTON, BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.telegram_api import Button
-from bot.transport.texts import failure_text
+from bot.transport.texts import failure_text, refused_text
 from bot.transport.updates import IncomingMessage, context_keys
 from bot.turn.answer_receipt import AnswerReceipt, make_receipt
 from bot.turn.batch import dump_stop, is_stopped
@@ -38,7 +38,7 @@ from memory.errors import Forgotten
 from memory.facts.context_facts import ContextFacts
 from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts
-from memory.history.buffered import BufferedHistory
+from memory.history.buffered import BufferedHistory, strip_quotes
 from memory.history.ledger import LedgerFile
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
@@ -126,6 +126,13 @@ class Conversations:
             now = history.snapshot
             return now.conversation_count + len(history.pending) - now.summary_state.covered_count
 
+        async def refuse(ids: Collection[str], quoted: Collection[int]) -> None:
+            for each in ids:
+                await history.refuse(ref, each, epoch=history.epoch)
+            if quoted:
+                strip_quotes(history.pending, quoted)
+                await history.delete(ref, (), epoch=history.epoch, quoted=quoted)
+
         return AgentContext(
             conversation=Conversation(
                 ref=ref,
@@ -136,6 +143,7 @@ class Conversations:
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
                 count_uncovered=count_uncovered,
+                refuse=refuse,
                 facts=ContextFacts(
                     facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
                 ),
@@ -259,16 +267,18 @@ class Answerer:
                 return _Answer(await self._stopped(question, context, preview.text), "stopped")
             known = end if isinstance(end, TellUser) else DeadlinePassed()
             log.warning("turn_failed", failure=type(known).__name__, reason=str(known))
+            if isinstance(known, ModelFiltered):
+                return _Answer(await self._refused(question, context), type(known).__name__)
             return _Answer(failure_text(question.words, known), type(known).__name__)
         if answer.reason:
             return answer
         note = picture_note(context.record.ledger)
         await context.chat_history.append_assistant_message(answer.text, id=question.reply_id, note=note)
         missing, default = self._missing_model(question, context), self.conversations.models[0]
-        if not missing:
-            return answer
-        notice = question.words("model-missing", model=f"`{missing}`", other=f"`{default}`")
-        return _Answer(f"{answer.text}\n\n{notice}")
+        notices = [question.words("left-out", what=each) for each in context.record.left_out]
+        if missing:
+            notices.append(question.words("model-missing", model=f"`{missing}`", other=f"`{default}`"))
+        return _Answer("\n\n".join([answer.text, *notices]))
 
     async def _run(
         self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
@@ -334,7 +344,7 @@ class Answerer:
         """Append the question's messages to the history, and their pictures to the run."""
         messages = question.messages(reads, bot=self.bot, tokenizer=self.conversations.tokenizer)
         appended = await question.history.append(question.claim.ref, messages, epoch=question.history.epoch)
-        context.user_messages = tuple(appended)
+        context.user_messages = tuple([each for each in appended if not each.is_refused])
         if reads:
             pictures: dict[int | None, tuple[Image, ...]] = {
                 update.message.message_id: reads[update.update_id].images
@@ -346,6 +356,14 @@ class Answerer:
                 for each in appended
                 if pictures.get(each.telegram_message_id)
             }
+
+    async def _refused(self, question: Question, context: AgentContext) -> str:
+        """Leave the question out of later prompts, and say why."""
+        messages = context.user_messages
+        log.warning("model_filtered", at_fault="question", messages=[each.id for each in messages])
+        for each in messages:
+            await question.history.refuse(question.claim.ref, each.id, epoch=question.history.epoch)
+        return refused_text(question.words, messages)
 
     async def _stopped(self, question: Question, context: AgentContext, text: str) -> str:
         """Keep the text so far in memory and in the chat, marked as stopped."""
@@ -387,6 +405,8 @@ class Answerer:
             meta["active_agent"] = context.agent_name
         if not answer.reason and self._missing_model(question, context):
             meta["model"] = ""
+        if "talk" in context.record.left_out:
+            meta["talk_after"] = repr(before.talk.lines[-1].sent_at)
         return Commit(
             update_ids=[*question.batch.update_ids, *question.settled_presses, *stops],
             epoch=history.epoch,
@@ -397,6 +417,7 @@ class Answerer:
             ledger=[*files, *context.record.ledger],
             receipt=receipt,
             meta=meta,
+            starts_conversation="conversation" in context.record.left_out,
             later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),
             deletes=question.again.ids if question.again else (),
             booking=self._booking(question, context.record.usages),

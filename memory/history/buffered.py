@@ -7,7 +7,7 @@ from itertools import chain
 from operator import attrgetter
 
 from memory.errors import Forgotten
-from memory.history.message import Message
+from memory.history.message import Message, edit_message
 from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore, Passage
 from memory.keys import ContextRef, RecordCounts
 
@@ -40,10 +40,6 @@ class BufferedHistory:
         self._hidden_from = hidden_from
         self._hidden_count = len(snapshot.newest) - len(self.snapshot.newest)
         self._next_sequence = snapshot.next_sequence
-
-    async def restore(self, messages: Sequence[Message]) -> None:
-        """Append the pending messages of an interrupted turn, except those that are pending already."""
-        await self.append(self._ref, messages, epoch=self.epoch)
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore; no round trip unless more messages are wanted than were preloaded."""
@@ -146,14 +142,26 @@ class BufferedHistory:
         _check(ref, self._ref)
         for at, message in enumerate(self.pending):
             if message.id == message_id:
-                note_now = message.note if note is None else note
-                edited = replace(message, text=text, note=note_now, tokens=tokens, edited_at=edited_at)
-                self.pending[at] = edited
-                _strip_quotes(self.pending, {message.telegram_message_id})
+                self.pending[at] = edit_message(
+                    message, text=text, note=note, tokens=tokens, edited_at=edited_at
+                )
+                strip_quotes(self.pending, {message.telegram_message_id})
                 return True
         is_kept = await self._store.replace(
             ref, message_id, text=text, tokens=tokens, edited_at=edited_at, epoch=epoch, note=note
         )
+        if is_kept:
+            await self._reload(len(self.snapshot.newest), is_changed=True)
+        return is_kept
+
+    async def refuse(self, ref: ContextRef, message_id: str, *, epoch: int) -> bool:
+        """See HistoryStore; changes the store at once, unless the message is pending."""
+        _check(ref, self._ref)
+        for at, message in enumerate(self.pending):
+            if message.id == message_id:
+                self.pending[at] = replace(message, is_refused=True)
+                return True
+        is_kept = await self._store.refuse(ref, message_id, epoch=epoch)
         if is_kept:
             await self._reload(len(self.snapshot.newest), is_changed=True)
         return is_kept
@@ -169,7 +177,7 @@ class BufferedHistory:
         deleted = await self._store.delete(ref, stored, epoch=epoch, quoted=(*quoted, *shown_as))
         self.pending[:] = [message for message in self.pending if message.id not in ids]
         known_by = {int(each) for each in deleted.known_by if each.isdecimal()}
-        quotes = _strip_quotes(self.pending, {*known_by, *quoted, *shown_as} - {0})
+        quotes = strip_quotes(self.pending, {*known_by, *quoted, *shown_as} - {0})
         if deleted.messages or deleted.quotes:
             await self._reload(len(self.snapshot.newest), is_changed=True)
         return replace(deleted, messages=deleted.messages + len(pending), quotes=deleted.quotes + quotes)
@@ -237,7 +245,7 @@ def _until(messages: Sequence[Message], sequence: int | None) -> tuple[Message, 
     return tuple(message for message in messages if is_before(message, sequence))
 
 
-def _strip_quotes(messages: list[Message], telegram_ids: Collection[int | None]) -> int:
+def strip_quotes(messages: list[Message], telegram_ids: Collection[int | None]) -> int:
     """Take the quotations of these ids out of the messages; return how many messages had one."""
     quoting = [m for m in messages if m.quote and m.quote.telegram_message_id in telegram_ids]
     messages[:] = [replace(m, quote=None) if m in quoting else m for m in messages]

@@ -264,7 +264,7 @@ def _lines_of(message: Message, entries: Mapping[int, Sequence[LedgerEntry]], ro
     """Return the calls of the message, then the message, in parts if it is larger than a piece."""
     called: list[Line] = list(entries.get(sequence_of(message), ()))
     text = render_message(message)
-    if not text.strip():
+    if message.is_refused or not text.strip():
         return called
     whole = Excerpt(message=message, text=text)
     size = line_tokens(whole)
