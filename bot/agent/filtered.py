@@ -39,7 +39,8 @@ async def answer_without_refused(parts: PromptParts, context: AgentContext, ask:
             reply = await ask(bare)
             return await _blame_addition(parts, (bare, reply), context, ask)
         _note_refusal(context)
-    if not (bare.summary or bare.ledger or bare.window):
+    asked = {message.id for message in parts.prompt}  # the window has them too
+    if not (bare.summary or bare.ledger or any(message.id not in asked for message in bare.window)):
         raise ModelFiltered
     alone = _alone(bare)
     reply = await ask(alone)

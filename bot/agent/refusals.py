@@ -46,7 +46,7 @@ _PHRASES = (
 """Parts of messages, in lower case."""
 _VIOLATION = re.compile(
     r"violat\w+ (?:\w+ ){0,2}(?:usage|content|safety|acceptable use) (?:polic|guideline)"
-    r"|(?:input|prompt|content|message|request) (?:was|is|were|has been) (?:flagged|blocked) (?:as|by|for|because)"
+    r"|(?:input|prompt|content) (?:was|is|were|has been) (?:flagged|blocked) (?:as|by|for|because)"
 )
 """A sentence such as "Your prompt was flagged as potentially violating our usage policy".
 
