@@ -58,7 +58,7 @@ def refused_text(words: Words, messages: Sequence[Message]) -> str:
 
 def _first_words(text: str) -> str:
     beginning = one_line(text, _SHOWN)
-    return beginning if beginning == text else f"{beginning}…"
+    return text if beginning == text else f"{beginning.rpartition(' ')[0] or beginning}…"
 
 
 def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool, is_operator: bool) -> str:

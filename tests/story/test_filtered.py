@@ -101,14 +101,12 @@ async def test_all_messages_that_were_asked_together_are_named(stores: StoryStor
         await bot.say(BEN, "are you there?")
         await bot.wait_for_prompts(1)
         await bot.say(BEN, "I have a long question about the trees at the beach")
-        newest = await bot.say(BEN, f"a {POISON}")
+        await bot.say(BEN, f"a {POISON}")
         await bot.wait_for_waiting(3)
         answered.set()
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
 
-        answer = (await bot.wait_for_reply(newest))["text"]
-
-        assert answer == refusal("I have a long question about the trees at…", f"a {POISON}")
+        assert bot.said_in(BEN)[-1] == refusal("I have a long question about the trees…", f"a {POISON}")
         assert len(await marked(bot)) == 2
         assert await bot.ask(BEN, "hello") == "Yes."
         assert len(model.refused) == 2
