@@ -14,7 +14,7 @@ from bot.agent.context import AgentContext, LeftOut, StepNote
 from bot.agent.model import ModelReply
 from bot.agent.prompt.parts import PromptParts
 from bot.agent.tool_calls import call_key
-from bot.errors import ModelFiltered
+from bot.errors import ModelFiltered, TellUser
 from memory.facts.selection import Memories
 
 RESULT_LEFT_OUT = "[This result was left out: the model's filter refused it.]"
@@ -47,6 +47,15 @@ async def answer_without_refused(parts: PromptParts, context: AgentContext, ask:
     context.thinking.is_window_refused = True
     await _leave_out("conversation", parts, alone, context)
     return reply
+
+
+async def leave_out_question(failure: TellUser, context: AgentContext) -> None:
+    """Mark the messages of the question if the filter refused them."""
+    if isinstance(failure, ModelFiltered):
+        ids = [message.id for message in context.user_messages]
+        log.warning("model_filtered", at_fault="question", messages=ids)
+        if context.conversation.refuse is not None:
+            await context.conversation.refuse(ids, ())
 
 
 async def _answer_without_results(parts: PromptParts, context: AgentContext, ask: Ask) -> ModelReply:

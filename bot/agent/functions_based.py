@@ -88,7 +88,11 @@ class FunctionsBasedAgent:
         limits = self.limits
         self._budget = PromptBudget(window=limits.context_window, room=limits.prompt_tokens, order=self.order)
         self._left_out: frozenset[str] = frozenset()
-        self._offered = lru_cache(maxsize=_CALLERS)(self._list_offered)
+
+        def offer_own(caller: Caller) -> tuple[ToolSpec, ...]:
+            return tuple(tool.spec for tool in permitted(self._own, caller).values())
+
+        self._offered = lru_cache(maxsize=_CALLERS)(offer_own)
 
     @property
     def context_window(self) -> int:
@@ -278,9 +282,6 @@ class FunctionsBasedAgent:
         if self.mcp is None:
             return self._offered(caller)
         return tuple(tool.spec for tool in permitted(await self.all_tools(), caller).values())
-
-    def _list_offered(self, caller: Caller) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in permitted(self._own, caller).values())
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:

@@ -79,7 +79,7 @@ def is_filter_reason(finish_reason: str | None) -> bool:
 
 
 def blocks_prompt(chunk: Mapping[str, Any]) -> bool:
-    """Return True for Gemini's own chunk about a blocked prompt, which some gateways pass on (BerriAI/litellm#20105)."""
+    """Return True for Gemini's own chunk about a blocked prompt. Some gateways pass it on (BerriAI/litellm#20105)."""
     feedback = chunk.get("promptFeedback")
     return isinstance(feedback, dict) and "blockReason" in feedback
 

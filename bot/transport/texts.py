@@ -42,18 +42,16 @@ _FAILURES: dict[type[TellUser], str] = {
 }
 
 
-def failure_text(words: Words, failure: TellUser) -> str:
-    """Return the sentence that explains a failure; never the exception's own text."""
-    return words(_FAILURES.get(type(failure), "failure-other"))
+def failure_text(words: Words, failure: TellUser, messages: Sequence[Message] = ()) -> str:
+    """Return the sentence that explains a failure; never the exception's own text.
 
-
-def refused_text(words: Words, messages: Sequence[Message]) -> str:
-    """Return the sentence about messages that the model's filter refused, with their first words."""
+    `messages` are those of the question: a filter's refusal names them by their first words.
+    """
     texts = [one_line(_MARKUP.sub("", message.text or message.note)) for message in messages]
     quoted = [words("quoted-words", text=_first_words(text)) for text in texts if text]
-    if not quoted:
-        return words("failure-model-filtered")
-    return words("refused-messages", count=len(quoted), messages=words("list-separator").join(quoted))
+    if isinstance(failure, ModelFiltered) and quoted:
+        return words("refused-messages", count=len(quoted), messages=words("list-separator").join(quoted))
+    return words(_FAILURES.get(type(failure), "failure-other"))
 
 
 def _first_words(text: str) -> str:

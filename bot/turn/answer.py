@@ -1,21 +1,23 @@
 """Answers a question with the agent: read its files, run the agent, show the text as it grows, stop if asked to."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from uuid import uuid4
 
 import structlog
 
 from bot.agent.context import AgentContext, Conversation, Journal
+from bot.agent.filtered import leave_out_question
 from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
 from bot.agent.team import Team
-from bot.errors import DeadlinePassed, ModelFiltered, ModelMissing, TellUser, TurnRestarted, TurnStopped
+from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
 from bot.model_choices import chosen_model
 from bot.transport.gating import WHY_BUTTON, BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.telegram_api import Button
-from bot.transport.texts import failure_text, refused_text
+from bot.transport.texts import failure_text
 from bot.transport.updates import IncomingMessage, context_keys
 from bot.turn.answer_receipt import AnswerReceipt, make_receipt
 from bot.turn.batch import dump_stop, is_stopped
@@ -38,7 +40,7 @@ from memory.errors import Forgotten
 from memory.facts.context_facts import ContextFacts
 from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts
-from memory.history.buffered import BufferedHistory, strip_quotes
+from memory.history.buffered import BufferedHistory, refuse_messages
 from memory.history.ledger import LedgerFile
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
@@ -126,13 +128,6 @@ class Conversations:
             now = history.snapshot
             return now.conversation_count + len(history.pending) - now.summary_state.covered_count
 
-        async def refuse(ids: Collection[str], quoted: Collection[int]) -> None:
-            for each in ids:
-                await history.refuse(ref, each, epoch=history.epoch)
-            if quoted:
-                strip_quotes(history.pending, quoted)
-                await history.delete(ref, (), epoch=history.epoch, quoted=quoted)
-
         return AgentContext(
             conversation=Conversation(
                 ref=ref,
@@ -143,7 +138,7 @@ class Conversations:
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
                 count_uncovered=count_uncovered,
-                refuse=refuse,
+                refuse=partial(refuse_messages, history, ref),
                 facts=ContextFacts(
                     facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
                 ),
@@ -267,9 +262,8 @@ class Answerer:
                 return _Answer(await self._stopped(question, context, preview.text), "stopped")
             known = end if isinstance(end, TellUser) else DeadlinePassed()
             log.warning("turn_failed", failure=type(known).__name__, reason=str(known))
-            if isinstance(known, ModelFiltered):
-                return _Answer(await self._refused(question, context), type(known).__name__)
-            return _Answer(failure_text(question.words, known), type(known).__name__)
+            await leave_out_question(known, context)
+            return _Answer(failure_text(question.words, known, context.user_messages), type(known).__name__)
         if answer.reason:
             return answer
         note = picture_note(context.record.ledger)
@@ -356,14 +350,6 @@ class Answerer:
                 for each in appended
                 if pictures.get(each.telegram_message_id)
             }
-
-    async def _refused(self, question: Question, context: AgentContext) -> str:
-        """Leave the question out of later prompts, and say why."""
-        messages = context.user_messages
-        log.warning("model_filtered", at_fault="question", messages=[each.id for each in messages])
-        for each in messages:
-            await question.history.refuse(question.claim.ref, each.id, epoch=question.history.epoch)
-        return refused_text(question.words, messages)
 
     async def _stopped(self, question: Question, context: AgentContext, text: str) -> str:
         """Keep the text so far in memory and in the chat, marked as stopped."""

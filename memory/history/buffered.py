@@ -145,7 +145,7 @@ class BufferedHistory:
                 self.pending[at] = edit_message(
                     message, text=text, note=note, tokens=tokens, edited_at=edited_at
                 )
-                strip_quotes(self.pending, {message.telegram_message_id})
+                _strip_quotes(self.pending, {message.telegram_message_id})
                 return True
         is_kept = await self._store.replace(
             ref, message_id, text=text, tokens=tokens, edited_at=edited_at, epoch=epoch, note=note
@@ -177,7 +177,7 @@ class BufferedHistory:
         deleted = await self._store.delete(ref, stored, epoch=epoch, quoted=(*quoted, *shown_as))
         self.pending[:] = [message for message in self.pending if message.id not in ids]
         known_by = {int(each) for each in deleted.known_by if each.isdecimal()}
-        quotes = strip_quotes(self.pending, {*known_by, *quoted, *shown_as} - {0})
+        quotes = _strip_quotes(self.pending, {*known_by, *quoted, *shown_as} - {0})
         if deleted.messages or deleted.quotes:
             await self._reload(len(self.snapshot.newest), is_changed=True)
         return replace(deleted, messages=deleted.messages + len(pending), quotes=deleted.quotes + quotes)
@@ -236,6 +236,17 @@ class BufferedHistory:
         return None
 
 
+async def refuse_messages(
+    history: BufferedHistory, ref: ContextRef, ids: Collection[str], quoted: Collection[int]
+) -> None:
+    """Mark these messages as refused, and drop quotations of messages with the Telegram ids `quoted`."""
+    for each in ids:
+        await history.refuse(ref, each, epoch=history.epoch)
+    if quoted:
+        _strip_quotes(history.pending, quoted)  # also of a message of another chat, whose id is 0
+        await history.delete(ref, (), epoch=history.epoch, quoted=quoted)
+
+
 def _check(ref: ContextRef, own: ContextRef) -> None:
     if ref != own:
         raise ValueError("a turn can read only the history of its own context")
@@ -245,7 +256,7 @@ def _until(messages: Sequence[Message], sequence: int | None) -> tuple[Message, 
     return tuple(message for message in messages if is_before(message, sequence))
 
 
-def strip_quotes(messages: list[Message], telegram_ids: Collection[int | None]) -> int:
+def _strip_quotes(messages: list[Message], telegram_ids: Collection[int | None]) -> int:
     """Take the quotations of these ids out of the messages; return how many messages had one."""
     quoting = [m for m in messages if m.quote and m.quote.telegram_message_id in telegram_ids]
     messages[:] = [replace(m, quote=None) if m in quoting else m for m in messages]

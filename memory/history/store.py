@@ -188,8 +188,9 @@ class HistoryStore(Protocol):
     ) -> bool:
         """Replace a message's text, and its note unless that is None; queue the update of its vector.
 
-        Summaries, ledger turns and quotations of the old text are dropped, and so is the mark of `refuse`. `tokens` are those of its `render_message`.
-        Return False if the message does not exist. An edit older than the stored one changes nothing.
+        Summaries, ledger turns and quotations of the old text are dropped, and so is the mark of `refuse`. `tokens` are
+        those of its `render_message`. Return False if the message does not exist. An edit older than the stored one
+        changes nothing.
         """
         ...
 

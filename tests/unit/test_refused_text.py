@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.transport.texts import refused_text
+from bot.errors import ModelFiltered, ModelRefused
+from bot.transport.texts import failure_text
 from bot.transport.words import LANGUAGES, words_for
 from tests.messages import make_message
 
@@ -15,20 +16,21 @@ def test_each_message_is_named_by_its_first_words(language: str) -> None:
     long = "one two three four five six seven eight nine ten"
     messages = [make_message("m0", long), replace(make_message("m1", ""), note="a photo")]
 
-    text = refused_text(words, messages)
+    text = failure_text(words, ModelFiltered(), messages)
 
     assert "one two three four five six seven…" in text.replace("\u2068", "").replace("\u2069", "")
     assert "a photo" in text
-    assert refused_text(words, messages[:1]) != text
+    assert failure_text(words, ModelRefused(), messages) == words("failure-model-refused")
+    assert failure_text(words, ModelFiltered(), messages[:1]) != text
 
 
 def test_a_quoted_message_is_no_markup() -> None:
-    text = refused_text(words_for("en"), [make_message("m0", "**a** [b](c) `d`\n> e")])
+    text = failure_text(words_for("en"), ModelFiltered(), [make_message("m0", "**a** [b](c) `d`\n> e")])
 
     assert "“a b(c) d e”" in text
 
 
 def test_a_message_without_words_is_refused_without_a_quotation() -> None:
-    assert refused_text(words_for("en"), [make_message("m0", "")]) == words_for("en")(
+    assert failure_text(words_for("en"), ModelFiltered(), [make_message("m0", "")]) == words_for("en")(
         "failure-model-filtered"
     )
