@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from uuid import uuid4
 
 import structlog
@@ -138,7 +137,7 @@ class Conversations:
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
                 count_uncovered=count_uncovered,
-                refuse=partial(refuse_messages, history, ref),
+                refuse=lambda ids, quoted: refuse_messages(history, ref, ids, quoted),
                 facts=ContextFacts(
                     facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
                 ),
@@ -302,8 +301,7 @@ class Answerer:
         self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
     ) -> _Answer:
         journal = question.journal
-        files = [update for update in question.batch.updates if update.message.attachment]
-        if files:
+        if files := [update for update in question.batch.updates if update.message.attachment]:
             reads |= await self.reader.read(files, journal=journal, context=context, words=question.words)
         await self._append(question, context, reads)
         if question.joined:
@@ -369,10 +367,9 @@ class Answerer:
     ) -> Commit:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
-        micros = self.guard.cost_of(context.record.usages)
+        micros, left_out = self.guard.cost_of(context.record.usages), context.record.left_out
         if not question.first.is_kept:
             return self._unkept(question, context, preview, answer)
-        answer_id = question.kept_reply_id
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
             before, history.pending, compression, loaded_limit=limits.window_messages
@@ -380,10 +377,9 @@ class Answerer:
         trace = trace_of(context, micros=micros, files=len(reads), compresses=compresses)
         agent, now = self.team_with("").name_of(context), self.conversations.clock()
         receipt = None
-        if answer_id:
+        if answer_id := question.kept_reply_id:
             receipt = make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
-        stops = [press.update_id for press in question.stop_presses]
-        files = [entry for read in reads.values() for entry in read.ledger]
+        settled = [*question.settled_presses, *(press.update_id for press in question.stop_presses)]
         made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         is_known = before.created_at is not None and history.epoch == before.epoch
         meta: dict[MetaField, str] = {}
@@ -391,19 +387,18 @@ class Answerer:
             meta["active_agent"] = context.agent_name
         if not answer.reason and self._missing_model(question, context):
             meta["model"] = ""
-        if "talk" in context.record.left_out:
-            meta["talk_after"] = repr(before.talk.lines[-1].sent_at)
+        meta |= {"talk_after": repr(before.talk.lines[-1].sent_at)} if "talk" in left_out else {}
         return Commit(
-            update_ids=[*question.batch.update_ids, *question.settled_presses, *stops],
+            update_ids=[*question.batch.update_ids, *settled],
             epoch=history.epoch,
             reason=answer.reason,
             messages=history.pending,
             parts=self._parts(question, preview, answer, receipt=receipt, files=made),
             registered="" if is_known else self._registration(question.first),
-            ledger=[*files, *context.record.ledger],
+            ledger=[*(entry for read in reads.values() for entry in read.ledger), *context.record.ledger],
             receipt=receipt,
             meta=meta,
-            starts_conversation="conversation" in context.record.left_out,
+            starts_conversation="conversation" in left_out,
             later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),
             deletes=question.again.ids if question.again else (),
             booking=self._booking(question, context.record.usages),
