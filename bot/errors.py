@@ -9,7 +9,8 @@ BotError
 │   ├── ModelRefused            4xx: the endpoint does not accept this request
 │   │   ├── AbilityRefused      the endpoint does not know an option of the request, which the next one leaves out
 │   │   ├── ModelBarred         the endpoint accepts no request: wrong key
-│   │   └── ModelMissing        the endpoint does not have the model, in `model`
+│   │   ├── ModelMissing        the endpoint does not have the model, in `model`
+│   │   └── ModelFiltered       the endpoint's content filter refused the prompt
 │   ├── PromptTooLong           the endpoint's context length is smaller than we assumed
 │   ├── ModelRepliedNothing     no text and no tool call, twice
 │   └── DeadlinePassed          the turn took longer than TURN_DEADLINE_S
@@ -88,6 +89,10 @@ class ModelMissing(ModelRefused):
 
     model = ""
     """The name of the model, if it is known."""
+
+
+class ModelFiltered(ModelRefused):
+    """The filter of the model endpoint refused the prompt."""
 
 
 class PromptTooLong(TellUser):

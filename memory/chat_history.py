@@ -164,13 +164,17 @@ class ChatHistory:
         return replace(memories, messages=tuple(found.add_neighbours(memories.messages)), people=found.people)
 
     async def select_messages(self, selector: MessageSelector, *, whole: bool = False) -> list[Message]:
-        """Return the selector's choice from the current conversation, or from the whole history."""
-        async with aclosing(newest_first(self._store, self._ref, whole=whole)) as newest:
+        """Return the selector's choice from the current conversation, or from the whole history, for a prompt.
+
+        Messages that a model's filter refused are left out.
+        """
+        async with aclosing(newest_first(self._store, self._ref, whole=whole, is_prompt=True)) as newest:
             return await selector.select(newest)
 
     async def delete_messages(self, selector: MessageSelector, *, whole: bool = False) -> ErasureReceipt:
-        """Delete the messages that `select_messages` returns from history and index, and read both back."""
-        ids = [message.id for message in await self.select_messages(selector, whole=whole)]
+        """Delete the selector's choice from history and index, also refused messages, and read both back."""
+        async with aclosing(newest_first(self._store, self._ref, whole=whole)) as newest:
+            ids = [message.id for message in await selector.select(newest)]
         return await delete_provably(
             self._ref, ids, epoch=self._epoch, store=self._store, recall=self._recall
         )
@@ -285,7 +289,7 @@ class _Writer:
 
 
 def _present(hits: "Sequence[RankedHit]", passages: Mapping[int, Passage]) -> list[RankedMessage]:
-    """Return the messages of those hits that still exist."""
+    """Return the messages of those hits that still exist and that prompts may contain."""
     return [
         RankedMessage(
             message=message,
@@ -297,7 +301,7 @@ def _present(hits: "Sequence[RankedHit]", passages: Mapping[int, Passage]) -> li
         for hit in hits
         if hit.sequence in passages
         for message in passages[hit.sequence].messages
-        if message.id == hit.message_id
+        if message.id == hit.message_id and not message.is_refused
     ]
 
 
@@ -349,7 +353,7 @@ def _take_neighbours(messages: Sequence[Message], taken: set[str]) -> list[Messa
 
 
 async def _last(store: HistoryStore, ref: ContextRef, role: Role) -> Message | None:
-    async with aclosing(newest_first(store, ref)) as newest:
+    async with aclosing(newest_first(store, ref, is_prompt=True)) as newest:
         async for message in newest:
             if message.role == role:
                 return message
@@ -357,13 +361,17 @@ async def _last(store: HistoryStore, ref: ContextRef, role: Role) -> Message | N
 
 
 async def newest_first(
-    store: HistoryStore, ref: ContextRef, *, whole: bool = False
+    store: HistoryStore, ref: ContextRef, *, whole: bool = False, is_prompt: bool = False
 ) -> AsyncGenerator[Message]:
-    """Yield the current conversation, or the whole history, from its end; reads only as far as it is consumed."""
+    """Yield the current conversation, or the whole history, from its end; reads only as far as it is consumed.
+
+    A prompt gets no messages that a model's filter refused.
+    """
     page = await store.page(ref, limit=PAGE, whole=whole)
     while page:
         for message in page:
-            yield message
+            if not (is_prompt and message.is_refused):
+                yield message
         page = await store.page(ref, before_sequence=page[-1].sequence, limit=PAGE, whole=whole)
 
 

@@ -66,11 +66,17 @@ class RecordCorrupt(MemoryFailure):
 
 
 class SummaryFailed(MemoryFailure):
-    """No summary could be written. `is_too_long`: there was more to read than the model takes at once."""
+    """No summary could be written.
 
-    def __init__(self, message: str | None = None, *, is_too_long: bool = False) -> None:
+    `is_too_long`: less to read may succeed. `is_filtered`: the model's filter refused something of it.
+    """
+
+    def __init__(
+        self, message: str | None = None, *, is_too_long: bool = False, is_filtered: bool = False
+    ) -> None:
         super().__init__(message or "No summary could be written.")
-        self.is_too_long = is_too_long
+        self.is_too_long = is_too_long or is_filtered
+        self.is_filtered = is_filtered
 
 
 class UnsafeStore(MemoryFailure):

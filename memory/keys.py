@@ -121,7 +121,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " at the last one). facts_from: older messages were not read for facts yet. facts_version (of changes of"
         " facts), facts_saved (id of the last save), fact_failures. `facts_since:<sender id>`: messages of this person"
         " before that sequence are not read. corrections: the questions about facts that wait for"
-        " an answer (AwaitedCorrection as JSON). model: the one that people have chosen."
+        " an answer (AwaitedCorrection as JSON). model: the one that people have chosen. talk_after: models see only"
+        " talk after this time, because a filter refused the lines before."
     ),
     "epoch": KeyKind(
         "STRING counter of resets, which outlives them. Writers that began before a reset find another epoch.",

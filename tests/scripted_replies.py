@@ -157,6 +157,12 @@ def unauthorized() -> Reply:
     return Reply(failure=Failure(status=401, message="Incorrect API key provided.", code="invalid_api_key"))
 
 
+def filtered() -> Reply:
+    """Return the 400 of a content filter that found something in the prompt."""
+    message = "The response was filtered due to the prompt triggering a content management policy."
+    return Reply(failure=Failure(status=400, message=message, code="content_filter", param="prompt"))
+
+
 # Replies that a script file may name; `tool_calls` takes a list of {"name", "arguments", "id"?}.
 _BY_NAME: dict[str, Callable[..., Reply]] = {
     "text": text,
@@ -171,6 +177,7 @@ _BY_NAME: dict[str, Callable[..., Reply]] = {
     "quota_exceeded": quota_exceeded,
     "server_error": server_error,
     "context_too_long": context_too_long,
+    "filtered": filtered,
     "unauthorized": unauthorized,
 }
 

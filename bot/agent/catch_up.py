@@ -9,6 +9,7 @@ from bot.agent.model import JsonSchema, PromptMessage, Usage
 from bot.agent.prompt.text import HAPPENED, plain_name
 from bot.agent.structured import (
     INTEGERS,
+    SMALLEST_SHARE,
     TEXT,
     StructuredModel,
     ask_for_less,
@@ -121,11 +122,20 @@ class CatchUpWriter:
     ) -> CatchUp:
         room = max(_LEAST_ROOM, min(self._room(reader), PIECE_TOKENS) // share)
         rendered = [(number, _fitted(line, number, room)) for number, line in enumerate(lines, 1)]
-        pieces = pack(rendered, room, lambda each: _estimate(each[1]))[-PIECES_AT_MOST:]
+        share_of_all = 1 + sum(_estimate(text) for _, text in rendered) // share  # short talk is divided too
+        pieces = pack(rendered, min(room, share_of_all), lambda each: _estimate(each[1]))[-PIECES_AT_MOST:]
         points: list[Point] = []
+        failure = None
         for piece in pieces:
             texts, numbers = [text for _, text in piece], {number for number, _ in piece}
-            points += await self._ask(_TALK_PROMPT, reader, texts, numbers=numbers, usages=usages)
+            try:
+                points += await self._ask(_TALK_PROMPT, reader, texts, numbers=numbers, usages=usages)
+            except SummaryFailed as failed:
+                if not failed.is_filtered or share < SMALLEST_SHARE:
+                    raise
+                failure = failed
+        if failure and not points:
+            raise failure
         if len(pieces) > 1 and points:
             texts = _as_lines(points, room)
             numbers = {number for point in points for number in point.numbers}

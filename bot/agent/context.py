@@ -1,7 +1,7 @@
 """The conversation, the caller and the records that an agent and its tools work with in one run."""
 
 import time
-from collections.abc import Awaitable, Callable, Generator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
@@ -33,6 +33,9 @@ Emit = Callable[[str], Awaitable[None]]
 """A function that receives the reply of a run."""
 OnStatus = Callable[[str], Awaitable[None]]
 """A function that shows the current work, such as "Running tool convert". It must not raise."""
+
+LeftOut = Literal["quote", "talk", "memories", "conversation"]
+"""A part of a prompt that a model's filter refused and that later prompts do not contain either."""
 
 StepKind = Literal["model", "tool", "delegation", "transfer", "digest", "speech"]
 UNKNOWN = "unknown"
@@ -113,6 +116,8 @@ class Conversation:
     facts: ContextFacts | None = None
     # The reminders that are set in it; None if nobody can set any.
     reminders: ContextReminders | None = None
+    # Marks messages that a model's filter refused, by id, and drops quotations of messages, by Telegram id.
+    refuse: Callable[[Collection[str], Collection[int]], Awaitable[None]] | None = None
     # The model that people have chosen; "" for the default.
     model: str = ""
     # Keeps the files that tools return for the chat; without it they cannot.
@@ -141,6 +146,8 @@ class Thinking:
     digest: StepDigest | None = None
     # None until the run has searched its memory.
     recalled: Memories | None = None
+    # True after a model's filter has refused the conversation up to here.
+    is_window_refused: bool = False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -157,6 +164,8 @@ class RunRecord:
     notes: list[StepNote] = field(default_factory=list[StepNote])
     # The finish reason of the reply that ended the run, "" for a final tool.
     finish_reason: str = ""
+    # What a model's filter refused, for the chat.
+    left_out: list[LeftOut] = field(default_factory=list[LeftOut])
 
 
 @dataclass(slots=True, kw_only=True)

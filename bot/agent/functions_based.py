@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import structlog
 
 from bot.agent.abilities import Abilities
 from bot.agent.actions import Action, parse_reply
 from bot.agent.context import AgentContext, Caller, Role
+from bot.agent.filtered import answer_without_refused
 from bot.agent.mcp_servers import McpTools
 from bot.agent.mcp_toolset import McpToolset, fit_tools
 from bot.agent.model import ChatModel, ModelReply, ToolSpec
@@ -16,7 +17,7 @@ from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
 from bot.agent.replies import Replies
 from bot.agent.tool import Tool, permitted
-from bot.errors import ModelRepliedNothing, PromptTooLong, TellUser
+from bot.errors import ModelFiltered, ModelRepliedNothing, PromptTooLong, TellUser
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.errors import RecallUnavailable
@@ -92,7 +93,11 @@ class FunctionsBasedAgent:
         self._budget = PromptBudget(window=limits.context_window, room=limits.prompt_tokens, order=self.order)
         self._replies = Replies(model=self.model, meter=self.tokenizer, window=limits.context_window)
         self._left_out: frozenset[str] = frozenset()
-        self._offered = lru_cache(maxsize=_CALLERS)(self._list_offered)
+
+        def offer_own(caller: Caller) -> tuple[ToolSpec, ...]:
+            return tuple(tool.spec for tool in permitted(self._own, caller).values())
+
+        self._offered = lru_cache(maxsize=_CALLERS)(offer_own)
 
     @property
     def context_window(self) -> int:
@@ -163,7 +168,7 @@ class FunctionsBasedAgent:
         recent = await self.select_recent(context)
         recalled = await self.recall(context, prompt, recent)
         unselected = 0
-        if conversation.count_uncovered is not None:
+        if conversation.count_uncovered is not None and not thinking.is_window_refused:
             selected = {each.id for each in (*recent, *prompt) if each.sequence is not None}
             unselected = max(0, await conversation.count_uncovered() - len(selected))
         ledger = conversation.ledger if self.shows_ledger else ()
@@ -189,6 +194,8 @@ class FunctionsBasedAgent:
     async def select_recent(self, context: AgentContext) -> list[Message]:
         """Return the window that the selector chooses from the messages without a summary."""
         conversation = context.conversation
+        if context.thinking.is_window_refused:
+            return []
         selector = self.message_selector
         if conversation.is_window_short and self.fallback_selector is not None:
             selector = self.fallback_selector
@@ -236,6 +243,14 @@ class FunctionsBasedAgent:
         return memories
 
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
+        """Return the model's reply to these parts, without a part that its filter refuses."""
+        ask = partial(self._ask, context)
+        try:
+            return await ask(parts)
+        except ModelFiltered:
+            return await answer_without_refused(parts, context, ask)
+
+    async def _ask(self, context: AgentContext, parts: PromptParts) -> ModelReply:
         """Return the model's reply to these parts, made to fit, and append the record of each request.
 
         If the endpoint finds the prompt too long, or refuses a prompt of more than half of the window, retry once with
@@ -275,9 +290,6 @@ class FunctionsBasedAgent:
         if self.mcp is None:
             return self._offered(caller)
         return tuple(tool.spec for tool in permitted(await self.all_tools(), caller).values())
-
-    def _list_offered(self, caller: Caller) -> tuple[ToolSpec, ...]:
-        return tuple(tool.spec for tool in permitted(self._own, caller).values())
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:

@@ -35,7 +35,7 @@ _CUT = (
 _BLANK = frozenset(["", "null", "None", "undefined", "[]", '""'])
 """Texts that stand for no arguments. PHP writes an empty object as a list."""
 _SIGN = re.compile(r"""\\.|["'{}\[\]]""", re.DOTALL)
-_AFTER_TEXT = re.compile(r"\s*(?:[,:}\])]|$)")
+_AFTER_TEXT = re.compile(r"\s*(?:[,:}\])]|//|/\*|$)")
 _BEFORE_TEXT = "{[,:("
 _GUESSED = re.compile(r":\s*(?:[,}\]]|-?(?:NaN|Infinity)\b|undefined\b|\.\.\.)")
 """Values that a repair would make up, and numbers that JSON does not have."""
@@ -239,7 +239,7 @@ def _read_bare_calls(text: str) -> list[tuple[str, str]]:
 
 _MOST_CALLS = 64
 _OPENING = re.compile(
-    r"<\|?(?:tool_calls?|function_calls?)\|?>|\[TOOL_CALLS\]|<\|python_tag\|>"
+    r"<\|?(?:tool_calls?|tools|function_calls?)\|?>|\[TOOL_CALLS\]|<\|python_tag\|>"
     r"|<\uff5ctool▁sep\uff5c>|(?=<function=|<invoke name=)"
 )
 _BEFORE_JSON = re.compile(r"(?:[\s;,]|```(?:json)?)*")

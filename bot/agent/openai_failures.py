@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from bot.agent.abilities import Ability
+from bot.agent.refusals import is_filtered
 from bot.errors import (
     ModelBarred,
+    ModelFiltered,
     ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
@@ -172,6 +174,8 @@ def failure_of(refusal: Refusal) -> TellUser:
         return ModelBarred("The model endpoint refuses the key (HTTP 401)")
     if _is_model_missing(status, refusal.code, words):
         return ModelMissing(f"The model endpoint does not have the model (HTTP {status or 'none'})")
+    if is_filtered(status, refusal.code, f"{refusal.message} {refusal.body}"):
+        return ModelFiltered(f"The model endpoint's filter refused the prompt (HTTP {status or 'none'})")
     if _SAMPLE.search(words) and status in (400, 422, None):
         return ModelUnavailable("The model's reply was refused by its endpoint")
     if status == 413 or is_about_length(refusal):

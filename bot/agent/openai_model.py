@@ -26,9 +26,11 @@ from bot.agent.openai_failures import (
 )
 from bot.agent.openai_format import opaque_names, request_body, used_abilities
 from bot.agent.openai_stream import EventStream, StreamedReply, error_in
+from bot.agent.refusals import blocks_prompt
 from bot.agent.thoughts import AnswerText
 from bot.errors import (
     AbilityRefused,
+    ModelFiltered,
     ModelMissing,
     ModelRefused,
     ModelRepliedNothing,
@@ -105,8 +107,8 @@ class OpenAIModel:
     ) -> ModelReply:
         """Return one reply; see `ChatModel.chat`.
 
-        Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred, ModelMissing), PromptTooLong or
-        ModelRepliedNothing.
+        Raises ModelUnavailable, ModelQuotaExhausted, ModelRefused (ModelBarred, ModelMissing,
+        ModelFiltered), PromptTooLong or ModelRepliedNothing.
         """
         return await self._ask(messages, tools, on_text=on_text)
 
@@ -190,7 +192,8 @@ class OpenAIModel:
         if not refusal.words.strip():
             return failure
         may_name_one = isinstance(failure, ModelRefused | ModelUnavailable)
-        if may_name_one and not isinstance(failure, ModelMissing) and self._lacking(ask, refusal):
+        is_known = isinstance(failure, ModelMissing | ModelFiltered)
+        if may_name_one and not is_known and self._lacking(ask, refusal):
             failure = AbilityRefused()
         prompt = (message.text for message in ask.messages if message.role != "system")
         failure.said = quote_endpoint(refusal.message or refusal.body, prompt)
@@ -209,6 +212,8 @@ class OpenAIModel:
             async for chunk in chunks:
                 if chunk is None:
                     is_done = True
+                elif blocks_prompt(chunk):
+                    raise ModelFiltered
                 elif streamed.add(chunk):
                     await listener.tell()
                 if streamed.is_full:
@@ -219,9 +224,7 @@ class OpenAIModel:
         if reply is None:
             raise ModelUnavailable("The model's reply was cut off")
         if not reply.text.strip() and not reply.tool_calls:
-            if reply.finish_reason == "content_filter":
-                raise ModelRefused("The model endpoint's filter stopped the answer")
-            raise ModelRepliedNothing
+            raise ModelFiltered if reply.finish_reason == "content_filter" else ModelRepliedNothing
         await listener.finish(reply.text)
         return replace(reply, model=self.name)
 

@@ -9,8 +9,10 @@ from typing import Any, cast
 from bot.agent.loose_json import read_calls
 from bot.agent.model import ModelReply, ToolCall, Usage
 from bot.agent.openai_failures import Refusal
+from bot.agent.refusals import is_filter_reason
 from bot.agent.thoughts import AnswerText
 from memory.characters import well_formed
+from memory.codec import parse_object
 
 EVENT_BYTES = 4 * 2**20
 """Largest event of a stream. Some servers send a whole answer in one: 128,000 tokens are half a megabyte."""
@@ -25,29 +27,6 @@ _LENGTH = frozenset(
     ["length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"]
 )
 """Reasons for an answer that reached a limit: OpenAI, Gemini and Anthropic, OpenAI's Responses, Mistral, Anthropic."""
-_FILTERED = frozenset(
-    [
-        *(
-            "content_filter",
-            "content-filter",
-            "safety",
-            "recitation",
-            "prohibited_content",
-            "blocklist",
-            "spii",
-        ),
-        *(
-            "image_safety",
-            "sensitive",
-            "guardrail_intervened",
-            "refusal",
-            "blocked",
-            "moderation",
-            "language",
-        ),
-    ]
-)
-"""Reasons of filters: OpenAI and Azure, Gemini, Zhipu, Bedrock, Anthropic, and gateways."""
 _BROKEN = frozenset(
     [
         *("error", "abort", "aborted", "cancelled", "canceled", "interrupted", "timeout", "network_error"),
@@ -181,7 +160,8 @@ class StreamedReply:
         if isinstance(reason, str) and reason and reason != "null":
             self._finish_reason = reason
         delta = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
-        for part in _mappings(delta.get("tool_calls")):
+        parts = delta.get("tool_calls")
+        for part in _mappings([parts] if isinstance(parts, dict) else parts):
             self._add_call(part)
         if only_call := _mapping(delta.get("function_call")):
             self._add_call({"function": only_call})
@@ -275,8 +255,8 @@ class StreamedReply:
     def _call_of(self, part: Mapping[str, Any], name: str) -> _PartialCall | None:
         """Return the call that a chunk continues, or a new one; None beyond CALLS.
 
-        A new index begins a new call, and so does a new id with a name. Gemini gives all parallel calls the same
-        index, and some servers give each piece a new id (cubist38/mlx-openai-server#216).
+        A new index begins a new call, and so does a new id with a name, or a name behind whole arguments. Gemini gives
+        all parallel calls the same index, and some servers give each piece a new id (cubist38/mlx-openai-server#216).
         """
         index = part.get("index") if isinstance(part.get("index"), int) else None
         call_id = _text_of(part.get("id"))
@@ -286,7 +266,7 @@ class StreamedReply:
         elif call_id and call.id:
             is_new = call_id != call.id and bool(name)
         else:
-            is_new = index is None and bool(name)
+            is_new = bool(name) and (index is None or _is_object("".join(call.arguments)))
         if call is None or is_new:
             if len(self._calls) == CALLS:
                 return None
@@ -314,6 +294,10 @@ def _whole_call(call: _PartialCall) -> ToolCall:
         arguments=well_formed("".join(call.arguments)),
         opaque=json.dumps(call.opaque) if call.opaque else "",
     )
+
+
+def _is_object(text: str) -> bool:
+    return text.endswith("}") and parse_object(text) is not None
 
 
 def _merge(fields: dict[str, Any], added: Mapping[str, Any]) -> None:
@@ -351,7 +335,7 @@ def _common_word(reason: str | None) -> str | None:
     lower = (reason or "").lower()
     if lower in _LENGTH:
         return "length"
-    if lower in _FILTERED:
+    if is_filter_reason(reason):
         return "content_filter"
     return lower if lower in _BROKEN else reason
 

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, cast
 
 from bot.agent.loose_json import find_values, find_whole_items
 from bot.agent.model import JsonModel, JsonSchema, MeteredCall, ModelReply, PromptMessage, Usage
-from bot.errors import PromptTooLong, TellUser
+from bot.errors import ModelFiltered, PromptTooLong, TellUser
 from memory.errors import SummaryFailed
 from memory.history.selectors import TokenCounter
 
@@ -19,6 +19,8 @@ T = TypeVar("T")
 _MESSAGE_OVERHEAD = 4
 _REPLY_OVERHEAD = 3
 _HALVINGS = 2
+SMALLEST_SHARE = 2**_HALVINGS
+"""The last divisor that `ask_for_less` tries."""
 _WRAPPERS = 3
 """Objects that may be around an answer."""
 _NOTHING = frozenset(["{}", "[]", "none", "null", "nothing", "no facts", "no new facts", "nothing to note"])
@@ -100,7 +102,11 @@ class StructuredModel:
         except TimeoutError as error:
             raise SummaryFailed(f"The summary model gave no answer in {self.timeout_s:g} seconds.") from error
         except TellUser as error:
-            raise SummaryFailed(str(error), is_too_long=isinstance(error, PromptTooLong)) from error
+            raise SummaryFailed(
+                str(error),
+                is_too_long=isinstance(error, PromptTooLong),
+                is_filtered=isinstance(error, ModelFiltered),
+            ) from error
         except ValueError as error:
             raise SummaryFailed(
                 "The summary model's answer is not of the form that was asked for."
@@ -143,7 +149,7 @@ class StructuredModel:
 
 
 async def ask_for_less(work: Callable[[int], Awaitable[T]]) -> T:
-    """Return the result of `work(1)`, or of `work(2)` or `work(4)` if its requests were too long.
+    """Return the result of `work(1)`, or of `work(2)` or `work(4)` if its requests were too long or filtered.
 
     The argument says by what to divide the room of a request. Raises SummaryFailed.
     """
@@ -153,7 +159,7 @@ async def ask_for_less(work: Callable[[int], Awaitable[T]]) -> T:
         except SummaryFailed as failure:
             if not failure.is_too_long:
                 raise
-    return await work(2**_HALVINGS)
+    return await work(SMALLEST_SHARE)
 
 
 def parse_answer(text: str, schema: JsonSchema, *, is_cut: bool = False) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ _CLOSE = (
 )
 _CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>final[^<]{0,40}<\|message\|>"
 _CALL = (
-    r"<(?:\w{1,10}:)?(?:tool_?calls?|function_?calls?)>"  # Hermes, Qwen, MiniMax
+    r"<(?:\w{1,10}:)?(?:tool_?calls?|tools|function_?calls?)>"  # Hermes, Qwen, MiniMax
     r"|<function=[\w.:-]{1,64}>"  # Qwen-coder, Llama
     r"|\[TOOL_CALLS\]"  # Mistral
     r"|<\|python_tag\|>"  # Llama

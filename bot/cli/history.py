@@ -200,6 +200,7 @@ def message_document(message: "Message") -> dict[str, object]:
         "tokens": message.tokens,
         "telegram_message_id": message.telegram_message_id,
         "is_stopped": message.is_stopped,
+        "is_refused": message.is_refused,
         "edited_at": iso(message.edited_at),
     }
 
@@ -208,7 +209,11 @@ def full_text(message: "Message") -> str:
     """Return the text with its quotation, note, origin and marks, as the tables show it."""
     from memory.history.message import render_message
 
-    marks = [*(["stopped"] if message.is_stopped else []), *(["edited"] if message.edited_at else [])]
+    marks = [
+        *(["stopped"] if message.is_stopped else []),
+        *(["refused by the model's filter"] if message.is_refused else []),
+        *(["edited"] if message.edited_at else []),
+    ]
     quote = message.quote
     quotation = f'(in reply to {quote.sender_name or "assistant"}: "{quote.text}")\n' if quote else ""
     text = quotation + render_message(message)

@@ -84,7 +84,7 @@ class ChatMemory:
 
     async def _recent(self, limit: int, latest: float | None) -> list[str]:
         lines: list[str] = []
-        async with aclosing(newest_first(self.history, self.ref, whole=True)) as newest:
+        async with aclosing(newest_first(self.history, self.ref, whole=True, is_prompt=True)) as newest:
             async for message in newest:
                 if latest is None or message.sent_at < latest:
                     lines.append(quote_line(message, is_group=self.is_group))

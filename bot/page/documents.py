@@ -53,6 +53,7 @@ def message_document(
         "forwarded_from": message.forwarded_from,
         "quote": None if quote is None else {"sender": quote.sender_name, "text": quote.text},
         "is_stopped": message.is_stopped,
+        "is_refused": message.is_refused,
         "edited_at": message.edited_at,
         "has_receipt": has_receipt,
         "may_forget": is_mine or context.rights.may_forget_all,

@@ -1,11 +1,13 @@
 """Texts of the bot that consist of several sentences of the catalogue (pure)."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from bot.errors import (
     DeadlinePassed,
     ModelBarred,
+    ModelFiltered,
     ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
@@ -16,26 +18,45 @@ from bot.errors import (
 )
 from bot.transport.command_menus import Audience
 from bot.transport.words import Words
+from memory.characters import one_line
 from memory.erasure import ErasureReceipt
+from memory.history.message import Message
 from memory.history.store import HistorySnapshot
 from memory.history.summary import render_summary
 from memory.keys import RecordCounts
 
+_SHOWN = 40
+"""Characters that are quoted of a refused message."""
+_MARKUP = re.compile(r"[\\`*_~<>\[\]|$&#]")
+"""Characters that could be rendered as Markdown."""
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",
     ModelQuotaExhausted: "failure-model-quota",
     ModelRefused: "failure-model-refused",
     ModelBarred: "failure-model-refused",
     ModelMissing: "failure-model-refused",
+    ModelFiltered: "failure-model-filtered",
     PromptTooLong: "failure-prompt-too-long",
     ModelRepliedNothing: "failure-model-silent",
     DeadlinePassed: "failure-deadline",
 }
 
 
-def failure_text(words: Words, failure: TellUser) -> str:
-    """Return the sentence that explains a failure; never the exception's own text."""
+def failure_text(words: Words, failure: TellUser, messages: Sequence[Message] = ()) -> str:
+    """Return the sentence that explains a failure; never the exception's own text.
+
+    `messages` are those of the question: a filter's refusal names them by their first words.
+    """
+    texts = [one_line(_MARKUP.sub("", message.text or message.note)) for message in messages]
+    quoted = [words("quoted-words", text=_first_words(text)) for text in texts if text]
+    if isinstance(failure, ModelFiltered) and quoted:
+        return words("refused-messages", count=len(quoted), messages=words("list-separator").join(quoted))
     return words(_FAILURES.get(type(failure), "failure-other"))
+
+
+def _first_words(text: str) -> str:
+    beginning = one_line(text, _SHOWN)
+    return text if beginning == text else f"{beginning.rpartition(' ')[0] or beginning}…"
 
 
 def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool, is_operator: bool) -> str:

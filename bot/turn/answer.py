@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from bot.agent.context import AgentContext
+from bot.agent.filtered import leave_out_question
 from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
 from bot.agent.team import Team
@@ -156,7 +157,8 @@ class Answerer:
                 return _Answer(await self._stopped(question, context, preview.text), "stopped")
             known = end if isinstance(end, TellUser) else DeadlinePassed()
             log.warning("turn_failed", failure=type(known).__name__, reason=str(known), said=known.said)
-            return _Answer(failure_text(question.words, known), type(known).__name__)
+            await leave_out_question(known, context)
+            return _Answer(failure_text(question.words, known, context.user_messages), type(known).__name__)
         if answer.reason:
             return answer
         note = picture_note(context.record.ledger)
@@ -164,10 +166,10 @@ class Answerer:
             answer = replace(answer, text=f"{with_closed_code(answer.text)}\n\n({answer.cut})")
         await context.chat_history.append_assistant_message(answer.text, id=question.reply_id, note=note)
         missing, default = self._missing_model(question, context), self.conversations.models[0]
-        if not missing:
-            return answer
-        notice = question.words("model-missing", model=f"`{missing}`", other=f"`{default}`")
-        return _Answer(f"{answer.text}\n\n{notice}")
+        notices = [question.words("left-out", what=each) for each in context.record.left_out]
+        if missing:
+            notices.append(question.words("model-missing", model=f"`{missing}`", other=f"`{default}`"))
+        return _Answer("\n\n".join([answer.text, *notices]))
 
     async def _run(
         self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
@@ -197,8 +199,7 @@ class Answerer:
         self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
     ) -> _Answer:
         journal = question.journal
-        files = [update for update in question.batch.updates if update.message.attachment]
-        if files:
+        if files := [update for update in question.batch.updates if update.message.attachment]:
             reads |= await self.reader.read(files, journal=journal, context=context, words=question.words)
         await self._append(question, context, reads)
         if question.joined:
@@ -235,7 +236,7 @@ class Answerer:
         """Append the question's messages to the history, and their pictures to the run."""
         messages = question.messages(reads, bot=self.bot, tokenizer=self.conversations.tokenizer)
         appended = await question.history.append(question.claim.ref, messages, epoch=question.history.epoch)
-        context.user_messages = tuple(appended)
+        context.user_messages = tuple([each for each in appended if not each.is_refused])
         if reads:
             pictures: dict[int | None, tuple[Image, ...]] = {
                 update.message.message_id: reads[update.update_id].images
@@ -266,10 +267,9 @@ class Answerer:
     ) -> Commit:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
-        micros = self.guard.cost_of(context.record.usages)
+        micros, left_out = self.guard.cost_of(context.record.usages), context.record.left_out
         if not question.first.is_kept:
             return self._unkept(question, context, preview, answer)
-        answer_id = question.kept_reply_id
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
             before, history.pending, compression, loaded_limit=limits.window_messages
@@ -277,10 +277,9 @@ class Answerer:
         trace = trace_of(context, micros=micros, files=len(reads), compresses=compresses)
         agent, now = self.team_with("").name_of(context), self.conversations.clock()
         receipt = None
-        if answer_id:
+        if answer_id := question.kept_reply_id:
             receipt = make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
-        stops = [press.update_id for press in question.stop_presses]
-        files = [entry for read in reads.values() for entry in read.ledger]
+        settled = [*question.settled_presses, *(press.update_id for press in question.stop_presses)]
         made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         is_known = before.created_at is not None and history.epoch == before.epoch
         meta: dict[MetaField, str] = {}
@@ -288,16 +287,18 @@ class Answerer:
             meta["active_agent"] = context.agent_name
         if not answer.reason and self._missing_model(question, context):
             meta["model"] = ""
+        meta |= {"talk_after": repr(before.talk.lines[-1].sent_at)} if "talk" in left_out else {}
         return Commit(
-            update_ids=[*question.batch.update_ids, *question.settled_presses, *stops],
+            update_ids=[*question.batch.update_ids, *settled],
             epoch=history.epoch,
             reason=answer.reason,
             messages=history.pending,
             parts=self._parts(question, preview, answer, receipt=receipt, files=made),
             registered="" if is_known else self._registration(question.first),
-            ledger=[*files, *context.record.ledger],
+            ledger=[*(entry for read in reads.values() for entry in read.ledger), *context.record.ledger],
             receipt=receipt,
             meta=meta,
+            starts_conversation="conversation" in left_out,
             later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),
             deletes=question.again.ids if question.again else (),
             booking=self._booking(question, context.record.usages),

@@ -249,11 +249,11 @@ def with_edits(turn: LastTurn, edited: Mapping[int, Message]) -> list[Message]:
 
 
 def drop_outdated_quotes(messages: Sequence[Message], stored: Sequence[Message] = ()) -> list[Message]:
-    """Return the messages without quotations of an older version of a message, stored or new."""
+    """Return the messages without quotations of a refused message, or of an older version, stored or new."""
     edited = {
-        each.telegram_message_id: render_message(each)
+        each.telegram_message_id: "" if each.is_refused else render_message(each)
         for each in (*stored, *messages)
-        if each.edited_at is not None
+        if each.edited_at is not None or each.is_refused
     }
     return [replace(each, quote=None) if _is_outdated(each.quote, edited) else each for each in messages]
 

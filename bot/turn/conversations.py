@@ -11,7 +11,7 @@ from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.facts.context_facts import ContextFacts
 from memory.facts.redis_facts import RedisFacts
-from memory.history.buffered import BufferedHistory
+from memory.history.buffered import BufferedHistory, refuse_messages
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
 from memory.outgoing_files import OutgoingFiles
@@ -70,6 +70,7 @@ class Conversations:
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
                 count_uncovered=count_uncovered,
+                refuse=lambda ids, quoted: refuse_messages(history, ref, ids, quoted),
                 facts=ContextFacts(
                     facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
                 ),

@@ -88,7 +88,8 @@ class TurnJournal:
         """After a crash, append the messages of the finished steps again. Existing ones stay as they are."""
         line = self.steps.get(_APPENDED)
         if line is not None:
-            await self.history.restore(parse_json(list[Message], line))
+            appended = parse_json(list[Message], line)
+            await self.history.append(self.claim.ref, appended, epoch=self.history.epoch)
 
     @property
     def is_outdated(self) -> bool:

@@ -36,8 +36,10 @@ UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
 RECEIPTS_KEPT = 1_000
 """Receipts of answers kept for each context, the newest ones."""
-MetaField = Literal["active_agent", "corrections", "model", "voice"]
-"""The agent that has the chat, questions about facts that wait for an answer, and the people's choices."""
+MetaField = Literal["active_agent", "corrections", "model", "talk_after", "voice"]
+"""The agent that has the chat, questions about facts that wait for an answer, and the people's choices.
+
+`talk_after` is the time in Unix seconds after which prompts show talk: a model's filter refused the lines before."""
 NO_MESSAGE = 0
 """Stands for the Telegram message id of a part that deleted a message."""
 
@@ -96,6 +98,7 @@ class Commit:
     parts: Sequence[Part] = ()
     """The outbox."""
     starts_conversation: bool = False
+    """True if a new conversation begins with this turn."""
     registered: str = ""
     """The entry of a new context in the registry of contexts."""
     ledger: Sequence[LedgerEntry] = ()

@@ -160,7 +160,8 @@ class FactExtractor:
         ref = step.claim.ref
         pause_s = RETRY_PAUSES_S[min(self._failures[ref], len(RETRY_PAUSES_S) - 1)]
         self._failures[ref] += 1
-        is_given_up = await self._queue.fail(step.claim, step.work, retry_in_s=pause_s, at_most=TRIES)
+        tries = 1 if failure.is_filtered else TRIES  # a filter refuses the message again
+        is_given_up = await self._queue.fail(step.claim, step.work, retry_in_s=pause_s, at_most=tries)
         if is_given_up:
             del self._failures[ref]
         return replace(step.result("given_up" if is_given_up else "later"), reason=str(failure))

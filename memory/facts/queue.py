@@ -268,7 +268,7 @@ def _may_be_read(message: Message, choices: FactChoices, first: Mapping[int, int
 
 def _may_be_shown(message: Message, choices: FactChoices) -> bool:
     is_off = message.sender is not None and message.sender.id in choices.off
-    return not is_off and bool(render_message(message).strip())
+    return not is_off and not message.is_refused and bool(render_message(message).strip())
 
 
 def _choose_known(

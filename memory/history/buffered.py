@@ -7,7 +7,7 @@ from itertools import chain
 from operator import attrgetter
 
 from memory.errors import Forgotten
-from memory.history.message import Message
+from memory.history.message import Message, edit_message
 from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore, Passage
 from memory.keys import ContextRef, RecordCounts
 
@@ -40,10 +40,6 @@ class BufferedHistory:
         self._hidden_from = hidden_from
         self._hidden_count = len(snapshot.newest) - len(self.snapshot.newest)
         self._next_sequence = snapshot.next_sequence
-
-    async def restore(self, messages: Sequence[Message]) -> None:
-        """Append the pending messages of an interrupted turn, except those that are pending already."""
-        await self.append(self._ref, messages, epoch=self.epoch)
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore; no round trip unless more messages are wanted than were preloaded."""
@@ -146,14 +142,26 @@ class BufferedHistory:
         _check(ref, self._ref)
         for at, message in enumerate(self.pending):
             if message.id == message_id:
-                note_now = message.note if note is None else note
-                edited = replace(message, text=text, note=note_now, tokens=tokens, edited_at=edited_at)
-                self.pending[at] = edited
+                self.pending[at] = edit_message(
+                    message, text=text, note=note, tokens=tokens, edited_at=edited_at
+                )
                 _strip_quotes(self.pending, {message.telegram_message_id})
                 return True
         is_kept = await self._store.replace(
             ref, message_id, text=text, tokens=tokens, edited_at=edited_at, epoch=epoch, note=note
         )
+        if is_kept:
+            await self._reload(len(self.snapshot.newest), is_changed=True)
+        return is_kept
+
+    async def refuse(self, ref: ContextRef, message_id: str, *, epoch: int) -> bool:
+        """See HistoryStore; changes the store at once, unless the message is pending."""
+        _check(ref, self._ref)
+        for at, message in enumerate(self.pending):
+            if message.id == message_id:
+                self.pending[at] = replace(message, is_refused=True)
+                return True
+        is_kept = await self._store.refuse(ref, message_id, epoch=epoch)
         if is_kept:
             await self._reload(len(self.snapshot.newest), is_changed=True)
         return is_kept
@@ -226,6 +234,17 @@ class BufferedHistory:
             if message.id == message_id:
                 return message
         return None
+
+
+async def refuse_messages(
+    history: BufferedHistory, ref: ContextRef, ids: Collection[str], quoted: Collection[int]
+) -> None:
+    """Mark these messages as refused, and drop quotations of messages with the Telegram ids `quoted`."""
+    for each in ids:
+        await history.refuse(ref, each, epoch=history.epoch)
+    if quoted:
+        _strip_quotes(history.pending, quoted)  # also of a message of another chat, whose id is 0
+        await history.delete(ref, (), epoch=history.epoch, quoted=quoted)
 
 
 def _check(ref: ContextRef, own: ContextRef) -> None:

@@ -38,6 +38,6 @@ class Fact:
 
 
 def is_source(message: Message) -> bool:
-    """Return True if facts may rest on the message: a person wrote it here, and it is not forwarded."""
+    """Return True if facts may rest on the message: a person wrote it here, and it is not forwarded or refused."""
     is_written_here = message.role == "user" and message.sender is not None and not message.forwarded_from
-    return is_written_here and bool(render_message(message).strip())
+    return is_written_here and not message.is_refused and bool(render_message(message).strip())

@@ -123,7 +123,7 @@ def _of_talk(score: int, line: TalkLine) -> HeardLine:
 
 
 def _of_message(message: Message, number: int) -> HeardLine:
-    is_shown = message.role in CONVERSATION_ROLES
+    is_shown = message.role in CONVERSATION_ROLES and not message.is_refused
     return HeardLine(
         text=cut(render_message(message)) if is_shown else "",
         sent_at=message.sent_at,

@@ -1,7 +1,7 @@
 """One message of a conversation, and its text as prompts, indexes and summaries read it."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Literal
 from uuid import UUID, uuid5
@@ -66,6 +66,8 @@ class Message:
     """Number in the context (0, 1, 2 …), None before the message is appended."""
     is_stopped: bool = False
     """True for a reply that its reader stopped."""
+    is_refused: bool = False
+    """True after a model's filter refused it: prompts, summaries, facts and recall leave it out until it is edited."""
     edited_at: float | None = None
     """Unix seconds of the last edit."""
     note: str = ""
@@ -120,5 +122,15 @@ def sequence_of(message: Message) -> int:
 
 
 def is_indexed(message: Message) -> bool:
-    """Return True if recall can find the message: it is a user's or an assistant's, with text."""
-    return message.role in CONVERSATION_ROLES and bool(render_message(message).strip())
+    """Return True if recall can find the message: it is a user's or an assistant's, with text, and not refused."""
+    is_usable = message.role in CONVERSATION_ROLES and not message.is_refused
+    return is_usable and bool(render_message(message).strip())
+
+
+def edit_message(message: Message, *, text: str, note: str | None, tokens: int, edited_at: float) -> Message:
+    """Return the edited message; None keeps its note. Other words may pass the filter that refused it."""
+    edited = replace(
+        message, text=text, note=message.note if note is None else note, tokens=tokens, edited_at=edited_at
+    )
+    is_same = render_message(edited) == render_message(message)
+    return replace(edited, is_refused=message.is_refused and is_same)

@@ -1,6 +1,6 @@
 """The histories in Redis: one atomic script and one round trip for each read or write."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from sys import getsizeof
@@ -11,7 +11,7 @@ from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, RecordCorrupt
 from memory.history.fact import Fact, is_source
 from memory.history.ledger import LedgerTurn
-from memory.history.message import Message, is_indexed, render_message
+from memory.history.message import Message, edit_message, is_indexed, render_message
 from memory.history.store import (
     NO_CHOICES,
     PEOPLE_LIMIT,
@@ -166,33 +166,19 @@ class RedisHistory:
         note: str | None = None,
     ) -> bool:
         """See HistoryStore."""
-        while True:
-            stored_epoch, rows, *_ = await self._redis.run(get_messages(ref, ids=[message_id]))
-            if int(stored_epoch) != epoch:
-                raise Forgotten
-            if not rows:
-                return False
-            (found,) = parse_messages(rows)
-            new_note = found.note if note is None else note
-            edited = replace(found, text=text, note=new_note, tokens=tokens, edited_at=edited_at)
-            if edited == found or (found.edited_at is not None and edited_at < found.edited_at):
-                return True
-            call = replace_message(
-                ref,
-                expected_epoch=epoch,
-                artifact_prefix=context_key(ref, "artifact", ""),
-                edit=MessageEdit(
-                    id=message_id,
-                    before=rows[2],
-                    after=dump_message(edited),
-                    is_new_text=render_message(edited) != render_message(found),
-                ),
-            )
-            outcome = await self._redis.run(call)
-            if outcome is None:
-                raise Forgotten
-            if outcome == "replaced":
-                return True
+
+        def edit(found: Message) -> Message:
+            if found.edited_at is not None and edited_at < found.edited_at:
+                return found
+            return edit_message(found, text=text, note=note, tokens=tokens, edited_at=edited_at)
+
+        return await _change_message(self._redis, ref, message_id, edit, epoch=epoch)
+
+    async def refuse(self, ref: ContextRef, message_id: str, *, epoch: int) -> bool:
+        """See HistoryStore."""
+        return await _change_message(
+            self._redis, ref, message_id, lambda found: replace(found, is_refused=True), epoch=epoch
+        )
 
     async def delete(
         self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
@@ -374,6 +360,48 @@ def dump_message(message: Message) -> str:
     return dump_json(Message, replace(message, sequence=None))
 
 
+async def _change_message(
+    redis: RedisClient,
+    ref: ContextRef,
+    message_id: str,
+    change: Callable[[Message], Message],
+    *,
+    epoch: int,
+) -> bool:
+    """Replace a message by what `change` makes of it, also if it was changed meanwhile."""
+    while True:
+        stored_epoch, rows, *_ = await redis.run(get_messages(ref, ids=[message_id]))
+        if int(stored_epoch) != epoch:
+            raise Forgotten
+        if not rows:
+            return False
+        (found,) = parse_messages(rows)
+        edited = change(found)
+        if edited == found:
+            return True
+        call = replace_message(
+            ref,
+            expected_epoch=epoch,
+            artifact_prefix=context_key(ref, "artifact", ""),
+            edit=MessageEdit(
+                id=message_id,
+                before=rows[2],
+                after=dump_message(edited),
+                is_new_text=_shown_text(edited) != _shown_text(found),
+            ),
+        )
+        outcome = await redis.run(call)
+        if outcome is None:
+            raise Forgotten
+        if outcome == "replaced":
+            return True
+
+
+def _shown_text(message: Message) -> str | None:
+    """Return the text that summaries, facts and the index may contain; None of a refused message."""
+    return None if message.is_refused else render_message(message)
+
+
 def recent_messages() -> RecentMessages:
     """Return an empty cache for `parse_snapshot`."""
     return BriefCache(max_bytes=_RECENT_BYTES)
@@ -383,7 +411,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
     summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
-    talk, talk_count, _, model, voice = reply[15:20]
+    talk, talk_count, _, model, voice, talk_after = reply[15:21]
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
         for sequence, line in zip(order[1::2], lines, strict=True)
@@ -405,7 +433,9 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
             covered_count=int(covered_count), failed_at=int(failed_at) if failed_at else None
         ),
         people=parse_people(people),
-        talk=RecentTalk(lines=_parse_talk(talk), count=int(talk_count)) if talk_count else NO_TALK,
+        talk=RecentTalk(lines=_parse_talk(talk, talk_after), count=int(talk_count))
+        if talk_count
+        else NO_TALK,
         choices=ChatChoices(model=model, voice=voice) if model or voice else NO_CHOICES,
     )
 
@@ -446,10 +476,13 @@ def parse_people(pairs: Sequence[str]) -> dict[int, str]:
     return dict(zip(map(int, pairs[::2]), pairs[1::2], strict=True))
 
 
-def _parse_talk(lines: Sequence[str]) -> tuple[TalkLine, ...]:
-    """Return the lines that can be read: a damaged line is talk, and must not stop a turn."""
+def _parse_talk(lines: Sequence[str], after: str) -> tuple[TalkLine, ...]:
+    """Return the lines that can be read: a damaged line is talk, and must not stop a turn.
+
+    A model's filter has refused the lines up to the time `after`, "" for none.
+    """
     found: list[TalkLine] = []
     for line in lines:
         with suppress(RecordCorrupt):
             found.append(parse_json(TalkLine, line))
-    return tuple(found)
+    return tuple(line for line in found if not after or line.sent_at > float(after))

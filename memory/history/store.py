@@ -188,8 +188,16 @@ class HistoryStore(Protocol):
     ) -> bool:
         """Replace a message's text, and its note unless that is None; queue the update of its vector.
 
-        Summaries, ledger turns and quotations of the old text are dropped. `tokens` are those of its `render_message`.
-        Return False if the message does not exist. An edit older than the stored one changes nothing.
+        Summaries, ledger turns and quotations of the old text are dropped, and so is the mark of `refuse`. `tokens` are
+        those of its `render_message`. Return False if the message does not exist. An edit older than the stored one
+        changes nothing.
+        """
+        ...
+
+    async def refuse(self, ref: ContextRef, message_id: str, *, epoch: int) -> bool:
+        """Mark a message that a model's filter refused. Everything that tells its text is dropped, as by an edit.
+
+        The message stays. Return False if it does not exist.
         """
         ...
 

@@ -261,7 +261,9 @@ def _pieces(
 
 
 def _lines_of(message: Message, entries: Mapping[int, Sequence[LedgerEntry]], room: int) -> list[Line]:
-    """Return the calls of the message, then the message, in parts if it is larger than a piece."""
+    """Return the calls of the message, then the message, in parts if it is larger than a piece; [] if it is refused."""
+    if message.is_refused:  # its calls may repeat it
+        return []
     called: list[Line] = list(entries.get(sequence_of(message), ()))
     text = render_message(message)
     if not text.strip():

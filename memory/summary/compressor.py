@@ -184,15 +184,20 @@ class Compressor:
         return "saved"
 
     async def _summarize(self, work: "_Work", previous: SummaryText | None, piece: Piece) -> SummaryText:
-        """Summarise this piece, and renew the lease meanwhile."""
+        """Summarise this piece, and renew the lease meanwhile. A small piece that is filtered is skipped."""
         if not piece.lines:
             return previous or SummaryText(overview="Messages without text.")
-        text = await run_leased(
-            self._summarizer.summarize(previous, piece),
-            lambda: self._renew(work),
-            lease_s=self._lease_s,
-            name="summarize",
-        )
+        try:
+            text = await run_leased(
+                self._summarizer.summarize(previous, piece),
+                lambda: self._renew(work),
+                lease_s=self._lease_s,
+                name="summarize",
+            )
+        except SummaryFailed as failure:
+            if not failure.is_filtered or work.halvings < _HALVINGS:
+                raise
+            return previous or SummaryText(overview="Messages that the summary model's filter refused.")
         if is_blank(text):
             raise SummaryFailed("The summary is empty.")
         return text

@@ -46,6 +46,20 @@ async def test_messages_of_a_turn_are_not_stored_before_the_commit(redis: RedisC
     assert (await store.load(REF, limit=9)).count == 2
 
 
+async def test_a_turn_marks_its_own_messages_and_stored_ones_as_refused(redis: RedisClient) -> None:
+    store = RedisHistory(redis)
+    turn = await make_turn(store, stored=3, limit=50)
+    await turn.append(REF, [make_message("mine")], epoch=0)
+
+    for each in ("m0", "m2", "mine"):
+        assert await turn.refuse(REF, each, epoch=0)
+
+    shown = [message.id async for message in newest_first(turn, REF, is_prompt=True)]
+    assert (shown, [message.is_refused for message in turn.pending]) == (["m1"], [True])
+    assert [m.is_refused for m in (await store.load(REF, limit=9)).newest] == [True, False, True]
+    assert turn.revision == (await store.load(REF, limit=0)).revision
+
+
 async def test_a_turn_of_a_forgotten_epoch_cannot_append(redis: RedisClient) -> None:
     turn = await make_turn(RedisHistory(redis), stored=2, limit=50)
     with pytest.raises(Forgotten):

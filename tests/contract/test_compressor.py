@@ -14,7 +14,7 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import SummaryText
-from memory.history.transcript import Excerpt
+from memory.history.transcript import Excerpt, render_line
 from memory.keys import context_key, partition_key
 from memory.redis.claims import QueueClaim
 from memory.redis.client import RedisClient
@@ -48,6 +48,7 @@ class Joining:
     during: Callable[[], Awaitable[object]] | None = None
     pieces: list[Piece] = field(default_factory=list[Piece])
     most_lines: int = 1_000
+    refused_word: str = "\0"
 
     def count(self, text: str) -> int:
         return len(text.split())
@@ -58,6 +59,8 @@ class Joining:
             await self.during()
         if len(piece.lines) > self.most_lines:
             raise SummaryFailed("Too long.", is_too_long=True)
+        if any(self.refused_word in render_line(line) for line in piece.lines):
+            raise SummaryFailed("Filtered.", is_filtered=True)
         if self.failures:
             raise self.failures.pop(0)
         told = [line.text if isinstance(line, Excerpt) else line.output for line in piece.lines]
@@ -305,6 +308,35 @@ async def test_a_piece_that_is_too_long_is_halved_at_most_twice(rig: Rig) -> Non
 
     assert (result.outcome, result.reason) == ("later", "Too long.")
     assert len(rig.summarizer.pieces) == 3
+
+
+async def test_a_small_piece_that_a_filter_refuses_is_covered_without_its_text(rig: Rig) -> None:
+    rig.summarizer.refused_word = '"text 5"'
+
+    result = await rig.compressor().step()
+
+    summary = (await rig.state()).summary
+    assert result.outcome == "compressed"
+    assert summary is not None
+    assert summary.upto_sequence > 10
+    assert "text 5" not in summary.text.overview.split(" text 6")[0]
+    assert "text 20" in summary.text.overview
+
+
+async def test_a_refused_message_is_not_summarised(rig: Rig) -> None:
+    ids = [message.id for message in await rig.history.page(REF, after_sequence=2, limit=1)]
+    assert await rig.history.refuse(REF, ids[0], epoch=0)
+
+    await rig.compressor().step()
+
+    told = [
+        line.message.id
+        for piece in rig.summarizer.pieces
+        for line in piece.lines
+        if isinstance(line, Excerpt)
+    ]
+    assert len(told) > 10
+    assert ids[0] not in told
     summary = (await rig.state()).summary
     assert summary is not None
     assert summary.upto_sequence == 31

@@ -204,6 +204,19 @@ async def test_an_imported_context_equals_the_exported_one(redis: RedisClient) -
     assert [message.text for message in snapshot.newest if message.sequence == 6] == [well_formed(ODD)]
 
 
+async def test_an_import_keeps_the_mark_of_a_refused_message(redis: RedisClient) -> None:
+    await fill(redis, make_ref())
+    refused = message_id("file", 10)
+    await RedisHistory(redis).refuse(make_ref(), refused, epoch=0)
+    file = as_file(await body(redis, make_ref()))
+    await RedisHistory(redis).erase(make_ref())
+
+    queued = await import_file(redis, file, make_ref(), epoch=1)
+
+    newest = (await RedisHistory(redis).load(make_ref(), limit=99)).newest
+    assert (queued, [message.id for message in newest if message.is_refused]) == (11, [refused])
+
+
 async def test_imported_messages_can_be_forgotten(redis: RedisClient) -> None:
     await fill(redis, make_ref())
     file = as_file(await body(redis, make_ref()))

@@ -155,6 +155,14 @@ async def test_a_single_message_that_is_too_long_counts_as_read_after_three_trie
     assert await store.unread() == []
 
 
+async def test_a_message_that_a_filter_refuses_counts_as_read_at_once(redis: RedisClient) -> None:
+    store, reader = await open_facts(redis), Repeating(failures=[SummaryFailed(is_filtered=True)])
+    await store.commit(said("m0"))
+
+    assert (await step(store, reader)).outcome == "given_up"
+    assert await store.unread() == []
+
+
 # Faults ---------------------------------------------------------------------------------------------------
 async def outcomes(store: FactStore, reader: Repeating) -> list[str]:
     """Return the outcomes of three steps with the pauses between them."""

@@ -90,6 +90,35 @@ async def test_an_edit_deletes_the_quotations_of_the_old_text(memory: Memory) ->
     assert quotes["m4"] is not None
 
 
+async def test_a_refused_message_is_marked_and_its_quotations_are_deleted(memory: Memory) -> None:
+    m0, *_ = await write_conversation(memory)
+
+    assert await memory.store.refuse(REF, "m0", epoch=0)
+    assert await memory.store.refuse(REF, "m0", epoch=0)
+
+    snapshot = await memory.store.load(REF, limit=50)
+    assert (snapshot.newest[0], snapshot.revision) == (replace(m0, is_refused=True), 1)
+    quotes = await quotes_of(memory)
+    assert (quotes["m1"], quotes["m3"]) == (None, None)
+    assert not await memory.store.refuse(REF, "m99", epoch=0)
+
+
+async def test_an_edit_of_the_text_takes_the_mark_of_the_refusal_away(memory: Memory) -> None:
+    await write_conversation(memory)
+    await memory.store.refuse(REF, "m4", epoch=0)
+    marked = (await memory.store.get(REF, ["m4"]))["m4"]
+    assert marked.quote is not None
+
+    await memory.store.replace(REF, "m4", text=marked.text, tokens=1, edited_at=5.0, epoch=0)
+    same = (await memory.store.get(REF, ["m4"]))["m4"]
+    await memory.store.replace(REF, "m4", text="new", tokens=1, edited_at=6.0, epoch=0)
+    edited = (await memory.store.get(REF, ["m4"]))["m4"]
+
+    assert (same.is_refused, edited.is_refused, edited.quote) == (True, False, marked.quote)
+    with pytest.raises(Forgotten):
+        await memory.store.refuse(REF, "m4", epoch=3)
+
+
 async def test_an_edit_without_a_change_of_text_keeps_the_quotations(memory: Memory) -> None:
     await write_conversation(memory)
 

@@ -14,6 +14,7 @@ from bot.agent.openai_model import Breaker, OpenAIModel, Patience, open_openai_m
 from bot.errors import (
     BotError,
     ModelBarred,
+    ModelFiltered,
     ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
@@ -32,6 +33,7 @@ from tests.scripted_replies import (
     context_too_long,
     cut,
     empty,
+    filtered,
     hang,
     held,
     null_content,
@@ -233,6 +235,7 @@ async def test_an_empty_reply_is_tried_again_once() -> None:
         (unauthorized(), ModelBarred),
         (Reply(failure=Failure(status=404, message="no such model", code="model_not_found")), ModelMissing),
         (rate_limited(retry_after_s=3_600), ModelUnavailable),
+        (filtered(), ModelFiltered),
     ],
 )
 async def test_a_permanent_failure_is_not_tried_again(failure: Reply, kind: type[Exception]) -> None:
@@ -352,6 +355,24 @@ async def test_a_response_that_is_no_stream_of_chunks_means_unavailable(kind: st
             await model.chat(ASK, [])
 
     assert "secret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "chunk",
+    [
+        b'{"choices": [{"delta": {}, "finish_reason": "content_filter"}]}',
+        b'{"choices": [{"delta": {"content": ""}, "finish_reason": "PROHIBITED_CONTENT"}]}',
+        b'{"choices": [], "promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}',
+        b'{"error": {"code": 403, "message": "Your input was flagged for violence"}}',
+    ],
+)
+async def test_a_stream_that_a_filter_ended_without_a_text_is_no_answer(chunk: bytes) -> None:
+    async with (
+        raw_server("text/event-stream", b"data: " + chunk + b"\n\ndata: [DONE]\n\n") as base_url,
+        open_openai_model(model="test-1", api_key=KEY, base_url=base_url, patience=HASTY) as model,
+    ):
+        with pytest.raises(ModelFiltered):
+            await model.chat(ASK, [])
 
 
 async def test_done_ends_a_stream_without_a_finish_reason() -> None:

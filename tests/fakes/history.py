@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
-from memory.history.message import Message, is_indexed, render_message
+from memory.history.message import Message, edit_message, is_indexed, render_message
 from memory.history.store import (
     PEOPLE_LIMIT,
     SESSION_GAP_S,
@@ -163,15 +163,20 @@ class InMemoryHistory:
             return False
         if found.edited_at is not None and edited_at < found.edited_at:
             return True
-        note_now = found.note if note is None else note
-        edited = replace(found, text=text, note=note_now, tokens=tokens, edited_at=edited_at)
+        edited = edit_message(found, text=text, note=note, tokens=tokens, edited_at=edited_at)
         kept.messages[message_id] = edited
-        if render_message(edited) != render_message(found):
-            kept.revision += 1
-            quoting = _drop_quoting(kept, {message_id})
-            stripped = _strip_quotes(kept, {found.telegram_message_id})
-            _drop_summaries(kept, [_sequence(found), *stripped, *(turn.last_sequence for turn in quoting)])
+        if (edited.is_refused, render_message(edited)) != (found.is_refused, render_message(found)):
+            _drop_old_text(kept, found)
         return True
+
+    async def refuse(self, ref: ContextRef, message_id: str, *, epoch: int) -> bool:
+        """See HistoryStore."""
+        kept = _of_epoch(self._kept(ref), epoch)
+        found = kept.messages.get(message_id)
+        if found is not None and not found.is_refused:
+            kept.messages[message_id] = replace(found, is_refused=True)
+            _drop_old_text(kept, found)
+        return found is not None
 
     async def delete(
         self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
@@ -251,6 +256,13 @@ class InMemoryHistory:
 
     def _kept(self, ref: ContextRef) -> _Kept:
         return self._contexts.setdefault(ref, _Kept())
+
+
+def _drop_old_text(kept: _Kept, changed: Message) -> None:
+    kept.revision += 1
+    quoting = _drop_quoting(kept, {changed.id})
+    stripped = _strip_quotes(kept, {changed.telegram_message_id})
+    _drop_summaries(kept, [_sequence(changed), *stripped, *(turn.last_sequence for turn in quoting)])
 
 
 def _of_epoch(kept: _Kept, epoch: int) -> _Kept:

@@ -142,11 +142,10 @@ PIECES = (
         "Sleep",
         source="unslothai/unsloth#10059",
     ),
-    runs(
+    is_told(
         "two objects in one call",
         called(reminds(GIVEN + with_more(text="Sleep"))),
-        TEXT,
-        "Sleep",
+        "Make one call for each",
         source="NousResearch/hermes-agent#36039",
     ),
     runs("the same call twice", called(reminds(), reminds(index=1, id="call_b"))),
@@ -189,7 +188,7 @@ ARGUMENTS = (
     reads_as("a comment", GIVEN[:-1] + " // soon\n}"),
     reads_as("prose around it", f"Arguments: {GIVEN} Done."),
     reads_as("repeated", GIVEN + GIVEN),
-    reads_as("no closing brace", GIVEN[:-1]),
+    is_told("no closing brace", called(reminds(GIVEN[:-1])), "cut off before their end"),
     reads_as("a byte order mark", "\ufeff" + GIVEN),
     reads_as(
         "null for what is left out",

@@ -401,13 +401,6 @@ OTHERS = (
     other("a country", error("Country, region, or territory not supported"), status=403),
     other("system prompts in words", error("Your request was flagged: it tries to read the system prompt.")),
     other("a wrong user", error("Invalid 'user': string too long.", param="user")),
-    other(
-        "moderation",
-        error(
-            "The response was filtered due to the prompt triggering content management policy.",
-            code="content_filter",
-        ),
-    ),
     Row(
         name="a message that a filter refuses is left out afterwards",
         source="anthropics/claude-code#25778",

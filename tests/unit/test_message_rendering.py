@@ -48,6 +48,7 @@ def test_no_name_can_end_the_line_of_an_origin() -> None:
 def test_a_message_with_only_a_note_can_be_found() -> None:
     assert is_indexed(replace(make_message("m0", ""), note="a sticker 😀"))
     assert not is_indexed(replace(make_message("m0", ""), quote=QUOTE))
+    assert not is_indexed(replace(make_message("m0", "hello"), is_refused=True))
 
 
 @given(

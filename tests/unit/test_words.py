@@ -23,7 +23,7 @@ COUNTS = (0, 1, 2, 5, 21)
 DAY = date(2026, 11, 21)
 _FSI, _PDI = "\u2068", "\u2069"
 _SAME_EVERYWHERE = {
-    *("list-separator", "usage-tokens", "why-memory", "catchup-point", "catchup-point-by"),
+    *("list-separator", "quoted-words", "usage-tokens", "why-memory", "catchup-point", "catchup-point-by"),
     *("facts-line", "list-delete", "facts-correct", "costs-line"),
     *("reminder-due", "reminder-due-group", "reminders-line", "reminders-line-by"),
 }

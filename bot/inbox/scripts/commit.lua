@@ -68,6 +68,9 @@ if #changes.deletes > 0 then
   delete_messages(keys, context, expected_epoch, settings.prefixes, changes.deletes, {})
 end
 
+if changes.starts_conversation then
+  start_conversation(keys)  -- with the messages of this turn, if it has any
+end
 local first = tonumber(redis.call('HGET', meta, 'next_sequence') or '0')
 local sequences = append_messages(keys, context, expected_epoch, now, changes.messages)
 if changes.later.facts ~= '' then
@@ -82,9 +85,6 @@ if #changes.receipt > 0 then
 end
 if changes.registered ~= '' then
   redis.call('HSETNX', contexts, context, changes.registered)
-end
-if changes.starts_conversation then
-  start_conversation(keys)
 end
 for name, value in pairs(changes.meta) do
   if value == '' then

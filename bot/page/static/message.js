@@ -49,6 +49,7 @@ function headLine(message, sender, { askForget }) {
 function marksOf(message) {
   return [
     message.is_stopped && el("span", { title: words.stoppedHint }, words.stopped),
+    message.is_refused && el("span", { title: words.refusedHint }, words.refused),
     message.edited_at && el("span", { title: words.editedAt(moment(message.edited_at)) }, words.edited),
   ];
 }

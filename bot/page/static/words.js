@@ -85,6 +85,8 @@ export const words = {
   editedAt: (moment) => `Edited ${moment}`,
   stopped: "stopped",
   stoppedHint: "This answer was stopped before its end.",
+  refused: "not used",
+  refusedHint: "The model's filter refused this message, so answers don't use it. An edit in Telegram changes that.",
   forwardedFrom: "Forwarded from ",
   showAll: "Show all",
   showLess: "Show less",

@@ -85,6 +85,21 @@ buried-edit = Du hast eine Nachricht bearbeitet, aber ich konnte den neuen Text 
 failure-model-unavailable = Ich kann das Sprachmodell gerade nicht erreichen. Deine Nachricht habe ich gespeichert; bitte frag in ein paar Minuten noch einmal.
 failure-model-quota = Das Guthaben für das Sprachmodell ist aufgebraucht. Ich kann erst wieder antworten, wenn der Betreiber sich darum gekümmert hat.
 failure-model-refused = Das Sprachmodell hat meine Anfrage abgelehnt, deshalb kann ich nicht antworten. Den Grund findet der Betreiber im Log.
+failure-model-filtered = Der Inhaltsfilter des Sprachmodells hat das abgelehnt, deshalb kann ich nicht antworten. Bitte sag es mit anderen Worten.
+quoted-words = „{ $text }“
+refused-messages =
+    { $count ->
+        [one] Der Filter des Sprachmodells hat deine Nachricht { $messages } abgelehnt, deshalb habe ich sie aus unserem Gespräch herausgenommen. Bitte sag es mit anderen Worten. Wenn du die Nachricht bearbeitest, verwende ich sie wieder.
+       *[other] Der Filter des Sprachmodells hat deine Nachrichten { $messages } abgelehnt, deshalb habe ich sie aus unserem Gespräch herausgenommen. Bitte sag es mit anderen Worten. Wenn du eine Nachricht bearbeitest, verwende ich sie wieder.
+    }
+# The answer ends with this if something else than the question was refused.
+left-out =
+    { $what ->
+        [quote] Ich habe ohne die Nachricht geantwortet, auf die du dich beziehst, weil der Filter des Sprachmodells sie abgelehnt hat.
+        [talk] Ich habe ohne die letzten Gespräche dieser Gruppe geantwortet, weil der Filter des Sprachmodells sie abgelehnt hat.
+        [memories] Einige ältere Nachrichten habe ich weggelassen, weil der Filter des Sprachmodells sie abgelehnt hat. Ich verwende sie nicht mehr für Antworten.
+       *[conversation] Was wir vorher gesagt hatten, habe ich weggelassen, weil der Filter des Sprachmodells es abgelehnt hat. Wir haben ein neues Gespräch begonnen; das frühere kann ich weiterhin durchsuchen.
+    }
 failure-prompt-too-long = Das ist mehr, als das Sprachmodell auf einmal lesen kann. Bitte schick es in kleineren Teilen.
 failure-model-silent = Das Sprachmodell hat zweimal eine leere Antwort geliefert. Bitte frag anders oder versuch es noch einmal.
 failure-deadline = Das hat zu lange gedauert, deshalb habe ich abgebrochen. Bitte versuch es noch einmal, vielleicht mit einer kleineren Frage.

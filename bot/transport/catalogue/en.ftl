@@ -85,6 +85,21 @@ buried-edit = You edited a message, but I couldn't save the new text, although I
 failure-model-unavailable = I can't reach the language model right now. I've saved your message, so please ask again in a few minutes.
 failure-model-quota = The language model's account has run out of quota. I can't answer until the operator fixes it.
 failure-model-refused = The language model rejected my request, so I can't answer. The operator can find the reason in the log.
+failure-model-filtered = The language model's content filter refused this, so I can't answer. Please say it in other words.
+quoted-words = “{ $text }”
+refused-messages =
+    { $count ->
+        [one] The language model's filter refused your message { $messages }, so I've left it out of our conversation. Please say it in other words. If you edit the message, I'll use it again.
+       *[other] The language model's filter refused your messages { $messages }, so I've left them out of our conversation. Please say it in other words. If you edit a message, I'll use it again.
+    }
+# The answer ends with this if something else than the question was refused.
+left-out =
+    { $what ->
+        [quote] I answered without the message that you replied to, because the language model's filter refused it.
+        [talk] I answered without the latest talk of this group, because the language model's filter refused it.
+        [memories] I left out some older messages, because the language model's filter refused them. I won't use them in answers any more.
+       *[conversation] I left out what we had said before, because the language model's filter refused it, and we've started a new conversation. I can still search the earlier one.
+    }
 failure-prompt-too-long = That's more than the language model can read at once. Please send it in smaller parts.
 failure-model-silent = The language model returned an empty answer twice. Please ask in a different way, or try again.
 failure-deadline = That took too long, so I stopped. Please try again, perhaps with a smaller question.

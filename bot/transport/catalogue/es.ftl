@@ -85,6 +85,21 @@ buried-edit = Editaste un mensaje, pero no pude guardar el texto nuevo, aunque l
 failure-model-unavailable = Ahora mismo no puedo conectar con el modelo de lenguaje. He guardado tu mensaje; pregúntame de nuevo dentro de unos minutos.
 failure-model-quota = La cuenta del modelo de lenguaje se ha quedado sin cuota. No puedo contestar hasta que el operador lo arregle.
 failure-model-refused = El modelo de lenguaje rechazó mi petición, así que no puedo contestar. El operador puede ver el motivo en el registro.
+failure-model-filtered = El filtro de contenido del modelo de lenguaje ha rechazado esto, así que no puedo contestar. Dilo con otras palabras, por favor.
+quoted-words = «{ $text }»
+refused-messages =
+    { $count ->
+        [one] El filtro del modelo de lenguaje ha rechazado tu mensaje { $messages }, así que lo he dejado fuera de nuestra conversación. Dilo con otras palabras, por favor. Si editas el mensaje, volveré a usarlo.
+       *[other] El filtro del modelo de lenguaje ha rechazado tus mensajes { $messages }, así que los he dejado fuera de nuestra conversación. Dilo con otras palabras, por favor. Si editas un mensaje, volveré a usarlo.
+    }
+# The answer ends with this if something else than the question was refused.
+left-out =
+    { $what ->
+        [quote] He contestado sin el mensaje al que respondías, porque el filtro del modelo de lenguaje lo ha rechazado.
+        [talk] He contestado sin lo último que se habló en este grupo, porque el filtro del modelo de lenguaje lo ha rechazado.
+        [memories] He dejado fuera algunos mensajes antiguos, porque el filtro del modelo de lenguaje los ha rechazado. Ya no los usaré en mis respuestas.
+       *[conversation] He dejado fuera lo que habíamos dicho antes, porque el filtro del modelo de lenguaje lo ha rechazado, y hemos empezado una conversación nueva. Todavía puedo buscar en la anterior.
+    }
 failure-prompt-too-long = Es más de lo que el modelo de lenguaje puede leer de una vez. Envíamelo en partes más pequeñas, por favor.
 failure-model-silent = El modelo de lenguaje dio una respuesta vacía dos veces. Pregúntamelo de otra manera o inténtalo de nuevo.
 failure-deadline = Estaba tardando demasiado, así que lo he dejado. Inténtalo de nuevo, quizá con una pregunta más corta.

@@ -85,6 +85,21 @@ buried-edit = Você editou uma mensagem, mas não consegui salvar o texto novo, 
 failure-model-unavailable = Não consigo acessar o modelo de linguagem agora. Salvei sua mensagem; pergunte de novo daqui a alguns minutos, por favor.
 failure-model-quota = A conta do modelo de linguagem ficou sem cota. Não posso responder até o operador resolver isso.
 failure-model-refused = O modelo de linguagem recusou meu pedido, então não posso responder. O operador pode ver o motivo no log.
+failure-model-filtered = O filtro de conteúdo do modelo de linguagem recusou isso, então não posso responder. Diga com outras palavras, por favor.
+quoted-words = “{ $text }”
+refused-messages =
+    { $count ->
+        [one] O filtro do modelo de linguagem recusou sua mensagem { $messages }, então a deixei fora da nossa conversa. Diga com outras palavras, por favor. Se você editar a mensagem, volto a usá-la.
+       *[other] O filtro do modelo de linguagem recusou suas mensagens { $messages }, então as deixei fora da nossa conversa. Diga com outras palavras, por favor. Se você editar uma mensagem, volto a usá-la.
+    }
+# The answer ends with this if something else than the question was refused.
+left-out =
+    { $what ->
+        [quote] Respondi sem a mensagem que você citou, porque o filtro do modelo de linguagem a recusou.
+        [talk] Respondi sem as últimas conversas deste grupo, porque o filtro do modelo de linguagem as recusou.
+        [memories] Deixei de fora algumas mensagens antigas, porque o filtro do modelo de linguagem as recusou. Não vou mais usá-las nas respostas.
+       *[conversation] Deixei de fora o que tínhamos dito antes, porque o filtro do modelo de linguagem o recusou, e começamos uma conversa nova. Ainda posso pesquisar na anterior.
+    }
 failure-prompt-too-long = Isso é mais do que o modelo de linguagem consegue ler de uma vez. Envie em partes menores, por favor.
 failure-model-silent = O modelo de linguagem deu uma resposta vazia duas vezes. Pergunte de outra forma ou tente de novo, por favor.
 failure-deadline = Estava demorando demais, então parei. Tente de novo, talvez com uma pergunta menor.

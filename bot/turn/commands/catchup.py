@@ -11,7 +11,7 @@ import structlog
 
 from bot.agent.catch_up import CatchUp, CatchUpWriter, Point
 from bot.agent.model import Usage
-from bot.errors import ModelUnavailable, TellUser, TurnStopped
+from bot.errors import ModelFiltered, ModelUnavailable, TellUser, TurnStopped
 from bot.transport.rich_text import LINK, RichText, Span, from_spans
 from bot.transport.texts import failure_text
 from bot.transport.words import Words
@@ -314,6 +314,8 @@ def _name(words: Words, line: HeardLine) -> str:
 def _failure(words: Words, failure: SummaryFailed) -> str:
     """Return the sentence for a failure of the model, with the next step."""
     cause = failure.__cause__
+    if isinstance(cause, ModelFiltered):
+        return failure_text(words, cause)
     if failure.is_too_long or isinstance(cause, TimeoutError):
         return words("catchup-too-much")
     if isinstance(cause, ModelUnavailable):

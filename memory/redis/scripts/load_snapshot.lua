@@ -6,9 +6,10 @@
 --         {id, sequence, ...} newest first, {json or nil, ...} of the same, summary or '', how many messages it covers,
 --         {ledger turn, ...} oldest first, active agent or '', revision, summary_failed_at or '',
 --         {sender id, name, ...}, {line of talk, ...} the newest, oldest first, how many lines there are,
---         awaited corrections or '', chosen model or '', chosen kind of answers or ''}
+--         awaited corrections or '', chosen model or '', chosen kind of answers or '',
+--         the time after which talk is shown to models or ''}
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
-                         'revision', 'summary_failed_at', 'corrections', 'model', 'voice')
+                         'revision', 'summary_failed_at', 'corrections', 'model', 'voice', 'talk_after')
 local start = facts[1] or '0'
 
 local lowest, covered, summary = start, 0, ''
@@ -56,4 +57,5 @@ return {
   facts[7] or '',
   facts[8] or '',
   facts[9] or '',
+  facts[10] or '',
 }

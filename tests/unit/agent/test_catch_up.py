@@ -9,7 +9,7 @@ import pytest
 from bot.agent.catch_up import PIECES_AT_MOST, POINT_CHARACTERS, CatchUpWriter
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, Usage
 from bot.agent.structured import StructuredModel
-from bot.errors import PromptTooLong
+from bot.errors import ModelFiltered, PromptTooLong
 from memory.errors import SummaryFailed
 from memory.history.heard import HeardLine, merge
 from memory.history.message import Sender
@@ -37,6 +37,7 @@ class OfflineJson:
     """A JsonModel: the offline model without HTTP. It refuses requests that are longer than `accepts` characters."""
 
     accepts: int = 10**9
+    refuses: str = "\0"
     name: str = "offline"
     requests: list[str] = field(default_factory=list[str])
 
@@ -45,6 +46,8 @@ class OfflineJson:
         self.requests.append(messages[1].text)
         if len(messages[1].text) > self.accepts:
             raise PromptTooLong
+        if self.refuses in messages[1].text:
+            raise ModelFiltered
         return ModelReply(text=structured_reply(schema.schema, body), usage=Usage(prompt_tokens=1))
 
 
@@ -81,6 +84,24 @@ async def test_an_endpoint_that_takes_nothing_is_a_failure() -> None:
         await writer(OfflineJson(accepts=10)).write([line(1)], reader="Olga", usages=[])
 
     assert failure.value.is_too_long
+
+
+async def test_the_quarter_that_a_filter_refuses_is_skipped() -> None:
+    model = OfflineJson(refuses="manchineel")
+    lines = [line(number, f"line {number}: the soup is ready") for number in range(1, 40)]
+    lines[20] = line(21, "a manchineel")
+
+    told = await writer(model).write(lines, reader="Olga", usages=[])
+
+    assert {number for point in told.points for number in point.numbers} & {1, 2, 38, 39}
+    assert not any("manchineel" in point.text for point in told.points)
+
+
+async def test_talk_that_a_filter_refuses_as_a_whole_is_a_failure() -> None:
+    with pytest.raises(SummaryFailed) as failed:
+        await writer(OfflineJson(refuses="soup")).write([line(1, "soup")], reader="Olga", usages=[])
+
+    assert failed.value.is_filtered
 
 
 async def test_the_points_are_short_and_questions_to_the_reader_come_first() -> None:
