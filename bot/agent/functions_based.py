@@ -22,6 +22,7 @@ from memory.facts.selection import Memories
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
 from memory.history.selectors import AfterSequence, MessageSelector, TokenCounter
+from memory.zones.clocks import Clocks
 
 LAST_ANSWER_NOTE = (
     "You have no tool calls left for this message. "
@@ -179,6 +180,7 @@ class FunctionsBasedAgent:
             digest=thinking.digest,
             steps=thinking.completed_steps,
             is_group=conversation.is_group,
+            clocks=Clocks(zones=conversation.zones, reader=_sender_id(prompt)),
         )
 
     async def select_recent(self, context: AgentContext) -> list[Message]:
@@ -270,6 +272,10 @@ class FunctionsBasedAgent:
 
     def _list_offered(self, caller: Caller) -> tuple[ToolSpec, ...]:
         return tuple(tool.spec for tool in permitted(self._own, caller).values())
+
+
+def _sender_id(prompt: Sequence[Message]) -> int | None:
+    return prompt[-1].sender.id if prompt and prompt[-1].sender else None
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:

@@ -131,6 +131,7 @@ class Conversations:
                 ref=ref,
                 is_group=is_group,
                 people=snapshot.people,
+                zones=snapshot.zones,
                 talk=snapshot.talk.lines if self.shows_talk or not is_group else (),
                 summary=snapshot.summary,
                 ledger=snapshot.ledger,

@@ -14,6 +14,7 @@ from bot.inbox.signals import Incoming, Signals
 from bot.observe import metrics
 from bot.transport.gating import UNKNOWN_BUTTON, BotIdentity, strip_mention
 from bot.transport.ingest import parse_waiting
+from bot.transport.updates import Command
 from bot.transport.words import words_for
 from bot.turn.answer import Answerer
 from bot.turn.batch import (
@@ -30,6 +31,7 @@ from bot.turn.batch import (
 from bot.turn.chat_events import Buttons, Edits, Memberships, has_same_text
 from bot.turn.commands import Commands
 from bot.turn.commands.call import CommandCall
+from bot.turn.commands.timezone import answers_zone_question
 from bot.turn.commit import Committer, Reply
 from bot.turn.limits import LimitGuard
 from bot.turn.outbox import plan_reply
@@ -172,6 +174,7 @@ class Turns:
             joined=joined,
             stopped_before=todo.stopped_before,
             corrections=todo.corrections,
+            zone_asked=todo.zone_asked,
         )
 
     async def _act(self, question: Question) -> None:
@@ -194,8 +197,7 @@ class Turns:
                 epoch = question.snapshot.epoch
                 reply = await self.memberships.follow(first, question.claim, question.journal, epoch=epoch)
                 await self._end(question, reply, reason=first.admission.reason)
-            case _ if first.admission.command is not None:
-                command = first.admission.command
+            case _ if (command := self._command_of(question)) is not None:
                 reply = await self.commands.run(command.name, _call(question, command.argument))
                 await self._end(question, reply, reason=f"command_{command.name}")
             case _ if (awaited := correction_in(first, question.corrections)) is not None:
@@ -204,6 +206,13 @@ class Turns:
                 await self._end(question, reply, reason="correction")
             case _:
                 await self._answer(question)
+
+    def _command_of(self, question: Question) -> Command | None:
+        """Return the command of a message. A location after the question for a time zone answers it."""
+        first = question.first
+        if answers_zone_question(first.message, question.zone_asked, self.clock()):
+            return Command(name="timezone", argument="", mention="")
+        return first.admission.command
 
     async def _answer(self, question: Question) -> None:
         """Answer the question unless a limit forbids it. A resumed turn was admitted before.

@@ -71,6 +71,8 @@ class HistorySnapshot:
     talk: RecentTalk = NO_TALK
     """Recent talk that was not addressed to the bot."""
     choices: ChatChoices = NO_CHOICES
+    zones: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Sender id → time zone, of the people and talkers who have chosen one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

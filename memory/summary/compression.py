@@ -10,6 +10,7 @@ from memory.history.message import Message, render_message, sequence_of
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
 from memory.history.transcript import Excerpt, Line, quote, render_line
+from memory.zones.clocks import ON_UTC, Clocks
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ _SUMMARY_COPIES = 4
 """Multiple of a summary's size: the previous one as JSON, and the answer, whose JSON takes about twice its text."""
 _PIECE_TOKENS = (64, 32_000)
 _MESSAGE_OVERHEAD = 4
-_LINE_OVERHEAD = 24
+_LINE_OVERHEAD = 32
 """Tokens of the time and the speaker of a line."""
 _CHARACTERS_OF_A_TOKEN = 4
 _MOST_CHARACTERS_OF_A_TOKEN = 8
@@ -57,11 +58,12 @@ class CompressionLimits:
 class Piece:
     """Lines that are summarised at once. The messages `covers` are complete with it and can be stored as covered.
 
-    `covers` is empty if the piece ends within an exchange that is larger than a piece.
+    `covers` is empty if the piece ends within an exchange that is larger than a piece. `clocks` are for the dates.
     """
 
     lines: tuple[Line, ...]
     covers: tuple[Message, ...]
+    clocks: Clocks = ON_UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from memory.history.message import Message
 from memory.history.selectors import WINDOW_CHUNK
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
+from memory.zones.clocks import ON_UTC, Clocks
 
 NO_MEMORIES = Memories()
 
@@ -69,6 +70,8 @@ class PromptParts:
     digest: StepDigest | None = None
     steps: Sequence[CompletedStep] = ()
     is_group: bool = False
+    # The clocks of the people, for the dates in the texts.
+    clocks: Clocks = ON_UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
