@@ -8,6 +8,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,6 +17,8 @@ from babel.core import get_global
 
 from memory.zones.names import plain
 
+OTHERS_NAMES = {"Hong Kong": ["victoria"]}
+"""Names that nobody means by now."""
 LANGUAGES = ("en", "de", "es", "pt", "ru", "fa")
 LEAST, LEAST_FOR_ALL_NAMES = 100_000, 150_000
 """Inhabitants of a city in the table, and of one that is in it with all its names."""
@@ -83,7 +86,7 @@ def write_places(data: Path) -> Iterator[str]:
     yield from _cities(_read(data / "cities15000.json").values(), zones)
     for region, names in REGIONS.items():
         zone, country = region.split()
-        yield _line(zone, country, 2_000_000, names)
+        yield _line(zone, country, 5_000_000, names, at="90\t0")
     for state in _read(data / "us_states.json").values():
         yield from _whole(f"US-{state['code']}", [state["name"]], zones)
     for country in sorted(get_global("territory_zones")):
@@ -96,7 +99,7 @@ def write_places(data: Path) -> Iterator[str]:
 
 def _cities(cities: Iterable[Mapping[str, Any]], zones: Zones) -> Iterator[str]:
     """Yield the lines of big cities, the largest first, and of zones without one; count their inhabitants."""
-    cldr = _cldr_cities()
+    cldr, positions = _cldr_cities(), dict(_positions())
     big = [city for city in cities if city["population"] >= LEAST]
     for city in sorted(big, key=lambda each: (-each["population"], each["geonameid"])):
         where, zone = _where(city), city["timezone"]
@@ -111,7 +114,7 @@ def _cities(cities: Iterable[Mapping[str, Any]], zones: Zones) -> Iterator[str]:
     for zone, names in sorted(cldr.items()):
         country = get_global("zone_territories").get(zone, "")
         if names and country not in ("", "001", "ZZ", "AQ"):
-            yield _line(zone, country, 1_000, names, at="90\t0")
+            yield _line(zone, country, 1_000, names, at=positions.get(zone, "90\t0"))
 
 
 def _whole(where: str, names: Iterable[str], zones: Zones) -> Iterator[str]:
@@ -135,6 +138,8 @@ def _alternates(city: Mapping[str, Any]) -> Iterator[str]:
         spelt = plain(name)
         is_code = name.isascii() and name.isupper() and len(name) <= 4
         is_latin = spelt[:1].isascii()
+        if spelt in OTHERS_NAMES.get(city["name"], ()):
+            continue
         if is_code or len(spelt) < 3 or len(spelt) > 30 or _FOREIGN.search(spelt) or "," in spelt:
             continue
         if not is_latin or (name[0].isupper() and city["population"] >= LEAST_FOR_ALL_NAMES):
@@ -149,6 +154,21 @@ def _cldr_cities() -> dict[str, list[str]]:
         for language in LANGUAGES:
             found[zone] += filter(None, [_exemplars(language).get(zone, {}).get("city")])
     return found
+
+
+def _positions() -> Iterator[tuple[str, str]]:
+    """Yield zones with latitude and longitude, which zone.tab has as +DDMM+DDDMM, or with seconds."""
+    for line in resources.files("tzdata.zoneinfo").joinpath("zone.tab").read_text("utf-8").splitlines():
+        if not line.startswith("#"):
+            _, at, zone = line.split("\t")[:3]
+            found = [_degrees(each) for each in re.findall(r"[+-]\d+", at)]
+            yield zone, f"{found[0]:.1f}\t{found[1]:.1f}"
+
+
+def _degrees(text: str) -> float:
+    digits, sign = text[1:], -1 if text[0] == "-" else 1
+    whole = 2 if len(digits) in (4, 6) else 3
+    return sign * (int(digits[:whole]) + int(digits[whole : whole + 2]) / 60)
 
 
 def _territories(language: str) -> Mapping[str, str]:

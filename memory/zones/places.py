@@ -1,17 +1,18 @@
 """Places of the world by their names and coordinates, with their time zones."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
-from math import cos, radians
+from math import cos, hypot, radians
 
 from memory.zones.names import iana_names, plain
 
 _LEAST_SUGGESTED = 300
 """Thousands of inhabitants of a city that is suggested for another spelling."""
-_ALIKE = 0.85
+_SHORTEST_SUGGESTED = 5
+_OTHER_NAME = 10
+"""Divisor of the inhabitants of a place whose usual name is another one: Jerusalem was once called Salem."""
 _SMALL = 1
 """Thousands of inhabitants of a place that only IANA names."""
 
@@ -53,28 +54,36 @@ def find_places(name: str) -> list[Place]:
 
 
 def similar_places(name: str) -> list[Place]:
-    """Return big cities whose names are almost this one: one or two letters differ, and never the first."""
+    """Return big cities whose names are this one except for one slip: a letter more, less, wrong, or in the wrong place.
+
+    The first letter is right. In Latin letters only the usual name counts: other languages have a name near any word.
+    """
     wanted = plain(name.partition(",")[0])
-    names = {
-        each: place
-        for place in reversed(_table())
-        if place.position and place.population >= _LEAST_SUGGESTED
-        for each in place.names.strip("|").split("|")
-        if each[:1] == wanted[:1] and abs(len(each) - len(wanted)) <= 2
-    }
-    return [names[each] for each in get_close_matches(wanted, names, n=5, cutoff=_ALIKE)]
+    if len(wanted) < _SHORTEST_SUGGESTED:
+        return []
+    big = [place for place in _table() if place.position and place.population >= _LEAST_SUGGESTED]
+    return [
+        place
+        for place in big
+        if any(
+            each[:1] == wanted[0] and _is_one_slip(each, wanted)
+            for at, each in enumerate(place.names.strip("|").split("|"))
+            if at == 0 or not each.isascii()
+        )
+    ]
 
 
-def places_near(latitude: float, longitude: float) -> list[Place]:
-    """Return all cities, the nearest first."""
+def places_near(latitude: float, longitude: float) -> list[tuple[float, Place]]:
+    """Return all cities with the degrees to them, the nearest first."""
     width = cos(radians(latitude))
 
     def distance(place: Place) -> float:
         north, east = place.position or (90.0, 0.0)
         across = abs(east - longitude)
-        return (north - latitude) ** 2 + (min(across, 360 - across) * width) ** 2
+        return hypot(north - latitude, min(across, 360 - across) * width)
 
-    return sorted((place for place in _table() if place.position), key=distance)
+    cities = ((distance(place), place) for place in _table() if place.position)
+    return sorted(cities, key=lambda each: each[0])
 
 
 @cache
@@ -100,6 +109,17 @@ def _splits(whole: str) -> list[tuple[str, str]]:
     return [("_".join(words[:at]), "_".join(words[at:])) for at in range(len(words) - 1, 0, -1)]
 
 
+def _is_one_slip(one: str, other: str) -> bool:
+    """Return True if the names differ in one letter, or in the order of two neighbours."""
+    if abs(len(one) - len(other)) > 1:
+        return False
+    different = (at for at, (left, right) in enumerate(zip(one, other, strict=False)) if left != right)
+    start = next(different, min(len(one), len(other)))
+    one, other = one[start:], other[start:]
+    swapped = one[1:2] + one[:1] + one[2:]
+    return one[1:] == other or one == other[1:] or one[1:] == other[1:] or swapped == other
+
+
 def _is_region(place: Place, name: str) -> bool:
     code = name.upper()
     return bool(name) and (f"|{name}|" in place.names or place.country in (code, f"US-{code}"))
@@ -109,7 +129,13 @@ def _named(name: str) -> list[Place]:
     if not name:
         return []
     spelt = f"|{name}|"
-    found = [place for place in _table() if spelt in place.names]
+    found = [
+        place
+        if place.names.startswith(spelt)
+        else replace(place, population=max(_SMALL, place.population // _OTHER_NAME))
+        for place in _table()
+        if spelt in place.names
+    ]
     zone = _iana_cities().get(name)
     if zone and all(place.zone != zone for place in found):
         found.append(Place(zone=zone, country="", population=_SMALL, position=(90.0, 0.0), names=spelt))

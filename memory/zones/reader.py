@@ -16,7 +16,7 @@ _RIVAL, _OFFERED_SHARE = 2, 10
 _LATEST_MIN, _EARLIEST_MIN = 14 * 60, -12 * 60
 _CLOCK_DIFFERS_MIN = (7, 20)
 """Minutes by which a clock is wrong or was read earlier; the second only if the first finds no zone."""
-_NEAREST = 6
+_NEAREST, _NEAR_DEGREES = 6, 3
 _DAY_MIN = 24 * 60
 
 _SIGNS = str.maketrans(dict.fromkeys("−–—‒", "-"))  # noqa: RUF001
@@ -125,9 +125,9 @@ def read_zone(text: str, now: float) -> ZoneReading:
 def zones_near(latitude: float, longitude: float, now: float) -> ZoneReading:
     """Return the zones of the nearest cities to choose from. Near a border the nearest one may be wrong."""
     nearest = places_near(latitude, longitude)[:_NEAREST]
-    zones = dict.fromkeys(place.zone for place in nearest)
-    found = _distinct(zones, datetime.fromtimestamp(now, UTC))[:3]
-    return ZoneReading(zone=found[0]) if len(found) == 1 else ZoneReading(others=found)
+    found = _distinct((place.zone for _, place in nearest), datetime.fromtimestamp(now, UTC))[:3]
+    is_clear = len(found) == 1 and nearest[0][0] < _NEAR_DEGREES
+    return ZoneReading(zone=found[0]) if is_clear else ZoneReading(others=found)
 
 
 def _read_offset(said: str, at: datetime) -> ZoneReading | None:
@@ -148,7 +148,7 @@ def _read_offset(said: str, at: datetime) -> ZoneReading | None:
     minutes = (int(match["hours"]) * 60 + part) * (-1 if match["sign"] == "-" else 1)
     minutes += 180 if match["base"] in ("msk", "мск") else 0
     if part % 15 or not _EARLIEST_MIN <= minutes <= _LATEST_MIN:
-        return None
+        return NOTHING
     return ZoneReading(zone=offset_name(minutes), others=_zones_with(minutes, at))
 
 
