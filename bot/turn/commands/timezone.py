@@ -21,7 +21,7 @@ LOCATION_WAITS_S = 3600
 """Seconds after the question in which a location answers it. Later it is a message like others."""
 _NONE = "none"
 _LONGEST_NAME = 64
-_LOCATION = re.compile(r"\(?a (?:live )?location at (-?\d+\.\d+), (-?\d+\.\d+)\)?")
+_LOCATION = re.compile(r"a (?:live )?location at (-?\d+\.\d+), (-?\d+\.\d+)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class TimezoneCommand:
         if name.casefold() == "off":
             await self.reminders.set_zone(call.user_id, None)
             return Reply(text=call.words("timezone-off"))
-        place = location_in(call.message)
+        place = _location_of(call)
         if not name and place is None:
             return await self._show(call)
         reading = read_zone(name, now) if name or place is None else zones_near(*place, now)
@@ -102,12 +102,13 @@ class TimezoneCommand:
         return f"{datetime.fromtimestamp(self.reminders.now(), find_zone(zone)):%H:%M}"
 
 
-def location_in(message: IncomingMessage) -> tuple[float, float] | None:
-    """Return latitude and longitude of a message that is a location, or that replies to one."""
-    match = _LOCATION.fullmatch(message.note) or _LOCATION.fullmatch(
-        message.reply_to.text if message.reply_to else ""
-    )
-    return match and (float(match[1]), float(match[2]))
+def _location_of(call: CommandCall) -> tuple[float, float] | None:
+    """Return latitude and longitude of a message that is a location, or of the kept message that it replies to."""
+    notes, reply = [call.message.note], call.message.reply_to
+    if reply is not None:
+        notes += [each.note for each in call.snapshot.newest if each.telegram_message_id == reply.message_id]
+    found = next(filter(None, map(_LOCATION.fullmatch, notes)), None)
+    return found and (float(found[1]), float(found[2]))
 
 
 def answers_zone_question(message: IncomingMessage, zone_asked: str, now: float) -> bool:
