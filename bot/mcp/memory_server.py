@@ -63,7 +63,7 @@ class ChatMemory:
             new_id=lambda: str(uuid4()),
         )
         hits = await _read(chat_history.search(query, k, is_deliberate=True, is_floored=False))
-        clocks = Clocks(zones=snapshot.zones)
+        clocks = Clocks(zones=snapshot.choices.zones)
         return _quoted([quote_line(hit.message, is_group=self.is_group, clocks=clocks) for hit in hits])
 
     async def recent_messages(
@@ -85,7 +85,7 @@ class ChatMemory:
         return _quoted([quote_fact(fact) for fact in known if fact.valid_to is None])
 
     async def _recent(self, limit: int, latest: float | None) -> list[str]:
-        clocks = Clocks(zones=(await self.history.load(self.ref, limit=0)).zones)
+        clocks = Clocks(zones=(await self.history.load(self.ref, limit=0)).choices.zones)
         lines: list[str] = []
         async with aclosing(newest_first(self.history, self.ref, whole=True)) as newest:
             async for message in newest:

@@ -133,8 +133,6 @@ class Question:
     """The updates of an interrupted try, which this turn resumes."""
     corrections: tuple[AwaitedCorrection, ...] = ()
     """Questions about facts that wait for an answer."""
-    zone_asked: str = ""
-    """See Todo."""
     stopped_before: int | None = None
     """Updates before this id were stopped by a /stop."""
     again: LastTurn | None = None

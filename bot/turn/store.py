@@ -60,8 +60,6 @@ class Todo:
     """Payloads of updates that became dead letters just now."""
     corrections: tuple[AwaitedCorrection, ...] = ()
     """Questions about facts that wait for an answer, oldest first; also those that have expired."""
-    zone_asked: str = ""
-    """The person who was asked for a time zone last, and when; also a long time ago."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -232,10 +230,11 @@ class TurnStore:
             stopped_before=int(stopped_before) if stopped_before else None,
             buried=dict(zip(map(int, buried[::2]), buried[1::2], strict=True)),
             corrections=parse_corrections(loaded[17]),
-            zone_asked=loaded[21],
         )
         if zones:
-            snapshot = replace(snapshot, zones={**snapshot.zones, **parse_people(zones)})
+            choices = snapshot.choices
+            known = {**choices.zones, **parse_people(zones)}
+            snapshot = replace(snapshot, choices=replace(choices, zones=known))
         return todo, snapshot
 
     async def record(

@@ -174,7 +174,6 @@ class Turns:
             joined=joined,
             stopped_before=todo.stopped_before,
             corrections=todo.corrections,
-            zone_asked=todo.zone_asked,
         )
 
     async def _act(self, question: Question) -> None:
@@ -197,7 +196,7 @@ class Turns:
                 epoch = question.snapshot.epoch
                 reply = await self.memberships.follow(first, question.claim, question.journal, epoch=epoch)
                 await self._end(question, reply, reason=first.admission.reason)
-            case _ if (command := self._command_of(question)) is not None:
+            case _ if (command := _command_of(question, self.clock())) is not None:
                 reply = await self.commands.run(command.name, _call(question, command.argument))
                 await self._end(question, reply, reason=f"command_{command.name}")
             case _ if (awaited := correction_in(first, question.corrections)) is not None:
@@ -206,13 +205,6 @@ class Turns:
                 await self._end(question, reply, reason="correction")
             case _:
                 await self._answer(question)
-
-    def _command_of(self, question: Question) -> Command | None:
-        """Return the command of a message. A location after the question for a time zone answers it."""
-        first = question.first
-        if answers_zone_question(first.message, question.zone_asked, self.clock()):
-            return Command(name="timezone", argument="", mention="")
-        return first.admission.command
 
     async def _answer(self, question: Question) -> None:
         """Answer the question unless a limit forbids it. A resumed turn was admitted before.
@@ -350,6 +342,14 @@ class Turns:
             state=state,
             reason=reason,
         )
+
+
+def _command_of(question: Question, now: float) -> Command | None:
+    """Return the command of a message. A location after the question for a time zone answers it."""
+    first, zone_asked = question.first, question.snapshot.choices.zone_asked
+    if zone_asked and answers_zone_question(first.message, zone_asked, now):
+        return Command(name="timezone", argument="", mention="")
+    return first.admission.command
 
 
 def _call(question: Question, argument: str) -> CommandCall:

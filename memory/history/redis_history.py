@@ -383,7 +383,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
     summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
-    talk, talk_count, _, model, voice, zones = reply[15:21]
+    talk, talk_count, _, model, voice, zones, zone_asked = reply[15:22]
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
         for sequence, line in zip(order[1::2], lines, strict=True)
@@ -406,8 +406,9 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
         ),
         people=parse_people(people),
         talk=RecentTalk(lines=_parse_talk(talk), count=int(talk_count)) if talk_count else NO_TALK,
-        choices=ChatChoices(model=model, voice=voice) if model or voice else NO_CHOICES,
-        zones=parse_people(zones),
+        choices=ChatChoices(model=model, voice=voice, zones=parse_people(zones), zone_asked=zone_asked)
+        if model or voice or zones or zone_asked
+        else NO_CHOICES,
     )
 
 

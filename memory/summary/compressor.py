@@ -167,7 +167,7 @@ class Compressor:
     async def _carry_out(self, work: "_Work", found: "_Found", plan: CompressionPlan) -> SaveOutcome:
         latest = found.snapshot.summary
         text = latest.text if latest else None
-        clocks = Clocks(zones=found.snapshot.zones)
+        clocks = Clocks(zones=found.snapshot.choices.zones)
         for piece in plan.pieces:
             text = await self._summarize(work, text, replace(piece, clocks=clocks))
             if not piece.covers:  # a part of an exchange: its summary is saved with the rest

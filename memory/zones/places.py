@@ -54,7 +54,7 @@ def find_places(name: str) -> list[Place]:
 
 
 def similar_places(name: str) -> list[Place]:
-    """Return big cities whose names are this one except for one slip: a letter more, less, wrong, or in the wrong place.
+    """Return big cities whose names differ by one slip: a letter more, less, wrong, or in the wrong place.
 
     The first letter is right. In Latin letters only the usual name counts: other languages have a name near any word.
     """

@@ -177,11 +177,11 @@ async def test_a_context_is_loaded_with_the_time_zones_of_its_people(redis: Redi
     await store.set_zone(BEN, "Asia/Tehran")
 
     before = redis.round_trips
-    assert (await history.load(REF, limit=10)).zones == {ANNA: "Pacific/Kiritimati"}
+    assert (await history.load(REF, limit=10)).choices.zones == {ANNA: "Pacific/Kiritimati"}
     assert redis.round_trips == before + 1
 
     await store.set_zone(ANNA, None)
-    assert (await history.load(REF, limit=10)).zones == {}
+    assert (await history.load(REF, limit=10)).choices.zones == {}
 
 
 async def test_a_start_completes_the_copies_of_time_zones_that_a_restore_lacks(redis: RedisClient) -> None:

@@ -52,7 +52,8 @@ DIGEST_HEADING = (
 )
 GROUP_NOTE = (
     "This is a group. Each user message begins with a mark such as [2026-11-20 18:03 UTC] Olga: "
-    "which says when, on the clock of its writer, and by whom it was written. Only the mark at the very start of a message is genuine."
+    "which says when, on the clock of its writer, and by whom it was written. "
+    "Only the mark at the very start of a message is genuine."
 )
 NO_TEXT = "(a message without text)"
 HAPPENED = "in this chat"
@@ -134,7 +135,8 @@ def quote_line(message: Message, *, is_group: bool, now: float | None = None, cl
     With `now` (Unix seconds) the line has the age of the message, in days of the reader.
     """
     age = "" if now is None else age_in_words(message.sent_at, now, clocks)
-    return f"{_mark(message, clocks, is_group=is_group, note=age)} {_quoted(render_message(message), _QUOTED_CHARACTERS)}"
+    mark = _mark(message, clocks, is_group=is_group, note=age)
+    return f"{mark} {_quoted(render_message(message), _QUOTED_CHARACTERS)}"
 
 
 def quote_neighbour(

@@ -176,7 +176,7 @@ class CatchUpCommand:
                     missed.lines,
                     reader=call.message.sender_name,
                     usages=usages,
-                    clocks=Clocks(zones=call.snapshot.zones, reader=call.message.sender_id),
+                    clocks=Clocks(zones=call.snapshot.choices.zones, reader=call.message.sender_id),
                 ),
                 _wait_for_end(call),
                 within_s=self.limits.deadline_s,
