@@ -1,4 +1,4 @@
-"""What people write for their time zone: names, places, offsets, abbreviations, and the time on their clock."""
+"""Readings of what people write for their time zone: names, places, offsets, and the time on their clock."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -42,7 +42,17 @@ PartName = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptParts:
+class ChatView:
+    """The marks of a chat's texts."""
+
+    # True if marks name the writers.
+    is_group: bool = False
+    # The clocks of the people, for the dates in the texts.
+    clocks: Clocks = ON_UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptParts(ChatView):
     """The contents of a prompt for one agent, before anything is left out."""
 
     system: str
@@ -69,9 +79,6 @@ class PromptParts:
     # Replaces the first of `steps`.
     digest: StepDigest | None = None
     steps: Sequence[CompletedStep] = ()
-    is_group: bool = False
-    # The clocks of the people, for the dates in the texts.
-    clocks: Clocks = ON_UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
