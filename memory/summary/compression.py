@@ -30,7 +30,7 @@ _SUMMARY_COPIES = 4
 """Multiple of a summary's size: the previous one as JSON, and the answer, whose JSON takes about twice its text."""
 _PIECE_TOKENS = (64, 32_000)
 _MESSAGE_OVERHEAD = 4
-_LINE_OVERHEAD = 32
+_LINE_OVERHEAD = 24
 """Tokens of the time and the speaker of a line."""
 _CHARACTERS_OF_A_TOKEN = 4
 _MOST_CHARACTERS_OF_A_TOKEN = 8
