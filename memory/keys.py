@@ -87,7 +87,7 @@ WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files",
 PartitionName = Literal[
     Literal["contexts", "work", "walk", "erasures", "compress", "extract", "due", "own_updates", "active"],
     Literal["ready", "control", "dead", "unreachable", "counts", "workers", "update", "erased", "refused"],
-    Literal["warned", "import"],
+    Literal["warned", "import", "local_zones"],
 ]
 GlobalName = Literal[
     Literal["format", "partitions", "spaces", "sweeping", "rewritten", "whole_since", "migrations"],
@@ -122,7 +122,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " facts), facts_saved (id of the last save), fact_failures. `facts_since:<sender id>`: messages of this person"
         " before that sequence are not read. corrections: the questions about facts that wait for"
         " an answer (AwaitedCorrection as JSON). model: the one that people have chosen. talk_after: models see only"
-        " talk after this time, because a filter refused the lines before."
+        " talk after this time, because a filter refused the lines before. zone_asked: the person"
+        " who was asked for a time zone, and when (Unix seconds)."
     ),
     "epoch": KeyKind(
         "STRING counter of resets, which outlives them. Writers that began before a reset find another epoch.",
@@ -277,6 +278,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     "own_updates": KeyKind(
         "STRING counter of the updates that reminders and warnings have made. Their ids are negative."
     ),
+    "local_zones": KeyKind("HASH: a copy of `zones` for the scripts of the partition."),
     "active": KeyKind("HASH context id → id of its entry in `ready`."),
     "ready": KeyKind("STREAM of contexts with something to do; one consumer group."),
     "control": KeyKind("STREAM of signals for running turns. Every worker reads it."),

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from bot.agent.model import JsonSchema, PromptMessage, Usage
@@ -22,6 +21,7 @@ from memory.errors import SummaryFailed
 from memory.history.heard import HeardLine
 from memory.history.transcript import quote
 from memory.summary.compression import pack
+from memory.zones.clocks import ON_UTC, Clocks
 
 POINTS_AT_MOST = 12
 POINT_CHARACTERS = 300
@@ -109,19 +109,25 @@ class CatchUpWriter:
         self._model = model
         self._answer_tokens = min(_ANSWER_TOKENS, model.context_window // _ANSWER_SHARE)
 
-    async def write(self, lines: Sequence[HeardLine], *, reader: str, usages: list[Usage]) -> CatchUp:
+    async def write(
+        self, lines: Sequence[HeardLine], *, reader: str, usages: list[Usage], clocks: Clocks = ON_UTC
+    ) -> CatchUp:
         """Return what was said in these lines, oldest first, to a reader of this name.
 
         `usages` receives the usage of each request. Raises SummaryFailed, with `is_too_long` if the endpoint takes
         less than we assume.
         """
-        return await ask_for_less(lambda share: self._write(lines, reader, share=share, usages=usages))
+        times = [clocks.minute(line.sent_at, line.sender.id if line.sender else None) for line in lines]
+        dated = list(zip(times, lines, strict=True))
+        return await ask_for_less(lambda share: self._write(dated, reader, share=share, usages=usages))
 
     async def _write(
-        self, lines: Sequence[HeardLine], reader: str, *, share: int, usages: list[Usage]
+        self, lines: Sequence[tuple[str, HeardLine]], reader: str, *, share: int, usages: list[Usage]
     ) -> CatchUp:
         room = max(_LEAST_ROOM, min(self._room(reader), PIECE_TOKENS) // share)
-        rendered = [(number, _fitted(line, number, room)) for number, line in enumerate(lines, 1)]
+        rendered = [
+            (number, _fitted(line, f"{number} [{at}]", room)) for number, (at, line) in enumerate(lines, 1)
+        ]
         share_of_all = 1 + sum(_estimate(text) for _, text in rendered) // share  # short talk is divided too
         pieces = pack(rendered, min(room, share_of_all), lambda each: _estimate(each[1]))[-PIECES_AT_MOST:]
         points: list[Point] = []
@@ -196,19 +202,18 @@ def _request(instructions: str, reader: str, lines: Sequence[str]) -> list[Promp
     ]
 
 
-def _fitted(line: HeardLine, number: int, room: int) -> str:
+def _fitted(line: HeardLine, mark: str, room: int) -> str:
     """Return the line as the model reads it; only its beginning if it would take the whole room."""
-    text = _render(line, number, line.text)
+    text = _render(line, mark, line.text)
     if _estimate(text) <= room:
         return text
-    return _render(line, number, f"{line.text[: room // _BYTES_OF_A_TOKEN]}…")
+    return _render(line, mark, f"{line.text[: room // _BYTES_OF_A_TOKEN]}…")
 
 
-def _render(line: HeardLine, number: int, text: str) -> str:
+def _render(line: HeardLine, mark: str, text: str) -> str:
     """Return one line of data. The text is a JSON string, so that it can neither end nor imitate a line."""
-    when = datetime.fromtimestamp(line.sent_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
     writer = "assistant" if line.sender is None else plain_name(line.sender.name)
-    return f"{number} [{when}] {HAPPENED if line.is_service else writer}: {quote(text)}"
+    return f"{mark} {HAPPENED if line.is_service else writer}: {quote(text)}"
 
 
 def _as_lines(points: Sequence[Point], room: int) -> list[str]:

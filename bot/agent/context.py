@@ -103,6 +103,8 @@ class Conversation:
     is_group: bool = False
     # People who wrote here before: sender id → name.
     people: Mapping[int, str] = field(default_factory=dict[int, str])
+    # The time zones that people have chosen: sender id → name.
+    zones: Mapping[int, str] = field(default_factory=dict[int, str])
     # Recent messages that were not addressed to the bot, oldest first.
     talk: tuple[TalkLine, ...] = ()
     summary: Summary | None = None

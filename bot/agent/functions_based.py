@@ -25,6 +25,7 @@ from memory.facts.selection import Memories
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
 from memory.history.selectors import AfterSequence, MessageSelector, TokenCounter
+from memory.zones.clocks import Clocks
 
 LAST_ANSWER_NOTE = (
     "You have no tool calls left for this message. "
@@ -189,6 +190,7 @@ class FunctionsBasedAgent:
             digest=thinking.digest,
             steps=thinking.completed_steps,
             is_group=conversation.is_group,
+            clocks=Clocks(zones=conversation.zones, reader=_sender_id(prompt)),
         )
 
     async def select_recent(self, context: AgentContext) -> list[Message]:
@@ -290,6 +292,10 @@ class FunctionsBasedAgent:
         if self.mcp is None:
             return self._offered(caller)
         return tuple(tool.spec for tool in permitted(await self.all_tools(), caller).values())
+
+
+def _sender_id(prompt: Sequence[Message]) -> int | None:
+    return prompt[-1].sender.id if prompt and prompt[-1].sender else None
 
 
 def _visible_turns(ledger: Sequence[LedgerTurn], delegation_id: str) -> list[LedgerTurn]:

@@ -161,7 +161,7 @@ class StreamedReply:
             self._finish_reason = reason
         delta = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
         parts = delta.get("tool_calls")
-        for part in _mappings([parts] if isinstance(parts, dict) else parts):
+        for part in _mappings([alone] if (alone := _mapping(parts)) else parts):
             self._add_call(part)
         if only_call := _mapping(delta.get("function_call")):
             self._add_call({"function": only_call})

@@ -108,7 +108,13 @@ class ModelSummarizer:
         Raises SummaryFailed, with `is_too_long` if a smaller piece may succeed.
         """
         so_far = NOTHING_YET if previous is None else quote_json(summary_fields(previous))
-        lines = [SUMMARY_SO_FAR, so_far, "", MESSAGES_AFTER, *map(render_line, piece.lines)]
+        lines = [
+            SUMMARY_SO_FAR,
+            so_far,
+            "",
+            MESSAGES_AFTER,
+            *(render_line(line, piece.clocks) for line in piece.lines),
+        ]
         answer = await self._ask(self._request(_SUMMARY_PROMPT, lines), SUMMARY_SCHEMA, usages=[])
         text = read_summary(answer)
         if is_blank(text):

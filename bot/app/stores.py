@@ -18,6 +18,7 @@ from memory.recall.embedders.embedder import Embedder
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
 from memory.redis.store_format import check_store_format
+from memory.reminders.redis_reminders import copy_zones
 from memory.stores import (
     EmbedderConfig,
     MemoryStores,
@@ -158,6 +159,7 @@ async def _open_checked_redis(
     partitions = await _check_format(redis, settings)
     if partitions != settings.partitions:
         raise SettingsInvalid([f"PARTITIONS: this store was begun with {partitions}, and that cannot change"])
+    await copy_zones(redis, partitions=partitions)
     return redis
 
 

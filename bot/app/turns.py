@@ -52,11 +52,12 @@ from bot.turn.commands.help import HelpCommand
 from bot.turn.commands.memory import MemoryCommand
 from bot.turn.commands.model import ModelCommand
 from bot.turn.commands.new import NewCommand
-from bot.turn.commands.reminders import RemindersCommand, TimezoneCommand
+from bot.turn.commands.reminders import RemindersCommand
 from bot.turn.commands.reset import ResetCommand
 from bot.turn.commands.start import StartCommand
 from bot.turn.commands.stats import StatsCommand
 from bot.turn.commands.stop import say_nothing_to_stop
+from bot.turn.commands.timezone import TimezoneCommand
 from bot.turn.commands.usage import UsageCommand
 from bot.turn.commands.voice import VoiceCommand
 from bot.turn.commands.why import WhyCommand

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from bot.transport.gating import REMINDERS_BUTTON
 from bot.transport.paging import PAGE_SIZE, page_buttons, page_line
@@ -13,6 +12,7 @@ from bot.transport.words import Words
 from memory.characters import one_line
 from memory.reminders.recurrence import NAMED_RULES
 from memory.reminders.reminder import Reminder
+from memory.zones.names import find_zone
 
 SHOWN_CHARACTERS = 200
 """Characters of a reminder's text in a list."""
@@ -38,7 +38,7 @@ def parse_press(data: str) -> tuple[int, str] | None:
 
 def when_text(words: Words, at: float, zone: str) -> str:
     """Return a date (Unix seconds) with its time in this zone, as people write it in the reader's language."""
-    moment = datetime.fromtimestamp(at, ZoneInfo(zone))
+    moment = datetime.fromtimestamp(at, find_zone(zone))
     return words("reminder-when", date=moment.date(), time=f"{moment:%H:%M}")
 
 

@@ -10,8 +10,8 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.migrations import Migrations
 from bot.transport.updates import TEXT, IncomingMessage
 from memory.codec import dump_json
-from memory.reminders.recurrence import find_zone
 from memory.reminders.reminder import Reminder
+from memory.zones.names import find_zone
 
 _OPENING = '{"update_id":0'
 

@@ -65,6 +65,7 @@ class Conversations:
                 ref=ref,
                 is_group=is_group,
                 people=snapshot.people,
+                zones=snapshot.choices.zones,
                 talk=snapshot.talk.lines if self.shows_talk or not is_group else (),
                 summary=snapshot.summary,
                 ledger=snapshot.ledger,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 from uuid import uuid4
 
@@ -23,6 +23,7 @@ from memory.history.redis_history import (
     RecentMessages,
     load_snapshot,
     message_batch,
+    parse_people,
     parse_snapshot,
     recent_messages,
 )
@@ -36,8 +37,8 @@ UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
 RECEIPTS_KEPT = 1_000
 """Receipts of answers kept for each context, the newest ones."""
-MetaField = Literal["active_agent", "corrections", "model", "talk_after", "voice"]
-"""The agent that has the chat, questions about facts that wait for an answer, and the people's choices.
+MetaField = Literal["active_agent", "corrections", "model", "talk_after", "voice", "zone_asked"]
+"""The agent that has the chat, questions that wait for an answer, and the people's choices.
 
 `talk_after` is the time in Unix seconds after which prompts show talk: a model's filter refused the lines before."""
 NO_MESSAGE = 0
@@ -220,7 +221,7 @@ class TurnStore:
             taken, loaded = await self.redis.run_all([call, load_snapshot(ref, limit=window)])
             if taken[0] == "fenced":
                 raise Fenced
-            _, updates, journal, parts, sends_begun, stopped_before, buried, epoch = taken
+            _, updates, journal, parts, sends_begun, stopped_before, buried, epoch, zones = taken
             snapshot = parse_snapshot(loaded, self._recent)
             if snapshot.epoch == int(epoch):
                 break  # otherwise a reset came between the two reads
@@ -233,6 +234,10 @@ class TurnStore:
             buried=dict(zip(map(int, buried[::2]), buried[1::2], strict=True)),
             corrections=parse_corrections(loaded[17]),
         )
+        if zones:
+            choices = snapshot.choices
+            known = {**choices.zones, **parse_people(zones)}
+            snapshot = replace(snapshot, choices=replace(choices, zones=known))
         return todo, snapshot
 
     async def record(

@@ -14,6 +14,7 @@ from bot.inbox.signals import Incoming, Signals
 from bot.observe import metrics
 from bot.transport.gating import UNKNOWN_BUTTON, BotIdentity, strip_mention
 from bot.transport.ingest import parse_waiting
+from bot.transport.updates import Command
 from bot.transport.words import words_for
 from bot.turn.answer import Answerer
 from bot.turn.batch import (
@@ -30,6 +31,7 @@ from bot.turn.batch import (
 from bot.turn.chat_events import Buttons, Edits, Memberships, has_same_text
 from bot.turn.commands import Commands
 from bot.turn.commands.call import CommandCall
+from bot.turn.commands.timezone import answers_zone_question
 from bot.turn.commit import Committer, Reply
 from bot.turn.limits import LimitGuard
 from bot.turn.outbox import plan_reply
@@ -194,8 +196,7 @@ class Turns:
                 epoch = question.snapshot.epoch
                 reply = await self.memberships.follow(first, question.claim, question.journal, epoch=epoch)
                 await self._end(question, reply, reason=first.admission.reason)
-            case _ if first.admission.command is not None:
-                command = first.admission.command
+            case _ if (command := _command_of(question, self.clock())) is not None:
                 reply = await self.commands.run(command.name, _call(question, command.argument))
                 await self._end(question, reply, reason=f"command_{command.name}")
             case _ if (awaited := correction_in(first, question.corrections)) is not None:
@@ -341,6 +342,14 @@ class Turns:
             state=state,
             reason=reason,
         )
+
+
+def _command_of(question: Question, now: float) -> Command | None:
+    """Return the command of a message. A location after the question for a time zone answers it."""
+    first, zone_asked = question.first, question.snapshot.choices.zone_asked
+    if zone_asked and answers_zone_question(first.message, zone_asked, now):
+        return Command(name="timezone", argument="", mention="")
+    return first.admission.command
 
 
 def _call(question: Question, argument: str) -> CommandCall:

@@ -39,6 +39,8 @@ class FactWork:
     choices: FactChoices = field(default_factory=FactChoices)
     people: Mapping[int, str] = field(default_factory=dict[int, str])
     """Sender id → the name shown last."""
+    zones: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Sender id → time zone, of those who have chosen one."""
     messages: tuple[Message, ...] = ()
     """Messages that facts may cite, oldest first."""
     is_older: bool = False
@@ -232,9 +234,8 @@ class FactQueue:
             reads_older=await self._reads_older(),
         )
         reply = await self._redis.run(call)
-        epoch, revision, version, _, entry, choices, people, is_older, ids, rows, around, since, *known = (
-            reply
-        )
+        epoch, revision, version, _, entry, choices, people, is_older, ids, rows, around, since = reply[:12]
+        *known, zones = reply[12:]
         chosen, read = parse_choices(choices), parse_messages(rows)
         first = dict(zip(map(int, since[::2]), map(int, since[1::2]), strict=True))
         is_group = '"chat_id":-' in entry
@@ -251,6 +252,7 @@ class FactQueue:
             is_group=is_group,
             choices=chosen,
             people=parse_people(people),
+            zones=parse_people(zones),
             messages=tuple(messages),
             is_older=bool(is_older),
             context=tuple(sorted(context, key=sequence_of)),

@@ -411,7 +411,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
     summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
-    talk, talk_count, _, model, voice, talk_after = reply[15:21]
+    talk, talk_count, _, model, voice, zones, zone_asked, talk_after = reply[15:23]
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
         for sequence, line in zip(order[1::2], lines, strict=True)
@@ -436,7 +436,9 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
         talk=RecentTalk(lines=_parse_talk(talk, talk_after), count=int(talk_count))
         if talk_count
         else NO_TALK,
-        choices=ChatChoices(model=model, voice=voice) if model or voice else NO_CHOICES,
+        choices=ChatChoices(model=model, voice=voice, zones=parse_people(zones), zone_asked=zone_asked)
+        if model or voice or zones or zone_asked
+        else NO_CHOICES,
     )
 
 
@@ -472,7 +474,7 @@ def parse_facts(lines: Sequence[str | None]) -> tuple[Fact, ...]:
 
 
 def parse_people(pairs: Sequence[str]) -> dict[int, str]:
-    """Return the people of pairs of sender id and name."""
+    """Return the names of people, or of their time zones, of pairs of sender id and name."""
     return dict(zip(map(int, pairs[::2]), pairs[1::2], strict=True))
 
 

@@ -37,6 +37,10 @@ class ChatChoices:
     """Also one that is gone."""
     voice: str = ""
     """When answers are voice messages."""
+    zones: Mapping[int, str] = field(default_factory=dict[int, str])
+    """Sender id → time zone, of the people and talkers who have chosen one anywhere."""
+    zone_asked: str = ""
+    """The person who was asked for a time zone last, and when; also a long time ago."""
 
 
 NO_CHOICES = ChatChoices()

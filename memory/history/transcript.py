@@ -4,12 +4,12 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import cast
 
 from memory.characters import as_read, well_formed
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message
+from memory.zones.clocks import ON_UTC, Clocks
 
 _NAME_CHARACTERS = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .'’-]+")  # noqa: RUF001 - the apostrophe of names
@@ -33,9 +33,12 @@ Line = Excerpt | LedgerEntry
 """One line of a transcript."""
 
 
-def render_line(line: Line) -> str:
-    """Render the line. Its texts are JSON strings, so nothing in them can end the quotation or imitate a line."""
-    return _render_entry(line) if isinstance(line, LedgerEntry) else _render_excerpt(line)
+def render_line(line: Line, clocks: Clocks = ON_UTC) -> str:
+    """Render the line. Its texts are JSON strings, so nothing in them can end the quotation or imitate a line.
+
+    The time is that on the clock of its writer, because "tomorrow" is a day there: MemTensor/MemOS#2369.
+    """
+    return _render_entry(line) if isinstance(line, LedgerEntry) else _render_excerpt(line, clocks)
 
 
 def quote(text: str) -> str:
@@ -56,9 +59,9 @@ def quote_json(value: object) -> str:
     return quote(str(value))
 
 
-def _render_excerpt(excerpt: Excerpt) -> str:
+def _render_excerpt(excerpt: Excerpt, clocks: Clocks) -> str:
     message = excerpt.message
-    when = datetime.fromtimestamp(message.sent_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    when = clocks.minute(message.sent_at, message.sender.id if message.sender else None)
     part = f" (part {excerpt.part} of {excerpt.parts})" if excerpt.parts > 1 else ""
     return f"[{when}] {render_speaker(message)}{part}: {quote(excerpt.text)}"
 

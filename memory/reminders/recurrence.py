@@ -1,18 +1,17 @@
-"""Dates of reminders: time zones, times as people give them, and recurrence rules (RFC 5545)."""
+"""Dates of reminders: times as people give them, and recurrence rules (RFC 5545)."""
 
 import math
 import re
 from calendar import isleap
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from difflib import get_close_matches
 from functools import cache
-from unicodedata import combining, normalize
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from dateutil.rrule import rrulestr
 
 from memory.reminders.reminder import Reminder
+from memory.zones.names import BadTime, find_zone
 
 HOUR_S = 3600.0
 """Shortest time between two dates of a reminder."""
@@ -31,6 +30,7 @@ NAMED_RULES = {
     "monthly": "FREQ=MONTHLY",
     "yearly": "FREQ=YEARLY",
 }
+_ONCE = frozenset(["", "once", "none", "null", "no", "never", "false", "n/a", '""', "''"])
 _LIMITS = {"BYMONTH": 12, "BYMONTHDAY": 31, "BYYEARDAY": 366, "BYWEEKNO": 53, "BYSETPOS": 366, "BYHOUR": 23}
 _HOURLY_PARTS = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", "BYHOUR", "BYMINUTE"}
 _PARTS = _HOURLY_PARTS | _LIMITS.keys()
@@ -45,28 +45,6 @@ _DURATION = re.compile(
 )
 _LONGEST = 300
 """Characters of a time or a rule."""
-
-
-class BadTime(ValueError):
-    """A time, a rule or a time zone that nobody can read, or that never comes. The message names it."""
-
-
-def find_zone(name: str) -> ZoneInfo:
-    """Return the time zone with this IANA name, or of this city ("Lisbon"). Raises BadTime for any other name."""
-    found = _zones().get(_plain(name))
-    if found is None:
-        raise BadTime(f"There is no time zone {name[:_LONGEST]!r}. Names are like Europe/Lisbon.")
-    return ZoneInfo(found)
-
-
-def closest_zones(name: str, limit: int = 5) -> list[str]:
-    """Return the names of time zones of places that look like this name, the best match first.
-
-    A country after a comma does not count. Zones of Etc are no places: Etc/GMT+1 is an hour behind UTC.
-    """
-    places = {each: zone for each, zone in _zones().items() if "/" in zone and not zone.startswith("Etc/")}
-    matches = get_close_matches(_plain(name.partition(",")[0]), places, n=2 * limit)
-    return list(dict.fromkeys(places[each] for each in matches))[:limit]
 
 
 def read_time(when: str, zone: ZoneInfo, now: float) -> datetime:
@@ -95,12 +73,15 @@ def read_time(when: str, zone: ZoneInfo, now: float) -> datetime:
 
 
 def read_repeats(text: str) -> str:
-    """Return the recurrence rule of a name ("weekdays") or a rule; "" for a blank text. Raises BadTime otherwise."""
+    """Return the recurrence rule of a name ("weekdays") or a rule; "" for once. Raises BadTime otherwise.
+
+    Models write "none", "null" or "once" for an optional text that they leave out: UKGovernmentBEIS/inspect_ai#1477.
+    """
     rule = text.strip().removeprefix("RRULE:").strip().rstrip(";")
+    if rule.casefold() in _ONCE:
+        return ""
     rule = NAMED_RULES.get(rule.lower(), rule.upper())
     rule = rule.replace(";BYSECOND=0;", ";").removesuffix(";BYSECOND=0")
-    if not rule:
-        return ""
     try:
         _check_rule(rule)
         parts = _parts(rule)
@@ -126,6 +107,19 @@ def first_date(at: datetime, repeats: str) -> float:
     if found is None:
         raise BadTime(f"The rule {repeats} has no date in the next {HORIZON} years.")
     return found
+
+
+def skipped_day(at: datetime, repeats: str) -> int:
+    """Return the day of the month that some months do not have, so that the rule skips them; 0 if there is none.
+
+    Such months have no date at all (RFC 5545, 3.3.10). A yearly 29 February is skipped in the same way.
+    """
+    parts = _parts(repeats) if repeats else {}
+    days = [int(day) for day in parts.get("BYMONTHDAY", str(at.day)).split(",")]
+    is_yearly = parts.get("FREQ") == "YEARLY" and (parts.get("BYMONTH") or at.month) in ("2", 2)
+    is_monthly = parts.get("FREQ") == "MONTHLY" and not parts.keys() & {"BYDAY", "BYYEARDAY", "BYWEEKNO"}
+    longest = max(days)
+    return longest if longest > 28 and (is_monthly or (is_yearly and longest == 29)) else 0
 
 
 def next_date(reminder: Reminder, after: float) -> float | None:
@@ -283,20 +277,3 @@ def _later(here: datetime, *, weeks: int = 0, days: int = 0, **elapsed: int) -> 
     """Return a time that is later by days on the clock and then by elapsed hours, minutes and seconds."""
     day = here + timedelta(weeks=weeks, days=days)
     return (day.astimezone(UTC) + timedelta(**elapsed)).astimezone(here.tzinfo)
-
-
-def _plain(name: str) -> str:
-    """Return the name without accents, with "_" in place of blanks, and of hyphens between letters."""
-    letters = "".join(each for each in normalize("NFKD", name[:_LONGEST]) if not combining(each))
-    return "_".join(re.sub(r"(?<=[^\W\d])-(?=[^\W\d])", " ", letters.casefold()).split())
-
-
-@cache
-def _zones() -> dict[str, str]:
-    """Return the names of all time zones by their plain spelling, and by that of their city."""
-    zones = available_timezones() - {"localtime", "Factory"}
-    names = sorted(zones, key=lambda name: (len(name), name))
-    # "GMT+1" would find Etc/GMT+1: see `closest_zones`.
-    places = [name for name in names if "/" in name and not name.startswith("Etc/")]
-    cities = {_plain(name.rsplit("/", 1)[-1]): name for name in reversed(places)}
-    return cities | {_plain(name): name for name in names}

@@ -5,12 +5,13 @@ from typing import Literal
 
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten
-from memory.keys import ContextRef, context_key, global_key
+from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 from memory.reminders.reminder import PER_CHAT, PER_PERSON, Reminder
 
 _SCRIPTS = "memory.redis.scripts"
+_ZONES_AT_ONCE = 1_000
 
 Addition = Literal["added", "person_limit", "chat_limit"]
 
@@ -66,11 +67,16 @@ class RedisReminders:
         return await self._redis.call("HGET", global_key("zones"), str(person))
 
     async def set_zone(self, person: int, zone: str | None) -> None:
-        """Store the name of this person's time zone; None deletes it."""
+        """Store the name of this person's time zone; None deletes it. Every partition gets its copy."""
+        stored = await self._redis.call("GET", global_key("partitions"))
+        keys = [
+            global_key("zones"),
+            *(partition_key(each, "local_zones") for each in range(int(stored or 1))),
+        ]
         if zone is None:
-            await self._redis.call("HDEL", global_key("zones"), str(person))
+            await self._redis.calls([("HDEL", key, str(person)) for key in keys])
         else:
-            await self._redis.call("HSET", global_key("zones"), str(person), zone)
+            await self._redis.calls([("HSET", key, str(person), zone) for key in keys])
 
     async def list(self, ref: ContextRef) -> list[Reminder]:
         """Return the reminders of the context, the next one first."""
@@ -79,6 +85,20 @@ class RedisReminders:
             (parse_json(Reminder, line) for line in lines),
             key=lambda reminder: (reminder.due_at, reminder.id),
         )
+
+
+async def copy_zones(redis: RedisClient, *, partitions: int) -> None:
+    """Complete each partition's copy of the time zones: a restore, and builds before the copies, wrote only `zones`.
+
+    A script of a partition reads its copy, because on a cluster `zones` may be on another server.
+    """
+    zones = list((await redis.call("HGETALL", global_key("zones"))).items())
+    for partition in range(partitions):
+        copy = partition_key(partition, "local_zones")
+        if zones and int(await redis.call("HLEN", copy)) < len(zones):
+            for first in range(0, len(zones), _ZONES_AT_ONCE):
+                part = zones[first : first + _ZONES_AT_ONCE]
+                await redis.calls([("HSETNX", copy, person, zone) for person, zone in part])
 
 
 @lua_script(_SCRIPTS)

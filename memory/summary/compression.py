@@ -10,6 +10,7 @@ from memory.history.message import Message, render_message, sequence_of
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
 from memory.history.transcript import Excerpt, Line, quote, render_line
+from memory.zones.clocks import ON_UTC, Clocks
 
 T = TypeVar("T")
 
@@ -57,11 +58,12 @@ class CompressionLimits:
 class Piece:
     """Lines that are summarised at once. The messages `covers` are complete with it and can be stored as covered.
 
-    `covers` is empty if the piece ends within an exchange that is larger than a piece.
+    `covers` is empty if the piece ends within an exchange that is larger than a piece. `clocks` are for the dates.
     """
 
     lines: tuple[Line, ...]
     covers: tuple[Message, ...]
+    clocks: Clocks = ON_UTC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

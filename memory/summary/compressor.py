@@ -23,6 +23,7 @@ from memory.summary.compression import (
     plan_compression,
 )
 from memory.summary.redis_summaries import RedisSummaries, SaveOutcome
+from memory.zones.clocks import Clocks
 
 MESSAGES_AT_MOST = 10_000
 """Messages that one plan reads (row I1); the next plan takes the rest."""
@@ -166,8 +167,9 @@ class Compressor:
     async def _carry_out(self, work: "_Work", found: "_Found", plan: CompressionPlan) -> SaveOutcome:
         latest = found.snapshot.summary
         text = latest.text if latest else None
+        clocks = Clocks(zones=found.snapshot.choices.zones)
         for piece in plan.pieces:
-            text = await self._summarize(work, text, piece)
+            text = await self._summarize(work, text, replace(piece, clocks=clocks))
             if not piece.covers:  # a part of an exchange: its summary is saved with the rest
                 continue
             latest = self._summary(found, latest, piece, text)

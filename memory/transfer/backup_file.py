@@ -20,7 +20,7 @@ _NAMES: Mapping[Decision, str] = {
     "carried": "messages order telegram meta summaries lineage ledger people senders sessions artifacts artifact talk "
     "facts unread choices reminders contexts migrations zones {access}:guests {access}:invitation {access}:open",
     "derived": "fact_order cited work walk compress extract due spaces format partitions commands unreachable workers "
-    "whole_since",
+    "whole_since local_zones",
     "temporary": "epoch receipts receipt box journal outbox sending delivering files stop erasures rewritten "
     "own_updates active ready control dead counts update erased refused warned import sweeping restoring {usage}:day "
     "{usage}:month {usage}:minute {usage}:told {usage}:booked {usage}:pictures {usage}:facts "
@@ -38,7 +38,7 @@ RecordName = Literal["migrations", "zones", "{access}:guests", "{access}:open", 
 _ID, _DIGEST = "-?[0-9]{1,19}", "[0-9a-f]{64}"
 _PATTERNS: Mapping[RecordName, str] = {
     "migrations": f"{_ID}={_ID}",
-    "zones": f"{_ID}=[A-Za-z0-9_+/-]{{1,64}}",
+    "zones": f"{_ID}=[A-Za-z0-9_+/:-]{{1,64}}",
     "{access}:guests": rf"{_ID}=[0-9.]{{1,20}}:{_DIGEST}",
     "{access}:open": rf"{_DIGEST}=[0-9.]{{1,20}}",
     "choices": "(facts=(on|off)|off:-?[0-9]{1,18}=1)",

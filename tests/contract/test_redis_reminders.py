@@ -6,12 +6,12 @@ import pytest
 
 from memory.erasure import prove_erased
 from memory.errors import Forgotten
-from memory.history.message import message_id
+from memory.history.message import Sender, message_id
 from memory.history.redis_history import RedisHistory
-from memory.keys import ContextRef, context_key, partition_key
+from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
 from memory.reminders.context_reminders import ContextReminders
-from memory.reminders.redis_reminders import RedisReminders
+from memory.reminders.redis_reminders import RedisReminders, copy_zones
 from memory.reminders.reminder import Reminder, reminder_id
 from tests.messages import make_message, make_ref
 from tests.redis_values import keys_with
@@ -167,3 +167,29 @@ async def test_a_person_has_one_time_zone_that_outlives_resets(redis: RedisClien
     assert (await store.zone_of(ANNA), await store.zone_of(BEN)) == ("Asia/Tehran", None)
     await store.set_zone(ANNA, None)
     assert await store.zone_of(ANNA) is None
+
+
+async def test_a_context_is_loaded_with_the_time_zones_of_its_people(redis: RedisClient) -> None:
+    store, history = open_reminders(redis), RedisHistory(redis)
+    said = replace(make_message(), sender=Sender(id=ANNA, name="Anna"))
+    await history.append(REF, [said], epoch=0)
+    await store.set_zone(ANNA, "Pacific/Kiritimati")
+    await store.set_zone(BEN, "Asia/Tehran")
+
+    before = redis.round_trips
+    assert (await history.load(REF, limit=10)).choices.zones == {ANNA: "Pacific/Kiritimati"}
+    assert redis.round_trips == before + 1
+
+    await store.set_zone(ANNA, None)
+    assert (await history.load(REF, limit=10)).choices.zones == {}
+
+
+async def test_a_start_completes_the_copies_of_time_zones_that_a_restore_lacks(redis: RedisClient) -> None:
+    await redis.call("HSET", global_key("zones"), str(ANNA), "Asia/Tokyo", str(BEN), "UTC+05:30")
+
+    for _ in range(2):
+        await copy_zones(redis, partitions=2)
+
+    for partition in range(2):
+        copy = await redis.call("HGETALL", partition_key(partition, "local_zones"))
+        assert copy == {str(ANNA): "Asia/Tokyo", str(BEN): "UTC+05:30"}

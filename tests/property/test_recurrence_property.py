@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.reminders.recurrence import (
-    BadTime,
-    closest_zones,
-    find_zone,
     first_date,
     missed_and_next,
     next_date,
     read_repeats,
     read_time,
+    skipped_day,
 )
 from memory.reminders.reminder import Reminder
+from memory.zones.names import BadTime, find_zone, offset_name
+from memory.zones.reader import read_zone
 
 ZONES = (
     *("UTC", "Europe/Lisbon", "America/New_York", "Australia/Lord_Howe", "Antarctica/Troll", "Asia/Tehran"),
@@ -220,24 +220,50 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         read_time(text, find_zone("Asia/Tehran"), NOW)
 
 
-def test_a_zone_that_is_no_place_is_found_by_its_whole_name_only() -> None:
-    assert find_zone("lisbon").key == "Europe/Lisbon"
-    assert find_zone("Etc/GMT+1").key == "Etc/GMT+1"
-    for name in ("GMT+1", "localtime", "Factory"):
-        with pytest.raises(BadTime):
-            find_zone(name)
+@given(
+    st.text(max_size=60)
+    | st.from_regex(r"(UTC|GMT|MSK|)\s?[+-]?\d{1,4}(:\d\d)?( [a-z]{0,9})?", fullmatch=True)
+)
+def test_any_text_for_a_zone_gives_zones_that_can_be_stored(text: str) -> None:
+    reading = read_zone(text, NOW)
+    for name in filter(None, [reading.zone, *reading.others]):
+        assert find_zone(name).key == name
+        assert len(f"timezone:{name}".encode()) <= 64
 
 
-def test_a_city_is_found_with_its_accents_and_hyphens() -> None:
-    for name, zone in (
-        ("Zürich", "Europe/Zurich"),
-        ("São Paulo", "America/Sao_Paulo"),
-        ("New-York", "America/New_York"),
-        ("port au prince", "America/Port-au-Prince"),
-    ):
-        assert find_zone(name).key == zone
+@given(st.integers(-12 * 4, 14 * 4))
+def test_an_offset_is_read_as_it_is_stored(quarters: int) -> None:
+    name = offset_name(quarters * 15)
+    at = datetime.fromtimestamp(NOW, find_zone(name))
+    assert read_zone(name, NOW).zone == name
+    assert at.utcoffset() == timedelta(minutes=quarters * 15)
 
 
-def test_only_zones_of_places_are_suggested_for_an_unknown_name() -> None:
-    assert closest_zones("Berlin, Germany")[0] == "Europe/Berlin"
-    assert closest_zones("GMT+1") == []
+@pytest.mark.parametrize("text", ["", " ", "none", "None", "once", "null", "NULL", "no", "RRULE:"])
+def test_what_models_write_for_once_is_once(text: str) -> None:
+    assert read_repeats(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("start", "rule", "day"),
+    [
+        ("2026-01-31T09:00", "FREQ=MONTHLY", 31),
+        ("2026-01-30T09:00", "FREQ=MONTHLY", 30),
+        ("2026-01-28T09:00", "FREQ=MONTHLY", 0),
+        ("2026-01-01T09:00", "FREQ=MONTHLY;BYMONTHDAY=15,31", 31),
+        ("2026-01-31T09:00", "FREQ=MONTHLY;BYMONTHDAY=-1", 0),
+        ("2026-01-31T09:00", "FREQ=MONTHLY;BYDAY=1MO", 0),
+        ("2026-01-31T09:00", "FREQ=DAILY", 0),
+        ("2026-01-31T09:00", "FREQ=YEARLY", 0),
+        ("2028-02-29T09:00", "FREQ=YEARLY", 29),
+        ("2026-01-31T09:00", "", 0),
+    ],
+)
+def test_a_day_that_some_months_lack_is_known(start: str, rule: str, day: int) -> None:
+    assert skipped_day(datetime.fromisoformat(start).replace(tzinfo=UTC), rule) == day
+
+
+def test_a_daily_reminder_keeps_its_time_in_a_fixed_offset() -> None:
+    one = reminder("2026-03-27T08:30:00", "UTC-03:30", "FREQ=DAILY")
+    moments = [next_date(one, datetime(2026, month, 1, tzinfo=UTC).timestamp()) or 0 for month in (4, 7, 12)]
+    assert [each[-11:] for each in local(moments, "UTC-03:30")] == ["08:30 -0330"] * 3

@@ -129,7 +129,9 @@ async def test_a_compact_local_time_needs_the_zone_too(stores: StoryStores, when
     [
         ({"when": "2020-01-01T09:00", "text": "a", "zone": "UTC"}, "has passed"),
         ({"when": "soon", "text": "a", "zone": "UTC"}, "is not a time"),
-        ({"when": "18:30", "text": "a", "zone": "Lisboa"}, "Similar names: Europe/Lisbon"),
+        ({"when": "18:30", "text": "a", "zone": "Lisbno"}, "Ask the person which: Europe/Lisbon"),
+        ({"when": "18:30", "text": "a", "zone": "IST"}, "Asia/Kolkata, Asia/Jerusalem, Europe/Dublin"),
+        ({"when": "18:30", "text": "a", "zone": "Atlantis"}, "There is no time zone"),
         ({"when": "in 1 hour", "text": "a", "repeats": "FREQ=SECONDLY", "zone": "UTC"}, "too frequent"),
         ({"when": "in 1 hour", "text": "x" * 5_000}, "The text has 5000 characters"),
         ({"when": "in 1 hour", "text": " "}, "The text has 0 characters"),
@@ -300,22 +302,6 @@ async def test_the_current_time_is_that_of_the_person_who_asks(stores: StoryStor
 
     assert "+09:00 (Asia/Tokyo)" in bens
     assert "+00:00 (UTC)" in chiaras
-
-
-async def test_a_time_zone_is_shown_set_suggested_and_forgotten(stores: StoryStores) -> None:
-    async with running_bot(stores, echo) as bot:
-        assert await bot.ask(BEN, "/timezone") == english("timezone-none")
-        assert "Europe/Lisbon" in await bot.ask(BEN, "/timezone lisbon")
-        assert (await bot.ask(BEN, "/timezone")).startswith("Your time zone is Europe/Lisbon")
-        question = await bot.wait_for_reply(await bot.say(BEN, "/timezone Berln"))
-        chosen = await _press(bot, BEN, question, "Europe/Berlin")
-        assert await _store(bot).zone_of(BEN) == "Europe/Berlin"
-        unknown = await bot.ask(BEN, "/timezone *qqqqzzzz*")
-        assert await bot.ask(BEN, "/timezone off") == english("timezone-off")
-        assert await _store(bot).zone_of(BEN) is None
-    assert question["text"] == english("timezone-choose")
-    assert chosen["text"].startswith("Your time zone is now Europe/Berlin")
-    assert unknown == english("timezone-unknown", name="*qqqqzzzz*")
 
 
 async def test_a_newcomer_without_a_model_key_gets_a_reminder(stores: StoryStores) -> None:

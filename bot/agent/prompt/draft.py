@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from operator import attrgetter
 
 from bot.agent.actions import exchanges, repair_pairs
@@ -208,7 +209,7 @@ def _message_pieces(
     for group in group_continuations(messages):
         ids = [message.id for message in group]
         pictures = [image for each in ids for image in images.get(each, ())] if images else []
-        rendered = as_prompt_message(group, is_group=parts.is_group, images=pictures)
+        rendered = as_prompt_message(group, is_group=parts.is_group, images=pictures, clocks=parts.clocks)
         piece = PromptPiece(
             id=ids[0],
             others=tuple(ids[1:]),
@@ -252,7 +253,7 @@ def _facts(parts: PromptParts, places: Mapping[str, str], meter: TokenCounter) -
             left_out.append(RecordItem(id=fact.id, tokens=0, why=why, cause="repeated"))
             continue
         speaker = parts.recalled.people.get(fact.said_by or 0, "") if parts.is_group else ""
-        text = quote_fact(fact, speaker=speaker)
+        text = quote_fact(fact, speaker=speaker, clocks=parts.clocks)
         pieces.append(PromptPiece(id=fact.id, text=text, tokens=meter.count(text), sent_at=fact.valid_from))
     return Section(heading=FACTS_HEADING).with_pieces(pieces, meter=meter, left_out=left_out)
 
@@ -263,7 +264,7 @@ def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
     left_out: list[RecordItem] = []
     room = TALK_TOKENS
     for line in reversed(parts.talk):
-        text, line_id = quote_talk(line), f"talk:{line.telegram_message_id}"
+        text, line_id = quote_talk(line, parts.clocks), f"talk:{line.telegram_message_id}"
         tokens = meter.count(text)
         room -= tokens
         if room < 0:
@@ -284,11 +285,12 @@ def _quotation(message: Message, neighbours: Sequence[Message], parts: PromptPar
     sequence = message.sequence or 0
     before = [each for each in neighbours if (each.sequence or 0) < sequence]
     after = [each for each in neighbours if (each.sequence or 0) >= sequence]
+    beside = partial(quote_neighbour, is_group=parts.is_group, clocks=parts.clocks)
     return "\n".join(
         [
-            *(quote_neighbour(each, is_group=parts.is_group, side="before") for each in before),
-            quote_line(message, is_group=parts.is_group, now=now),
-            *(quote_neighbour(each, is_group=parts.is_group, side="after") for each in after),
+            *(beside(each, side="before") for each in before),
+            quote_line(message, is_group=parts.is_group, now=now, clocks=parts.clocks),
+            *(beside(each, side="after") for each in after),
         ]
     )
 

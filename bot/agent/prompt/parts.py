@@ -12,6 +12,7 @@ from memory.history.message import Message
 from memory.history.selectors import WINDOW_CHUNK
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
+from memory.zones.clocks import ON_UTC, Clocks
 
 NO_MEMORIES = Memories()
 
@@ -41,7 +42,17 @@ PartName = Literal[
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptParts:
+class ChatView:
+    """The marks of a chat's texts."""
+
+    # True if marks name the writers.
+    is_group: bool = False
+    # The clocks of the people, for the dates in the texts.
+    clocks: Clocks = ON_UTC
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PromptParts(ChatView):
     """The contents of a prompt for one agent, before anything is left out."""
 
     system: str
@@ -68,7 +79,6 @@ class PromptParts:
     # Replaces the first of `steps`.
     digest: StepDigest | None = None
     steps: Sequence[CompletedStep] = ()
-    is_group: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,10 @@
 -- Read the work of a claimed context: its pending updates, the journal of an interrupted turn, undelivered parts.
 -- An update that was begun too often becomes a dead letter here, and the others go on.
--- USES: fence
--- KEYS: ready box journal outbox sending stop dead epoch
+-- USES: fence zones
+-- KEYS: ready box journal outbox sending stop dead epoch local_zones
 -- ARGV: fence:json update_prefix updates_at_most:number attempts_at_most:number now
 -- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id or '',
---         {dead id, payload, …}, epoch}
+--         {dead id, payload, …}, epoch, {sender id of an update, time zone, …}}
 if not is_held(ready, fence) then
   return { 'fenced' }
 end
@@ -41,10 +41,11 @@ if #parts == 0 then
   end
 end
 
-local updates = {}
+local updates, payloads = {}, {}
 for _, id in ipairs(redis.call('ZRANGE', box, from, from + updates_at_most - 1)) do
   updates[#updates + 1] = id
   updates[#updates + 1] = redis.call('HGET', update_prefix .. id, 'payload')
+  payloads[#payloads + 1] = updates[#updates] or ''
 end
 return {
   'ok',
@@ -55,4 +56,5 @@ return {
   redis.call('GET', stop) or '',
   buried,
   redis.call('GET', epoch) or '0',
+  zones_of(local_zones, {}, payloads),
 }

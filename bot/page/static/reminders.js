@@ -122,7 +122,7 @@ function duePart({ due_at: dueAt, zone }) {
 // Null for a zone that this browser does not know.
 function clockOf(seconds, zone) {
   try {
-    return dayAndTimeIn(seconds, zone);
+    return dayAndTimeIn(seconds, zone.replace(/^UTC(?=[+-])/, "")); // "UTC+05:30" is "+05:30" to a browser
   } catch {
     return null;
   }

@@ -453,11 +453,15 @@ reminders-cancelled = Abgesagt: „{ $text }“
 reminders-gone = Diese Liste ist veraltet: Die Erinnerung wurde inzwischen geschickt oder abgesagt. Hier steht, was noch übrig ist.
 reminders-not-yours = Diese Erinnerung können nur die Person, die sie wollte, und die Administratoren dieser Gruppe absagen.
 timezone-shown = Deine Zeitzone ist { $zone }, dort ist es jetzt { $time }. Um sie zu ändern, schick zum Beispiel /timezone Berlin. Mit /timezone off vergesse ich sie.
-timezone-none = Ich kenne deine Zeitzone nicht. Schick mir eine große Stadt darin, zum Beispiel /timezone Berlin.
+timezone-none = Ich kenne deine Zeitzone nicht. Schick mir eine große Stadt darin, zum Beispiel /timezone Berlin, oder antworte auf diese Nachricht mit deinem Standort.
 timezone-set = Deine Zeitzone ist jetzt { $zone }, dort ist es { $time }. Frühere Erinnerungen behalten ihre Zeit.
 timezone-off = Ich habe deine Zeitzone vergessen.
-timezone-unknown = Ich kenne die Zeitzone „{ $name }“ nicht und habe nichts geändert. Schick mir auf Englisch eine große Stadt in deiner Zeitzone, zum Beispiel /timezone Berlin.
+timezone-unknown = Ich kenne die Zeitzone „{ $name }“ nicht und habe nichts geändert. Schick mir eine große Stadt in deiner Zeitzone, zum Beispiel /timezone Berlin, oder deinen Abstand zu UTC, zum Beispiel /timezone UTC+1.
 timezone-choose = Welche davon ist deine Zeitzone?
+timezone-other = Keine davon
+timezone-help = Schick mir eine größere Stadt oder dein Land, zum Beispiel /timezone Berlin, deinen Abstand zu UTC, zum Beispiel /timezone UTC+1, oder die Zeit auf deiner Uhr, zum Beispiel /timezone 14:05.
+timezone-fixed = Sie hat keine Sommerzeit. Wenn du im Sommer die Uhr umstellst, drück auf eine Stadt, in der es jetzt so spät ist wie bei dir:
+timezone-meant = Wenn du einen anderen Ort gemeint hast, drück darauf:
 
 ## /why
 

@@ -453,11 +453,15 @@ reminders-cancelled = Cancelado: «{ $text }»
 reminders-gone = Esta lista ya no está al día: ese recordatorio se ha enviado o cancelado. Esto es lo que queda.
 reminders-not-yours = Solo pueden cancelar este recordatorio quien lo pidió y los administradores de este grupo.
 timezone-shown = Tu zona horaria es { $zone }, donde ahora son las { $time }. Para cambiarla, envía por ejemplo /timezone Madrid. Para que la olvide, envía /timezone off.
-timezone-none = No sé cuál es tu zona horaria. Envíame una ciudad grande de ella, por ejemplo /timezone Madrid.
+timezone-none = No sé cuál es tu zona horaria. Envíame una ciudad grande de ella, por ejemplo /timezone Madrid, o tu ubicación como respuesta a este mensaje.
 timezone-set = Tu zona horaria es ahora { $zone }, donde son las { $time }. Los recordatorios anteriores siguen a la misma hora.
 timezone-off = He olvidado tu zona horaria.
-timezone-unknown = No conozco la zona horaria «{ $name }», así que no he cambiado nada. Envíame en inglés una ciudad grande de tu zona horaria, por ejemplo /timezone Madrid.
+timezone-unknown = No conozco la zona horaria «{ $name }», así que no he cambiado nada. Envíame una ciudad grande de tu zona horaria, por ejemplo /timezone Madrid, o tu diferencia horaria, por ejemplo /timezone UTC-3.
 timezone-choose = ¿Cuál de estas es tu zona horaria?
+timezone-other = Ninguna de estas
+timezone-help = Envíame una ciudad más grande o tu país, por ejemplo /timezone Madrid, tu diferencia horaria, por ejemplo /timezone UTC-3, o la hora de tu reloj, por ejemplo /timezone 14:05.
+timezone-fixed = No tiene horario de verano. Si tu reloj cambia en verano, pulsa una ciudad que tenga ahora tu hora:
+timezone-meant = Si te referías a otro lugar, púlsalo:
 
 ## /why
 

@@ -453,11 +453,15 @@ reminders-cancelled = Cancelado: “{ $text }”
 reminders-gone = Esta lista está desatualizada: esse lembrete foi enviado ou cancelado. Aqui está o que resta.
 reminders-not-yours = Só quem pediu este lembrete e os administradores deste grupo podem cancelá-lo.
 timezone-shown = O seu fuso horário é { $zone }, onde agora são { $time }. Para mudá-lo, envie por exemplo /timezone Sao Paulo. Para eu esquecê-lo, envie /timezone off.
-timezone-none = Não sei qual é o seu fuso horário. Envie uma cidade grande dele, por exemplo /timezone Sao Paulo.
+timezone-none = Não sei qual é o seu fuso horário. Envie uma cidade grande dele, por exemplo /timezone Sao Paulo, ou a sua localização como resposta a esta mensagem.
 timezone-set = O seu fuso horário agora é { $zone }, onde são { $time }. Os lembretes anteriores mantêm o horário.
 timezone-off = Esqueci o seu fuso horário.
-timezone-unknown = Não conheço o fuso horário “{ $name }”, por isso nada foi alterado. Envie em inglês uma cidade grande do seu fuso horário, por exemplo /timezone Sao Paulo.
+timezone-unknown = Não conheço o fuso horário “{ $name }”, por isso nada foi alterado. Envie uma cidade grande do seu fuso horário, por exemplo /timezone Sao Paulo, ou a diferença horária, por exemplo /timezone UTC-3.
 timezone-choose = Qual destes é o seu fuso horário?
+timezone-other = Nenhum destes
+timezone-help = Envie uma cidade maior ou o seu país, por exemplo /timezone Sao Paulo, a diferença horária, por exemplo /timezone UTC-3, ou a hora do seu relógio, por exemplo /timezone 14:05.
+timezone-fixed = Ele não tem horário de verão. Se o seu relógio muda no verão, toque numa cidade que tenha agora a sua hora:
+timezone-meant = Se você quis dizer outro lugar, toque nele:
 
 ## /why
 

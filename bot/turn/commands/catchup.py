@@ -27,6 +27,7 @@ from memory.characters import one_line
 from memory.errors import Forgotten, SummaryFailed
 from memory.history.heard import HeardLine, HeardLines
 from memory.history.talk import score_of
+from memory.zones.clocks import Clocks
 
 _AGO = re.compile(r"(\d{1,4})\s*([hm])")
 _CLOCK = re.compile(r"(\d{1,2}):(\d\d)")
@@ -171,7 +172,12 @@ class CatchUpCommand:
         preview, shown_by = Preview(call.words, edits=()), f"catchup:{call.update.update_id}"
         async with self.previews.show(preview, to, is_private=False, stop_data=shown_by, journal=None):
             return await run_until(
-                self.writer.write(missed.lines, reader=call.message.sender_name, usages=usages),
+                self.writer.write(
+                    missed.lines,
+                    reader=call.message.sender_name,
+                    usages=usages,
+                    clocks=Clocks(zones=call.snapshot.choices.zones, reader=call.message.sender_id),
+                ),
                 _wait_for_end(call),
                 within_s=self.limits.deadline_s,
             )

@@ -1,11 +1,13 @@
 -- Read the next messages to read for facts, with what the model must know.
--- KEYS: epoch meta messages order people choices unread facts fact_order contexts
+-- USES: zones
+-- KEYS: epoch meta messages order people choices unread facts fact_order contexts local_zones
 -- ARGV: context_id limit:number before:number reads_older
 -- before: how many messages before the first one are returned; reads_older: '1' if older messages may be read now
 -- Reply: {epoch, revision, version of the facts, facts_from, registered entry or '', {choice, value, ...},
 --         {sender id, name, ...}, is_older, {unread id, ...}, {id, sequence, json, ...} of these oldest first,
 --         {id, sequence, json, ...} of messages around them, {facts_since:SENDER, sequence, ...},
---         {fact, ...} that hold about a writer of these messages, {fact, ...} that hold about others, newest first}
+--         {fact, ...} that hold about a writer of these messages, {fact, ...} that hold about others, newest first,
+--         {sender id, zone, ...}}
 local OF_WRITERS, OF_OTHERS = 60, 300
 local state = redis.call('HMGET', meta, 'revision', 'facts_version', 'facts_from')
 local ids, rows, is_older = {}, {}, 0
@@ -69,6 +71,7 @@ repeat
   offset = offset + 100
 until #page == 0 or (#of_writers == OF_WRITERS and #of_others == OF_OTHERS)
 
+local known = redis.call('HGETALL', people)
 return {
   redis.call('GET', epoch) or '0',
   state[1] or '0',
@@ -76,7 +79,7 @@ return {
   state[3] or '0',
   redis.call('HGET', contexts, context_id) or '',
   redis.call('HGETALL', choices),
-  redis.call('HGETALL', people),
+  known,
   is_older,
   ids,
   rows,
@@ -84,4 +87,5 @@ return {
   since,
   of_writers,
   of_others,
+  zones_of(local_zones, known, {}),
 }

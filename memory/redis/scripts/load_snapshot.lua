@@ -1,15 +1,18 @@
 -- Read what a turn must know of one context: its newest messages that no summary covers, the summary, the ledger of
 -- those messages, the people. The cost is that of what is read, however long the history is.
--- KEYS: messages order meta epoch summaries lineage ledger people talk
+-- USES: zones
+-- KEYS: messages order meta epoch summaries lineage ledger people talk local_zones
 -- ARGV: limit talk_limit:number
 -- Reply: {epoch, count, conversation count, conversation start, next sequence, created_at or '',
 --         {id, sequence, ...} newest first, {json or nil, ...} of the same, summary or '', how many messages it covers,
 --         {ledger turn, ...} oldest first, active agent or '', revision, summary_failed_at or '',
 --         {sender id, name, ...}, {line of talk, ...} the newest, oldest first, how many lines there are,
 --         awaited corrections or '', chosen model or '', chosen kind of answers or '',
+--         {sender id, zone, ...} of these people and talkers, who was asked for a zone or '',
 --         the time after which talk is shown to models or ''}
 local facts = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
-                         'revision', 'summary_failed_at', 'corrections', 'model', 'voice', 'talk_after')
+                         'revision', 'summary_failed_at', 'corrections', 'model', 'voice', 'zone_asked',
+                         'talk_after')
 local start = facts[1] or '0'
 
 local lowest, covered, summary = start, 0, ''
@@ -36,6 +39,7 @@ if #slice > 0 then
   turns = redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf')
 end
 
+local known, said = redis.call('HGETALL', people), redis.call('ZRANGE', talk, -talk_limit, -1)
 return {
   redis.call('GET', epoch) or '0',
   math.max(redis.call('HLEN', messages), redis.call('ZCARD', order)),
@@ -51,11 +55,13 @@ return {
   facts[4] or '',
   facts[5] or '0',
   facts[6] or '',
-  redis.call('HGETALL', people),
-  redis.call('ZRANGE', talk, -talk_limit, -1),
+  known,
+  said,
   redis.call('ZCARD', talk),
   facts[7] or '',
   facts[8] or '',
   facts[9] or '',
+  zones_of(local_zones, known, said),
   facts[10] or '',
+  facts[11] or '',
 }

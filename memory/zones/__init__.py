@@ -1,0 +1,1 @@
+"""Time zones: their names, and what people write for them."""

@@ -1,0 +1,260 @@
+"""Readings of what people write for their time zone: names, places, offsets, and the time on their clock."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from unicodedata import decimal, normalize
+
+from memory.zones.names import LONGEST_NAME, find_zone, iana_names, offset_name, plain
+from memory.zones.places import find_places, places_near, similar_places, zones_by_population, zones_of
+
+_OFFERED, _OFFERED_OF_COUNTRY = 5, 12
+_RIVAL, _OFFERED_SHARE = 2, 10
+"""Divisors of the largest city's inhabitants: for a city of the same name that is as likely, and for one to offer."""
+_LATEST_MIN, _EARLIEST_MIN = 14 * 60, -12 * 60
+_CLOCK_DIFFERS_MIN = (7, 20)
+"""Minutes by which a clock is wrong or was read earlier; the second only if the first finds no zone."""
+_NEAREST, _NEAR_DEGREES = 6, 3
+_DAY_MIN = 24 * 60
+
+_SIGNS = str.maketrans(dict.fromkeys("−–—‒", "-"))  # noqa: RUF001
+_PREFIX = r"(?P<base>utc|gmt|utc/gmt|gmt/utc|msk|мск|z|zulu)"
+_OFFSET = re.compile(
+    rf"\(?(?:{_PREFIX}\s*)?(?:(?P<sign>[+-]|±)\s*)?(?P<hours>\d{{1,2}})(?:[:.,]?(?P<minutes>\d{{2}})|[.,](?P<half>5))?"
+    r"\s*(?:h|hours?|utc|gmt)?\)?\s*(?P<place>[^\W\d].*)?",
+    re.DOTALL,
+)
+_CLOCK = re.compile(
+    r"(?<![\d:.])(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d{2})(?::\d{2})?)?\s*(?P<half>[ap]\.?\s?m\b\.?)?(?![\d:])"
+)
+_TIME_WORDS = re.compile(r"_(?:standard_|daylight_|summer_)?time$|^(?:city_of|time_?zone:?)_")
+
+_USUAL = {
+    "est": "America/New_York",
+    "pst": "America/Los_Angeles",
+    "mst": "America/Denver",
+    "eet": "Europe/Kyiv",
+    "eest": "Europe/Kyiv",
+    "cet": "Europe/Berlin",
+    "cest": "Europe/Berlin",
+}
+"""The zones that most people mean by an abbreviation that others have too."""
+_ABBREVIATIONS = {
+    "мск": "Europe/Moscow",
+    "sgt": "Asia/Singapore",
+    "gst": "Asia/Dubai",
+    "trt": "Europe/Istanbul",
+    "gmt/bst": "Europe/London",
+    "et": "America/New_York",
+    "ct": "America/Chicago",
+    "mt": "America/Denver",
+    "pt": "America/Los_Angeles",
+    "eastern": "America/New_York",
+    "central": "America/Chicago",
+    "mountain": "America/Denver",
+    "pacific": "America/Los_Angeles",
+    "brt": "America/Sao_Paulo",
+    "art": "America/Argentina/Buenos_Aires",
+    "clt": "America/Santiago",
+    "cot": "America/Bogota",
+    "pet": "America/Lima",
+    "vet": "America/Caracas",
+    "irst": "Asia/Tehran",
+    "ict": "Asia/Bangkok",
+    "pht": "Asia/Manila",
+    "npt": "Asia/Kathmandu",
+    "yekt": "Asia/Yekaterinburg",
+    "omst": "Asia/Omsk",
+    "novt": "Asia/Novosibirsk",
+    "krat": "Asia/Krasnoyarsk",
+    "irkt": "Asia/Irkutsk",
+    "yakt": "Asia/Yakutsk",
+    "vlat": "Asia/Vladivostok",
+    "samt": "Europe/Samara",
+    "almt": "Asia/Almaty",
+    "uzt": "Asia/Tashkent",
+    "azt": "Asia/Baku",
+    "myt": "Asia/Kuala_Lumpur",
+    "mez": "Europe/Berlin",
+    "mesz": "Europe/Berlin",
+    "oez": "Europe/Athens",
+    "wez": "Europe/Lisbon",
+}
+"""Abbreviations that IANA's data do not have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ZoneReading:
+    """The meaning of a text. Both are empty if it has none."""
+
+    zone: str = ""
+    """Stored name of the zone; "" if the person has to choose."""
+    others: tuple[str, ...] = ()
+    """Zones to offer, the likeliest first. Each keeps another time than the others."""
+
+
+NOTHING = ZoneReading()
+
+
+def read_zone(text: str, now: float) -> ZoneReading:
+    """Return the zone that a person means, at `now` (Unix seconds).
+
+    Similar spelling alone never gives a zone; it may offer one. Sources of what people write: midblue/timezone-bot#81,
+    KevinNovak/Friend-Time#7 and #112, TheCommieAxolotl/BetterDiscord-Stuff#82, opnsense/core#3800.
+    """
+    said = normalize("NFKC", text[:LONGEST_NAME]).translate(_SIGNS).strip(" \n\t.,;!?\"'«»“”")
+    said = "".join(str(decimal(each)) if each.isdecimal() else each for each in said)
+    name = _TIME_WORDS.sub("", plain(said))
+    if not name:
+        return NOTHING
+    if "/" in name and name in iana_names():
+        return ZoneReading(zone=iana_names()[name])
+    at = datetime.fromtimestamp(now, UTC)
+    return (
+        _read_offset(said.casefold(), at)
+        or _read_abbreviation(name, at)
+        or _read_place(said, name, at)
+        or _read_clock(said.casefold(), at)
+        or _read_before_bracket(said, now)
+        or ZoneReading(others=_distinct(zones_of(similar_places(said)), at))
+    )
+
+
+def zones_near(latitude: float, longitude: float, now: float) -> ZoneReading:
+    """Return the zones of the nearest cities to choose from. Near a border the nearest one may be wrong."""
+    nearest = places_near(latitude, longitude)[:_NEAREST]
+    found = _distinct((place.zone for _, place in nearest), datetime.fromtimestamp(now, UTC))[:3]
+    is_clear = len(found) == 1 and nearest[0][0] < _NEAR_DEGREES
+    return ZoneReading(zone=found[0]) if is_clear else ZoneReading(others=found)
+
+
+def _read_offset(said: str, at: datetime) -> ZoneReading | None:
+    """Read "UTC+3", "GMT-0330", "+5:30", "MSK+2" and "(UTC+03:00) Riga", whose place decides if it is known.
+
+    The signs are those that people use. In names of Etc they are turned round: see odoo/odoo#242505.
+    """
+    if said in ("utc", "gmt", "z", "zulu", "utc/gmt"):
+        return ZoneReading(zone="UTC", others=_zones_with(0, at))
+    match = _OFFSET.fullmatch(said)
+    if match is None or not (match["base"] or match["sign"]):
+        return None
+    if match["place"] and (found := _read_place(match["place"], plain(match["place"]), at)):
+        return found
+    part = (
+        30 if match["half"] else {"25": 15, "75": 45}.get(match["minutes"] or "0", int(match["minutes"] or 0))
+    )
+    minutes = (int(match["hours"]) * 60 + part) * (-1 if match["sign"] == "-" else 1)
+    minutes += 180 if match["base"] in ("msk", "мск") else 0
+    if part % 15 or not _EARLIEST_MIN <= minutes <= _LATEST_MIN:
+        return NOTHING
+    return ZoneReading(zone=offset_name(minutes), others=_zones_with(minutes, at))
+
+
+def _read_abbreviation(name: str, at: datetime) -> ZoneReading | None:
+    """Read "EST" and the like. If it stands for several offsets, as IST and CST do, the person has to choose."""
+    if zone := _ABBREVIATIONS.get(name):
+        return ZoneReading(zone=zone)
+    used = _abbreviations(at.year).get(name, ())
+    zones = _distinct([*([_USUAL[name]] if name in _USUAL else []), *(zone for zone, _ in used)], at)
+    if not zones:
+        return None
+    if name not in _USUAL and len({offset for zone, offset in used if zone in zones}) > 1:
+        return ZoneReading(others=zones)
+    return ZoneReading(zone=zones[0], others=zones[1:])
+
+
+def _read_place(said: str, name: str, at: datetime) -> ZoneReading | None:
+    """Read a city, a state or a country. A country with several zones, and one of two like cities, is a choice."""
+    found = find_places(said) or find_places(name)
+    if not found:
+        return ZoneReading(zone=iana_names()[name]) if name in iana_names() else None
+    largest = found[0].population
+    is_city = found[0].position is not None
+    likely = [each for each in found if not is_city or each.population * _OFFERED_SHARE >= largest]
+    zones = _distinct(zones_of(likely), at, at_most=_OFFERED if is_city else _OFFERED_OF_COUNTRY)
+    if len(zones) == 1:
+        return ZoneReading(zone=zones[0])
+    rivals = [each.zone for each in likely if each.population * _RIVAL >= largest]
+    if not is_city or len(_distinct(rivals, at)) > 1:
+        return ZoneReading(others=zones)
+    return ZoneReading(zone=found[0].zone, others=tuple(each for each in zones if each != found[0].zone))
+
+
+def _read_clock(said: str, at: datetime) -> ZoneReading | None:
+    """Read a time of day within a sentence, and return the zones where it is that time now."""
+    for match in _CLOCK.finditer(said):
+        hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
+        if hour > 23 or minute > 59 or not (match["minute"] or half):
+            continue
+        halves = [half[0]] if half else (["", "p"] if 0 < hour < 12 else [""])
+        zones = [zone for each in halves for zone in _zones_at(_minutes(hour, minute, each), at)]
+        return ZoneReading(others=tuple(dict.fromkeys(zones)))
+    return None
+
+
+def _read_before_bracket(said: str, now: float) -> ZoneReading | None:
+    before, bracket, _ = said.partition("(")
+    found = read_zone(before, now) if before and bracket else NOTHING
+    return None if found == NOTHING else found
+
+
+def _minutes(hour: int, minute: int, half: str) -> int:
+    """Return the minutes since midnight. `half` is "a", "p", or "" on a clock of 24 hours."""
+    hours = hour % 12 + (12 if half == "p" else 0) if half else hour
+    return hours * 60 + minute
+
+
+def _zones_at(minutes: int, at: datetime) -> Sequence[str]:
+    """Return the zones where so many minutes of the day have passed, about."""
+    utc = at.hour * 60 + at.minute
+
+    def differs_by(zone: str) -> int:
+        return (utc + _offset(zone, at) - minutes + _DAY_MIN // 2) % _DAY_MIN - _DAY_MIN // 2
+
+    for at_most in _CLOCK_DIFFERS_MIN:
+        near = [zone for zone in zones_by_population() if abs(differs_by(zone)) <= at_most]
+        if near:
+            return _distinct(near, at)
+    return ()
+
+
+def _zones_with(minutes: int, at: datetime) -> tuple[str, ...]:
+    return _distinct((zone for zone in zones_by_population() if _offset(zone, at) == minutes), at)
+
+
+def _distinct(zones: Iterable[str], at: datetime, *, at_most: int = _OFFERED) -> tuple[str, ...]:
+    """Return the first zone of each clock: two zones with the same time all year are one to choose from."""
+    found: dict[tuple[int, ...], str] = {}
+    for zone in zones:
+        found.setdefault(_year_of(zone, at), zone)
+    return tuple(found.values())[:at_most]
+
+
+def _year_of(zone: str, at: datetime) -> tuple[int, ...]:
+    return tuple(_offset(zone, at + timedelta(days=15 * half_months)) for half_months in range(25))
+
+
+def _offset(zone: str, at: datetime) -> int:
+    """Return the minutes by which the zone is ahead of UTC then."""
+    offset = at.astimezone(find_zone(zone)).utcoffset() or timedelta()
+    return int(offset.total_seconds()) // 60
+
+
+@cache
+def _abbreviations(year: int) -> dict[str, list[tuple[str, int]]]:
+    """Return the zones that use an abbreviation in this year, with their offsets then, the largest zone first."""
+    found: dict[str, list[tuple[str, int]]] = {}
+    for zone in zones_by_population():
+        for abbreviation, offset in set(_names_in(zone, year)):
+            found.setdefault(abbreviation, []).append((zone, offset))
+    return found
+
+
+def _names_in(zone: str, year: int) -> Iterator[tuple[str, int]]:
+    for month in (1, 7):
+        at = datetime(year, month, 1, tzinfo=UTC)
+        name = at.astimezone(find_zone(zone)).tzname() or ""
+        if name.isalpha():
+            yield name.casefold(), _offset(zone, at)
