@@ -2,6 +2,7 @@
 
 MemoryFailure
 ├── StoreUnavailable     Redis cannot be reached, is loading, or refused the password
+│   ├── CredentialsRefused
 │   └── StoreNotDurable  the write was accepted but not confirmed on disk
 ├── StoreFull            Redis is out of memory or read-only: it can be read, not written
 ├── CommandRefused       Redis answered with an error that is a mistake of ours or a missing command
@@ -27,6 +28,10 @@ class MemoryFailure(Exception):
 
 class StoreUnavailable(MemoryFailure):
     """The store cannot be reached."""
+
+
+class CredentialsRefused(StoreUnavailable):
+    """The store or its sentinels refused the user or the password."""
 
 
 class StoreNotDurable(StoreUnavailable):
