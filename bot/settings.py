@@ -423,9 +423,8 @@ def load_settings(**given: Any) -> Settings:
     """Read the environment and `.env`; `given` wins. Raises SettingsInvalid with a line per problem."""
     settings, problems = None, list[str]()
     try:
-        secrets, problems = read_secret_files(
-            SECRETS, has_env_file=given.get("_env_file", ENV_FILE) is not None
-        )
+        env_file = given.get("_env_file", Settings.model_config.get("env_file"))
+        secrets, problems = read_secret_files(SECRETS, has_env_file=env_file is not None)
         problems += proxy_problems()
         settings = Settings(**{**secrets, **given})
     except ValidationError as error:

@@ -2,7 +2,7 @@
 
 from contextlib import suppress
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 SOCKS_PORT = 1080
@@ -17,7 +17,11 @@ def proxy_of(url: str) -> str | None:
     target, proxies = urlsplit(url), getproxies()
     kind = target.scheme if proxies.get(target.scheme) else "all"
     proxy = proxies.get(kind)
-    if not proxy or _is_loopback(target.hostname or "") or proxy_bypass(target.netloc.rpartition("@")[2]):
+    if (
+        not (proxy or "").strip()
+        or _is_loopback(target.hostname or "")
+        or proxy_bypass(target.netloc.rpartition("@")[2])
+    ):
         return None
     return parse_proxy(proxy, f"{kind.upper()}_PROXY")
 
@@ -33,7 +37,10 @@ def parse_proxy(text: str, variable: str) -> str:
     scheme = "socks5" if scheme in ("socks", "socks5h") else scheme
     with suppress(ValueError):  # its text may contain the password
         parts = urlsplit(f"{scheme}://{rest}")
-        if scheme in ("http", "https", "socks5") and parts.hostname and parts.port != 0:
+        is_sent = (
+            scheme != "socks5" or unquote(parts.netloc).isascii()
+        )  # python-socks takes no other credentials
+        if scheme in ("http", "https", "socks5") and parts.hostname and parts.port != 0 and is_sent:
             port = f":{SOCKS_PORT}" if scheme == "socks5" and not parts.port else ""
             return f"{scheme}://{parts.netloc.rstrip(':')}{port}"
     raise ValueError(

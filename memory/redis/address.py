@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
 
 Kind = Literal["server", "cluster", "sentinel"]
 
@@ -58,7 +58,7 @@ def parse_address(text: str) -> RedisAddress:
     if scheme == "unix":
         return RedisAddress(kind="server", url=f"unix://{rest}")
     base, _, kind = scheme.partition("+")
-    first, *others = [urlsplit(f"//{each}") for each in _NEXT_URL.split(rest)]
+    first, *others = map(_parts, _NEXT_URL.split(rest))
     userinfo, at, hosts = first.netloc.rpartition("@")
     hosts = ",".join((hosts, *(each.netloc.rpartition("@")[2] for each in others)))
     default_port = _SENTINEL_PORT if kind == "sentinel" else _PORT
@@ -78,9 +78,9 @@ def parse_address(text: str) -> RedisAddress:
             sentinel_username=given.get("sentinel_username") or None,
             sentinel_password=given.get("sentinel_password") or None,
         )
-    if not kind and len(nodes) > 1:
+    (host, port), *more = nodes
+    if more and not kind:
         raise ValueError("names several hosts: write redis+cluster:// or redis+sentinel:// before them")
-    host, port = nodes[0]
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     url = f"{base}://{userinfo}{at}{place}{_tail(last.path, query)}"
     return RedisAddress(kind="cluster" if kind else "server", nodes=nodes, url=url)
@@ -91,13 +91,20 @@ def split_host(text: str, default_port: int = 0) -> tuple[str, int]:
 
     Raises ValueError without quoting the port, which may be the rest of a password.
     """
+    parts = _parts(text.strip())
     try:
-        parts = urlsplit(f"//{text.strip()}")
         return unquote(parts.hostname or "localhost"), parts.port or default_port
     except ValueError:
         raise ValueError(
             "has a port that is no number up to 65535 (signs such as / # ? in a password are written %2F %23 %3F)"
         ) from None
+
+
+def _parts(text: str) -> SplitResult:
+    try:
+        return urlsplit(f"//{text}")
+    except ValueError:
+        raise ValueError("has a host that is no address") from None
 
 
 def _tail(path: str, query: list[tuple[str, str]]) -> str:

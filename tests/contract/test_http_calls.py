@@ -182,44 +182,6 @@ async def test_an_unsent_call_reaches_the_server_at_no_moment(kind: str) -> None
         assert unsent > 0
 
 
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-
-
-@pytest.mark.parametrize(
-    ("environment", "is_used"),
-    [
-        ({}, False),
-        ({"HTTP_PROXY": "{proxy}"}, True),
-        ({"ALL_PROXY": "{proxy}"}, True),
-        ({"HTTPS_PROXY": "{proxy}"}, False),
-        ({"HTTP_PROXY": "{proxy}", "NO_PROXY": "example.org,127.0.0.1"}, False),
-    ],
-    ids=["none", "its scheme", "all", "another scheme", "an exception"],
-)
-@pytest.mark.parametrize("kind", ["aiohttp", "httpx"])
-async def test_the_proxy_of_the_environment_is_used(
-    kind: str, environment: dict[str, str], is_used: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in PROXIES:
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    async with _server() as proxy, _server() as server:
-        for name, value in environment.items():
-            monkeypatch.setenv(name, value.format(proxy=f"http://127.0.0.1:{proxy.port}"))
-        url = f"http://127.0.0.1:{server.port}"
-        async with _get(kind, url) as get:
-            assert await get("/") == "ok"
-
-    assert (proxy.asked, server.asked) == (([f"{url}/"], []) if is_used else ([], ["/"]))
-
-
-async def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
-    with pytest.raises(ValueError, match="not an HTTP proxy"):
-        async with _get("aiohttp", "http://bot-api.invalid"):
-            pass
-
-
 @asynccontextmanager
 async def _refusing_proxy(heads: list[str]) -> AsyncGenerator[str]:
     """A proxy that wants other credentials. Yields its address without a scheme, and records heads of requests."""
@@ -260,17 +222,6 @@ async def test_a_failed_tunnel_through_a_proxy_does_not_name_its_password(
             await get("/")
 
     assert "ssw%C3" not in "".join(traceback.format_exception(refused.value))
-
-
-@pytest.mark.parametrize("place", ["127.0.0.1:99999999", "127.0.0.1:x", "[::1", ""])
-async def test_a_proxy_without_a_usable_address_is_refused_without_naming_its_password(
-    place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ALL_PROXY", f"http://anna:hunter2@{place}")
-    with pytest.raises(ValueError, match="not an HTTP proxy") as refused:
-        async with _get("aiohttp", "http://bot-api.invalid"):
-            pass
-    assert "hunter2" not in "".join(traceback.format_exception(refused.value))
 
 
 async def _sockets_kept(ask: Callable[[], Awaitable[object]], steps: range) -> int:
