@@ -129,7 +129,7 @@ def find_misspelt(names: Collection[str]) -> dict[str, str]:
     word and is nearly ours.
     """
     firsts = {name.partition("_")[0] for name in names if "_" in name}
-    shared = [name for name in os.environ if name.upper().partition("_")[0] in firsts]
+    shared = [name for name in os.environ if "_" in name and name.upper().partition("_")[0] in firsts]
     ours = [name for name in _read_env_file() if not name.upper().startswith("OTEL_")]
     found = {name: _resembled(name.upper(), names, _CLOSE_RESEMBLANCE) for name in shared}
     found |= {name: _resembled_in_words(name.upper(), names) for name in ours}
@@ -161,14 +161,12 @@ def _resembled(name: str, names: Collection[str], likeness: float) -> str | None
 
 def _resembled_in_words(name: str, names: Collection[str]) -> str | None:
     """Return the setting of a name that is nearly the same, or that has left out or added a word."""
-    words = set(name.split("_"))
-    akin = [
+    words, parts = set(name.split("_")), {each: each.split("_") for each in names}
+    shorter = [each for each, theirs in parts.items() if len(words) > 1 and words < set(theirs)]
+    longer = [
         each
-        for each in names
-        if len(words) > 1
-        and (
-            words < set(each.split("_"))
-            or ("_" in each and name[:4] == each[:4] and words > set(each.split("_")))
-        )
+        for each, theirs in parts.items()
+        if len(theirs) > 1 and words > set(theirs) and name.startswith(theirs[0])
     ]
-    return _OTHER_NAMES.get(name) or _resembled(name, names, _RESEMBLANCE) or min(akin, key=len, default=None)
+    near = _OTHER_NAMES.get(name) or _resembled(name, names, _RESEMBLANCE)
+    return near or min([*shorter, *longer], key=len, default=None)

@@ -3,6 +3,7 @@
 MemoryFailure
 ├── StoreUnavailable     Redis cannot be reached, is loading, or refused the password
 │   ├── CredentialsRefused
+│   │   └── SentinelsRefused
 │   └── StoreNotDurable  the write was accepted but not confirmed on disk
 ├── StoreFull            Redis is out of memory or read-only: it can be read, not written
 ├── CommandRefused       Redis answered with an error that is a mistake of ours or a missing command
@@ -32,6 +33,10 @@ class StoreUnavailable(MemoryFailure):
 
 class CredentialsRefused(StoreUnavailable):
     """The store or its sentinels refused the user or the password."""
+
+
+class SentinelsRefused(CredentialsRefused):
+    """the sentinels refused their credentials, which REDIS_URL has as ?sentinel_password=…&sentinel_username=…"""
 
 
 class StoreNotDurable(StoreUnavailable):

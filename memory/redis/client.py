@@ -35,6 +35,7 @@ from memory.errors import (
     CommandRefused,
     CredentialsRefused,
     MemoryFailure,
+    SentinelsRefused,
     StoreFull,
     StoreNotDurable,
     StoreUnavailable,
@@ -157,6 +158,9 @@ class RedisClient:
                 for _ in range(self._max_connections):
                     await self._room.acquire()
         await self._client.aclose()  # one of them may have connected meanwhile
+        pool = getattr(self._client, "connection_pool", None)
+        if sentinels := getattr(pool, "sentinel_manager", None):
+            await sentinels.aclose()
 
     async def call(self, *command: str | int | float | bytes) -> Any:
         """Send one command. Raises StoreUnavailable, StoreFull, or CommandRefused for a mistake."""
@@ -448,13 +452,11 @@ def _open_client(url: str, max_connections: int) -> _Client | _Cluster:
     }
     if address.kind == "cluster":
         nodes = [ClusterNode(host, port) for host, port in address.nodes[1:]]
-        cluster: Any = RedisCluster
-        return cast(_Cluster, cluster.from_url(address.url, startup_nodes=nodes, **options))
+        return cast(Any, RedisCluster).from_url(address.url, startup_nodes=nodes, **options)
     options["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 2)
     if address.kind == "sentinel":
         return _sentinel_client(address, options)
-    single: Any = aioredis.Redis
-    return cast(_Client, single.from_url(address.url, **options))
+    return cast(Any, aioredis.Redis).from_url(address.url, **options)
 
 
 def _sentinel_client(address: RedisAddress, options: dict[str, Any]) -> _Client:
@@ -462,15 +464,13 @@ def _sentinel_client(address: RedisAddress, options: dict[str, Any]) -> _Client:
     given["ssl"] = given.pop("connection_class", None) is not None  # of rediss
     del given["host"]
     asking = {
-        **{name: options[name] for name in ("socket_timeout", "socket_connect_timeout")},
-        **{name: value for name, value in given.items() if name.startswith("ssl")},
-        "username": address.sentinel_username,
-        "password": address.sentinel_password,
-        # The connection to the master is retried, and asks again. A sentinel's own ten tries took 13 s.
-        "retry": Retry(ExponentialBackoff(cap=0.5, base=0.02), 1),
+        name: value for name, value in {**options, **given}.items() if name.startswith(("socket_", "ssl"))
     }
+    # The connection to the master is retried, and asks again. A sentinel's own ten tries took 13 s.
+    asking["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 1)
+    asking |= {"username": address.sentinel_username, "password": address.sentinel_password}
     sentinel: Any = Sentinel(address.nodes, sentinel_kwargs=asking)
-    return cast(_Client, sentinel.master_for(address.service, **{**options, **given}))
+    return sentinel.master_for(address.service, **{**options, **given})
 
 
 async def _send_to_owner(cluster: _Cluster, key: str, commands: Sequence[Command]) -> list[Any]:
@@ -562,13 +562,9 @@ def _translated(error: Exception) -> Exception:
 def _without_master(text: str) -> StoreUnavailable:
     """Return our error for sentinels that named no master. The driver's text has the errors of each."""
     if "AuthenticationError" in text:
-        return CredentialsRefused(
-            "the sentinels of REDIS_URL refused their credentials: it takes them as "
-            "?sentinel_password=… and &sentinel_username=…"
-        )
-    if " - " not in text:  # each has answered
-        return StoreUnavailable("the sentinels know no such master that is up (?service=NAME in REDIS_URL)")
-    return StoreUnavailable("Redis cannot be reached (MasterNotFoundError)")
+        return SentinelsRefused()
+    reason = "MasterNotFoundError" if " - " in text else "no sentinel knows that ?service=NAME"
+    return StoreUnavailable(f"Redis cannot be reached ({reason})")
 
 
 def _is_passing(error: Exception, text: str) -> bool:
