@@ -55,13 +55,9 @@ def _mend_openai(url: str) -> str:
         # In version 1 of Azure's API the model names the deployment, and dated versions are refused.
         version = parts.query if parts.query in _AZURE_VERSIONS else ""
         return parts._replace(path="/openai/v1", query=version).geturl()
-    if not parts.path:
-        path = _BASE_PATHS.get(host, "/v1")
-    elif parts.port == _OLLAMA_PORT and parts.path.startswith("/api"):
-        path = "/v1"  # Ollama's own API
-    else:
-        path = _OPERATION.sub("", parts.path).rstrip("/")
-    return parts._replace(path=path).geturl()
+    is_ollama = parts.port == _OLLAMA_PORT and parts.path.startswith("/api")  # its own API
+    path = "" if is_ollama else _OPERATION.sub("", parts.path).rstrip("/")
+    return parts._replace(path=path or _BASE_PATHS.get(host, "/v1")).geturl()
 
 
 def _mend_webhook(url: str) -> str:
@@ -82,7 +78,7 @@ def _mend_host(text: str) -> str:
     """Return the host that we listen on, an IPv6 address without its brackets."""
     host = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     with suppress(ValueError):
-        return str(ip_address(host)) if ":" in host else host
+        return str(ip_address(host)) if {":", "/"} & set(host) else host
     raise ValueError(
         "must be a host or an IP address alone, such as 127.0.0.1 or ::1. HTTP_PORT has the port"
     )
