@@ -1,4 +1,4 @@
-"""The settings: one frozen object, and the only reader of the environment and of `.env`."""
+"""The settings: one frozen object, which `load_settings` reads from the environment and `.env`."""
 
 import hashlib
 import hmac

@@ -15,9 +15,11 @@ from typing import Any
 import aiohttp
 import httpx
 import pytest
+from openai import Timeout
 
 from memory.embedded.index_server import IndexEndpoint
 from memory.http_calls import is_unsent, open_session, shielded, track_request, tracked
+from memory.openai_client import open_client
 from memory.recall.qdrant.index import list_collections, open_qdrant
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -250,6 +252,15 @@ def _sockets() -> int:
 async def test_cancelled_searches_keep_no_connection(index_endpoint: IndexEndpoint) -> None:
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
         assert await _sockets_kept(lambda: list_collections(qdrant.client), range(100)) <= 1
+
+
+async def test_the_query_of_a_base_url_follows_the_path_of_each_request() -> None:
+    async with _server() as server:
+        url = f"http://127.0.0.1:{server.port}/openai/v1?api-version=preview"
+        async with open_client(api_key=None, base_url=url, timeout=Timeout(5)) as client:
+            assert await client.get("/models", cast_to=str) == "ok"
+
+    assert server.asked == ["/openai/v1/models?api-version=preview"]
 
 
 async def test_an_exception_of_a_call_is_raised_unchanged() -> None:

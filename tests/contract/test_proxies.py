@@ -1,9 +1,11 @@
 """The proxy of the environment: every client uses it, never for loopback, and a useless one is named."""
 
 import asyncio
+import ssl
 import traceback
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -17,11 +19,12 @@ from bot.mcp.transports import open_streams
 from bot.settings import load_settings
 from bot.transport.telegram_api import open_telegram
 from memory.embedded.index_server import IndexEndpoint
-from memory.http_calls import SocksProxyFailed, open_session
+from memory.http_calls import SocksProxyFailed, certificates, open_session
 from memory.openai_client import open_client
 from memory.proxy import proxy_of
 from memory.recall.qdrant.index import list_collections, open_qdrant
 from tests.socks_proxy import SocksProxy, socks_proxy
+from tests.unit.test_guarded_tls import CERTIFICATE, KEY
 
 FAR = "http://far.test:8123"
 DEAD = "127.0.0.1:9"
@@ -80,7 +83,7 @@ BODY = b'{"object": "list", "data": [], "status": "ok", "time": 0, "result": {"c
 
 
 @asynccontextmanager
-async def _server() -> AsyncGenerator[tuple[int, list[str]]]:
+async def _server(tls: ssl.SSLContext | None = None) -> AsyncGenerator[tuple[int, list[str]]]:
     """A server that answers each request alike. Yields its port and the targets of its requests."""
     asked: list[str] = []
 
@@ -98,7 +101,7 @@ async def _server() -> AsyncGenerator[tuple[int, list[str]]]:
         finally:
             writer.close()
 
-    async with await asyncio.start_server(serve, "127.0.0.1", 0) as listening:
+    async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls) as listening:
         yield listening.sockets[0].getsockname()[1], asked
 
 
@@ -129,6 +132,31 @@ async def test_each_client_goes_through_the_socks_proxy_with_its_password(
         await call(FAR)
 
     assert set(proxy.asked) == {"far.test:8123"}
+
+
+@pytest.fixture
+def tls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[ssl.SSLContext]:
+    """Return the context of a server `public.test`, whose certificate our clients trust."""
+    (tmp_path / "key.pem").write_text(KEY)
+    (tmp_path / "certificate.pem").write_text(CERTIFICATE)
+    serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    serving.load_cert_chain(tmp_path / "certificate.pem", tmp_path / "key.pem")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "certificate.pem"))
+    certificates.cache_clear()
+    yield serving
+    certificates.cache_clear()
+
+
+@pytest.mark.parametrize("call", [*CALLS, _mcp])
+async def test_tls_goes_through_the_socks_proxy(
+    call: Call, tls: ssl.SSLContext, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with _server(tls) as (port, asked), socks_proxy(port) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"socks5://127.0.0.1:{proxy.port}")
+        await call("https://public.test:8123")
+
+    assert set(proxy.asked) == {"public.test:8123"}
+    assert asked
 
 
 async def test_an_mcp_server_is_reached_through_the_socks_proxy(monkeypatch: pytest.MonkeyPatch) -> None:

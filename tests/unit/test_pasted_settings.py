@@ -33,16 +33,10 @@ def shown(value: object) -> object:
 @pytest.mark.parametrize(
     "around",
     [
-        "{}\n",
-        " {}\t",
-        "\r\n{}\r\n",
-        "\ufeff{}",
-        "\u200b{}\u200b",
-        "\xa0{}\u202f",
-        "\u202a{}\u202c",
-        "\u2066{}\u2069",
-    ]
-    + ['"{}"', "'{}'", "“{}”", "„{}“", "«{}»", "‘{}’", '" {}\n"', "\u2028{}\u2029", "\xad{}\u2060", "`{}`"],
+        *("{}\n", " {}\t", "\r\n{}\r\n", "\ufeff{}", "\u200b{}\u200b", "\xa0{}\u202f", "\u202a{}\u202c"),
+        *("\u2066{}\u2069", "\u2028{}\u2029", "\xad{}\u2060", '"{}"', "'{}'", '" {}\n"', "`{}`"),
+        *("“{}”", "„{}“", "«{}»", "\u2018{}\u2019", "{}”"),
+    ],
 )
 def test_what_is_around_a_value_is_cut(around: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     values = {"openai_api_key": KEY, "telegram_bot_token": "1:abc", "openai_model": "qwen3"}
@@ -113,16 +107,22 @@ def test_the_word_before_a_key_is_cut() -> None:
         ("https://api.perplexity.ai", "https://api.perplexity.ai"),
         ("https://api.deepseek.com/chat/completions", "https://api.deepseek.com/v1"),
         ("https://openrouter.ai", "https://openrouter.ai/api/v1"),
-        ("https://generativelanguage.googleapis.com/v1beta/openai/", "https://generativelanguage.googleapis.com/v1beta/openai"),
+        ("https://api.groq.com/openai/v1/", "https://api.groq.com/openai/v1"),
         ("https://me.openai.azure.com", "https://me.openai.azure.com/openai/v1"),
-        ("https://me.openai.azure.com/openai/v1/?api-version=preview", "https://me.openai.azure.com/openai/v1?api-version=preview"),
+        (
+            "https://me.openai.azure.com/openai/v1/?api-version=preview",
+            "https://me.openai.azure.com/openai/v1?api-version=preview",
+        ),
         (
             "https://me.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21",
             "https://me.openai.azure.com/openai/v1",
         ),
-        ("https://me.services.ai.azure.com/models/chat/completions?api-version=2024-05-01-preview", "https://me.services.ai.azure.com/openai/v1"),
+        (
+            "https://me.services.ai.azure.com/models/chat/completions?api-version=2024-05-01-preview",
+            "https://me.services.ai.azure.com/openai/v1",
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_base_url_of_the_model_is_mended(pasted: str, base: str) -> None:
     settings = load_settings(openai_base_url=pasted)
 
@@ -153,8 +153,12 @@ def test_other_addresses_are_mended(name: str, pasted: str, kept: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["openai_base_url", "qdrant_url", "telegram_api_url", "otel_exporter_otlp_endpoint", "webhook_url", "public_url"]
-)  # fmt: skip
+    "name",
+    [
+        *("openai_base_url", "qdrant_url", "telegram_api_url", "otel_exporter_otlp_endpoint"),
+        *("webhook_url", "public_url"),
+    ],
+)
 @pytest.mark.parametrize(
     ("pasted", "told"),
     [
@@ -166,7 +170,7 @@ def test_other_addresses_are_mended(name: str, pasted: str, kept: str) -> None:
         ("https://u:hid/den@h", "a port that is no number"),
         ("https://hidden:[@h", "no address"),
     ],
-)  # fmt: skip
+)
 def test_an_address_that_cannot_be_mended_is_named_without_its_value(
     name: str, pasted: str, told: str
 ) -> None:
