@@ -16,12 +16,8 @@ def proxy_of(url: str) -> str | None:
     """
     target, proxies = urlsplit(url), getproxies()
     kind = target.scheme if proxies.get(target.scheme) else "all"
-    proxy = proxies.get(kind)
-    if (
-        not (proxy or "").strip()
-        or _is_loopback(target.hostname or "")
-        or proxy_bypass(target.netloc.rpartition("@")[2])
-    ):
+    proxy = (proxies.get(kind) or "").strip()
+    if not proxy or _is_loopback(target.hostname or "") or proxy_bypass(target.netloc.rpartition("@")[2]):
         return None
     return parse_proxy(proxy, f"{kind.upper()}_PROXY")
 
