@@ -1,38 +1,144 @@
-"""Checks addresses of settings, and finds the passwords in them."""
+"""Checks and mends addresses of settings, and finds the passwords in them."""
 
-from urllib.parse import unquote, urlsplit
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import partial
+from ipaddress import ip_address
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
+
+from bot.environment import check_visible
+from memory.redis.address import parse_address, split_host
 
 _REACHED_AT = {"//0.0.0.0:": "//127.0.0.1:", "//[::]:": "//[::1]:", "//localhost:": "//127.0.0.1:"}
 """Addresses that a browser cannot open or that Telegram refuses in buttons, and their substitutes."""
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
+WEBHOOK_PATH = "/telegram/webhook"
+PAGE_PATH = "/app/"
+"""The memory page and its API. Behind a proxy only these two paths are published."""
 
-def check_http(url: str) -> None:
-    """Raise ValueError unless it is an http:// or https:// address with a host."""
-    parts = urlsplit(url)
+_TELEGRAM_REQUEST = re.compile(r"/+(?:file/)?bot(?:\d+(?::|%3A)[^/]*|[<{][^/]*)?(?:/.*)?$", re.IGNORECASE)
+_QDRANT_REQUEST = re.compile(r"/+(?:dashboard|collections)(?:/.*)?$")
+_OTLP_REQUEST = re.compile(r"/+v1/(?:traces|metrics|logs)$")
+_OPERATION = re.compile(
+    r"/+(?:chat/completions|completions|chat|responses|embeddings|models"
+    r"|audio/\w+|images/\w+)$"
+)
+_BASE_PATHS = {
+    "api.fireworks.ai": "/inference/v1",
+    "api.groq.com": "/openai/v1",
+    "api.perplexity.ai": "",
+    "generativelanguage.googleapis.com": "/v1beta/openai",
+    "models.github.ai": "/inference",
+    "models.inference.ai.azure.com": "",
+    "openrouter.ai": "/api/v1",
+}
+"""Paths of well-known endpoints other than /v1, which an address without a path gets."""
+_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+_AZURE_VERSIONS = ("api-version=v1", "api-version=latest", "api-version=preview")
+_OLLAMA_PORT = 11434
+
+
+def _mend_http(url: str, request: re.Pattern[str]) -> str:
+    """Return the base URL of an address that may end with the path of a request."""
+    parts = _http_parts(url)
+    path = request.sub("", parts.path.rstrip("/")).rstrip("/")
+    return parts._replace(path=path, query="", fragment="").geturl()
+
+
+def _mend_openai(url: str) -> str:
+    """Return the base URL of an endpoint, which requests continue with `/chat/completions`."""
+    parts = _http_parts(url)
+    parts, host = parts._replace(path=parts.path.rstrip("/"), fragment=""), parts.hostname or ""
+    if host.endswith(_AZURE) and (not parts.path or parts.path.startswith(("/openai", "/models"))):
+        # In version 1 of Azure's API the model names the deployment, and dated versions are refused.
+        version = parts.query if parts.query in _AZURE_VERSIONS else ""
+        return parts._replace(path="/openai/v1", query=version).geturl()
+    is_ollama = parts.port == _OLLAMA_PORT and parts.path.startswith("/api")  # its own API
+    path = "" if is_ollama else _OPERATION.sub("", parts.path).rstrip("/")
+    return parts._replace(path=path or _BASE_PATHS.get(host, "/v1")).geturl()
+
+
+def _mend_webhook(url: str) -> str:
+    parts = _public_parts(url)
+    path = parts.path.rstrip("/").removesuffix(WEBHOOK_PATH) + WEBHOOK_PATH
+    return parts._replace(path=path, query="", fragment="").geturl()
+
+
+def _mend_public(url: str) -> str:
+    parts = _public_parts(url)
+    path = parts.path.rstrip("/")
+    if "@" in parts.netloc or not (path in ("", WEBHOOK_PATH) or f"{path}/".startswith(PAGE_PATH)):
+        raise ValueError("must be an address without a path, such as https://bot.example.org")
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _mend_host(text: str) -> str:
+    """Return the host that we listen on, an IPv6 address without its brackets."""
+    host = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    with suppress(ValueError):
+        return str(ip_address(host)) if {":", "/"} & set(host) else host
+    raise ValueError(
+        "must be a host or an IP address alone, such as 127.0.0.1 or ::1. HTTP_PORT has the port"
+    )
+
+
+def _mend_redis(url: str) -> str:
+    check_visible(url)
+    parse_address(url)
+    return url
+
+
+def _http_parts(url: str) -> SplitResult:
+    parts = _split(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError("must be an http:// or https:// address")
-    check_ports(url)
+        raise ValueError("must be an http:// or https:// address" + _missing_scheme(url))
+    return parts
 
 
-def check_public(url: str) -> None:
-    """Raise ValueError unless Telegram or its people can reach the address."""
-    parts = urlsplit(url)
+def _public_parts(url: str) -> SplitResult:
+    """Return the parts of an address that Telegram or its people can reach."""
+    parts = _split(url)
     is_local = parts.scheme == "http" and parts.hostname in _LOOPBACK
     if not parts.hostname or not (parts.scheme == "https" or is_local):
-        raise ValueError("must be a public https:// address (http:// only on loopback, for the simulator)")
-    check_ports(url)
+        raise ValueError(
+            "must be a public https:// address (http:// only on loopback, for the simulator)"
+            + _missing_scheme(url)
+        )
+    return parts
 
 
-def check_ports(url: str) -> None:
-    """Raise ValueError if a host has a port that is no number. The error does not quote it: it may be a password."""
-    for host in urlsplit(url).netloc.rpartition("@")[2].split(","):
-        try:
-            _ = urlsplit(f"//{host}").port
-        except ValueError:
-            raise ValueError(
-                "has a port that is no number up to 65535 (signs such as / # ? in a password are written %2F %23 %3F)"
-            ) from None
+def _split(url: str) -> SplitResult:
+    check_visible(url)
+    if " " in url:
+        raise ValueError("has a blank inside")
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        raise ValueError("has a host that is no address") from None
+    split_host(parts.netloc.rpartition("@")[2])
+    return parts
+
+
+def _missing_scheme(url: str) -> str:
+    return "" if "://" in url else ". It begins without a scheme: write https:// before it, or http://"
+
+
+FORMS: Mapping[str, Callable[[str], str]] = {
+    "telegram_api_url": partial(_mend_http, request=_TELEGRAM_REQUEST),
+    "qdrant_url": partial(_mend_http, request=_QDRANT_REQUEST),
+    "otel_exporter_otlp_endpoint": partial(_mend_http, request=_OTLP_REQUEST),
+    "openai_base_url": _mend_openai,
+    "webhook_url": _mend_webhook,
+    "public_url": _mend_public,
+    "http_host": _mend_host,
+    "redis_url": _mend_redis,
+}
+"""Functions that mend the address of a setting as people paste it.
+
+They raise ValueError for one without a host or a known scheme, which quotes nothing of it: it may have a password.
+"""
 
 
 def reachable(url: str) -> str:
@@ -48,7 +154,11 @@ def passwords_in(url: str) -> set[str]:
     A proxy's URL may have no scheme.
     """
     try:
-        password = urlsplit(url if "://" in url else f"//{url}").password
+        parts = urlsplit(url if "://" in url else f"//{url}")
+        given = (
+            parts.password,
+            *(value for name, value in parse_qsl(parts.query) if "password" in name.lower()),
+        )
     except ValueError:  # a proxy's URL is not checked
         return set()
-    return {password, unquote(password)} if password else set()
+    return {form for password in given if password for form in (password, unquote(password))}

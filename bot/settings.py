@@ -1,4 +1,4 @@
-"""The settings: one frozen object, and the only reader of the environment and of `.env`."""
+"""The settings: one frozen object, which `load_settings` reads from the environment and `.env`."""
 
 import hashlib
 import hmac
@@ -9,18 +9,27 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 from urllib.parse import urlsplit
 
-from dotenv import dotenv_values
 from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from bot.addresses import check_http, check_ports, check_public, passwords_in, reachable
+from bot import addresses
+from bot.addresses import PAGE_PATH as PAGE_PATH
+from bot.addresses import WEBHOOK_PATH as WEBHOOK_PATH
+from bot.addresses import passwords_in, reachable
+from bot.environment import (
+    ENCODING,
+    ENV_FILE,
+    SECRET_FORMS,
+    SECRETS,
+    find_misspelt,
+    proxy_problems,
+    read_secret_files,
+    trim,
+)
 from bot.errors import SettingsInvalid
 from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_image_model, parse_models
 
-WEBHOOK_PATH = "/telegram/webhook"
-PAGE_PATH = "/app/"
-"""The memory page and its API. Behind a proxy only these two paths are published."""
 WEBHOOK_CONNECTIONS = 40
 """Updates that Telegram may push at the same time: its own default, far from what one process can take."""
 
@@ -29,8 +38,7 @@ SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simu
 
 Ids = Annotated[frozenset[int], NoDecode]
 Choices = Annotated[tuple[ModelChoice, ...], NoDecode]
-_TOKEN = re.compile(r"\d{1,20}:[A-Za-z0-9_-]{3,}")
-_REDIS_SCHEMES = ("redis", "rediss", "unix", "redis+cluster", "rediss+cluster", "redis+sentinel")
+_FORMS = {**addresses.FORMS, **SECRET_FORMS}
 _MAY_BE_EMPTY = (
     *("openai_embedding_model", "openai_summary_model"),
     *("openai_transcription_model", "openai_speech_model"),
@@ -40,7 +48,9 @@ _MAY_BE_EMPTY = (
 class Settings(BaseSettings):
     """Every setting, named as in the environment (case does not matter). An empty value is an unset one."""
 
-    model_config = SettingsConfigDict(env_file=".env", env_file_encoding="utf-8", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_file=ENV_FILE, env_file_encoding=ENCODING, frozen=True, extra="ignore"
+    )
 
     telegram_bot_token: SecretStr | None = Field(
         None,
@@ -65,7 +75,7 @@ class Settings(BaseSettings):
     redis_url: SecretStr | None = Field(
         None,
         description="redis://, rediss://, redis+cluster:// (host:port,host:port) or redis+sentinel:// "
-        "(?service=NAME). Unset: an embedded Valkey under DATA_DIR.",
+        "(?service=NAME&sentinel_password=…). Unset: an embedded Valkey under DATA_DIR.",
     )
     redis_replicas: int = Field(
         0,
@@ -166,6 +176,12 @@ class Settings(BaseSettings):
         5, ge=1, le=100, description="How many actions (rounds of tools) a run may take."
     )
     turn_deadline_s: float = Field(120, gt=0, le=3600, description="The time of a whole turn, in seconds.")
+    model_silence_s: float = Field(
+        60,
+        ge=0,
+        le=3600,
+        description="Seconds without a sign of life from the model; 0: until TURN_DEADLINE_S.",
+    )
     streaming: bool = Field(True, description="Whether an answer is shown while it is being written.")
     while_busy: Literal["queue", "interrupt"] = Field(
         "queue",
@@ -255,11 +271,11 @@ class Settings(BaseSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _empty_is_unset(cls, values: dict[str, Any]) -> dict[str, Any]:
-        def is_kept(name: str, value: object) -> bool:
-            return value != "" or name in _MAY_BE_EMPTY
-
-        return {name: value for name, value in values.items() if is_kept(name.lower(), value)}
+    def _trim(cls, values: dict[str, Any]) -> dict[str, Any]:
+        trimmed = {name: trim(value) if isinstance(value, str) else value for name, value in values.items()}
+        return {
+            name: value for name, value in trimmed.items() if value != "" or name.lower() in _MAY_BE_EMPTY
+        }
 
     @field_validator("operator_ids", "allowed_chat_ids", "allowed_user_ids", mode="before")
     @classmethod
@@ -277,56 +293,13 @@ class Settings(BaseSettings):
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
 
-    @field_validator("telegram_bot_token")
+    @field_validator(*_FORMS)
     @classmethod
-    def _token_form(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not _TOKEN.fullmatch(value.get_secret_value()):
-            raise ValueError("must look like 123456:ABC-DEF, as @BotFather gives it")
-        return value
-
-    @field_validator("webhook_secret")
-    @classmethod
-    def _secret_form(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", value.get_secret_value()):
-            raise ValueError("must be 1 to 256 of A-Z, a-z, 0-9, _ and -")
-        return value
-
-    @field_validator("telegram_api_url", "qdrant_url", "openai_base_url", "otel_exporter_otlp_endpoint")
-    @classmethod
-    def _http_url(cls, value: str | None) -> str | None:
-        if not value:
-            return value
-        check_http(value)
-        return value.rstrip("/")
-
-    @field_validator("webhook_url")
-    @classmethod
-    def _https_url(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        check_public(value)
-        return value.rstrip("/").removesuffix(WEBHOOK_PATH) + WEBHOOK_PATH
-
-    @field_validator("public_url")
-    @classmethod
-    def _origin_form(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        check_public(value)
-        parts = urlsplit(value)
-        origin = f"{parts.scheme}://{parts.netloc}"
-        if "@" in parts.netloc or value.rstrip("/").removesuffix(PAGE_PATH.rstrip("/")) != origin:
-            raise ValueError("must be an address without a path, such as https://bot.example.org")
-        return origin
-
-    @field_validator("redis_url")
-    @classmethod
-    def _redis_form(cls, value: SecretStr | None) -> SecretStr | None:
-        if value is not None and urlsplit(value.get_secret_value()).scheme not in _REDIS_SCHEMES:
-            raise ValueError("must start with one of " + ", ".join(f"{s}://" for s in _REDIS_SCHEMES))
-        if value is not None:
-            check_ports(value.get_secret_value())
-        return value
+    def _mend(cls, value: SecretStr | str | None, info: ValidationInfo) -> SecretStr | str | None:
+        mend = _FORMS[info.field_name or ""]
+        if isinstance(value, SecretStr):
+            return SecretStr(mend(value.get_secret_value()))
+        return value and mend(value)
 
     @property
     def is_simulated(self) -> bool:
@@ -361,6 +334,8 @@ class Settings(BaseSettings):
             elif isinstance(value, frozenset | tuple):
                 value = ",".join(map(str, cast("Collection[object]", value)))
             given[name.upper()] = "" if value is None else str(value)
+            if name in SECRETS:
+                given[f"{name.upper()}_FILE"] = ""  # the variable has the secret itself
         return given
 
     def page_url(self, listening_at: str | None) -> str | None:
@@ -446,24 +421,32 @@ class Settings(BaseSettings):
 
 def load_settings(**given: Any) -> Settings:
     """Read the environment and `.env`; `given` wins. Raises SettingsInvalid with a line per problem."""
+    settings, problems = None, list[str]()
     try:
-        return Settings(**given)
+        env_file = given.get("_env_file", Settings.model_config.get("env_file"))
+        secrets, problems = read_secret_files(SECRETS, has_env_file=env_file is not None)
+        problems += proxy_problems()
+        settings = Settings(**{**secrets, **given})
     except ValidationError as error:
-        raise SettingsInvalid([_problem(e) for e in error.errors(include_url=False)]) from None
+        problems = [*map(_problem, error.errors(include_url=False)), *problems]
     except (OSError, UnicodeDecodeError) as error:
-        raise SettingsInvalid([f".env: cannot be read ({type(error).__name__})"]) from None
+        problems = [f"{ENV_FILE}: cannot be read ({type(error).__name__})"]
+    if settings is None or problems:
+        raise SettingsInvalid(problems)
+    return settings
 
 
-def read_environment() -> dict[str, str]:
-    """Return the variables of the environment and of `.env`, for values that AGENTS_FILE names."""
-    return {**{name: value or "" for name, value in dotenv_values(".env").items()}, **os.environ}
+def misspelt_settings() -> dict[str, str]:
+    """Return names in `.env` and the environment that are no settings, each with the setting that it resembles."""
+    names = [*Settings.model_fields, *(f"{name}_file" for name in SECRETS)]
+    return find_misspelt([name.upper() for name in names])
 
 
 def _problem(error: ErrorDetails) -> str:
     what = error["msg"].removeprefix("Value error, ")
     if not error["loc"]:  # of settings that do not fit together: it names them itself
         return what
-    name = str(error["loc"][0]).upper()
-    secret = name in ("TELEGRAM_BOT_TOKEN", "WEBHOOK_SECRET", "REDIS_URL", "QDRANT_API_KEY", "OPENAI_API_KEY")
-    has_value = not secret and isinstance(error["input"], str | int | float) and "URL" not in name
-    return f"{name}: {what}" + (f" (it is {error['input']!r})" if has_value else "")
+    name = str(error["loc"][0])
+    is_private = name in SECRETS or (name in _FORMS and name != "http_host")  # an address may have a password
+    has_value = not is_private and isinstance(error["input"], str | int | float)
+    return f"{name.upper()}: {what}" + (f" (it is {error['input']!r})" if has_value else "")

@@ -2,6 +2,8 @@
 
 MemoryFailure
 ├── StoreUnavailable     Redis cannot be reached, is loading, or refused the password
+│   ├── CredentialsRefused
+│   │   └── SentinelsRefused
 │   └── StoreNotDurable  the write was accepted but not confirmed on disk
 ├── StoreFull            Redis is out of memory or read-only: it can be read, not written
 ├── CommandRefused       Redis answered with an error that is a mistake of ours or a missing command
@@ -27,6 +29,14 @@ class MemoryFailure(Exception):
 
 class StoreUnavailable(MemoryFailure):
     """The store cannot be reached."""
+
+
+class CredentialsRefused(StoreUnavailable):
+    """The store or its sentinels refused the user or the password."""
+
+
+class SentinelsRefused(CredentialsRefused):
+    """the sentinels refused their credentials, which REDIS_URL has as ?sentinel_password=…&sentinel_username=…"""
 
 
 class StoreNotDurable(StoreUnavailable):

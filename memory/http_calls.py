@@ -13,17 +13,18 @@ import asyncio
 import os
 import ssl
 from collections.abc import Awaitable, Generator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import certifi
 from aiohttp.hdrs import PROXY_AUTHORIZATION
+
+from memory.proxy import SOCKS_PORT, proxy_of
 
 if TYPE_CHECKING:
     import httpx
@@ -70,6 +71,10 @@ class HttpCall:
             self.can_be_cancelled = False
 
 
+class SocksProxyFailed(aiohttp.ClientConnectionError):
+    """The SOCKS proxy of the environment made no connection, so nothing was sent."""
+
+
 _running: ContextVar[HttpCall | None] = ContextVar("running", default=None)
 
 
@@ -86,21 +91,44 @@ def open_session(
 
     `is_traced`: `tracked` can follow the calls, which takes a fifth more CPU.
 
-    Proxies, and certificates other than certifi's, come from the environment, as with httpx: HTTP_PROXY, HTTPS_PROXY,
-    ALL_PROXY, NO_PROXY, SSL_CERT_FILE and SSL_CERT_DIR. Idle connections are closed after `keep_alive_s`.
+    Proxies, and certificates other than certifi's, come from the environment: see `proxy_of` and `certificates`. Idle
+    connections are closed after `keep_alive_s`.
     """
-    proxy, credentials = _proxy_of(url)
-    is_plain = urlsplit(url).scheme == "http" and not proxy.startswith("https:")
+    proxy = urlsplit(proxy_of(url) or "")
+    place = f"{proxy.scheme}://{proxy.netloc.rpartition('@')[2]}"
+    user, password = unquote(proxy.username or ""), unquote(proxy.password or "")
+    is_socks = proxy.scheme.startswith("socks")
+    is_plain = urlsplit(url).scheme == "http" and proxy.scheme != "https"
+    options: dict[str, Any] = {
+        "limit": connections,
+        "keepalive_timeout": keep_alive_s,
+        "ssl": True if is_plain else certificates(),
+    }
+    middlewares: list[aiohttp.ClientMiddlewareType] = []
+    connector = aiohttp.TCPConnector
+    if is_socks:
+        from aiohttp_socks import ProxyConnector
+
+        # The proxy resolves the names: where Telegram is blocked, so are its names.
+        connector = partial(
+            ProxyConnector,
+            proxy.hostname or "",
+            proxy.port or SOCKS_PORT,
+            username=user or None,
+            password=password or None,
+            rdns=True,
+        )
+        middlewares = [_errors_of_socks]
+    elif user or password:
+        middlewares = [_authorise(aiohttp.encode_basic_auth(user, password))]
     tracing = aiohttp.TraceConfig()
     tracing.on_request_headers_sent.append(_note_sent)
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            limit=connections, keepalive_timeout=keep_alive_s, ssl=True if is_plain else _certificates()
-        ),
+        connector=connector(**options),
         cookie_jar=aiohttp.DummyCookieJar(),
         headers=headers,
-        middlewares=[_authorise(credentials)] if credentials else [],
-        proxy=proxy or None,
+        middlewares=middlewares,
+        proxy=place if proxy.scheme and not is_socks else None,
         timeout=timeout,
         trace_configs=[tracing] if is_traced else [],
     )
@@ -131,22 +159,16 @@ async def _note_sent(*_: object) -> None:
         call.was_sent = True
 
 
-def _proxy_of(url: str) -> tuple[str, str]:
-    """Return the proxy that the environment names for this URL, and the header with the credentials for it.
+async def _errors_of_socks(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Raise the proxy's errors as one of aiohttp."""
+    from aiohttp_socks import ProxyConnectionError, ProxyError, ProxyTimeoutError
 
-    Each is "" if there is none. Raises ValueError for another kind than HTTP, or an address that is none.
-    """
-    target, proxies = urlsplit(url), getproxies()
-    proxy = proxies.get(target.scheme) or proxies.get("all")
-    if not proxy or proxy_bypass(target.netloc.rpartition("@")[2]):
-        return "", ""
-    with suppress(ValueError):  # its text may contain the password
-        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
-            user, password = unquote(parts.username or ""), unquote(parts.password or "")
-            header = aiohttp.encode_basic_auth(user, password) if user or password else ""
-            return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}", header
-    raise ValueError("the environment names a proxy that is not an HTTP proxy with a valid address")
+    try:
+        return await handler(request)
+    except (ProxyConnectionError, ProxyError, ProxyTimeoutError) as error:
+        raise SocksProxyFailed(str(error)) from None
 
 
 def _authorise(header: str) -> aiohttp.ClientMiddlewareType:
@@ -168,8 +190,8 @@ def _authorise(header: str) -> aiohttp.ClientMiddlewareType:
 
 
 @cache
-def _certificates() -> ssl.SSLContext:
-    """Return the trusted certificates, which take 30 ms to load."""
+def certificates() -> ssl.SSLContext:
+    """Return the certificates of SSL_CERT_FILE or SSL_CERT_DIR, else certifi's. Loading takes 30 ms."""
     if file := os.environ.get("SSL_CERT_FILE"):
         return ssl.create_default_context(cafile=file)
     if directory := os.environ.get("SSL_CERT_DIR"):

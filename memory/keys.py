@@ -278,7 +278,6 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     "own_updates": KeyKind(
         "STRING counter of the updates that reminders and warnings have made. Their ids are negative."
     ),
-    "local_zones": KeyKind("HASH: a copy of `zones` for the scripts of the partition."),
     "active": KeyKind("HASH context id → id of its entry in `ready`."),
     "ready": KeyKind("STREAM of contexts with something to do; one consumer group."),
     "control": KeyKind("STREAM of signals for running turns. Every worker reads it."),
@@ -321,6 +320,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         "TOKEN:NAME",
         expires=True,
     ),
+    "local_zones": KeyKind("HASH: a copy of `zones` for the scripts of the partition."),
 }
 """One partition: `{m0}:ready`."""
 

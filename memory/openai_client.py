@@ -6,6 +6,7 @@ A call can be cancelled at any moment, without losing a connection of the pool.
 from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager
 from io import BytesIO
+from urllib.parse import parse_qsl
 
 import aiohttp
 import httpx2
@@ -22,11 +23,14 @@ def open_client(
     *, api_key: str | None, base_url: str | None, timeout: Timeout, max_retries: int = 0
 ) -> AsyncOpenAI:
     """Return a client of the endpoint at `base_url`, by default OpenAI's own. The caller closes it."""
-    url = base_url or OPENAI_URL
+    url, _, query = (base_url or OPENAI_URL).partition("?")
     session = open_session(url, connections=0, timeout=aiohttp.ClientTimeout())
     return AsyncOpenAI(
         api_key=api_key or "none",  # the SDK insists on one; servers without keys ignore it
         base_url=url,
+        default_query=dict(
+            parse_qsl(query)
+        ),  # such as Azure's api-version; the SDK would put it before the path
         max_retries=max_retries,
         timeout=timeout,
         # The session takes proxies and certificates from the environment.

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bot.environment import SECRETS
 from bot.settings import Settings
 
 HEADINGS = {
@@ -11,14 +12,16 @@ HEADINGS = {
     "openai_transcription_model openai_speech_model openai_image_model openai_embedding_model model_context_window agents_file",
     "Access": "operator_ids allowed_chat_ids allowed_user_ids invited_only operators_read_chats",
     "Memory": "recall_k facts facts_tokens_per_day window_tokens",
-    "Answers": "max_actions turn_deadline_s streaming while_busy show_sources voice_replies",
+    "Answers": "max_actions turn_deadline_s model_silence_s streaming while_busy show_sources voice_replies",
     "Groups and inline mode": "group_context group_context_messages group_memory_page inline inline_memory",
     "Limits": "user_messages_per_minute chat_messages_per_minute user_tokens_per_day chat_tokens_per_day "
     "user_money_per_day chat_money_per_day pictures_per_day money_per_month",
     "Operation": "worker_concurrency lease_s box_limit log_format log_level otel_exporter_otlp_endpoint",
 }
 """The settings under each heading, in the order of the file."""
-_HEAD = "# Copy to .env and set what you need; every setting may also come from the environment."
+_HEAD = f"""\
+# Copy to .env and set what you need; every setting may also come from the environment.
+# A mounted secret: NAME_FILE is the path of the file that holds NAME, for {", ".join(map(str.upper, SECRETS))}."""
 
 
 def example() -> str:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from bot.environment import SECRETS
 from bot.observe import metrics
 from bot.settings import Settings
 from memory.keys import (
@@ -24,6 +25,9 @@ _HEAD = """\
 
 Written from the code by `python scripts/write_reference.py`; a test checks that it is up to date.
 """
+_SETTINGS_HEAD = f"""\
+Blanks, line breaks, invisible characters and quotation marks around a value are cut. `NAME_FILE` is the path of a file\
+ that holds a secret, such as `/run/secrets/openai`: {", ".join(f"`{name.upper()}_FILE`" for name in SECRETS)}."""
 _KEYS_HEAD = """\
 `{m0}` is the hash tag of a partition. In a backup, derived records are made again from carried ones. Temporary ones end\
  by themselves, or belong to one store."""
@@ -32,7 +36,8 @@ _KEYS_HEAD = """\
 def reference() -> str:
     """Return the whole document."""
     tables = [
-        *("## Settings", "", _table(("setting", "default", "meaning"), _settings())),
+        *("## Settings", "", _SETTINGS_HEAD, ""),
+        _table(("setting", "default", "meaning"), _settings()),
         *("## Metrics", "", _table(("metric", "kind", "meaning"), _metrics())),
         *("## Redis keys", "", _KEYS_HEAD, ""),
         _table(("key", "holds", "in a backup"), _keys()),

@@ -11,8 +11,9 @@ from bot.agent.options import Options
 from bot.agent.prompt.assembly import measure
 from bot.agent.prompt.parts import PromptParts
 from bot.agent.tool import Tool
+from bot.environment import read_environment
 from bot.errors import SettingsInvalid
-from bot.settings import Settings, read_environment
+from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS, PICTURE_TOOLS
 from memory.history.selectors import TokenCounter
 from memory.tokens import CachingTokenCounter, tokenizer_for

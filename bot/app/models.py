@@ -85,10 +85,12 @@ class NoModel:
 @asynccontextmanager
 async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerator[Models]:
     """Open these models, or the offline model without an endpoint. All end with the block."""
-    from bot.agent.openai_model import Breaker, open_openai_model
+    from bot.agent.openai_model import Breaker, Patience, open_openai_model
 
     names = sorted({*names, *filter(None, [settings.summary_model])})
     abilities = {name: abilities_of(settings, name) for name in names}
+    deadline_s = settings.turn_deadline_s
+    patience = Patience(idle_s=settings.model_silence_s or deadline_s, whole_s=deadline_s)
     async with AsyncExitStack() as stack:
         base_url, offline_name = settings.openai_base_url, ""
         if settings.is_offline:
@@ -102,6 +104,7 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
             name: await stack.enter_async_context(
                 open_openai_model(
                     model=offline_name or name,
+                    patience=patience,
                     breaker=Breaker(may_be_missing=name in settings.model_names[1:]),
                     api_key=key,
                     base_url=base_url,

@@ -61,7 +61,7 @@ from bot.mcp.servers import McpServers
 from bot.observe.logs import TURN_EVENTS, configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.page.app import PageApp
-from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
+from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings, misspelt_settings
 from bot.transport.command_menus import CommandMenus
 from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest, has_access
@@ -110,6 +110,8 @@ async def run_service(
     configure_logs(
         log_format=settings.log_format, level=settings.log_level, secrets=secrets, debug_events=debug_events
     )
+    for name, meant in misspelt_settings().items():
+        log.warning("unknown_setting", name=name, hint=f"did you mean {meant}?")
     if work:  # the check loads token ranks, which take 45 MB
         build_teams(settings, spec, None)("")  # a mistake in the agents ends the start first
     service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)

@@ -13,7 +13,7 @@ from bot.errors import SettingsInvalid
 from bot.settings import WEBHOOK_CONNECTIONS, Settings
 from bot.transport.migrations import Migrations
 from bot.transport.people import Guests
-from memory.errors import StoreMismatch, StoreUnavailable
+from memory.errors import CredentialsRefused, StoreMismatch, StoreUnavailable
 from memory.recall.embedders.embedder import Embedder
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
@@ -62,8 +62,9 @@ class Stores(MemoryStores):
 async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncGenerator[Stores]:
     """Open the stores of these settings; embedded servers end with their last user.
 
-    `is_patient` waits for a Redis that does not answer yet; otherwise StoreUnavailable is raised. Raises
-    SettingsInvalid for a store that would lose data, or that has another format or number of partitions.
+    `is_patient` waits for a Redis that does not answer yet. Raises StoreUnavailable otherwise, and always if it refuses
+    our credentials. Raises SettingsInvalid for a store that would lose data, or that has another format or number of
+    partitions.
     """
     async with AsyncExitStack() as stack:
         redis_url, (qdrant_url, api_key) = await open_places(store_config(settings), stack)
@@ -165,7 +166,7 @@ async def _open_checked_redis(
 
 async def _wait_for(redis: RedisClient, *, is_patient: bool) -> None:
     def retry(error: Exception) -> bool | float:
-        if not is_patient or not isinstance(error, StoreUnavailable):
+        if not is_patient or not isinstance(error, StoreUnavailable) or isinstance(error, CredentialsRefused):
             return False
         log.warning("waiting_for_redis", setting="REDIS_URL", error=str(error), retry_in_s=PAUSE_S)
         return PAUSE_S

@@ -119,7 +119,7 @@ def _open_draft(given: dict[str, str]) -> _Draft:
     """Read what is set already. Raises SettingsInvalid if other settings are wrong or `.env` cannot be written."""
     from dotenv import dotenv_values
 
-    from bot.settings import read_environment
+    from bot.environment import read_environment
 
     _load({})
     if (_ENV.exists() and not _ENV.is_file()) or not os.access(_ENV.resolve().parent, os.W_OK):

@@ -20,6 +20,8 @@ from mcp_types import jsonrpc_message_adapter
 
 from bot.agent.mcp_servers import McpServer
 from bot.errors import BotError
+from memory.http_calls import certificates
+from memory.proxy import proxy_of
 
 LARGEST_MESSAGE = 8 * 1024 * 1024
 """Bytes of one message of a server."""
@@ -137,8 +139,15 @@ async def _drain(process: Process) -> None:
 @asynccontextmanager
 async def _open_http(server: McpServer) -> AsyncGenerator[Streams]:
     headers = {**server.headers, "accept-encoding": "identity"}
+    client = _Client(
+        headers=headers,
+        timeout=httpx2.Timeout(None, connect=_CONNECT_S),
+        trust_env=False,  # httpx2 would use a proxy for loopback too
+        proxy=proxy_of(server.url),
+        verify=certificates(),
+    )
     async with (
-        _Client(headers=headers, timeout=httpx2.Timeout(None, connect=_CONNECT_S)) as client,
+        client,
         streamable_http_client(server.url, http_client=client, max_sse_event_size=LARGEST_MESSAGE) as streams,
     ):
         client.limit_s = server.table.timeout_s + _GRACE_S

@@ -15,6 +15,7 @@ from memory.history.transcript import quote
 from memory.reminders.context_reminders import ContextReminders
 from memory.reminders.recurrence import (
     HOUR_S,
+    NOTHING,
     first_date,
     read_repeats,
     read_time,
@@ -165,7 +166,7 @@ def _reach(context: AgentContext) -> tuple[ContextReminders, int]:
 
 async def _zone(reminders: ContextReminders, person: int, named: str, *, is_needed: bool) -> ZoneInfo:
     """Return the zone that the person has named now, which is kept, or an earlier one. Raises ToolFailed, BadTime."""
-    if not named.strip():
+    if named.strip().casefold() in NOTHING:
         known = await reminders.reminders.zone_of(person)
         if known is None and is_needed:
             raise ToolFailed(ASK_FOR_ZONE)

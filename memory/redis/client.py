@@ -6,13 +6,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequen
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Protocol, cast
-from urllib.parse import parse_qs, urlsplit
 
 import hiredis
 import redis.asyncio as aioredis
 from redis.asyncio.cluster import ClusterNode, PipelineCommand, RedisCluster
+from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
-from redis.asyncio.sentinel import Sentinel
+from redis.asyncio.sentinel import MasterNotFoundError, Sentinel
 from redis.backoff import ExponentialBackoff
 from redis.exceptions import (
     AskError,
@@ -31,7 +31,16 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from memory.errors import CommandRefused, MemoryFailure, StoreFull, StoreNotDurable, StoreUnavailable
+from memory.errors import (
+    CommandRefused,
+    CredentialsRefused,
+    MemoryFailure,
+    SentinelsRefused,
+    StoreFull,
+    StoreNotDurable,
+    StoreUnavailable,
+)
+from memory.redis.address import RedisAddress, parse_address
 from memory.redis.lua import ScriptCall
 
 SOCKET_TIMEOUT_S = 5.0
@@ -149,6 +158,9 @@ class RedisClient:
                 for _ in range(self._max_connections):
                     await self._room.acquire()
         await self._client.aclose()  # one of them may have connected meanwhile
+        pool = getattr(self._client, "connection_pool", None)
+        if sentinels := getattr(pool, "sentinel_manager", None):
+            await sentinels.aclose()
 
     async def call(self, *command: str | int | float | bytes) -> Any:
         """Send one command. Raises StoreUnavailable, StoreFull, or CommandRefused for a mistake."""
@@ -419,8 +431,7 @@ async def open_redis(
 
     `max_connections` is for one server. Each blocking read holds a connection while it waits.
 
-    Forms of the URL: `redis://`, `rediss://`, `unix://` (the embedded server), `redis+cluster://host:port,host:port`,
-    `rediss+cluster://…` (one node that answers is enough), `redis+sentinel://host:port,host:port/db?service=name`.
+    `parse_address` has the forms of the URL. Raises ValueError for any other.
     """
     client = _open_client(url, max_connections)
     redis = RedisClient(client, max_connections=max_connections, replicas=replicas)
@@ -431,7 +442,7 @@ async def open_redis(
 
 
 def _open_client(url: str, max_connections: int) -> _Client | _Cluster:
-    scheme, _, rest = url.partition("://")
+    address = parse_address(url)
     options: dict[str, Any] = {
         "decode_responses": True,
         "socket_timeout": SOCKET_TIMEOUT_S,
@@ -439,38 +450,27 @@ def _open_client(url: str, max_connections: int) -> _Client | _Cluster:
         # Twice our own limit: the connection of a cancelled command is free only a moment later.
         "max_connections": 2 * max_connections,
     }
-    if scheme.endswith("+cluster"):
-        return _cluster_client(f"{scheme.removesuffix('+cluster')}://{rest}", options)
+    if address.kind == "cluster":
+        nodes = [ClusterNode(host, port) for host, port in address.nodes[1:]]
+        return cast(Any, RedisCluster).from_url(address.url, startup_nodes=nodes, **options)
     options["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 2)
-    if scheme.endswith("+sentinel"):
-        return _sentinel_client(url, options)
-    single: Any = aioredis.Redis
-    return cast(_Client, single.from_url(url, **options))
+    if address.kind == "sentinel":
+        return _sentinel_client(address, options)
+    return cast(Any, aioredis.Redis).from_url(address.url, **options)
 
 
-def _cluster_client(url: str, options: dict[str, Any]) -> _Cluster:
-    parts = urlsplit(url)
-    userinfo, at, hosts = parts.netloc.rpartition("@")
-    first, *others = hosts.split(",")
-    nodes = [ClusterNode(host.partition(":")[0], int(host.partition(":")[2] or 6379)) for host in others]
-    one = parts._replace(netloc=f"{userinfo}{at}{first}").geturl()
-    cluster: Any = RedisCluster
-    return cast(_Cluster, cluster.from_url(one, startup_nodes=nodes, **options))
-
-
-def _sentinel_client(url: str, options: dict[str, Any]) -> _Client:
-    parts = urlsplit(url)
-    hosts = parts.netloc.rpartition("@")[2].split(",")
-    nodes = [(host.partition(":")[0], int(host.partition(":")[2] or 26379)) for host in hosts]
-    if parts.password:
-        options |= {"username": parts.username or None, "password": parts.password}
-    service = parse_qs(parts.query).get("service", ["mymaster"])[0]
-    options["db"] = int(parts.path.strip("/") or 0)
-    asking = {name: options[name] for name in ("socket_timeout", "socket_connect_timeout")}
+def _sentinel_client(address: RedisAddress, options: dict[str, Any]) -> _Client:
+    given: dict[str, Any] = {**cast(Any, parse_url)(address.url)}
+    given["ssl"] = given.pop("connection_class", None) is not None  # of rediss
+    del given["host"]
+    asking = {
+        name: value for name, value in {**options, **given}.items() if name.startswith(("socket_", "ssl"))
+    }
     # The connection to the master is retried, and asks again. A sentinel's own ten tries took 13 s.
     asking["retry"] = Retry(ExponentialBackoff(cap=0.5, base=0.02), 1)
-    sentinel: Any = Sentinel(nodes, sentinel_kwargs=asking)
-    return cast(_Client, sentinel.master_for(service, **options))
+    asking |= {"username": address.sentinel_username, "password": address.sentinel_password}
+    sentinel: Any = Sentinel(address.nodes, sentinel_kwargs=asking)
+    return sentinel.master_for(address.service, **{**options, **given})
 
 
 async def _send_to_owner(cluster: _Cluster, key: str, commands: Sequence[Command]) -> list[Any]:
@@ -550,11 +550,21 @@ def _translated(error: Exception) -> Exception:
         code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
         return StoreFull(f"Redis refuses writes: {code}")
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
-        return StoreUnavailable("Redis refused the credentials of REDIS_URL")
+        return CredentialsRefused("Redis refused the credentials of REDIS_URL")
+    if isinstance(error, MasterNotFoundError):
+        return _without_master(text)
     if _is_passing(error, text):
         return StoreUnavailable(f"Redis cannot be reached ({type(error).__name__})")
     first_line = text.partition("\n")[0]  # the next lines may contain the arguments
     return CommandRefused(f"Redis refused a command: {first_line[:200]}")
+
+
+def _without_master(text: str) -> StoreUnavailable:
+    """Return our error for sentinels that named no master. The driver's text has the errors of each."""
+    if "AuthenticationError" in text:
+        return SentinelsRefused()
+    reason = "MasterNotFoundError" if " - " in text else "no sentinel knows that ?service=NAME"
+    return StoreUnavailable(f"Redis cannot be reached ({reason})")
 
 
 def _is_passing(error: Exception, text: str) -> bool:

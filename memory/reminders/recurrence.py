@@ -30,7 +30,8 @@ NAMED_RULES = {
     "monthly": "FREQ=MONTHLY",
     "yearly": "FREQ=YEARLY",
 }
-_ONCE = frozenset(["", "once", "none", "null", "no", "never", "false", "n/a", '""', "''"])
+NOTHING = frozenset(["", "once", "none", "null", "no", "never", "false", "n/a", '""', "''"])
+"""Words of models for an optional text that they leave out: UKGovernmentBEIS/inspect_ai#1477."""
 _LIMITS = {"BYMONTH": 12, "BYMONTHDAY": 31, "BYYEARDAY": 366, "BYWEEKNO": 53, "BYSETPOS": 366, "BYHOUR": 23}
 _HOURLY_PARTS = {"FREQ", "INTERVAL", "COUNT", "UNTIL", "WKST", "BYDAY", "BYHOUR", "BYMINUTE"}
 _PARTS = _HOURLY_PARTS | _LIMITS.keys()
@@ -73,12 +74,9 @@ def read_time(when: str, zone: ZoneInfo, now: float) -> datetime:
 
 
 def read_repeats(text: str) -> str:
-    """Return the recurrence rule of a name ("weekdays") or a rule; "" for once. Raises BadTime otherwise.
-
-    Models write "none", "null" or "once" for an optional text that they leave out: UKGovernmentBEIS/inspect_ai#1477.
-    """
+    """Return the recurrence rule of a name ("weekdays") or a rule; "" for once. Raises BadTime otherwise."""
     rule = text.strip().removeprefix("RRULE:").strip().rstrip(";")
-    if rule.casefold() in _ONCE:
+    if rule.casefold() in NOTHING:
         return ""
     rule = NAMED_RULES.get(rule.lower(), rule.upper())
     rule = rule.replace(";BYSECOND=0;", ";").removesuffix(";BYSECOND=0")

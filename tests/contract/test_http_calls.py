@@ -15,9 +15,11 @@ from typing import Any
 import aiohttp
 import httpx
 import pytest
+from openai import Timeout
 
 from memory.embedded.index_server import IndexEndpoint
 from memory.http_calls import is_unsent, open_session, shielded, track_request, tracked
+from memory.openai_client import open_client
 from memory.recall.qdrant.index import list_collections, open_qdrant
 
 ANSWER = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
@@ -182,44 +184,6 @@ async def test_an_unsent_call_reaches_the_server_at_no_moment(kind: str) -> None
         assert unsent > 0
 
 
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
-
-
-@pytest.mark.parametrize(
-    ("environment", "is_used"),
-    [
-        ({}, False),
-        ({"HTTP_PROXY": "{proxy}"}, True),
-        ({"ALL_PROXY": "{proxy}"}, True),
-        ({"HTTPS_PROXY": "{proxy}"}, False),
-        ({"HTTP_PROXY": "{proxy}", "NO_PROXY": "example.org,127.0.0.1"}, False),
-    ],
-    ids=["none", "its scheme", "all", "another scheme", "an exception"],
-)
-@pytest.mark.parametrize("kind", ["aiohttp", "httpx"])
-async def test_the_proxy_of_the_environment_is_used(
-    kind: str, environment: dict[str, str], is_used: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in PROXIES:
-        monkeypatch.delenv(name, raising=False)
-        monkeypatch.delenv(name.lower(), raising=False)
-    async with _server() as proxy, _server() as server:
-        for name, value in environment.items():
-            monkeypatch.setenv(name, value.format(proxy=f"http://127.0.0.1:{proxy.port}"))
-        url = f"http://127.0.0.1:{server.port}"
-        async with _get(kind, url) as get:
-            assert await get("/") == "ok"
-
-    assert (proxy.asked, server.asked) == (([f"{url}/"], []) if is_used else ([], ["/"]))
-
-
-async def test_a_proxy_of_another_kind_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ALL_PROXY", "socks5://127.0.0.1:1")
-    with pytest.raises(ValueError, match="not an HTTP proxy"):
-        async with _get("aiohttp", "http://bot-api.invalid"):
-            pass
-
-
 @asynccontextmanager
 async def _refusing_proxy(heads: list[str]) -> AsyncGenerator[str]:
     """A proxy that wants other credentials. Yields its address without a scheme, and records heads of requests."""
@@ -262,17 +226,6 @@ async def test_a_failed_tunnel_through_a_proxy_does_not_name_its_password(
     assert "ssw%C3" not in "".join(traceback.format_exception(refused.value))
 
 
-@pytest.mark.parametrize("place", ["127.0.0.1:99999999", "127.0.0.1:x", "[::1", ""])
-async def test_a_proxy_without_a_usable_address_is_refused_without_naming_its_password(
-    place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("ALL_PROXY", f"http://anna:hunter2@{place}")
-    with pytest.raises(ValueError, match="not an HTTP proxy") as refused:
-        async with _get("aiohttp", "http://bot-api.invalid"):
-            pass
-    assert "hunter2" not in "".join(traceback.format_exception(refused.value))
-
-
 async def _sockets_kept(ask: Callable[[], Awaitable[object]], steps: range) -> int:
     """Return the number of leaked sockets after calls that were cancelled at each of these moments."""
     await ask()
@@ -299,6 +252,15 @@ def _sockets() -> int:
 async def test_cancelled_searches_keep_no_connection(index_endpoint: IndexEndpoint) -> None:
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
         assert await _sockets_kept(lambda: list_collections(qdrant.client), range(100)) <= 1
+
+
+async def test_the_query_of_a_base_url_follows_the_path_of_each_request() -> None:
+    async with _server() as server:
+        url = f"http://127.0.0.1:{server.port}/openai/v1?api-version=preview"
+        async with open_client(api_key=None, base_url=url, timeout=Timeout(5)) as client:
+            assert await client.get("/models", cast_to=str) == "ok"
+
+    assert server.asked == ["/openai/v1/models?api-version=preview"]
 
 
 async def test_an_exception_of_a_call_is_raised_unchanged() -> None:

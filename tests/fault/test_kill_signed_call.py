@@ -38,8 +38,14 @@ async def test_the_fields_go_back_after_a_crash_and_the_tool_ran_once(row: Row, 
     file, called_in = write_agents(tmp_path, AGENT, {"shop": ""}), tmp_path / "shop"
     async with odd_endpoint() as endpoint:
         play = endpoint.begin(row)
-        settings = {"AGENTS_FILE": str(file), "OPENAI_MODEL": row.model, "OPENAI_SUMMARY_MODEL": ""}
-        async with running_system(tmp_path, [], OPENAI_BASE_URL=endpoint.base_url, **settings) as system:
+        async with running_system(
+            tmp_path,
+            [],
+            OPENAI_BASE_URL=endpoint.base_url,
+            OPENAI_MODEL=row.model,
+            OPENAI_SUMMARY_MODEL="",
+            AGENTS_FILE=str(file),
+        ) as system:
             (chat,) = await gather_people(system.simulator, 1)
             _, worker = await system.start("serve", "work")
             async with driving_chats(system) as chats:

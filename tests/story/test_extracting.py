@@ -51,7 +51,7 @@ async def test_a_summary_model_that_answers_nonsense_or_fails_is_given_up_and_de
     stores: StoryStores,
 ) -> None:
     model = FactScript(BIKE)
-    model.instead = [text("my bike is red"), text('{"facts": [1]}'), text("[]")]
+    model.instead = [text("my bike is red"), text('{"bikes": 1}')] * 3  # each one is asked for once more
     async with running_bot(stores, model) as bot:
         await bot.ask(BEN, "hello, my bike is red")
         with capture_logs() as logs:

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 from bot.agent.agents_file import load_agents
 from bot.agent.tool import Scope
 from bot.cli.console import build_console
+from bot.environment import SECRETS
 from bot.observe import metrics
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
@@ -32,7 +33,8 @@ DOCUMENTS = sorted(
 )
 NOT_SETTINGS = {
     *("USER_ID", "UPDATE_ID", "VALKEY_HOST", "VALKEY_REPLICA_OF", "REDISCLI_AUTH", "AGPL_LICENSE", "CHAT_ID"),
-    *("VALKEY_PASSWORD", "TIKTOKEN_CACHE_DIR"),
+    *("VALKEY_PASSWORD", "TIKTOKEN_CACHE_DIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("NAME_FILE", *(f"{name.upper()}_FILE" for name in SECRETS)),
 }
 """Names in capitals that belong to the compose files, to other programs or to a command's arguments."""
 NOT_PATHS = re.compile(r"\*|…")

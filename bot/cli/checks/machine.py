@@ -17,7 +17,7 @@ from bot.cli.checks import Finding, fail, ok, warn
 from bot.cli.service import Listener, find_port_problem
 from bot.cli.webhook import SIMULATOR_HOST, open_bot_api, simulates
 from bot.errors import TelegramFailure
-from bot.settings import Settings
+from bot.settings import Settings, misspelt_settings
 from memory import keys
 from memory.embedded.data_dir import prepare_directory
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
@@ -32,12 +32,14 @@ _HEALTH_TIMEOUT_S = 3.0
 
 
 async def check_settings(settings: Settings) -> list[Finding]:
-    """List the settings that are not defaults. They are valid, or the doctor would not run."""
+    """List the settings that are not defaults, and misspelt names. They are valid, or the doctor would not run."""
     names = sorted(name.upper() for name in settings.model_fields_set)
     findings = [ok("settings", f"valid; set: {', '.join(names)}" if names else "valid; all are defaults")]
     if settings.webhook_url is None and settings.webhook_secret is not None:
         says = "WEBHOOK_SECRET is set, but WEBHOOK_URL is not: updates are polled"
         findings.append(warn("settings", says, "Set WEBHOOK_URL, or remove WEBHOOK_SECRET."))
+    for name, meant in misspelt_settings().items():
+        findings.append(warn("settings", f"{name} is no setting", f"Did you mean {meant}?"))
     return findings
 
 

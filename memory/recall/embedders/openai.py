@@ -355,6 +355,8 @@ def _own_words(response: httpx2.Response, api_key: str | None) -> str:
         found: Any = json.loads(response.content)
     except (ValueError, RecursionError):
         found = response.text
+    if isinstance(found, list):  # Gemini's errors
+        found = next(iter(cast("list[Any]", found)), "")
     while isinstance(found, dict):
         fields = cast("dict[str, Any]", found)
         found = next((fields[key] for key in _MESSAGE_KEYS if fields.get(key)), response.text)

@@ -15,7 +15,8 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.errors import IndexMismatch, RecallUnavailable
-from memory.http_calls import open_session, shielded, track_request
+from memory.http_calls import certificates, open_session, shielded, track_request
+from memory.proxy import proxy_of
 from memory.recall.qdrant.points import (
     DENSE,
     TERMS,
@@ -99,6 +100,9 @@ async def open_qdrant(
         # Without limits the client connects for each request on loopback: 1.1 of a turn's 8.5 ms of CPU, 9 of 21 ms.
         limits=httpx.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE_S),
         event_hooks={"request": [track_request]},
+        trust_env=False,  # httpx would use a proxy for loopback too
+        proxy=proxy_of(url),
+        verify=certificates(),
     )
     parts = urlsplit(url)
     host = parts.netloc if parts.port else f"{parts.netloc}:{_PORT}"
