@@ -142,9 +142,9 @@ def found() -> list[Module]:
 def test_the_product_stays_small(found: list[Module]) -> None:
     product = house.product(found)
 
-    assert sum(module.code_lines for module in product) <= 35_300
-    assert len(product) <= 324
-    assert len(Settings.model_fields) <= 59
+    assert sum(module.code_lines for module in product) <= 38_400
+    assert len(product) <= 330
+    assert len(Settings.model_fields) <= 60
 
 
 def test_docstrings_and_comments_are_plain(found: list[Module]) -> None:
@@ -182,6 +182,6 @@ def test_documents_are_short_and_plain() -> None:
     ]
 
     assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
-    assert len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()) <= 2_000
-    assert sum(house.words_outside_tables(path) for path in documents) <= 16_000
+    assert len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()) <= 2_100
+    assert sum(house.words_outside_tables(path) for path in documents) <= 16_500
     assert len(sentences) <= 100, "\n".join(sentences)

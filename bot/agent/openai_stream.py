@@ -87,10 +87,11 @@ class EventStream:
             if text.startswith(b"data:"):
                 self._data.append(text[5:].removeprefix(b" "))
                 self._data_bytes += len(line)
+            elif not text:
+                if self._data:
+                    complete += self._take()
             elif text.startswith((b"{", b"error:")):  # without its field (ggml-org/llama.cpp#16109)
                 self._data.append(b'{"error": %s}' % text[6:] if text.startswith(b"e") else text)
-            elif not text:
-                complete += self._take()
         if self._data_bytes + len(self._rest) > EVENT_BYTES:
             raise ValueError("an event is too large")
         return complete
@@ -160,10 +161,10 @@ class StreamedReply:
         if isinstance(reason, str) and reason and reason != "null":
             self._finish_reason = reason
         delta = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
-        parts = delta.get("tool_calls")
-        for part in _mappings([alone] if (alone := _mapping(parts)) else parts):
-            self._add_call(part)
-        if only_call := _mapping(delta.get("function_call")):
+        if parts := delta.get("tool_calls"):
+            for part in _mappings([alone] if (alone := _mapping(parts)) else parts):
+                self._add_call(part)
+        if only_call := delta.get("function_call"):
             self._add_call({"function": only_call})
         if not _KNOWN_FIELDS.issuperset(delta):
             unknown = {name: value for name, value in delta.items() if name not in _KNOWN_FIELDS}

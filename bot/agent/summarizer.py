@@ -119,6 +119,8 @@ class ModelSummarizer:
         text = read_summary(answer)
         if is_blank(text):
             raise SummaryFailed("The summary model answered with an empty summary.")
+        if previous is not None and is_blank(replace(text, overview="")):
+            text = replace(previous, overview=text.overview)  # a weak model left out all other fields
         artifacts = [*reversed(previous.artifacts if previous else ()), *_artifacts_of(piece)]
         return self._fitted(with_true_artifacts(text, artifacts))
 

@@ -105,6 +105,8 @@ class AnswerText:
     def text(self) -> str:
         """Return the answer so far, without blank edges if there were thoughts."""
         text = "".join([text for text, call in self._pieces if not call])
+        if not self._call:
+            self._pieces = [(text, 0)]  # so that the next call joins two pieces
         return text.strip() if self._has_thoughts else text
 
     def calls(self) -> list[str]:

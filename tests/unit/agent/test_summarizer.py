@@ -282,6 +282,12 @@ async def test_fields_of_a_summary_may_be_missing_or_have_another_form() -> None
     )
 
 
+async def test_an_answer_with_an_overview_alone_keeps_the_other_fields() -> None:
+    answer = json.dumps({"overview": "Olga has moved."})
+
+    assert await summarize(answer, previous=KNOWN) == replace(KNOWN, overview="Olga has moved.")
+
+
 async def test_i07_a_hanging_model_is_given_up() -> None:
     class Hanging(ScriptedJsonModel):
         async def chat_json(self, messages: Sequence[PromptMessage], schema: JsonSchema) -> ModelReply:
