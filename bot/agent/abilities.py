@@ -36,6 +36,8 @@ class Lesson:
     # Unix seconds.
     until: float
     tokens: int = 0
+    # The words of the refusal, masked and cut.
+    said: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,10 +64,10 @@ class Abilities:
         lesson = self._lessons.get("room")
         return min(tokens, lesson.tokens) if lesson and lesson.until > self.clock() else tokens
 
-    def learn(self, lacking: Collection[Ability]) -> None:
-        """Note that the model lacks these abilities."""
+    def learn(self, lacking: Mapping[Ability, str]) -> None:
+        """Note that the model lacks these abilities, each with the words of its refusal."""
         until = self.clock() + LEARNED_FOR_S
-        self._lessons |= {each: Lesson(about=each, until=until) for each in lacking}
+        self._lessons |= {each: Lesson(about=each, until=until, said=said) for each, said in lacking.items()}
         self.on_lesson()
 
     def learn_room(self, tokens: int) -> None:
@@ -89,8 +91,8 @@ class Abilities:
 def describe(lesson: Lesson) -> str:
     """Return a lesson in words for operators."""
     if lesson.about == "room":
-        return f"prompts have at most {lesson.tokens:,} tokens"
-    return _WITHOUT[lesson.about]
+        return f"with at most {lesson.tokens:,} tokens"
+    return _WITHOUT[lesson.about] + (f" (it says: {lesson.said})" if lesson.said else "")
 
 
 _WITHOUT: Mapping[Ability, str] = {

@@ -133,7 +133,7 @@ class OpenAIModel:
         """
         lacking = self.abilities.lacking()
         ask = _Ask(messages=messages, tools=tools, schema=schema, on_text=on_text, lacking=lacking)
-        lasting: set[Ability] = set()
+        lasting: dict[Ability, str] = {}
         while True:
             try:
                 reply = await self._reply(ask)
@@ -141,7 +141,7 @@ class OpenAIModel:
             except AbilityRefused as refused:
                 refusal = _refusal_in(refused)
                 lacking = self._lacking(ask, refusal)
-                lasting |= {each for each in lacking if is_lasting(each, refusal)}
+                lasting |= {each: refused.said for each in lacking if is_lasting(each, refusal)}
                 ask = replace(ask, lacking=ask.lacking | lacking)
                 log.warning("ability_refused", model=self.name, lacks=sorted(lacking), said=refused.said)
         if lasting:

@@ -4,7 +4,7 @@ import asyncio
 import time
 from contextlib import suppress
 
-from bot.agent.abilities import ABILITIES, Abilities, Lesson, describe
+from bot.agent.abilities import Abilities, describe
 from bot.agent.model import JsonSchema, PromptMessage, ToolSpec
 from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
 from bot.agent.structured import TEXT, object_of
@@ -75,12 +75,12 @@ async def _ask(model: OpenAIModel, *, writes_json: bool) -> None:
 
 def _judge_answer(name: str, abilities: Abilities, *, seconds: float) -> Finding:
     says = f"{name} answers in {seconds:.1f} s"
-    lacking = abilities.lacking() - abilities.never
-    if not lacking:
+    lessons = abilities.lessons()
+    if not lessons:
         return ok("model", says)
-    without = ", ".join(describe(Lesson(about=each, until=0)) for each in ABILITIES if each in lacking)
+    without = ", ".join(map(describe, lessons))
     fix = "The bot leaves out what this endpoint refuses."
-    if "tools" in lacking:
+    if "tools" in abilities.lacking():
         fix = "It cannot search, remind or use tools. For these choose a model that can call tools."
     return warn("model", f"{says}, but only {without}", fix)
 
