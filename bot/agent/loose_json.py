@@ -208,7 +208,10 @@ def read_calls(text: str) -> list[tuple[str, str]]:
     """
     if len(text) > LONGEST:
         return []
-    calls: list[tuple[str, str]] = []
+    if calls := [
+        (match[1], text[match.end() : _end_at(text, match.end())]) for match in _TOKENS.finditer(text)
+    ]:
+        return calls[:_MOST_CALLS]
     at = 0
     for _ in range(_MOST_CALLS):
         opening = _OPENING.search(text, at)
@@ -237,9 +240,16 @@ def _read_bare_calls(text: str) -> list[tuple[str, str]]:
     return calls
 
 
+_TOKENS = re.compile(
+    "(?:<\\|tool_call_begin\\|>|<\uff5ctool[▁_]call[▁_]begin\uff5c>(?:function<\uff5ctool[▁_]sep\uff5c>)?|commentary to=)"
+    r"\s*(?:functions\.)?([\w-]{1,64})(?::\d+)?\s*"
+    "(?:<\\|tool_call_argument_begin\\|>|<\uff5ctool[▁_]sep\uff5c>|(?:<\\|constrain\\|>\\w+)?<\\|message\\|>)?"
+    r"\s*(?:```(?:json)?)?\s*(?=\{)"
+)
+"""Calls between tokens of Kimi, DeepSeek and gpt-oss."""
 _MOST_CALLS = 64
 _OPENING = re.compile(
-    r"<\|?(?:tool_calls?|tools|function_calls?)\|?>|\[TOOL_CALLS\]|<\|python_tag\|>"
+    r"<\|?(?:tool_calls?|tools|function_calls?)(?:\s[^<>]{0,60})?\|?>|\[TOOL_CALLS\]|<\|python_tag\|>"
     r"|<\uff5ctool▁sep\uff5c>|(?=<function=|<invoke name=)"
 )
 _BEFORE_JSON = re.compile(r"(?:[\s;,]|```(?:json)?)*")

@@ -20,10 +20,10 @@ from bot.errors import (
 
 _TEMPORARY_STATUSES = frozenset({408, 409, 425, 429, 498})
 _QUOTA = re.compile(
-    r"insufficient[_ ](?:user[_ ])?(?:quota|balance|credit|funds)|额度不足|balance is (?:insufficient|too low)"
+    r"insufficient[_ ](?:\w+[_ ]){0,2}(?:quota|balance|credit|funds)|额度不足|balance is (?:insufficient|too low)"
     r"|billing_hard_limit|billing_not_active"
     r"|not enough (?:credit|balance)"
-    r"|exceeded your current quota|credit balance is too low|(?:out of|no) credits"
+    r"|exceeded your current quota|credit balance is too low|(?:out of|no) credits(?! were charged)|depleted|quota is not enough|key limit exceeded|has been exhausted"
     r"|account (?:is )?(?:in arrears|overdue)"
     r"|arrearage|payment required|spending limit|余额不足|欠费|budget has been exceeded|recharge"
 )
@@ -56,7 +56,7 @@ _LENGTH_STATUSES = (400, 413, 422, 500, None)
 _RATE_WORDS = re.compile(r"per[ _-]?(?:minute|second|hour|day)|\b(?:tpm|rpm|tpd|rpd)\b|rate.?limit")
 _SAMPLE = re.compile(
     r"tool_use_failed|failed to call a function|output_parse_failed|json_validate_failed|failed to (?:generate|parse)"
-    r"|tool call validation failed"
+    r"|tool call validation failed|error parsing tool call|invalid tool call"
 )
 """Refusals of one sample of the model, which another try may pass: Groq, vLLM, Together."""
 
@@ -67,7 +67,7 @@ _NEGATION = re.compile(
     r"|forbidden|disabled|only"
     r"|requires? |must (?:be verified|not)|no endpoints? found|cannot|can't|unable"
     r"|invalid (?:parameter|argument|param|field)"
-    r"|not[ _]a[ _]valid|does not|doesn't|without|deprecated|should not|not permitted|no longer|additional propert"
+    r"|not[ _]a[ _]valid|does not|doesn't|without|deprecated|should not|not permitted|no longer|additional propert|(?:is|are)n't|must be false|is invalid|不支持"
 )
 _NAMED: Mapping[Ability, re.Pattern[str]] = {
     "turns": re.compile(
@@ -78,14 +78,16 @@ _NAMED: Mapping[Ability, re.Pattern[str]] = {
     ),
     "system": re.compile(
         r"\bsystem\b['\"`]?\s*(?:role|message|prompt|instruction)|role['\"`:\s]{0,4}[^.]{0,60}\bsystem\b"
-        r"|(?:developer|system) instruction|\.role\b[^.]{0,40}should be"
+        r"|(?:developer|system) instruction|\.role\b[^.]{0,40}should be|valid role: user"
         r"|only [^.]{0,20}\buser\b[^.]{0,40}roles?|'system'|\"system\""
     ),
-    "tools": re.compile(r"\btools?\b|tool[_ -](?:call|use|choice)|\bfunctions?\b(?: call)?|tool-call-parser"),
+    "tools": re.compile(
+        r"\btools?\b|tool[_ -](?:call|use|choice)|\bfunctions?\b|function[_ ]?call|tool-call-parser|工具"
+    ),
     "stream_options": re.compile(r"stream_options|include_usage"),
     "stream": re.compile(r"\bstream(?:ing|ed)?\b"),
     "images": re.compile(
-        r"image|multimodal|vision|cannot unmarshal array|expected `text`|content\W{1,6}[^.]{0,20}must be a string"
+        r"image|multi-?modal|vision|content\.str|expected a string|cannot unmarshal array|expected `text`|content\W{1,6}[^.]{0,20}must be a string"
     ),
     "json_schema": re.compile(
         r"response[_ ]format|json[_ ](?:schema|object|mode)|structured output|guided|grammar"
@@ -101,10 +103,17 @@ _PLAIN = frozenset[Ability](
     ["turns", "images", "json_schema", "json_object", "stream_options", "parallel_calls"]
 )
 """Abilities whose name alone says it: such a refusal needs no word of denial."""
+_SYSTEM_ROLE = re.compile(r"role\W{0,4}system\b|\bsystem\W{0,4}role")
+_PASSING_STATUSES = frozenset([*_TEMPORARY_STATUSES, *range(500, 600)]) - {501}
+_FIRM = re.compile(
+    r"(?:not|n't) (?:be |currently )?(?:support|enabled|implemented)|unsupported|requires --|no [^.]{0,40}supports?\b"
+    r"|not a multimodal|must alternate|cannot unmarshal array"
+)
+"""Denials that count also in a failure that may pass."""
 _TEMPLATE = re.compile(r"jinja|chat.?template|template error|raise_exception")
 _BLIND = re.compile(
     r"(?:not|n't) support (?:the )?(?:image|vision)|at most 0 image|must be a string"
-    r"|only supported by certain models|not a multimodal"
+    r"|only supported by certain models|multi-?modal"
     r"|image input is not supported"
     r"|support image input|expected `text`|cannot unmarshal array|image_url[^.]{0,40}not supported"
     r"|no vision|text.only"
@@ -118,7 +127,11 @@ _BAD_SCHEMA = re.compile(
 
 _WAITS = (
     re.compile(r"retry[_ ]?delay['\"\s:]{1,5}(?P<wait>[\dhms.]+)"),  # Gemini's RetryInfo
-    re.compile(r"retry_after(?:_s|_sec|_seconds)?['\"\s:]{1,5}(?P<wait>\d[\d.]*)"),
+    re.compile(
+        r"retry[_ -]?(?:after|delay)(?:_s|_sec|_seconds)?['\"\s:{]{1,6}(?:seconds['\"\s:]{1,4})?(?P<wait>\d[\d.]*)"
+    ),
+    re.compile(r"retry_?after_?ms['\"\s:]{1,5}(?P<milliseconds>\d[\d.]*)"),
+    re.compile(r"resets? in (?P<wait>\d[\dhms. ]*)"),
     re.compile(
         r"(?:try|retry|again|wait)[^.\d]{0,40}"
         r"(?P<wait>(?:\d+(?:\.\d+)?\s?(?:ms|millis\w*|hours?|h|minutes?|min|m|seconds?|secs?|s)(?![a-z])\s?)+)"
@@ -133,7 +146,7 @@ _QUOTED = 300
 """Characters of an endpoint's words in logs and findings."""
 _SECRET = re.compile(
     r"\b(?:sk|pk|gsk|xai|rk|hf|key)[-_][\w.*-]{6,}|\bBearer [\w.*-]{6,}|\bAIza[\w-]{10,}"
-    r"|[A-Za-z0-9_\-*.]{32,}|//[^/\s@]*:[^/\s@]*@"
+    r"|\bAKIA\w{8,}|\b(?:token|api-key|key)[=:]\s?\S{6,}|\bBasic [\w+/=]{8,}|[A-Za-z0-9_\-*.]{24,}|//[^/\s@]*:[^/\s@]*@"
 )
 _SAME_WORDS = 3
 """So many words in a row that are also in the prompt are a quotation of it."""
@@ -168,13 +181,14 @@ def failure_of(refusal: Refusal) -> TellUser:
     if status is None:
         in_code = (int(word) for word in refusal.code.split() if word.isdecimal() and len(word) == 3)
         status = next(in_code, None)
-    if status == 402 or (_QUOTA.search(words) and not _is_passing(refusal)):
+    is_filtered_prompt = is_filtered(status, refusal.code, f"{refusal.message} {refusal.body}")
+    if status == 402 or (_QUOTA.search(words) and not is_filtered_prompt and not _is_passing(refusal)):
         return ModelQuotaExhausted()
     if status == 401:
         return ModelBarred("The model endpoint refuses the key (HTTP 401)")
     if _is_model_missing(status, refusal.code, words):
         return ModelMissing(f"The model endpoint does not have the model (HTTP {status or 'none'})")
-    if is_filtered(status, refusal.code, f"{refusal.message} {refusal.body}"):
+    if is_filtered_prompt:
         return ModelFiltered(f"The model endpoint's filter refused the prompt (HTTP {status or 'none'})")
     if _SAMPLE.search(words) and status in (400, 422, None):
         return ModelUnavailable("The model's reply was refused by its endpoint")
@@ -208,24 +222,34 @@ def lacking_abilities(
     An error of a chat template that names nothing is about the roles, the most frequent reason.
     """
     words = refusal.words
-    denies = bool(_NEGATION.search(words))
-    found: set[Ability] = set()
-    for ability, pattern in _NAMED.items():
-        if ability in used and pattern.search(words) and (denies or ability in _PLAIN):
-            found.add(ability)
+    is_passing = refusal.status is not None and refusal.status in _PASSING_STATUSES
+    denies = bool((_FIRM if is_passing else _NEGATION).search(words))
+    if _SAMPLE.search(words) or (is_passing and not denies):
+        return frozenset()
     if denies and "opaque" in used and any(name.lower() in words for name in opaque_names):
         return frozenset(["opaque"])
-    if "turns" in found:  # such a sentence also speaks of the system message and of tools
-        return frozenset(["turns"])
-    if "stream_options" in found or _NAMED["parallel_calls"].search(words):
+    found: set[Ability] = {
+        ability
+        for ability, pattern in _NAMED.items()
+        if pattern.search(words) and (denies or ability in _PLAIN)
+    }
+    if not found and _TEMPLATE.search(words):
+        found = {"turns"}
+    return frozenset(_least(found, words) & set(used))
+
+
+def _least(found: set[Ability], words: str) -> set[Ability]:
+    """Return the abilities that a sentence is about. It names others beside them."""
+    if "turns" in found:
+        is_system = _SYSTEM_ROLE.search(words) and "alternat" not in words
+        return {"system"} if is_system else {"turns"}
+    if "stream_options" in found or "parallel_calls" in found:
         found -= {"tools", "stream"}
-    if "tools" in used and _BAD_SCHEMA.search(words):
+    if _BAD_SCHEMA.search(words):
         found.add("tools")
     if "images" in found and not ("tools" in found and "tool" in words.split("image")[0]):
-        found = {"images"}
-    if not found and _TEMPLATE.search(words):
-        return frozenset(["turns"]) if "turns" in used else frozenset()
-    return frozenset(found)
+        return {"images"}
+    return found
 
 
 def is_lasting(ability: Ability, refusal: Refusal) -> bool:
@@ -249,7 +273,8 @@ def wait_s(headers: Mapping[str, str], text: str, *, now: float) -> float | None
         return wait
     for pattern in _WAITS:
         if match := pattern.search(text.lower()):
-            return _duration(match["wait"])
+            fields = match.groupdict()
+            return _duration(fields.get("wait") or f"{fields['milliseconds']}ms")
     return None
 
 

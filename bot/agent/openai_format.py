@@ -197,7 +197,8 @@ def _message_body(message: PromptMessage, *, to: str) -> dict[str, object]:
 
 def _call_body(call: ToolCall, *, with_opaque: bool) -> dict[str, object]:
     opaque = _parse(call.opaque) if with_opaque else {}
-    function = {"name": call.name, "arguments": well_formed(call.arguments)}
+    inner: dict[str, Any] = opaque.pop("function", {})
+    function = {**inner, "name": call.name, "arguments": well_formed(call.arguments)}
     return {**opaque, "id": call.id, "type": "function", "function": function}
 
 

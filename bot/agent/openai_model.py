@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -43,6 +44,9 @@ from memory.openai_client import open_client
 _CONNECT_S = 10.0
 _DRAIN_S = 0.1
 """Longest wait for the end of a response after its last event, so that the connection can be used again."""
+_PING = re.compile(rb"\W*(?:null|ping|pong|keep-?alive|heartbeat)\W*", re.IGNORECASE)
+_REST_S = 2.0
+"""Longest wait for usage and [DONE] behind the finish reason. A fault in this time is none of the answer's."""
 _BREATH_BYTES = 64 * 1024
 """After so many bytes of a stream other tasks get a turn, also if more is there already."""
 _TEXT_STEPS = 256
@@ -196,7 +200,8 @@ class OpenAIModel:
         if may_name_one and not is_known and self._lacking(ask, refusal):
             failure = AbilityRefused()
         prompt = (message.text for message in ask.messages if message.role != "system")
-        failure.said = quote_endpoint(refusal.message or refusal.body, prompt)
+        said = (refusal.message or refusal.body).replace(self.client.api_key, "***")
+        failure.said = quote_endpoint(said, prompt)
         return failure
 
     async def _request(self, ask: _Ask) -> ModelReply:
@@ -207,18 +212,12 @@ class OpenAIModel:
             offered=frozenset() if "tools" in ask.lacking else frozenset(tool.name for tool in ask.tools),
         )
         listener = _Listener(streamed, ask.on_text)
-        is_done = False
-        async with aclosing(self._chunks(body)) as chunks:
-            async for chunk in chunks:
-                if chunk is None:
-                    is_done = True
-                elif blocks_prompt(chunk):
-                    raise ModelFiltered
-                elif streamed.add(chunk):
-                    await listener.tell()
-                if streamed.is_full:
-                    break
-        streamed.end(is_done=is_done)
+        try:
+            await self._read(body, streamed, listener)
+        except (TimeoutError, ModelUnavailable):
+            if not streamed.has_ended:  # else only the usage is missing
+                raise
+        streamed.end()
         self._begins_inside = streamed.text.has_end_alone
         reply = streamed.reply()
         if reply is None:
@@ -227,6 +226,21 @@ class OpenAIModel:
             raise ModelFiltered if reply.finish_reason == "content_filter" else ModelRepliedNothing
         await listener.finish(reply.text)
         return replace(reply, model=self.name)
+
+    async def _read(self, body: Mapping[str, Any], streamed: StreamedReply, listener: "_Listener") -> None:
+        """Read the response to its end, but not for longer than _REST_S behind the finish reason."""
+        async with asyncio.timeout(None) as rest, aclosing(self._chunks(body)) as chunks:
+            async for chunk in chunks:
+                if chunk is None:
+                    streamed.is_done = True
+                elif blocks_prompt(chunk):
+                    raise ModelFiltered
+                elif streamed.add(chunk):
+                    await listener.tell()
+                if streamed.is_full:
+                    break
+                if streamed.has_ended and rest.when() is None:
+                    rest.reschedule(asyncio.get_running_loop().time() + _REST_S)
 
     async def _chunks(self, body: Mapping[str, Any]) -> AsyncGenerator[Mapping[str, Any] | None]:
         """Yield the chunks of one request, and None for [DONE]. Translate every failure."""
@@ -253,7 +267,10 @@ class OpenAIModel:
                 )
             async with stream, aclosing(_events(stream.response)) as events:
                 async for event in events:
-                    yield None if event is None else _checked(json.loads(event.decode()))
+                    if event is None:
+                        yield None
+                    elif not _PING.fullmatch(event):
+                        yield _checked(json.loads(event.decode()))
         except (TimeoutError, APITimeoutError, httpx2.ReadTimeout) as error:
             silence = f"The model was silent for {self.patience.idle_s:g} seconds (MODEL_SILENCE_S)"
             raise ModelUnavailable(silence) from error

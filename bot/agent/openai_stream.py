@@ -23,19 +23,13 @@ CALLS = 128
 OPAQUE_BYTES = 64 * 1024
 """The most that the opaque fields of one reply may have."""
 
-_LENGTH = frozenset(
-    ["length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"]
+_LENGTH = re.compile(r"length|max_?(?:output_)?tokens?|token_?limit|context_window|incomplete")
+"""In reasons for an answer that reached a limit: OpenAI, Gemini, Anthropic, Mistral, and gateways."""
+_BROKEN = re.compile(
+    r"error|abort|cancel|interrupt|time_?out|overload|fail|terminat|malformed|network|insufficient|rate_limit"
+    r"|unexpected_tool|missing_thought|^other$|unspecified"
 )
-"""Reasons for an answer that reached a limit: OpenAI, Gemini and Anthropic, OpenAI's Responses, Mistral, Anthropic."""
-_BROKEN = frozenset(
-    [
-        *("error", "abort", "aborted", "cancelled", "canceled", "interrupted", "timeout", "network_error"),
-        *("insufficient_system_resource", "malformed_function_call", "malformed_response", "model_error"),
-        *("engine_error", "engine_overloaded", "upstream_error", "internal_error", "server_error", "failed"),
-        *("unexpected_tool_call", "missing_thought_signature"),
-    ]
-)
-"""Reasons for a reply that broke off: OpenRouter, vLLM and SGLang, DeepSeek, Zhipu, Gemini, and gateways."""
+"""In reasons for a reply that broke off: OpenRouter, vLLM and SGLang, DeepSeek, Zhipu, Gemini, and gateways."""
 
 _WHOLE_LINE = re.compile(rb"\{.*\}\s*\Z|\[DONE\]", re.DOTALL)
 
@@ -90,8 +84,8 @@ class EventStream:
             elif not text:
                 if self._data:
                     complete += self._take()
-            elif text.startswith((b"{", b"error:")):  # without its field (ggml-org/llama.cpp#16109)
-                self._data.append(b'{"error": %s}' % text[6:] if text.startswith(b"e") else text)
+            else:
+                self._take_bare(text)
         if self._data_bytes + len(self._rest) > EVENT_BYTES:
             raise ValueError("an event is too large")
         return complete
@@ -102,7 +96,14 @@ class EventStream:
         self._rest = b""
         if last.startswith(b"data:"):
             self._data.append(last[5:].removeprefix(b" "))
+        else:
+            self._take_bare(last)
         return self._take()
+
+    def _take_bare(self, text: bytes) -> None:
+        """Take an error that came without `data:` (ggml-org/llama.cpp#16109)."""
+        if text.startswith((b"{", b"error:")):
+            self._data.append(b'{"error": %s}' % text[6:] if text.startswith(b"e") else text)
 
     def _take(self) -> list[bytes]:
         """Return the event that ends here, or several if only line breaks are between them."""
@@ -136,6 +137,8 @@ class StreamedReply:
     offered: frozenset[str] = frozenset()
     # Characters received, thoughts included.
     characters: int = 0
+    # True if the stream ended with [DONE].
+    is_done: bool = False
     # True if nothing more of the stream counts, because the reply has reached one of our limits.
     is_full: bool = False
     # The first half of a surrogate pair that two chunks divide.
@@ -143,10 +146,9 @@ class StreamedReply:
     _calls: list[_PartialCall] = field(default_factory=list[_PartialCall])
     _argument_characters: int = 0
     _opaque: dict[str, Any] = field(default_factory=dict[str, Any])
-    _opaque_bytes: int = 0
+    _room: "_Room" = field(default_factory=lambda: _Room())
     _usage: Usage | None = None
     _finish_reason: str | None = None
-    _is_done: bool = False
 
     def add(self, chunk: Mapping[str, Any]) -> bool:
         """Add one chunk. Return True if the text may have grown."""
@@ -160,7 +162,7 @@ class StreamedReply:
         reason = choice.get("finish_reason")
         if isinstance(reason, str) and reason and reason != "null":
             self._finish_reason = reason
-        delta = _mapping(choice.get("delta")) or _mapping(choice.get("message"))
+        delta = _mapping(choice["delta"] if "delta" in choice else choice.get("message"))
         if parts := delta.get("tool_calls"):
             for part in _mappings([alone] if (alone := _mapping(parts)) else parts):
                 self._add_call(part)
@@ -170,6 +172,8 @@ class StreamedReply:
             unknown = {name: value for name, value in delta.items() if name not in _KNOWN_FIELDS}
             self._add_opaque(self._opaque, unknown)
         content = delta.get("content", "")
+        if "extra_content" in delta and _is_thought(delta["extra_content"]):
+            content = ""
         text = content if isinstance(content, str) else _text_of(content)
         if not text and (refusal := delta.get("refusal")):  # a model's answer in another field
             text = _text_of(refusal)
@@ -180,9 +184,13 @@ class StreamedReply:
         text = self.text.text()
         return "" if self.offered and text.lstrip().startswith(_JSON_STARTS) else text
 
-    def end(self, *, is_done: bool) -> None:
-        """Note the end of the stream; `is_done` if it ended with [DONE]."""
-        self._is_done = is_done
+    @property
+    def has_ended(self) -> bool:
+        """True if the model has ended the reply. Only its usage may follow."""
+        return self._finish_reason is not None and not _BROKEN.search(self._finish_reason.lower())
+
+    def end(self) -> None:
+        """Decide about the rest of the text: the stream has ended."""
         self.text.add(well_formed(self._half))
         self.text.finish()
 
@@ -193,7 +201,7 @@ class StreamedReply:
         `parse_reply` gives it one. A model without calls may have written them as text.
         """
         reason = _common_word(self._finish_reason)
-        if not (self.is_full or self._is_done or reason) or reason in _BROKEN:
+        if not (self.is_full or self.is_done or reason) or (reason and _BROKEN.search(reason)):
             return None
         text, calls = self.text.text(), tuple(map(_whole_call, self._calls))
         if not calls and self.offered:
@@ -250,6 +258,8 @@ class StreamedReply:
             self._argument_characters += len(arguments)
             self.is_full = self.is_full or len(arguments) > room
         unknown = {field: value for field, value in part.items() if field not in _KNOWN_CALL_FIELDS}
+        if inner := {field: value for field, value in function.items() if field not in ("name", "arguments")}:
+            unknown["function"] = inner
         if unknown:
             self._add_opaque(call.opaque, unknown)
 
@@ -262,12 +272,14 @@ class StreamedReply:
         index = part.get("index") if isinstance(part.get("index"), int) else None
         call_id = _text_of(part.get("id"))
         call = self._latest_call(index)
+        arguments = "".join(call.arguments) if call and name else ""
         if call is None:
             is_new = True
         elif call_id and call.id:
-            is_new = call_id != call.id and bool(name)
+            goes_on = name == call.name and arguments and not _is_object(arguments)
+            is_new = call_id != call.id and bool(name) and not goes_on
         else:
-            is_new = bool(name) and (index is None or _is_object("".join(call.arguments)))
+            is_new = bool(name) and (index is None or _is_object(arguments))
         if call is None or is_new:
             if len(self._calls) == CALLS:
                 return None
@@ -281,11 +293,32 @@ class StreamedReply:
         return next((call for call in calls if index is None or call.index == index), None)
 
     def _add_opaque(self, fields: dict[str, Any], added: Mapping[str, Any]) -> None:
-        """Merge a chunk's unknown fields, as far as there is room: later ones are dropped, texts are cut."""
-        size = len(json.dumps(added))
-        if self._opaque_bytes + size <= OPAQUE_BYTES:
-            self._opaque_bytes += size
-            _merge(fields, added)
+        """Merge a chunk's unknown fields as far as there is room. Texts that grow leave half of it to signatures."""
+        for name, value in added.items():
+            _merge(fields, name, value, self._room)
+
+
+@dataclass(slots=True)
+class _Room:
+    """The room for opaque fields, in characters of what is kept."""
+
+    all: int = OPAQUE_BYTES
+    texts: int = OPAQUE_BYTES // 2
+
+    def take_text(self, text: str) -> str:
+        """Return as much of a growing text as there is room for."""
+        text = text[: max(0, min(self.texts, self.all))]
+        self.texts -= len(text)
+        self.all -= len(text)
+        return text
+
+    def take(self, value: object) -> bool:
+        """Return True if there is room for a whole value."""
+        size = len(json.dumps(value))
+        if size > self.all:
+            return False
+        self.all -= size
+        return True
 
 
 def _whole_call(call: _PartialCall) -> ToolCall:
@@ -301,44 +334,52 @@ def _is_object(text: str) -> bool:
     return text.endswith("}") and parse_object(text) is not None
 
 
-def _merge(fields: dict[str, Any], added: Mapping[str, Any]) -> None:
-    """Merge the fields of a chunk into those of the chunks before it.
+def _merge(fields: dict[str, Any], name: str, value: Any, room: _Room) -> None:
+    """Merge a field of a chunk into those of the chunks before it.
 
     Texts that grow are joined, lists by the `index` of their items, objects by their names. All else is taken as it
     is. A null changes nothing.
     """
-    for name, value in added.items():
-        before = fields.get(name)
-        if value is None:
-            continue
-        if isinstance(value, str) and isinstance(before, str) and name in _GROWING:
-            fields[name] = before + value
-        elif isinstance(value, dict) and isinstance(before, dict):
-            _merge(cast("dict[str, Any]", before), cast("dict[str, Any]", value))
-        elif isinstance(value, list) and isinstance(before, list):
-            _merge_items(cast("list[Any]", before), cast("list[Any]", value))
-        elif value != "" or before is None:
-            fields[name] = value
+    before = fields.get(name)
+    if isinstance(value, str) and name in _GROWING:
+        fields[name] = (before if isinstance(before, str) else "") + room.take_text(value)
+    elif isinstance(value, dict):
+        inner = fields[name] = cast("dict[str, Any]", before) if isinstance(before, dict) else {}
+        for key, each in cast("dict[str, Any]", value).items():
+            _merge(inner, key, each, room)
+    elif isinstance(value, list):
+        items = fields[name] = cast("list[Any]", before) if isinstance(before, list) else []
+        for item in cast("list[Any]", value):
+            _merge_item(items, item, room)
+    elif value is not None and (before is None or value not in ("", before)) and room.take(value):
+        fields[name] = value
 
 
-def _merge_items(items: list[Any], added: list[Any]) -> None:
-    for item in added:
-        last = _mapping(items[-1] if items else None)
-        is_same = last.get("index") is not None and last.get("index") == _mapping(item).get("index")
-        if is_same and last.get("type") == _mapping(item).get("type"):
-            _merge(items[-1], item)
-        else:
+def _merge_item(items: list[Any], item: object, room: _Room) -> None:
+    """Add an item of a list, or go on with the last one. LiteLLM's blocks have no index, and end with a signature."""
+    last, new = _mapping(items[-1] if items else None), _mapping(item)
+    if not new:
+        if room.take(item):
             items.append(item)
+        return
+    is_same = (last.get("index"), last.get("type")) == (new.get("index"), new.get("type"))
+    if not last or not is_same or (last.get("index") is None and "signature" in last):
+        items.append({})
+    for name, value in new.items():
+        _merge(items[-1], name, value, room)
 
 
 def _common_word(reason: str | None) -> str | None:
-    """Return the reason in OpenAI's word for a limit and for a filter, in lower case for a broken reply."""
+    """Return the reason in OpenAI's word for a limit and for a filter, else in lower case."""
     lower = (reason or "").lower()
-    if lower in _LENGTH:
+    if _LENGTH.search(lower):
         return "length"
-    if is_filter_reason(reason):
-        return "content_filter"
-    return lower if lower in _BROKEN else reason
+    return "content_filter" if is_filter_reason(reason) else lower or None
+
+
+def _is_thought(extra: object) -> bool:
+    """Return True for Gemini's mark of a piece that is a thought."""
+    return _mapping(_mapping(extra).get("google")).get("thought") is True
 
 
 def error_in(chunk: Mapping[str, Any]) -> Refusal | None:
@@ -350,7 +391,8 @@ def error_in(chunk: Mapping[str, Any]) -> Refusal | None:
     error = chunk.get("error")
     if not error and chunk.get("choices"):
         return None
-    said = error or next((chunk[name] for name in _ERROR_FIELDS if chunk.get(name)), None)
+    names = () if "choices" in chunk else _ERROR_FIELDS  # Spark says "Success" beside its choices
+    said = error or next((chunk[name] for name in names if chunk.get(name)), None)
     if not error and (base := _mapping(chunk.get("base_resp"))).get("status_code"):
         said = base
     is_error = said is not None or chunk.get("object") == "error" or chunk.get("type") == "error"
@@ -380,7 +422,8 @@ def _text_of(value: object) -> str:
         return value
     if not value:
         return ""
-    return "".join(_text_of(part.get("text")) for part in _mappings(value))
+    parts = (part for part in _mappings(value) if part.get("type") in (None, "text", "output_text"))
+    return "".join(_text_of(part.get("text")) for part in parts)
 
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:

@@ -42,6 +42,16 @@ _PHRASES = (
     "content for safety reasons",  # OpenAI's `invalid_prompt` (microsoft/PyRIT#1463)
     "our safety system",
     "guardrail policy",
+    "guardrail intervened",  # Bedrock
+    "moderation policy",
+    "blocked by moderation",
+    "blocked due to safety",
+    "blocked due to security",
+    "blocked reason",
+    "jailbreak detected",
+    "contains harmful content",
+    "敏感信息",
+    "内容违规",
 )
 """Parts of messages, in lower case."""
 _VIOLATION = re.compile(

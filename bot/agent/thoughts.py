@@ -4,45 +4,61 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+_NAMES = (
+    r"(?:\w{1,10}[:_])?"
+    r"(?:think(?:_never_used_\w{1,40})?|thinking|antthinking|thoughts?|reasoning|reflection|scratchpad|analysis)"
+)
 _OPEN = (
     # Qwen, DeepSeek, MiniMax ("mm:think"), Seed, Claude's and Gemini's ways, with attributes or without.
-    r"<(?:\w{1,10}:)?(?:think|thinking|thoughts?|reasoning|reflection)(?:\s[^<>\n]{0,40})?>"
-    r"|\[THINK\]"  # Magistral
+    rf"<{_NAMES}(?:\s[^<>\n]{{0,40}})?>"
+    r"|\[THINK(?:ING)?\]"  # Magistral
     r"|◁think▷"  # Kimi-VL
     r"|<\|begin_of_thought\|>"  # OpenThinker
-    r"|<\|channel\|>(?:analysis|commentary)[^<]{0,40}<\|message\|>"  # gpt-oss without its parser
+    r"|<\|think\|>"
+    r"|<\|START_THINKING\|>"  # Cohere
+    r"|<unused94>(?:thought)?"  # MedGemma
+    r"|<\|channel>thought"  # Gemma 4
+    # gpt-oss without its parser
+    r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary(?! to=))[^<]{0,40}<\|message\|>"
 )
 _CLOSE = (
-    r"</(?:\w{1,10}:)?(?:think|thinking|thoughts?|reasoning|reflection)\s?>"
-    r"|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
+    rf"</{_NAMES}\s?>"
+    r"|\[/THINK(?:ING)?\]|◁/think▷|<\|end_of_thought\|>|<\|/think\|>|<\|END_THINKING\|>|<unused95>|<channel\|>"
 )
 _CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>final[^<]{0,40}<\|message\|>"
 _CALL = (
-    r"<(?:\w{1,10}:)?(?:tool_?calls?|tools|function_?calls?)>"  # Hermes, Qwen, MiniMax
+    r"<(?:\w{1,10}:)?(?:tool_?calls?|tools|function_?calls?)(?:\s[^<>\n]{0,60})?>"  # Hermes, Qwen, MiniMax
     r"|<function=[\w.:-]{1,64}>"  # Qwen-coder, Llama
+    r"|<invoke name=[^<>\n]{1,80}>"  # Claude's
     r"|\[TOOL_CALLS\]"  # Mistral
     r"|<\|python_tag\|>"  # Llama
-    r"|<\|tool_calls?(?:_section)?(?:_begin)?\|>"  # Granite, Kimi
-    r"|<｜tool[▁_]calls[▁_]begin｜>"  # noqa: RUF001 — DeepSeek's
+    r"|<\|tool_calls?(?:_section)?(?:_begin|_start)?\|?>"  # Granite, Kimi, LFM2, Gemma 4
+    r"|<\|START_ACTION\|>"  # Cohere
+    r"|(?:<\|start\|>assistant)?<\|channel\|>commentary to="  # gpt-oss
+    "|<\uff5c(?:tool[▁_]calls[▁_]begin|DSML\uff5cfunction_calls)\uff5c?>"  # DeepSeek
 )
 _STRAY = (
     r"</(?:\w{1,10}:)?(?:tool_?calls?|function_?calls?|function)>"
-    r"|<\|(?:end|return|im_end|eot_id|eom_id|begin_of_solution|end_of_solution)\|>"
+    r"|<\|(?:end|return|call|im_end|eot_id|eom_id|endoftext|(?:begin|end)_of_solution)\|>|<end_of_turn>"
+    r"|<\|(?:START|END)_(?:RESPONSE|TEXT)\|>"
 )
+_WRAPPER = r"</?(?:answer|final_answer|response|output)>"
 _TAG = re.compile(
     rf"(?P<open>{_OPEN})|(?P<close>{_CLOSE})|(?P<call>{_CALL})"
-    rf"|(?P<token>{_CHANNEL}|{_STRAY})",
+    rf"|(?P<token>{_CHANNEL}|{_STRAY})|(?P<wrapper>{_WRAPPER})",
     re.IGNORECASE,
 )
 _THOUGHT_END = re.compile(rf"{_CLOSE}|<\|end\|>|{_CHANNEL}", re.IGNORECASE)
 _NEVER = re.compile(r"(?!)")
 _PARTIAL_TAG = re.compile(
-    r"(?:<[^<>\n]{0,90}|<\|(?:start|channel)\|>[^\n]{0,80}|\[[A-Z_/]{0,12}|◁[^▷\n]{0,8})\Z"
+    r"(?:<[^<>\n]{0,90}|<\|(?:start|channel)\|>[^\n]{0,80}|\[[A-Za-z_/]{0,12}|◁[^▷\n]{0,8})\Z"
 )
 """The end of a text that may be the beginning of a tag."""
 _MARK = re.compile(r"[<\[◁]")
 _LONGEST_TAG = 128
 _LOOKAHEAD = 16
+_ITEM = re.compile(r"\s*(?:\d{1,3}[.)]|[-*+])\s*")
+_CALLS = 128
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 
 _UNDECIDED = re.compile(r"(?:[ \t]+\w{0,9})?")
@@ -71,7 +87,10 @@ class AnswerText:
     _end: re.Pattern[str] = _NEVER
     # The part of the text that is not yet decided, and how much of it has been searched for an end.
     _rest: str = ""
-    _searched: int = 0
+    # The text before an end that may come, while it may be no thought.
+    _held: list[str] = field(default_factory=list[str])
+    # The text before an end that came alone.
+    _before_end: str = ""
     # The pieces of the text with 0, and those of its calls with the call's number.
     _pieces: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     _call: int = 0
@@ -92,6 +111,8 @@ class AnswerText:
         if self._mode == "text" and not self._rest and not _MARK.search(piece):
             self._show(piece)  # nearly always
             return
+        if self._mode == "unknown":
+            self._held.append(piece)
         self._rest += piece
         self._read(is_final=False)
 
@@ -100,7 +121,9 @@ class AnswerText:
         self._read(is_final=True)
         if self._mode == "unknown":
             self._mode = "text"
-            self._show(self._rest)
+            self._show("".join(self._held))
+        if self.has_end_alone and not self.text():
+            self._show(self._before_end)  # nothing came behind the end: what came before it is the answer
 
     def text(self) -> str:
         """Return the answer so far, without blank edges if there were thoughts."""
@@ -111,8 +134,11 @@ class AnswerText:
 
     def calls(self) -> list[str]:
         """Return the calls that are written as text, with their tags."""
-        numbers = dict.fromkeys(call for _, call in self._pieces if call)
-        return ["".join([text for text, call in self._pieces if call == number]) for number in numbers]
+        calls: dict[int, list[str]] = {}
+        for text, call in self._pieces:
+            if call:
+                calls.setdefault(call, []).append(text)
+        return ["".join(texts) for texts in calls.values()]
 
     def _read(self, *, is_final: bool) -> None:
         at, is_waiting = 0, False
@@ -139,21 +165,27 @@ class AnswerText:
     def _skip(self, at: int, is_final: bool) -> tuple[int, bool]:
         """Read from `at` within a thought or a call, as `_read_text` does."""
         rest = self._rest
-        match = self._end.search(rest, max(at, self._searched - _LONGEST_TAG))
-        if match is None and self._mode == "unknown":
-            self._searched = len(rest)
-            return at, True
-        if match is None:
-            end = len(rest) if is_final else max(at, len(rest) - _LONGEST_TAG)
-        else:
-            end = match.end()
-            if self._mode == "unknown":
-                self._has_thoughts = self.has_end_alone = True
-        if self._mode == "call" and end > at:
+        match = self._find_end(at, is_final)
+        end = match.end() if match else len(rest) if is_final else max(at, len(rest) - _LONGEST_TAG)
+        if self._mode == "unknown" and match is not None:
+            self._has_thoughts = self.has_end_alone = True
+            self._before_end = "".join(self._held).partition(match[0])[0]
+        if self._mode == "call" and end > at and self._call <= _CALLS:
             self._pieces.append((rest[at:end], self._call))
         if match is not None:
-            self._mode, self._searched = "text", 0
+            self._mode = "text"
         return end, match is None
+
+    def _find_end(self, at: int, is_final: bool) -> re.Match[str] | None:
+        """Return the end of the thought or call. One in backticks is quoted."""
+        rest = self._rest
+        for match in self._end.finditer(rest, at):
+            is_undecided = match.end() == len(rest) and not is_final
+            if rest[match.start() - 1 : match.start()] != "`":
+                return match
+            if rest[match.end() : match.end() + 1] != "`" and not is_undecided:
+                return match
+        return None
 
     def _take(self, match: re.Match[str]) -> None:
         kind = match.lastgroup or ""
@@ -161,9 +193,11 @@ class AnswerText:
         self._line.read("".join(self._unread))
         self._unread.clear()
         if self._line.is_code or self._line.has_word(
-            after, is_end=kind in ("close", "token"), is_thinker=self._has_thoughts
+            match[0], after, is_end=kind in ("close", "token", "wrapper"), is_thinker=self._has_thoughts
         ):
             self._has_word = self._has_word or kind == "open"
+            self._show(match[0])
+        elif kind == "wrapper" and not self._has_thoughts:
             self._show(match[0])
         elif kind == "open":
             self._mode, self._end, self._has_thoughts = "thought", _THOUGHT_END, True
@@ -173,6 +207,7 @@ class AnswerText:
         elif kind == "close" and self._has_word:
             self._show(match[0])
         elif kind == "close":
+            self._before_end = self.text()
             self._pieces.clear()
             self._line = _Line()
             self._has_thoughts = self.has_end_alone = True
@@ -197,19 +232,25 @@ class _Line:
         """True within a fenced block, and behind a single backtick."""
         return bool(self._fence) or self._ticks % 2 == 1
 
-    def has_word(self, after: str, *, is_end: bool, is_thinker: bool) -> bool:
+    def has_word(self, tag: str, after: str, *, is_end: bool, is_thinker: bool) -> bool:
         """Return True if a tag at this place, with this text behind it, is a word of the text.
 
         A model that has written a thought before may write the next one within a sentence.
         """
         before = self._tail.rstrip(" \t")
-        if before and self._tail[-1] in _QUOTES:
+        last = self._tail[-1:]
+        if before and (last in _QUOTES or (last in "*_" and after[:1] == last)):
+            return True
+        if last.isalnum() and tag[1:2].isupper() and not tag.isupper():  # List<Thought>
             return True
         is_spaced = before != self._tail
         if is_end:
             return is_spaced and bool(_LOWER_AFTER.match(after) or _PUNCTUATION_AFTER.match(after))
+        has_lower = _LOWER_AFTER.match(after)
         if not before:  # the line begins here
             return bool(_NOUN_AFTER.match(after) or _PUNCTUATION_AFTER.match(after))
+        if before[-1] == ":" or _ITEM.fullmatch(self._head):
+            return is_spaced and bool(has_lower or _PUNCTUATION_AFTER.match(after))
         is_within = before[-1] not in _ENDS and not is_thinker
         return is_spaced and (is_within or bool(_NOUN_AFTER.match(after)))
 
@@ -236,6 +277,8 @@ class _Line:
 def _end_of_call(tag: str) -> re.Pattern[str]:
     if tag.startswith("<function="):
         return re.compile(r"</function>", re.IGNORECASE)
+    if tag.startswith("<invoke"):
+        return re.compile(r"</invoke>", re.IGNORECASE)
     if tag[0] == "[" or not tag[1].isalpha():
         return _NEVER  # up to the end: a model that calls says nothing behind it
-    return re.compile(re.escape(f"</{tag[1:]}"), re.IGNORECASE)
+    return re.compile(re.escape(f"</{tag[1:-1].split()[0]}>"), re.IGNORECASE)

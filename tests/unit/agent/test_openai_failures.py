@@ -13,6 +13,7 @@ from bot.agent.openai_failures import (
 )
 from bot.errors import (
     ModelBarred,
+    ModelFiltered,
     ModelMissing,
     ModelQuotaExhausted,
     ModelRefused,
@@ -104,6 +105,13 @@ def test_a_prompt_that_is_too_long_is_known_in_other_words(words: str, status: i
         (403, "The account balance is not enough: insufficient balance", ModelQuotaExhausted),
         (400, "Failed to call a function. tool_use_failed", ModelUnavailable),
         (400, "messages.1.content must be a string", ModelRefused),
+        (
+            403,
+            'It requires moderation. Your input was flagged for "violence". No credits were charged.',
+            ModelFiltered,
+        ),
+        (403, "Insufficient account balance", ModelQuotaExhausted),
+        (429, "Your prepayment credits are depleted.", ModelQuotaExhausted),
     ],
 )
 def test_limits_that_pass_are_told_from_those_that_stay(
@@ -134,6 +142,14 @@ def test_limits_that_pass_are_told_from_those_that_stay(
         ("This model only supports single tool-calls at once!", {"parallel_calls"}),
         ("'messages.2': property 'reasoning' is unsupported", {"opaque"}),
         ("response_format json_schema is not supported", {"json_schema", "json_object"}),
+        ("Invalid role: system", {"system"}),
+        ("role 'system' is invalid", {"system"}),
+        ("The system role isn't allowed here", {"system"}),
+        ("parameter.stream must be false", {"stream"}),
+        ("function_call is not supported", {"tools"}),
+        ("当前模型不支持工具调用", {"tools"}),
+        ("This model does not support multi-modal inputs", {"images"}),
+        ('error parsing tool call: raw=\'{"query": "only me\'', set[str]()),
         (
             "Neither tools nor streaming nor the system role are supported: not available here",
             {"tools", "stream", "system"},
@@ -151,6 +167,18 @@ def test_a_refusal_names_what_the_model_lacks(words: str, lacking: set[Ability])
 
     assert found == lacking
     assert all(is_lasting(each, refusal) for each in found)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        (503, "stream error: service temporarily unavailable"),
+        (429, "Rate limit exceeded for tools, only 10 per minute"),
+        (500, "invalid tool call: unknown tool"),
+    ],
+)
+def test_a_failure_that_passes_names_nothing(status: int, words: str) -> None:
+    assert lacking_abilities(Refusal(status=status, message=words), ABILITIES) == set()
 
 
 def test_what_a_request_does_not_use_is_not_lacking() -> None:
@@ -185,6 +213,10 @@ def test_nothing_is_learned_from_the_schema_of_one_tool() -> None:
         ({}, "Please retry after 5 seconds.", 5.0),
         ({}, "Try again in 350ms.", 0.35),
         ({}, "Please try again later.", None),
+        ({}, "retry_delay {\n  seconds: 27\n}", 27.0),
+        ({}, '{"retryAfter": 7}', 7.0),
+        ({}, '{"retry_after_ms": 700}', 0.7),
+        ({}, "The limit resets in 30s.", 30.0),
     ],
 )
 def test_the_wait_is_read_from_headers_and_words(

@@ -25,7 +25,8 @@ def reply_of(*chunks: dict[str, Any]) -> ModelReply:
     for chunk in chunks:
         streamed.add(chunk)
     streamed.add(delta("stop"))
-    streamed.end(is_done=True)
+    streamed.is_done = True
+    streamed.end()
     reply = streamed.reply()
     assert reply is not None
     return reply
@@ -35,7 +36,8 @@ def ended(*chunks: dict[str, Any], is_done: bool = False) -> ModelReply | None:
     streamed = StreamedReply()
     for chunk in chunks:
         streamed.add(chunk)
-    streamed.end(is_done=is_done)
+    streamed.is_done = is_done
+    streamed.end()
     return streamed.reply()
 
 
@@ -132,7 +134,16 @@ def test_a_finish_reason_or_done_completes_a_stream_and_usage_does_not() -> None
 
 
 @pytest.mark.parametrize(
-    "reason", ["error", "insufficient_system_resource", "abort", "MALFORMED_FUNCTION_CALL", "network_error"]
+    "reason",
+    [
+        "error",
+        "insufficient_system_resource",
+        "abort",
+        "MALFORMED_FUNCTION_CALL",
+        "network_error",
+        "provider_error",
+        "OTHER",
+    ],
 )
 def test_a_reason_of_breakage_does_not_complete_a_stream(reason: str) -> None:
     assert ended(delta(content="It"), delta(reason), is_done=True) is None
@@ -145,6 +156,7 @@ def test_a_reason_of_breakage_does_not_complete_a_stream(reason: str) -> None:
         ("model_length", "length"),
         ("SAFETY", "content_filter"),
         ("RECITATION", "content_filter"),
+        ("FinishReason.MAX_TOKENS", "length"),
         ("tool_calls", "tool_calls"),
         ("eos", "eos"),
     ],
@@ -184,7 +196,7 @@ def test_a_text_and_arguments_have_a_longest_size() -> None:
     streamed = StreamedReply(longest_text=100)
     for _ in range(200):
         streamed.add(delta(content="abc"))
-    streamed.end(is_done=False)
+    streamed.end()
     long = ended(delta(tool_calls=[part(0, "c", name="add", arguments="x" * 1_000_000)]))
 
     reply = streamed.reply()
@@ -219,10 +231,56 @@ def test_unknown_fields_of_message_and_call_are_kept_and_growing_texts_joined() 
     }
 
 
+def test_a_signature_is_kept_behind_long_thoughts_in_small_pieces() -> None:
+    call: dict[str, Any] = {
+        "extra_content": {"google": {"thought_signature": "c2ln"}},
+        **part(0, "c", name="f"),
+    }
+    thoughts = [delta(reasoning="x ", reasoning_details=[{"index": 0, "text": "x "}]) for _ in range(30_000)]
+
+    reply = reply_of(
+        *thoughts, delta(reasoning_details=[{"index": 0, "signature": "s1"}]), delta(tool_calls=[call])
+    )
+
+    assert json.loads(reply.opaque)["reasoning_details"][0]["signature"] == "s1"
+    assert json.loads(reply.tool_calls[0].opaque)["extra_content"]["google"]["thought_signature"] == "c2ln"
+
+
+def test_blocks_without_an_index_end_with_their_signature() -> None:
+    pieces = [
+        {"type": "thinking", "thinking": "a"},
+        {"type": "thinking", "thinking": "b"},
+        {"type": "thinking", "signature": "s"},
+    ]
+
+    reply = reply_of(*[delta(thinking_blocks=[piece]) for piece in [*pieces, *pieces]])
+
+    block = {"type": "thinking", "thinking": "ab", "signature": "s"}
+    assert json.loads(reply.opaque) == {"thinking_blocks": [block, block]}
+
+
+def test_a_field_within_the_function_of_a_call_is_kept() -> None:
+    reply = reply_of(delta(tool_calls=[part(0, "c", name="f", arguments="{}", thought_signature="s")]))
+
+    assert json.loads(reply.tool_calls[0].opaque) == {"function": {"thought_signature": "s"}}
+
+
+def test_a_new_id_and_the_name_in_every_piece_are_one_call() -> None:
+    assert calls_of(part(0, "a", name="f", arguments='{"a"'), part(0, "b", name="f", arguments=": 1}")) == [
+        ("a", "f", '{"a": 1}')
+    ]
+
+
+def test_a_whole_message_beside_the_last_delta_is_not_added() -> None:
+    last = {"choices": [{"delta": {}, "message": {"content": "Hello"}, "finish_reason": "stop"}]}
+
+    assert reply_of(delta(content="Hello"), last).text == "Hello"
+
+
 def test_opaque_fields_have_a_largest_size() -> None:
     reply = reply_of(*[delta(reasoning_content="x" * 1_000) for _ in range(500)])
 
-    assert 60_000 < len(reply.opaque) <= OPAQUE_BYTES
+    assert 30_000 < len(reply.opaque) <= OPAQUE_BYTES
 
 
 @pytest.mark.parametrize(
@@ -249,6 +307,7 @@ NO_ERRORS: list[dict[str, Any]] = [
     delta(content="error"),
     {"choices": [], "usage": {"prompt_tokens": 1}},
     {"choices": [], "prompt_filter_results": [{}]},
+    {"code": 0, "message": "Success", "choices": []},
     {"choices": [{}], "error": None, "base_resp": {"status_code": 0, "status_msg": ""}},
     {},
 ]
