@@ -12,7 +12,7 @@ LONGEST_NAME = 300
 
 _FIXED = re.compile(r"UTC([+-])([01]\d):([0-5]\d)")
 _SAME_LETTERS = str.maketrans(
-    {"ي": "ی", "ى": "ی", "ك": "ک", "ـ": "", "\u200c": " ", ".": " ", "'": "", "’": ""}  # noqa: RUF001
+    {"ي": "ی", "ى": "ی", "ك": "ک", "ـ": "", "\u200c": " ", ".": " ", "&": " and ", "'": "", "’": ""}  # noqa: RUF001
 )
 """Letters of Arabic that Persian writes in another way, and signs that people leave out."""
 

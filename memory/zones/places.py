@@ -13,17 +13,27 @@ _LEAST_SUGGESTED = 300
 _SHORTEST_SUGGESTED = 5
 _OTHER_NAME = 10
 """Divisor of the inhabitants of a place whose usual name is another one: Jerusalem was once called Salem."""
-_SMALL = 1
-"""Thousands of inhabitants of a place that only IANA names."""
+_NO_CITIES = (
+    "Etc/",
+    "US/",
+    "Canada/",
+    "Brazil/",
+    "Mexico/",
+    "Chile/",
+    "Australia/North",
+    "Australia/South",
+    "Australia/W",
+)
+"""Beginnings of the names of zones that do not end with a city."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """A line of places.tsv: a city, a state of the USA, or the part of a country that is in one zone."""
+    """A line of places.tsv: a city, or the part of a state or a country that is in one zone."""
 
     zone: str
     country: str
-    """ISO 3166 code; of a city or a state in the USA with that of the state, such as US-TX."""
+    """ISO 3166 code. In Australia, Brazil, Canada and the USA it has that of the state, such as US-TX."""
     population: int
     """Thousands of inhabitants."""
     position: tuple[float, float] | None
@@ -35,22 +45,23 @@ class Place:
 def find_places(name: str) -> list[Place]:
     """Return the places with this name in any of our languages, the largest first. A region may follow its name.
 
-    "Portland, OR", "Birmingham UK" and "Europe/Munich" are read. Of an unknown city in a known region, the region is
-    returned; an unknown region after a comma does not count.
+    "Portland, OR", "Birmingham UK", "London, Ontario, Canada" and "Europe/Munich" are read, and "US" in capitals.
+    Of an unknown city in a known region, the region is returned. An unknown region after a comma gives nothing.
     """
-    whole = plain(name.rpartition("/")[2])
+    spelt = name.rpartition("/")[2]
+    whole = plain(spelt)
     if found := _named(whole.replace(",", "").strip("_")):
         return found
-    city, comma, region = (part.strip("_") for part in whole.partition(","))
-    splits = [(city, region)] if comma else _splits(whole)
-    for city, region in splits:
-        regions = [place for place in _table() if place.position is None and _is_region(place, region)]
+    city, *parts = (part.strip("_") for part in whole.split(","))
+    for city, region in [(city, part) for part in parts] or _splits(whole):
+        regions = _regions(region)
         countries = {place.country for place in regions}
-        found = _named(city)
-        inside = [place for place in found if not countries.isdisjoint((place.country, place.country[:2]))]
-        if inside or comma:
-            return inside or regions or found
-    return []
+        inside = [
+            place for place in _named(city) if not countries.isdisjoint((place.country, place.country[:2]))
+        ]
+        if inside or (parts and regions):
+            return inside or regions
+    return _regions(whole) if spelt.isupper() else []
 
 
 def similar_places(name: str) -> list[Place]:
@@ -120,25 +131,25 @@ def _is_one_slip(one: str, other: str) -> bool:
     return one[1:] == other or one == other[1:] or one[1:] == other[1:] or swapped == other
 
 
-def _is_region(place: Place, name: str) -> bool:
-    code = name.upper()
-    return bool(name) and (f"|{name}|" in place.names or place.country in (code, f"US-{code}"))
+def _regions(name: str) -> list[Place]:
+    """Return the countries and states with this name or code."""
+    code, spelt = name.upper(), f"|{name}|"
+    places = (place for place in _table() if place.position is None) if name else ()
+    return [place for place in places if spelt in place.names or code in (place.country, place.country[3:])]
 
 
 def _named(name: str) -> list[Place]:
+    """Return the places with this name. Other names of cities count less, and not beside a country or a state."""
     if not name:
         return []
     spelt = f"|{name}|"
-    found = [
-        place
-        if place.names.startswith(spelt)
-        else replace(place, population=max(_SMALL, place.population // _OTHER_NAME))
-        for place in _table()
-        if spelt in place.names
-    ]
-    zone = _iana_cities().get(name)
-    if zone and all(place.zone != zone for place in found):
-        found.append(Place(zone=zone, country="", population=_SMALL, position=(90.0, 0.0), names=spelt))
+    named = [place for place in _table() if spelt in place.names]
+    found = [place for place in named if place.position is None or place.names.startswith(spelt)]
+    if all(place.position for place in found):
+        others = (place for place in named if place not in found)
+        found += [replace(place, population=place.population // _OTHER_NAME) for place in others]
+    if not found and (zone := _iana_cities().get(name)):
+        found.append(Place(zone=zone, country="", population=0, position=(90.0, 0.0), names=spelt))
     return sorted(found, key=lambda place: -place.population)
 
 
@@ -146,7 +157,11 @@ def _named(name: str) -> list[Place]:
 def _iana_cities() -> dict[str, str]:
     """Return the zones by the plain names of their cities: the last words of their names."""
     zones = sorted(iana_names().values(), key=lambda name: (len(name), name), reverse=True)
-    return {plain(zone.rpartition("/")[2]): zone for zone in zones if "/" in zone and zone[:4] != "Etc/"}
+    return {
+        plain(zone.rpartition("/")[2]): zone
+        for zone in zones
+        if "/" in zone and not zone.startswith(_NO_CITIES)
+    }
 
 
 @cache

@@ -26,10 +26,34 @@ _OFFSET = re.compile(
     r"\s*(?:h|hours?|utc|gmt)?\)?\s*(?P<place>[^\W\d].*)?",
     re.DOTALL,
 )
+_SIGN_WORDS = (
+    (re.compile(r"\b(?:plus|плюс|más|mais)\b|بعلاوه|به علاوه|مثبت"), "+"),
+    (re.compile(r"\b(?:minus|минус|menos)\b|منهای|منفی"), "-"),
+)
 _CLOCK = re.compile(
-    r"(?<![\d:.])(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d{2})(?::\d{2})?)?\s*(?P<half>[ap]\.?\s?m\b\.?)?(?![\d:])"
+    r"(?<![\d:.+-])(?P<before>ساعت\s*)?(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d{2})(?::\d{2})?)?"
+    r"\s*(?:(?P<half>[ap]\.?\s?m\b\.?)"
+    r"|(?P<after>(?:uhr|o['’]?\s?clock|hrs|horas?|h|ч|час(?:а|ов)?)\b))?(?![\d:])"  # noqa: RUF001
 )
 _TIME_WORDS = re.compile(r"_(?:standard_|daylight_|summer_)?time$|^(?:city_of|time_?zone:?)_")
+
+_WORDS_BEFORE = re.compile(
+    r"(?:(?:i|im|i_am|we|live|based|located|now|currently|time|in|from|at|the"
+    r"|ich|wohne|lebe|bin|komme|aus|der|die|den|dem"
+    r"|yo|vivo|estoy|soy|en|de|el|la|los|las|eu|moro|estou|sou|em|no|na|nos|nas|do|da|os|as"
+    r"|я|живу|нахожусь|сеичас|время|в|во|на|из|от|по|من|در|به|وقت)_)+"
+)
+"""Words of a sentence before the place. They are left out only if the whole is no place: see Los Angeles."""
+_WORDS_AFTER = re.compile(r"_(?:now|here|currently|сеичас|هستم|زندگی_می_?کنم)$")
+_CASE_ENDINGS = {
+    "е": ("", "а", "я", "ь", "и", "о"),  # noqa: RUF001
+    "и": ("ь", "я", "а"),  # noqa: RUF001
+    "у": ("", "а"),  # noqa: RUF001
+    "ы": ("а", ""),  # noqa: RUF001
+    "а": ("",),  # noqa: RUF001
+    "я": ("ь", "и"),
+}
+"""Endings of Russian names after "in" and "from", each with those of the name itself. "й" is plain "и"."""
 
 _USUAL = {
     "est": "America/New_York",
@@ -46,7 +70,19 @@ _ABBREVIATIONS = {
     "sgt": "Asia/Singapore",
     "gst": "Asia/Dubai",
     "trt": "Europe/Istanbul",
-    "gmt/bst": "Europe/London",
+    "greenwich_mean": "UTC",
+    "coordinated_universal": "UTC",
+    "british": "Europe/London",
+    "central_european": "Europe/Berlin",
+    "mitteleuropaische_zeit": "Europe/Berlin",
+    "mitteleuropaische_sommerzeit": "Europe/Berlin",
+    "eastern_european": "Europe/Kyiv",
+    "western_european": "Europe/Lisbon",
+    "hora_central_europea": "Europe/Berlin",
+    "hora_da_europa_central": "Europe/Berlin",
+    "центральноевропеиское_время": "Europe/Berlin",
+    "московское_время": "Europe/Moscow",
+    "московскому_времени": "Europe/Moscow",
     "et": "America/New_York",
     "ct": "America/Chicago",
     "mt": "America/Denver",
@@ -118,7 +154,10 @@ def read_zone(text: str, now: float) -> ZoneReading:
         or _read_place(said, name, at)
         or _read_clock(said.casefold(), at)
         or _read_before_bracket(said, now)
-        or ZoneReading(others=_distinct(zones_of(similar_places(said)), at))
+        or _read_before_comma(said, at)
+        or _offer_similar(said, at)
+        or _read_sentence(name, now)
+        or NOTHING
     )
 
 
@@ -135,6 +174,8 @@ def _read_offset(said: str, at: datetime) -> ZoneReading | None:
 
     The signs are those that people use. In names of Etc they are turned round: see odoo/odoo#242505.
     """
+    for words, sign in _SIGN_WORDS:
+        said = words.sub(sign, said)
     if said in ("utc", "gmt", "z", "zulu", "utc/gmt"):
         return ZoneReading(zone="UTC", others=_zones_with(0, at))
     match = _OFFSET.fullmatch(said)
@@ -156,28 +197,34 @@ def _read_abbreviation(name: str, at: datetime) -> ZoneReading | None:
     """Read "EST" and the like. If it stands for several offsets, as IST and CST do, the person has to choose."""
     if zone := _ABBREVIATIONS.get(name):
         return ZoneReading(zone=zone)
-    used = _abbreviations(at.year).get(name, ())
-    zones = _distinct([*([_USUAL[name]] if name in _USUAL else []), *(zone for zone, _ in used)], at)
+    first, *others = (_abbreviations(at.year).get(part, {}) for part in name.split("/"))
+    used = [(zone, offset) for zone, offset in first.items() if all(zone in other for other in others)]
+    usual = _USUAL.get(name.partition("/")[0], "")
+    zones = _distinct([*([usual] if usual in dict(used) else []), *(zone for zone, _ in used)], at)
     if not zones:
         return None
-    if name not in _USUAL and len({offset for zone, offset in used if zone in zones}) > 1:
+    if not usual and len({offset for zone, offset in used if zone in zones}) > 1:
         return ZoneReading(others=zones)
     return ZoneReading(zone=zones[0], others=zones[1:])
 
 
 def _read_place(said: str, name: str, at: datetime) -> ZoneReading | None:
-    """Read a city, a state or a country. A country with several zones, and one of two like cities, is a choice."""
+    """Read a city, a state or a country.
+
+    A country with several zones is a choice. So is a city with a rival of its name: a like city, a state or a country.
+    """
     found = find_places(said) or find_places(name)
     if not found:
         return ZoneReading(zone=iana_names()[name]) if name in iana_names() else None
     largest = found[0].population
-    is_city = found[0].position is not None
-    likely = [each for each in found if not is_city or each.population * _OFFERED_SHARE >= largest]
-    zones = _distinct(zones_of(likely), at, at_most=_OFFERED if is_city else _OFFERED_OF_COUNTRY)
+    likely = [each for each in found if each.position is None or each.population * _OFFERED_SHARE >= largest]
+    wide = [each for each in likely if each.position is None]
+    zones = _distinct(zones_of(likely), at, at_most=_OFFERED_OF_COUNTRY if wide else _OFFERED)
     if len(zones) == 1:
         return ZoneReading(zone=zones[0])
-    rivals = [each.zone for each in likely if each.population * _RIVAL >= largest]
-    if not is_city or len(_distinct(rivals, at)) > 1:
+    least = 0 if any("-" in each.country for each in wide) else largest
+    rivals = [*wide, *(each for each in likely if each.population * _RIVAL >= least)]
+    if len(_distinct((each.zone for each in rivals), at)) > 1:
         return ZoneReading(others=zones)
     return ZoneReading(zone=found[0].zone, others=tuple(each for each in zones if each != found[0].zone))
 
@@ -186,7 +233,7 @@ def _read_clock(said: str, at: datetime) -> ZoneReading | None:
     """Read a time of day within a sentence, and return the zones where it is that time now."""
     for match in _CLOCK.finditer(said):
         hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
-        if hour > 23 or minute > 59 or not (match["minute"] or half):
+        if hour > 23 or minute > 59 or not (match["minute"] or half or match["before"] or match["after"]):
             continue
         halves = [half[0]] if half else (["", "p"] if 0 < hour < 12 else [""])
         zones = [zone for each in halves for zone in _zones_at(_minutes(hour, minute, each), at)]
@@ -197,6 +244,33 @@ def _read_clock(said: str, at: datetime) -> ZoneReading | None:
 def _read_before_bracket(said: str, now: float) -> ZoneReading | None:
     before, bracket, _ = said.partition("(")
     found = read_zone(before, now) if before and bracket else NOTHING
+    return None if found == NOTHING else found
+
+
+def _read_before_comma(said: str, at: datetime) -> ZoneReading | None:
+    """Offer the zones of a city in an unknown region: another place may have its name."""
+    city, comma, _ = said.partition(",")
+    found = _read_place(city, plain(city), at) if comma else None
+    return found and ZoneReading(others=tuple(filter(None, (found.zone, *found.others))))
+
+
+def _offer_similar(said: str, at: datetime) -> ZoneReading | None:
+    zones = _distinct(zones_of(similar_places(said)), at)
+    return ZoneReading(others=zones) if zones else None
+
+
+def _read_sentence(name: str, now: float) -> ZoneReading | None:
+    """Read the place in "I live in Berlin", also in a case of Russian: "в Москве"."""
+    words = _WORDS_BEFORE.match(name)
+    if words is None:
+        return None
+    place = _WORDS_AFTER.sub("", name[words.end() :])
+    usual = re.sub("[её]м_|ом_", "ии_", place.replace("ои_", "ая_"))
+    at = datetime.fromtimestamp(now, UTC)
+    for spelt in (place, *(usual[:-1] + ending for ending in _CASE_ENDINGS.get(place[-1:], ()))):
+        if found := _read_place(spelt, spelt, at):
+            return found
+    found = read_zone(place, now)
     return None if found == NOTHING else found
 
 
@@ -243,12 +317,12 @@ def _offset(zone: str, at: datetime) -> int:
 
 
 @cache
-def _abbreviations(year: int) -> dict[str, list[tuple[str, int]]]:
+def _abbreviations(year: int) -> dict[str, dict[str, int]]:
     """Return the zones that use an abbreviation in this year, with their offsets then, the largest zone first."""
-    found: dict[str, list[tuple[str, int]]] = {}
+    found: dict[str, dict[str, int]] = {}
     for zone in zones_by_population():
         for abbreviation, offset in set(_names_in(zone, year)):
-            found.setdefault(abbreviation, []).append((zone, offset))
+            found.setdefault(abbreviation, {})[zone] = offset
     return found
 
 

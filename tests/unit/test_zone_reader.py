@@ -40,6 +40,11 @@ NOW = datetime(2026, 11, 26, 11, 56, tzinfo=UTC).timestamp()
         ("(UTC+03:00) Riga", "Europe/Riga"),  # as Windows writes it: gravity-ui/uikit#2649
         ("(UTC+03:00)", "UTC+03:00"),
         ("Moscow (UTC+3)", "Europe/Moscow"),
+        ("UTC plus 3", "UTC+03:00"),
+        ("GMT minus 5:30", "UTC-05:30"),
+        ("UTC плюс 3", "UTC+03:00"),
+        ("GMT más 2", "UTC+02:00"),
+        ("UTC menos 3", "UTC-03:00"),
     ],
 )
 def test_an_offset_has_the_sign_that_people_use(text: str, zone: str) -> None:
@@ -109,9 +114,100 @@ def test_an_offset_has_the_sign_that_people_use(text: str, zone: str) -> None:
         ("BST", "Europe/London"),
         ("JST", "Asia/Tokyo"),
         ("AEST", "Australia/Sydney"),
+        ("Europe/uk", "Europe/London"),  # eddiejaoude/stargate#39
+        ("HK", "Asia/Hong_Kong"),
+        ("Großbritannien", "Europe/London"),
+        ("انگلستان", "Europe/London"),
+        ("Weißrussland", "Europe/Minsk"),
+        ("ЮАР", "Africa/Johannesburg"),
+        ("Bosnia and Herzegovina", "Europe/Sarajevo"),
+        ("Trinidad & Tobago", "America/Port_of_Spain"),
+        ("Saint Lucia", "America/St_Lucia"),
+        ("Соломоновы острова", "Pacific/Guadalcanal"),
+        ("Canary Islands", "Atlantic/Canary"),
+        ("Камчатка", "Asia/Kamchatka"),
+        ("Сахалин", "Asia/Sakhalin"),
+        ("Central European Time", "Europe/Berlin"),
+        ("Greenwich Mean Time", "UTC"),
+        ("British Summer Time", "Europe/London"),
+        ("Московское время", "Europe/Moscow"),
+        ("CET/CEST", "Europe/Berlin"),  # sopel-irc/sopel#1592: the name changes with the season
+        ("PST/PDT", "America/Los_Angeles"),
+        ("GMT/BST", "Europe/London"),
     ],
 )
 def test_a_name_in_any_of_our_languages_gives_its_zone(text: str, zone: str) -> None:
+    assert read_zone(text, NOW).zone == zone
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("Samoa", "Pacific/Apia"),
+        ("Grenada", "America/Grenada"),
+        ("Гренада", "America/Grenada"),
+        ("Santa Lucía", "America/St_Lucia"),
+        ("Santa Lúcia", "America/St_Lucia"),
+        ("Armenia", "Asia/Yerevan"),
+        ("Jamaica", "America/Jamaica"),
+        ("Broken Hill", "Australia/Broken_Hill"),
+        ("St. Petersburg", "Europe/Moscow"),
+        ("Petersburg", "Europe/Moscow"),
+    ],
+)
+def test_a_country_and_a_city_of_iana_come_before_old_names_of_other_cities(text: str, zone: str) -> None:
+    assert read_zone(text, NOW).zone == zone
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("London, ON", "America/Toronto"),
+        ("London, Ontario, Canada", "America/Toronto"),
+        ("Toronto, ON, CA", "America/Toronto"),
+        ("Paris, Ontario", "America/Toronto"),  # mattermost-community/mattermost-plugin-walltime#37
+        ("Paris, Yukon", "America/Whitehorse"),
+        ("Paris, Île-de-France, France", "Europe/Paris"),
+        ("Sydney, Nova Scotia", "America/Glace_Bay"),
+        ("Victoria, BC", "America/Vancouver"),
+        ("Victoria, Australia", "Australia/Melbourne"),
+        ("Perth, WA", "Australia/Perth"),
+        ("Vancouver, WA", "America/Los_Angeles"),
+        ("British Columbia", "America/Vancouver"),
+        ("Alberta", "America/Edmonton"),
+        ("Nunavut", "America/Iqaluit"),
+        ("New South Wales", "Australia/Sydney"),
+        ("Minas Gerais", "America/Sao_Paulo"),
+        ("Acre", "America/Rio_Branco"),
+        ("Vermont", "America/New_York"),
+    ],
+)
+def test_a_state_is_read_alone_and_after_a_city(text: str, zone: str) -> None:
+    assert read_zone(text, NOW).zone == zone
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("I live in Berlin", "Europe/Berlin"),
+        ("I'm in New York", "America/New_York"),
+        ("The Netherlands", "Europe/Amsterdam"),
+        ("Ich lebe in der Schweiz", "Europe/Zurich"),
+        ("vivo en Madrid", "Europe/Madrid"),
+        ("moro no Rio de Janeiro", "America/Sao_Paulo"),
+        ("من در تهران هستم", "Asia/Tehran"),
+        ("в Москве", "Europe/Moscow"),
+        ("Я живу в Санкт-Петербурге", "Europe/Moscow"),
+        ("я в Казани", "Europe/Moscow"),
+        ("живу в Германии", "Europe/Berlin"),
+        ("в Нижнем Новгороде", "Europe/Moscow"),
+        ("в Южной Корее", "Asia/Seoul"),  # noqa: RUF001
+        ("из Ярославля", "Europe/Moscow"),
+        ("Los Angeles", "America/Los_Angeles"),
+        ("El Salvador", "America/El_Salvador"),
+    ],
+)
+def test_a_place_is_read_in_a_sentence(text: str, zone: str) -> None:
     assert read_zone(text, NOW).zone == zone
 
 
@@ -123,8 +219,19 @@ def test_a_name_in_any_of_our_languages_gives_its_zone(text: str, zone: str) -> 
         ("Spain", ("Europe/Madrid", "Atlantic/Canary")),
         ("Brasil", ("America/Sao_Paulo", "America/Manaus", "America/Rio_Branco", "America/Noronha")),
         ("Georgia", ("Asia/Tbilisi", "America/New_York")),
+        ("Granada", ("Europe/Madrid", "America/Grenada")),
+        ("Guadalupe", ("America/Monterrey", "America/Guadeloupe")),
+        ("Santa Catarina", ("America/Sao_Paulo", "America/Monterrey")),
+        ("Victoria", ("Australia/Melbourne", "America/Vancouver")),
+        ("Ontario", ("America/Toronto", "America/Los_Angeles")),
+        ("Congo", ("Africa/Kinshasa", "Africa/Lubumbashi")),
+        ("IN", ("Asia/Kolkata", "America/Indiana/Indianapolis", "America/Chicago")),
+        ("London, Narnia", ("Europe/London",)),
+        ("CST/CDT", ("America/Chicago", "America/Havana")),
         ("Paris, Texas", ("America/Chicago", "America/Denver")),
         ("Berln", ("Europe/Berlin",)),
+        ("Los Angles", ("America/Los_Angeles",)),
+        ("в Ростове-на-Дону", ("Europe/Moscow",)),
         ("it is 14:56 here", ("Europe/Istanbul",)),
         ("у меня 14:57", ("Europe/Istanbul",)),  # noqa: RUF001
         ("ساعت ۱۵:۲۶", ("Asia/Tehran",)),  # noqa: RUF001
@@ -132,6 +239,11 @@ def test_a_name_in_any_of_our_languages_gives_its_zone(text: str, zone: str) -> 
         ("5:26 p.m.", ("Asia/Kolkata",)),
         ("5:26", ("Asia/Kolkata",)),
         ("17h26", ("Asia/Kolkata",)),
+        ("17 Uhr", ("Asia/Karachi",)),
+        ("сейчас 14 часов", ("Africa/Johannesburg", "Africa/Cairo", "Europe/Kyiv", "Asia/Jerusalem")),
+        ("son las 12 horas", ("Europe/London", "Africa/Abidjan")),
+        ("ساعت ۱۵", ("Europe/Istanbul",)),  # noqa: RUF001
+        ("5 o'clock", ("America/Phoenix", "America/Denver", "Asia/Karachi")),
     ],
 )
 def test_what_may_mean_several_zones_is_a_choice(text: str, zones: tuple[str, ...]) -> None:
@@ -143,6 +255,8 @@ def test_a_large_country_offers_each_of_its_clocks_once() -> None:
     russia, states = read_zone("Россия", NOW).others, read_zone("USA", NOW).others
     assert len(russia) == 11
     assert {"Europe/Moscow", "Asia/Yekaterinburg", "Asia/Kamchatka"} < set(russia)
+    assert read_zone("US", NOW).others == read_zone("آمریکا", NOW).others == states
+    assert {"America/Toronto", "America/Los_Angeles"} < set(read_zone("CA", NOW).others)
     assert states[:3] == ("America/New_York", "America/Chicago", "America/Los_Angeles")
 
 
@@ -165,6 +279,11 @@ def test_an_offset_offers_the_places_that_have_it_now() -> None:
         "Atlantis",
         "Zermatt",
         "home",
+        "the",
+        "no",  # Norway only in capitals
+        "at 5",
+        "in_",
+        "East",
         "UTC+25",
         "+99",
         "UTC+3:17",
