@@ -154,9 +154,9 @@ def _userinfo_and_hosts(netlocs: list[str]) -> tuple[str, list[str]]:
 def _parameters(text: str, base: str, kind: str = "") -> list[tuple[str, str]]:
     """Return the parameters by the driver's names. Raises ValueError for one that it does not take."""
     known = _PARAMETERS | _TLS
-    known |= _OURS if kind == "sentinel" else set()
-    known |= _NOT_OF_CLUSTERS if kind != "cluster" else set()
-    known |= _NOT_OF_SOCKETS if base != "unix" else set()
+    known |= _OURS if kind == "sentinel" else frozenset[str]()
+    known |= _NOT_OF_CLUSTERS if kind != "cluster" else frozenset[str]()
+    known |= _NOT_OF_SOCKETS if base != "unix" else frozenset[str]()
     found: list[tuple[str, str]] = []
     for written, value in parse_qsl(text.replace("+", "%2B"), keep_blank_values=True):
         name = written.lower()
