@@ -22,7 +22,7 @@ _AROUND = (*_INVISIBLE, "Pi", "Pf")
 """Unicode categories. The last two are quotation marks of editors and web pages, except the low ones."""
 _LOW_QUOTES = "\u201e\u201a"
 _BEFORE_KEY = re.compile(
-    r"^(?:(?:export\s+)?\w*(?:key|token)\s*=|(?:x-)?api-key\s*:|authorization\s*[:=])?\s*[\"']?(?:bearer[:\s]\s*)?(?=.)",
+    r"^(?:(?:export\s+)?\w*(?:key|token)\s*[=:]|(?:x-)?api-key\s*:|authorization\s*[:=])?\s*[\"']?(?:bearer[:\s]\s*)?(?=.)",
     re.IGNORECASE,
 )
 _LARGEST_SECRET = 16_384
@@ -99,7 +99,7 @@ def _mend_secret(text: str) -> str:
 
 def _mend_key(text: str) -> str:
     """Return a key without what a request or a settings file has before it."""
-    return _mend_secret(trim(_BEFORE_KEY.sub("", text)))
+    return _mend_secret(trim(_BEFORE_KEY.sub("", text)).strip(_QUOTES))
 
 
 def _mend_model(text: str) -> str:

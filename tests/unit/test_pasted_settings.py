@@ -113,8 +113,7 @@ def test_what_is_before_a_key_is_cut(pasted: str, folder: Path, monkeypatch: pyt
     monkeypatch.setenv("OPENAI_API_KEY_FILE", "key")
     monkeypatch.setenv("QDRANT_API_KEY_FILE", "key")
     settings = load_settings()
-    assert shown(settings.openai_api_key) == KEY
-    assert pasted.startswith(("OPENAI", "openai", "export")) or shown(settings.qdrant_api_key) == KEY
+    assert (shown(settings.openai_api_key), shown(settings.qdrant_api_key)) == (KEY, KEY)
 
 
 @pytest.mark.parametrize("key", ["a2V5key=", "bearer-1", "token1=b", "keys-1"])
@@ -146,7 +145,7 @@ def test_an_invisible_character_inside_the_name_of_a_model_is_named(name: str) -
 def test_any_setting_may_be_pasted_with_its_name() -> None:
     settings = load_settings(openai_model="OPENAI_MODEL=qwen3:8b", redis_url="export REDIS_URL='redis://h'")
 
-    assert (settings.openai_model, settings.redis_url) == ("qwen3:8b", "redis://h")
+    assert (settings.openai_model, shown(settings.redis_url)) == ("qwen3:8b", "redis://h")
 
 
 @pytest.mark.parametrize(
