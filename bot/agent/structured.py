@@ -348,27 +348,25 @@ def _listed(value: object, schema: Mapping[str, Any]) -> list[object]:
     if isinstance(value, dict) and schema["type"] == "object":
         fields = _named(cast("dict[str, object]", value))
         if not any(name in fields for name in schema["properties"]):
-            return _unwrapped(value, schema) if fields else []
+            return _unwrapped(fields, schema) if fields else []
     return [value] if value != "" else []
 
 
 def _unwrapped(value: object, schema: Mapping[str, Any], depth: int = 0) -> list[object]:
     """Return the items in a list or an object around them; else the value."""
-    if schema["type"] != "object" or depth > _WRAPPERS or not _parts(value):
+    parts = _parts(value)
+    is_item = any(name in schema.get("properties", ()) for name in _named(parts))
+    if schema["type"] != "object" or depth > _WRAPPERS or not parts or is_item:
         return [value]
-    if isinstance(value, dict) and any(
-        name in _named(cast("dict[str, object]", value)) for name in schema["properties"]
-    ):
-        return [value]
-    inner = [
-        item for each in _parts(value).values() for item in _unwrapped(_decoded(each), schema, depth + 1)
-    ]
+    inner = [item for each in parts.values() for item in _unwrapped(_decoded(each), schema, depth + 1)]
     return inner if isinstance(value, list) or any(isinstance(each, dict) for each in inner) else [value]
 
 
 def _flat(value: object) -> list[object]:
     """Return the values in a list and in the lists within it."""
-    return [each for one in _parts(value).values() for each in (_parts(one).values() or [one])] or [value]
+    if isinstance(value, list):
+        return [each for inner in cast("list[object]", value) for each in _flat(inner)]
+    return [] if value == "" else [value]
 
 
 def _numbers(value: object) -> list[object]:
