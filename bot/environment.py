@@ -22,8 +22,9 @@ _AROUND = (*_INVISIBLE, "Pi", "Pf")
 """Unicode categories. The last two are quotation marks of editors and web pages, except the low ones."""
 _LOW_QUOTES = "\u201e\u201a"
 _BEFORE_KEY = re.compile(
-    r"^(?:(?:export\s+)?\w*(?:key|token)\s*[=:]|(?:x-)?api-key\s*:|authorization\s*[:=])?\s*[\"']?(?:bearer[:\s]\s*)?(?=.)",
-    re.IGNORECASE,
+    r"""^(?:(?:export\s+)?\w*(?:key|token)\s*[=:]|(?:x-)?api-key\s*:|authorization\s*[:=])?
+    \s*["']?(?:bearer[:\s]\s*)?(?=.)""",
+    re.IGNORECASE | re.VERBOSE,
 )
 _LARGEST_SECRET = 16_384
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")

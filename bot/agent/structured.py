@@ -25,9 +25,10 @@ _WRAPPERS = 3
 """Objects that may be around an answer."""
 _NOTHING = re.compile(
     r"""\{\}|\[\]|null|none
-    |(?:there(?:'s|\s+is|\s+are|\s+were)\s+)?(?:no|nothing)
-    (?:\s+(?:new|other|further|relevant|important|lasting|personal|facts?|information|items?|to|note|report|extract
-    |add|remember|found|was|were|worth|noting|in|from|about|the|these|this|those|messages?|lines?|chat|conversation))*""",
+    |(?:there(?:'s|\s+is|\s+are|\s+were)\s+)?(?:no(?=\s)|nothing)
+    (?:\s+(?:new|other|further|relevant|important|lasting|personal|facts?|information|items?
+    |to|note|report|extract|add|remember|found|was|were|worth|noting
+    |in|from|about|the|these|this|those|messages?|lines?|chat|conversation))*""",
     re.VERBOSE,
 )
 """Answers of weak models that have nothing for a list."""
@@ -37,7 +38,7 @@ _OTHER_NAMES: Mapping[str, Sequence[str]] = {
     "messages": ("message", "lines", "line"),
 }
 """Names that models give to fields, if the right ones are missing."""
-_NUMBERS = re.compile(r"(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?")
+_NUMBERS = re.compile(r"(?<!\w)(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?")
 """Numbers in a text, and ranges of them."""
 _LONGEST_RANGE = 100
 _QUOTED_TOKENS = 200
