@@ -26,15 +26,30 @@ _OPERATION = re.compile(
     r"|audio/\w+|images/\w+)$"
 )
 _BASE_PATHS = {
+    "api.cohere.ai": "/compatibility/v1",
+    "api.cohere.com": "/compatibility/v1",
+    "api.deepinfra.com": "/v1/openai",
     "api.fireworks.ai": "/inference/v1",
     "api.groq.com": "/openai/v1",
     "api.perplexity.ai": "",
+    "api.z.ai": "/api/paas/v4",
+    "ark.ap-southeast.bytepluses.com": "/api/v3",
+    "ark.cn-beijing.volces.com": "/api/v3",
+    "dashscope-intl.aliyuncs.com": "/compatible-mode/v1",
+    "dashscope-us.aliyuncs.com": "/compatible-mode/v1",
+    "dashscope.aliyuncs.com": "/compatible-mode/v1",
     "generativelanguage.googleapis.com": "/v1beta/openai",
+    "maas.aliyuncs.com": "/compatible-mode/v1",
     "models.github.ai": "/inference",
     "models.inference.ai.azure.com": "",
+    "open.bigmodel.cn": "/api/paas/v4",
     "openrouter.ai": "/api/v1",
+    "qianfan.baidubce.com": "/v2",
 }
-"""Paths of well-known endpoints other than /v1, which an address without a path gets."""
+"""Paths of well-known endpoints other than /v1, which an address without a path, or with a half of it, gets.
+
+A host stands for its subdomains too: Alibaba's workspaces have their own.
+"""
 _AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 _AZURE_VERSIONS = ("api-version=v1", "api-version=latest", "api-version=preview")
 _OLLAMA_PORT = 11434
@@ -57,7 +72,9 @@ def _mend_openai(url: str) -> str:
         return parts._replace(path="/openai/v1", query=version).geturl()
     is_ollama = parts.port == _OLLAMA_PORT and parts.path.startswith("/api")  # its own API
     path = "" if is_ollama else _OPERATION.sub("", parts.path).rstrip("/")
-    return parts._replace(path=path or _BASE_PATHS.get(host, "/v1")).geturl()
+    base = next((each for name, each in _BASE_PATHS.items() if f".{host}".endswith(f".{name}")), "/v1")
+    is_half = path in ("", "/v1") or f"{base}/".startswith(f"{path}/") or base.endswith(path)
+    return parts._replace(path=base if base and is_half else path).geturl()
 
 
 def _mend_webhook(url: str) -> str:
@@ -114,7 +131,7 @@ def _split(url: str) -> SplitResult:
     if " " in url:
         raise ValueError("has a blank inside")
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(url.rstrip(".,;)>"))  # the end of a sentence that was copied too
     except ValueError:
         raise ValueError("has a host that is no address") from None
     split_host(parts.netloc.rpartition("@")[2])

@@ -21,6 +21,11 @@ _INVISIBLE = ("Cc", "Cf", "Zl", "Zp", "Zs")
 _AROUND = (*_INVISIBLE, "Pi", "Pf")
 """Unicode categories. The last two are quotation marks of editors and web pages, except the low ones."""
 _LOW_QUOTES = "\u201e\u201a"
+_BEFORE_KEY = re.compile(
+    r"""^(?:(?:export\s+)?\w*(?:key|token)\s*[=:]|(?:x-)?api-key\s*:|authorization\s*[:=])?
+    \s*["']?(?:bearer[:\s]\s*)?(?=.)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _LARGEST_SECRET = 16_384
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
@@ -67,6 +72,12 @@ def trim(text: str) -> str:
     return text
 
 
+def trim_value(name: str, text: str) -> str:
+    """Return the trimmed value of a setting, also of one that is pasted with its name: `export NAME=value`."""
+    line = re.fullmatch(rf"(?:export\s+)?{name}\s*[=:]\s*(.+)", trim(text), re.IGNORECASE | re.DOTALL)
+    return trim(line[1] if line else text)
+
+
 def check_visible(text: str) -> None:
     """Raise ValueError for an invisible character, except a blank. The error names nothing else of the text."""
     for number, each in enumerate(text, 1):
@@ -80,13 +91,21 @@ def check_visible(text: str) -> None:
 def _mend_secret(text: str) -> str:
     """Return a secret that an HTTP header can carry. Raises ValueError for any other."""
     check_visible(text)
+    if " " in text:
+        raise ValueError("has a blank inside: write the secret alone")
     if not text.isascii():
         raise ValueError("has a character inside that no HTTP header can carry. Copy it again")
     return text
 
 
 def _mend_key(text: str) -> str:
-    return _mend_secret(text.removeprefix("Bearer "))
+    """Return a key without what a request or a settings file has before it."""
+    return _mend_secret(trim(_BEFORE_KEY.sub("", text)).strip(_QUOTES))
+
+
+def _mend_model(text: str) -> str:
+    check_visible(text)
+    return text
 
 
 def _mend_token(text: str) -> str:
@@ -104,10 +123,18 @@ def _mend_webhook_secret(text: str) -> str:
 SECRET_FORMS: Mapping[str, Callable[[str], str]] = {
     "telegram_bot_token": _mend_token,
     "webhook_secret": _mend_webhook_secret,
-    "qdrant_api_key": _mend_secret,
+    "qdrant_api_key": _mend_key,
     "openai_api_key": _mend_key,
 }
 """Functions that mend a secret. They raise ValueError, which quotes nothing of it."""
+MODEL_FORMS: Mapping[str, Callable[[str], str]] = dict.fromkeys(
+    [
+        *("openai_model", "openai_summary_model", "openai_embedding_model"),
+        *("openai_transcription_model", "openai_speech_model"),
+    ],
+    _mend_model,
+)
+"""Functions that check the name of a model, which is sent as it is. They raise ValueError."""
 SECRETS = (*SECRET_FORMS, "redis_url")
 """Settings that NAME_FILE may hold, such as OPENAI_API_KEY_FILE: the path of a file, as containers mount secrets."""
 

@@ -20,12 +20,14 @@ from bot.addresses import passwords_in, reachable
 from bot.environment import (
     ENCODING,
     ENV_FILE,
+    MODEL_FORMS,
     SECRET_FORMS,
     SECRETS,
+    check_visible,
     find_misspelt,
     proxy_problems,
     read_secret_files,
-    trim,
+    trim_value,
 )
 from bot.errors import SettingsInvalid
 from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_image_model, parse_models
@@ -38,7 +40,7 @@ SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simu
 
 Ids = Annotated[frozenset[int], NoDecode]
 Choices = Annotated[tuple[ModelChoice, ...], NoDecode]
-_FORMS = {**addresses.FORMS, **SECRET_FORMS}
+_FORMS = {**addresses.FORMS, **SECRET_FORMS, **MODEL_FORMS}
 _MAY_BE_EMPTY = (
     *("openai_embedding_model", "openai_summary_model"),
     *("openai_transcription_model", "openai_speech_model"),
@@ -272,7 +274,10 @@ class Settings(BaseSettings):
     @model_validator(mode="before")
     @classmethod
     def _trim(cls, values: dict[str, Any]) -> dict[str, Any]:
-        trimmed = {name: trim(value) if isinstance(value, str) else value for name, value in values.items()}
+        trimmed = {
+            name: trim_value(name, value) if isinstance(value, str) else value
+            for name, value in values.items()
+        }
         return {
             name: value for name, value in trimmed.items() if value != "" or name.lower() in _MAY_BE_EMPTY
         }
@@ -285,6 +290,8 @@ class Settings(BaseSettings):
     @field_validator("models", "openai_image_model", mode="before")
     @classmethod
     def _parse_models(cls, value: object, info: ValidationInfo) -> object:
+        for entry in value.split(",") if isinstance(value, str) else ():
+            check_visible(entry.strip())
         parse = parse_models if info.field_name == "models" else parse_image_model
         return parse(value) if isinstance(value, str) else value
 
@@ -447,6 +454,8 @@ def _problem(error: ErrorDetails) -> str:
     if not error["loc"]:  # of settings that do not fit together: it names them itself
         return what
     name = str(error["loc"][0])
-    is_private = name in SECRETS or (name in _FORMS and name != "http_host")  # an address may have a password
+    is_private = name in SECRETS or (
+        name in addresses.FORMS and name != "http_host"
+    )  # an address may have a password
     has_value = not is_private and isinstance(error["input"], str | int | float)
     return f"{name.upper()}: {what}" + (f" (it is {error['input']!r})" if has_value else "")

@@ -40,6 +40,8 @@ _BEFORE_TEXT = "{[,:("
 _GUESSED = re.compile(r":\s*(?:[,}\]]|-?(?:NaN|Infinity)\b|undefined\b|\.\.\.)")
 """Values that a repair would make up, and numbers that JSON does not have."""
 _COMMENT = re.compile(r"/\*.*?\*/|(?<=[\s,\[{])(?://|#)[^\n]*", re.DOTALL)
+_OPENS_TEXT = "\"'\u201c\u2018\u201e\u00ab:,[{/"
+_COLON = re.compile("[\"'\u201c\u201d\u2019\u00bb]?:")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _TRAILING_ZEROS = re.compile(r"(\d\.\d*?)0+(?!\d)")
 
@@ -140,14 +142,59 @@ def _repaired_argument(text: str, part: str, reads: "_Reads") -> object:
         if not isinstance(value := decode(f'"{part}"'), str):
             return value
     try:
-        if _GUESSED.search(part):
-            raise ValueError("a repair would make up a value")
-        value = _repair(part, reads)
-        if _letters(json.dumps(value)) not in (_letters(part), _letters(_COMMENT.sub(" ", part))):
-            raise ValueError("a repair would lose a part")
+        return _faithful_repair(part, reads)
     except (ValueError, RecursionError) as error:
         raise _not_json(text) from error
+
+
+def _faithful_repair(part: str, reads: "_Reads") -> object:
+    """Return the value of a part. Raises ValueError if a repair would lose or make up anything."""
+    if _GUESSED.search(part):
+        raise ValueError("a repair would make up a value")
+    value = _repair(part, reads)
+    if _letters(json.dumps(value)) not in (_letters(part), _letters(_COMMENT.sub(" ", part))):
+        raise ValueError("a repair would lose a part")
+    if not _is_written(value, _squeezed(_ESCAPE.sub(_unescape, part))):
+        raise ValueError("a repair would take something else for a text or a name")
     return value
+
+
+def _is_written(value: object, source: str) -> bool:
+    """Return True if the texts are behind marks that begin one, and the names are before colons, in this order."""
+    at = 0
+    for text, is_name in _texts(value):
+        at = -1 if is_name and '"' in text else source.find(text, at)
+        while at > 0 and not (
+            source[at - 1] in _OPENS_TEXT and (not is_name or _COLON.match(source, at + len(text)))
+        ):
+            at = source.find(text, at + 1)
+        if at < 0:
+            return False
+        at += len(text)
+    return True
+
+
+def _texts(value: object) -> Iterator[tuple[str, bool]]:
+    """Yield the texts without blanks, in their order; True with a name."""
+    if isinstance(value, str):
+        yield _squeezed(value), False
+    for name in cast("dict[str, object]", value) if isinstance(value, dict) else ():
+        yield _squeezed(name), True
+        yield from _texts(cast("dict[str, object]", value)[name])
+    for each in cast("list[object]", value) if isinstance(value, list) else ():
+        yield from _texts(each)
+
+
+def _squeezed(text: str) -> str:
+    """Return the text without blanks, backslashes and what may be a pair of escapes."""
+    return "".join(
+        each
+        for each in text
+        if each not in "\\\0\b"
+        and not each.isspace()
+        and not "\ud800" <= each <= "\udfff"
+        and each < "\U00010000"
+    )
 
 
 def _one_object(values: Iterable[object], text: str) -> dict[str, Any]:
@@ -317,7 +364,8 @@ def _read_json_block(text: str, at: int, *, is_marked: bool) -> _Block | None:
     try:
         value = _read_part(text[start:end])
     except (ValueError, RecursionError):
-        return None
+        name = _NAME.search(text, start, end) if is_marked else None
+        return ([(name[1], text[start:end])], end) if name else None
     listed = cast("list[object]", value) if isinstance(value, list) else [value]
     calls = [_call_of(each, is_marked=is_marked) for each in listed]
     return ([each for each in calls if each], end) if calls and all(calls) else None
@@ -334,7 +382,7 @@ def _read_part(part: str) -> object:
     try:
         return decode(part)
     except (ValueError, RecursionError):
-        return _repair(part, _Reads())
+        return _faithful_repair(part, _Reads())
 
 
 def _call_of(value: object, *, is_marked: bool) -> tuple[str, str] | None:

@@ -9,7 +9,8 @@ _TOKENS = re.compile(
         | gh[pousr]_[A-Za-z0-9]{20,} | github_pat_\w{20,}    # GitHub
         | glpat-[\w-]{16,}                                   # GitLab
         | A[KS]IA[A-Z0-9]{16}                                # AWS
-        | AIza[\w-]{30,}                                     # Google
+        | AIza[\w-]{30,} | AQ\.[\w-]{16,}                     # Google
+        | SG\.[\w-]{10,}\.[\w-]{10,}                         # SendGrid
         | xox[a-z]-[A-Za-z0-9-]{10,} | xapp-[A-Za-z0-9-]{10,}  # Slack
         | hf_[A-Za-z0-9]{20,} | gsk_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{30,} | pypi-[\w-]{30,}
         | \d{8,10}:[A-Za-z0-9_-]{35}                         # a Telegram bot
@@ -19,10 +20,18 @@ _TOKENS = re.compile(
     re.VERBOSE,
 )
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY")
+_ASSIGNED = re.compile(
+    r"""\b(?:
+        (?:\w+_)?(?:secret|token|passw(?:or)?d|pwd|key)(?:_\w+)?["']?\s*=
+        | \w+_(?:secret|token|passw(?:or)?d|pwd|key)["']?(?:\s*:|\s+is\s)
+    )\s*
+    ["']?(?=[^\s"']*\d|[^\s"']{16})[^\s"']{6,}""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _CARD = re.compile(r"(?<![\d.,+-])\d(?:[ -]?\d){12,18}(?![\d.,]?\d)")
 _STATED = re.compile(
     r"""\b(?:
-        pass(?:word|code|phrase)(?!\s+manager) | pin(?:[ -]?code)? | api[ -]key | cvv
+        pass(?:word|code|phrase)(?!\s+manager) | pin(?:[ -]?code)? | api[ -]key | secret(?:\s+access)?\s+key | cvv
         | (?:one[ -]time|security|verification|2fa)\s+code
         | passwort | kennwort | einmalcode | geheimzahl
         | contraseña | clave | código\s+de\s+(?:verificación|seguridad|verificação|segurança) | senha
@@ -35,6 +44,20 @@ _STATED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 """A password is what follows "is" or a colon and has a digit: "her password is too short" tells none."""
+_NO_COUNT = r"(?!\d+(?:[./:-]\d|[.,]?\s+(?:times|characters|digits|mal|zeichen|veces|vezes|раз|символ|цифр)))"
+"""No date, time or count follows."""
+_DIRECT = re.compile(
+    rf"""\b(?:
+        (?:pass(?:word|code|phrase)|passwort|kennwort|contraseña|senha|парол[ьяюем]{{1,2}}|گذرواژه|پسورد)
+        \s+["'«“]?{_NO_COUNT}(?=[^\s"'«»“”]*\d)[^\s"'«»“”]{{4,}}
+        | парол[ьяюем]{{1,2}}\s+[^\W\d]{{4,}}\s+{_NO_COUNT}(?!(?:19|20)\d\d\b)(?=\S*\d)\S{{4,}}
+        | (?:pin(?:[ -]?code)?|cv[cv]2?|geheimzahl|пин(?:-?код\w?)?)
+        (?:\s*[:=—–]\s*|\s+(?:(?:is|ist|es|é)\s+)?){_NO_COUNT}\d{{3,8}}\b
+        | пин(?:-?код\w?)?\s+(?:(?:от|для)\s+)?[^\W\d]{{4,}}\s+{_NO_COUNT}(?!(?:19|20)\d\d\b)\d{{3,8}}\b
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""A password or a code without a word or sign before it: "PIN 4821"."""
 
 
 def holds_secret(text: str) -> bool:
@@ -42,7 +65,7 @@ def holds_secret(text: str) -> bool:
 
     Only plain cases: a statement that looks like one by chance would be lost (mem0ai/mem0#6818).
     """
-    if _TOKENS.search(text) or _PRIVATE_KEY.search(text) or _STATED.search(text):
+    if any(each.search(text) for each in (_TOKENS, _PRIVATE_KEY, _ASSIGNED, _STATED, _DIRECT)):
         return True
     return any(_is_card(re.sub(r"\D", "", match[0])) for match in _CARD.finditer(text))
 

@@ -23,7 +23,14 @@ SMALLEST_SHARE = 2**_HALVINGS
 """The last divisor that `ask_for_less` tries."""
 _WRAPPERS = 3
 """Objects that may be around an answer."""
-_NOTHING = frozenset(["{}", "[]", "none", "null", "nothing", "no facts", "no new facts", "nothing to note"])
+_NOTHING = re.compile(
+    r"""\{\}|\[\]|null|none
+    |(?:there(?:'s|\s+is|\s+are|\s+were)\s+)?(?:no(?=\s)|nothing)
+    (?:\s+(?:new|other|further|relevant|important|lasting|personal|facts?|information|items?
+    |to|note|report|extract|add|remember|found|was|were|worth|noting
+    |in|from|about|the|these|this|those|messages?|lines?|chat|conversation))*""",
+    re.VERBOSE,
+)
 """Answers of weak models that have nothing for a list."""
 _OTHER_NAMES: Mapping[str, Sequence[str]] = {
     # mem0ai/mem0#4224, #5176, vectorize-io/hindsight#1274
@@ -31,7 +38,9 @@ _OTHER_NAMES: Mapping[str, Sequence[str]] = {
     "messages": ("message", "lines", "line"),
 }
 """Names that models give to fields, if the right ones are missing."""
-_NUMBERS = re.compile(r"\d+")
+_NUMBERS = re.compile(r"(?<!\w)(\d{1,9})(?:\s*[-\u2013]\s*(\d{1,9}))?")
+"""Numbers in a text, and ranges of them."""
+_LONGEST_RANGE = 100
 _QUOTED_TOKENS = 200
 _UNREADABLE = (
     "This is not the JSON object that was asked for, or it is broken. Answer again with that one JSON object and "
@@ -171,7 +180,7 @@ def parse_answer(text: str, schema: JsonSchema, *, is_cut: bool = False) -> Mapp
     """
     form = _Form(schema.needed)
     is_list = len(schema.schema["properties"]) == 1
-    if is_list and text.strip("`. \n").removeprefix("json").strip().casefold() in _NOTHING:
+    if is_list and _NOTHING.fullmatch(text.strip("`.! \n").removeprefix("json").strip().casefold()):
         return {name: [] for name in schema.schema["properties"]}
     answer = None if is_cut else _best(text, schema, form)
     if is_list and not (answer and any(answer.values())) and (items := list(find_whole_items(text))):
@@ -193,13 +202,17 @@ def read_number(value: object) -> float | None:
 
 
 def _best(text: str, schema: JsonSchema, form: "_Form") -> Mapping[str, Any] | None:
-    """Return the object with the most fields of the schema, the last of several. Items without an object count too."""
+    """Return the object with the most fields of the schema, the last of several that has anything in them.
+
+    Items without an object count too.
+    """
     for repairing in (False, True):
         best, most, items = None, 0, list[object]()
         for value in find_values(text, repairing=repairing):
             count, fields = _fields_of(value, schema.schema)
             answer = form.read(fields, schema.schema) if count else None
-            if answer is not None and count >= most:
+            is_emptied = best and any(best.values()) and not (answer and any(answer.values()))
+            if answer is not None and count >= most and not is_emptied:
                 best, most, items = answer, count, []
             elif not count:
                 items += cast("list[object]", value) if isinstance(value, list) else [value]
@@ -328,15 +341,43 @@ def _fields(value: object, properties: Mapping[str, Mapping[str, Any]]) -> dict[
 
 def _listed(value: object, schema: Mapping[str, Any]) -> list[object]:
     """Return the items of a list. A single one may stand in its place, and numbers in one text."""
+    if schema["type"] == "integer":
+        return [number for each in _flat(value) for number in _numbers(each)]
     if isinstance(value, list):
-        return cast("list[object]", value)
-    if isinstance(value, str) and schema["type"] == "integer":
-        return list(_NUMBERS.findall(value))
+        listed = cast("list[object]", value)
+        return [item for each in listed for item in _unwrapped(each, schema)]
     if isinstance(value, dict) and schema["type"] == "object":
         fields = _named(cast("dict[str, object]", value))
         if not any(name in fields for name in schema["properties"]):
-            return list(fields.values())
+            return _unwrapped(fields, schema) if fields else []
     return [value] if value != "" else []
+
+
+def _unwrapped(value: object, schema: Mapping[str, Any], depth: int = 0) -> list[object]:
+    """Return the items in a list or an object around them; else the value."""
+    parts = _parts(value)
+    is_item = any(name in schema.get("properties", ()) for name in _named(parts))
+    if schema["type"] != "object" or depth > _WRAPPERS or not parts or is_item:
+        return [value]
+    inner = [item for each in parts.values() for item in _unwrapped(_decoded(each), schema, depth + 1)]
+    return inner if isinstance(value, list) or any(isinstance(each, dict) for each in inner) else [value]
+
+
+def _flat(value: object) -> list[object]:
+    """Return the values in a list and in the lists within it."""
+    if isinstance(value, list):
+        return [each for inner in cast("list[object]", value) for each in _flat(inner)]
+    return [] if value == "" else [value]
+
+
+def _numbers(value: object) -> list[object]:
+    """Return a number, or those in a text such as "#1" and "1-3"."""
+    if not isinstance(value, str) or read_number(value) is not None:
+        return [value]
+    found: list[object] = []
+    for first, last in _NUMBERS.findall(value):
+        found += range(int(first), min(int(last or first), int(first) + _LONGEST_RANGE) + 1)
+    return found
 
 
 def _text_of(value: object) -> str | None:

@@ -112,6 +112,30 @@ async def test_every_form_of_url_opens_and_reports_a_missing_server(url: str) ->
             await redis.call("PING")
 
 
+OPTIONS = "username=u&password=p&client_name=c&socket_timeout=1&socket_connect_timeout=1.5"
+OPTIONS += "&db=0&max_connections=3&socket_read_size=4096&health_check_interval=2&protocol=3"
+TLS = "&ssl_cert_reqs=CERT_NONE&ssl_ca_certs=&ssl_ca_data=&ssl_certfile=&ssl_keyfile=&ssl_ciphers=DEFAULT"
+TLS += "&ssl_check_hostname=no&ssl_min_version=771&ssl_include_verify_flags=&ssl_exclude_verify_flags="
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"redis://127.0.0.1:1?{OPTIONS}&socket_keepalive=yes&retry_on_timeout=yes",
+        f"rediss://127.0.0.1:1?{OPTIONS}&socket_keepalive=yes{TLS}&ssl_ca_path=/a&ssl_password=x",
+        f"unix:///nowhere/at.all?{OPTIONS}&retry_on_timeout=yes",
+        f"redis+cluster://127.0.0.1:1?{OPTIONS}&socket_keepalive=yes",
+        f"rediss+cluster://127.0.0.1:1?{OPTIONS}&socket_keepalive=yes{TLS}",
+        f"redis+sentinel://127.0.0.1:1?{OPTIONS}&socket_keepalive=yes&retry_on_timeout=yes",
+        f"rediss+sentinel://127.0.0.1:1?{OPTIONS}&socket_keepalive=yes{TLS}&ssl_ca_path=/a&ssl_password=x",
+    ],
+)
+async def test_the_driver_takes_every_parameter(url: str) -> None:
+    async with open_redis(url, max_connections=1) as redis:
+        with pytest.raises(StoreUnavailable):
+            await redis.call("PING")
+
+
 async def test_a_server_that_is_busy_with_a_script_is_unavailable(tmp_path: Path) -> None:
     async with plain_valkey(tmp_path, busy_reply_threshold="1") as url, open_redis(url) as redis:
         await redis.call("PING")

@@ -85,8 +85,67 @@ def test_a_secret_that_no_header_carries_is_named() -> None:
     ]
 
 
-def test_the_word_before_a_key_is_cut() -> None:
-    assert shown(load_settings(openai_api_key=f"Bearer {KEY}").openai_api_key) == KEY
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        *(
+            "Bearer {}",
+            "bearer {}",
+            "BEARER  {}",
+            "Bearer: {}",
+            "Authorization: Bearer {}",
+            "authorization:bearer {}",
+        ),
+        *(
+            "OPENAI_API_KEY={}",
+            "openai_api_key = {}",
+            'export OPENAI_API_KEY="{}"',
+            "OPENAI_API_KEY: {}",
+            "API_KEY={}",
+        ),
+        *("api-key: {}", "X-Api-Key:{}", "OPENAI_API_KEY='Bearer {}'", '"Authorization: Bearer {}"'),
+    ],
+)
+def test_what_is_before_a_key_is_cut(pasted: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown(load_settings(openai_api_key=pasted.format(KEY)).openai_api_key) == KEY
+
+    (folder / "key").write_text(pasted.format(KEY) + "\n")
+    monkeypatch.setenv("OPENAI_API_KEY_FILE", "key")
+    monkeypatch.setenv("QDRANT_API_KEY_FILE", "key")
+    settings = load_settings()
+    assert (shown(settings.openai_api_key), shown(settings.qdrant_api_key)) == (KEY, KEY)
+
+
+@pytest.mark.parametrize("key", ["a2V5key=", "bearer-1", "token1=b", "keys-1"])
+def test_a_key_that_begins_as_a_header_is_kept(key: str) -> None:
+    assert shown(load_settings(openai_api_key=key).openai_api_key) == key
+
+
+@pytest.mark.parametrize("name", ["openai_api_key", "qdrant_api_key", "telegram_bot_token", "webhook_secret"])
+@pytest.mark.parametrize("pasted", ["1:hidden # my key", "1:hid den", "Basic 1:hidden", "my key is 1:hidden"])
+def test_a_blank_inside_a_secret_is_named(name: str, pasted: str) -> None:
+    assert problems(**{name: pasted}) == [
+        f"{name.upper()}: has a blank inside: write the secret alone",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("openai_model", "openai_summary_model", "openai_embedding_model", "openai_transcription_model"),
+        *("openai_speech_model", "models", "openai_image_model"),
+    ],
+)
+def test_an_invisible_character_inside_the_name_of_a_model_is_named(name: str) -> None:
+    (problem,) = problems(**{name: "gpt\xa05"})
+
+    assert problem.startswith(f"{name.upper()}: has an invisible character inside at place 4: no-break space")
+
+
+def test_any_setting_may_be_pasted_with_its_name() -> None:
+    settings = load_settings(openai_model="OPENAI_MODEL=qwen3:8b", redis_url="export REDIS_URL='redis://h'")
+
+    assert (settings.openai_model, shown(settings.redis_url)) == ("qwen3:8b", "redis://h")
 
 
 @pytest.mark.parametrize(
@@ -108,6 +167,29 @@ def test_the_word_before_a_key_is_cut() -> None:
         ("https://api.deepseek.com/chat/completions", "https://api.deepseek.com/v1"),
         ("https://openrouter.ai", "https://openrouter.ai/api/v1"),
         ("https://api.groq.com/openai/v1/", "https://api.groq.com/openai/v1"),
+        ("https://openrouter.ai/api", "https://openrouter.ai/api/v1"),
+        ("https://openrouter.ai/v1/", "https://openrouter.ai/api/v1"),
+        ("https://openrouter.ai/api/v1/chat/completions", "https://openrouter.ai/api/v1"),
+        ("https://openrouter.ai/other", "https://openrouter.ai/other"),
+        ("https://api.groq.com/openai", "https://api.groq.com/openai/v1"),
+        (
+            "https://generativelanguage.googleapis.com/v1beta",
+            "https://generativelanguage.googleapis.com/v1beta/openai",
+        ),
+        ("https://dashscope.aliyuncs.com", "https://dashscope.aliyuncs.com/compatible-mode/v1"),
+        ("https://dashscope-intl.aliyuncs.com/v1", "https://dashscope-intl.aliyuncs.com/compatible-mode/v1"),
+        (
+            "https://ws1.ap-southeast-1.maas.aliyuncs.com/compatible-mode",
+            "https://ws1.ap-southeast-1.maas.aliyuncs.com/compatible-mode/v1",
+        ),
+        ("https://open.bigmodel.cn/api/paas", "https://open.bigmodel.cn/api/paas/v4"),
+        ("https://open.bigmodel.cn/api/coding/paas/v4", "https://open.bigmodel.cn/api/coding/paas/v4"),
+        ("https://ark.cn-beijing.volces.com", "https://ark.cn-beijing.volces.com/api/v3"),
+        ("https://qianfan.baidubce.com", "https://qianfan.baidubce.com/v2"),
+        ("https://host/v1,", "https://host/v1"),
+        ("https://host/v1.", "https://host/v1"),
+        ("https://host/v1/chat/completions);", "https://host/v1"),
+        ("http://[::1]:11434.", "http://[::1]:11434/v1"),
         ("https://me.openai.azure.com", "https://me.openai.azure.com/openai/v1"),
         (
             "https://me.openai.azure.com/openai/v1/?api-version=preview",

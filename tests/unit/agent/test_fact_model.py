@@ -299,6 +299,10 @@ async def test_a_fact_that_cites_no_message_of_the_request_is_dropped(messages: 
 
 
 async def test_unknown_numbers_are_dropped_and_numbers_may_be_texts() -> None:
+    for ranged in (["1-3"], "1\u20133", ["#1", "line 3"]):
+        (fact,) = await read(make_fact(messages=ranged))
+        assert fact.message_ids == ("m2", "m5")
+
     (fact,) = await read(make_fact(messages=["1", 99, 3.0, "3"], replaces=["1", 7], confidence="0.8"))
 
     assert (fact.message_ids, fact.replaces, fact.confidence) == (("m2", "m5"), ("f1",), 0.8)
@@ -395,6 +399,15 @@ PLAIN = json.dumps({"subject": "Anna Lima", "statement": "Anna lives in Lisbon."
         f'{{"fact": {FACT}}}',
         f'{{"Facts": {{"1": {FACT}}}}}',
         json.dumps({"facts": f"[{FACT}]"}),
+        f'{{"facts": [{FACT}]}}{{"facts": []}}',
+        f'{{"facts": [{FACT}]}} Nothing else: {{"facts": null}}',
+        f'{{"facts": {{"items": [{FACT}]}}}}',
+        f'{{"facts": [[{FACT}]]}}',
+        f'{{"facts": [{{"fact": {FACT}}}]}}',
+        f'{{"facts": [{{"1": {{"data": {FACT}}}}}]}}',
+        f'{{"facts": [{FACT.replace("[1]", json.dumps(["#1"]))}]}}',
+        f'{{"facts": [{FACT.replace("[1]", json.dumps("line 1"))}]}}',
+        f'{{"facts": [{FACT.replace("[1]", "[[1]]")}]}}',
         json.dumps(f'{{"facts": [{FACT}]}}'),
         FACT.replace('"statement"', '"fact"'),
         f'{{"facts": [{FACT[:-1]},}},],}}',
@@ -417,7 +430,19 @@ async def test_a_fact_is_read_in_the_forms_of_weak_models(answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", ["[]", "{}", "No facts.", "```json\n[]\n```", '{"facts": null}', '{"facts": {}}']
+    "answer",
+    [
+        "There are no new facts.",
+        "No new facts to note in these messages.",
+        "Nothing to remember!",
+        "There's nothing new to note",
+        "[]",
+        "{}",
+        "No facts.",
+        "```json\n[]\n```",
+        '{"facts": null}',
+        '{"facts": {}}',
+    ],
 )
 async def test_an_answer_may_say_in_other_words_that_there_is_nothing_to_note(answer: str) -> None:
     model = ScriptedJsonModel([answer])

@@ -53,6 +53,8 @@ def test_one_object_is_read(text: str) -> None:
         ('{"a": "5" tall", "b": 1}', {"a": '5" tall', "b": 1}),
         (r'{"a": "C:\Users", "b": "\d+"}', {"a": r"C:\Users", "b": r"\d+"}),
         ('{"a": 1.50,}', {"a": 1.5}),
+        ('{"a": "see: `x`, |y|", "": "",}', {"a": "see: `x`, |y|", "": ""}),
+        ("{“a”: “x”, 'b': [hello, 'you']}", {"a": "x", "b": ["hello", "you"]}),
         ('{"a": "€ 😀 \\u00e9",}', {"a": "€ 😀 é"}),
     ],
 )
@@ -97,6 +99,14 @@ def test_a_reply_at_its_limit_has_only_valid_arguments(text: str) -> None:
         '[{"a": 1}, {"b": 1}]',
         '{"a": 1, "when": 17:00}',  # a repair reads 17
         '{"a": "x" "y"}',
+        '{"a":"""x"""}',
+        "{'a': '''x''', 'b': 1}",
+        '{"a": "She said ""x"" to me",}',
+        '{"a": "x""", "b": 2}',
+        '{"a":`x`}',
+        '{"a": ```x```}',
+        "{'a': `it's`, 'b': 2}",
+        '{"a":|x|}',
         '{"a": }',
         '{"a": undefined}',
         '{"a": NaN}',
