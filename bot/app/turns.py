@@ -28,16 +28,6 @@ from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
 from bot.settings import Settings
-from bot.transport.gating import (
-    FACTS_BUTTON,
-    HELP_BUTTON,
-    MODEL_BUTTON,
-    REMINDERS_BUTTON,
-    RESET_BUTTON,
-    TIMEZONE_BUTTON,
-    VOICE_BUTTON,
-    WHY_BUTTON,
-)
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
@@ -248,20 +238,20 @@ def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
 
 
 def _build_commands(parts: _Parts) -> Commands:
-    stores, permissions, buttons, links = parts.stores, parts.permissions, parts.buttons, parts.page_links
+    stores, permissions, links = parts.stores, parts.permissions, parts.page_links
     history, recall = stores.history, stores.recall
     forgetting = Forgetting(
         redis=stores.redis, store=parts.store, history=history, talk=RedisTalk(stores.redis)
     )
-    help_command = HelpCommand(permissions=permissions, buttons=buttons)
+    help_command = HelpCommand(permissions=permissions)
     is_offline = parts.settings.is_offline
     start = StartCommand(guests=stores.guests, help=help_command, page_links=links, is_offline=is_offline)
     forget = ForgetCommand(permissions=permissions, forgetting=forgetting, history=history, recall=recall)
     reset, why = _build_reset(parts), _build_why(parts)
     facts, model, voice = _build_facts(parts), _build_model(parts), _build_voice(parts)
     rows = RedisReminders(stores.redis, clock=parts.clock)
-    reminders = RemindersCommand(permissions=permissions, reminders=rows, buttons=buttons)
-    timezone = TimezoneCommand(reminders=rows, buttons=buttons)
+    reminders = RemindersCommand(permissions=permissions, reminders=rows)
+    timezone = TimezoneCommand(reminders=rows)
     return Commands(
         {
             "start": start.run,
@@ -282,16 +272,17 @@ def _build_commands(parts: _Parts) -> Commands:
             "stats": _build_stats(parts).run,
         },
         buttons={
-            HELP_BUTTON: help_command.press,
-            RESET_BUTTON: reset.press,
-            WHY_BUTTON: why.press,
-            FACTS_BUTTON: facts.press,
-            REMINDERS_BUTTON: reminders.press,
-            TIMEZONE_BUTTON: timezone.press,
-            MODEL_BUTTON: model.press,
-            VOICE_BUTTON: voice.press,
+            "help": help_command.run,
+            "reset": reset.press,
+            "why": why.press,
+            "facts": facts.press,
+            "reminders": reminders.press,
+            "timezone": timezone.press,
+            "model": model.press,
+            "voice": voice.press,
         },
         correct=facts.correct,
+        permissions=permissions,
     )
 
 
@@ -319,7 +310,6 @@ def _build_model(parts: _Parts) -> ModelCommand:
     return ModelCommand(
         models=[chat_models[each].name for each in parts.settings.model_names],
         permissions=parts.permissions,
-        buttons=parts.buttons,
         compression=compression_limits(parts.settings, parts.spec),
         loaded_limit=loaded_messages(parts.settings),
     )
@@ -331,7 +321,6 @@ def _build_voice(parts: _Parts) -> VoiceCommand:
         choice_in=voices.choice_in,
         can_speak=voices.speaker is not None,
         permissions=parts.permissions,
-        buttons=parts.buttons,
     )
 
 
@@ -352,7 +341,6 @@ def _build_facts(parts: _Parts) -> FactsCommand:
         permissions=parts.permissions,
         facts=RedisFacts(parts.stores.redis, clock=parts.clock),
         recall=parts.stores.recall,
-        buttons=parts.buttons,
         page_links=parts.page_links,
         is_extracting=parts.settings.extracts_facts,
         clock=parts.clock,
@@ -376,7 +364,6 @@ def _build_why(parts: _Parts) -> WhyCommand:
         store=parts.store,
         history=parts.stores.history,
         facts=RedisFacts(parts.stores.redis, clock=parts.clock),
-        buttons=parts.buttons,
         page_links=parts.page_links,
     )
 

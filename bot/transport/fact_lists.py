@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Literal
 
-from bot.transport.gating import FACTS_BUTTON
+from bot.transport.buttons import FACTS_BUTTON
 from bot.transport.paging import PAGE_SIZE, page_buttons, page_line
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from bot.transport.buttons import BUTTONS, word_of
 from bot.transport.rich_text import Entity, utf16_slice
 from bot.transport.updates import (
     CAPTIONED_KINDS,
@@ -37,10 +38,6 @@ Action: TypeAlias = Literal[
 
 STOP = "stop"
 UNREADABLE = "unreadable"
-STOP_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON, FACTS_BUTTON = "stop", "help", "reset", "why", "facts"
-REMINDERS_BUTTON, TIMEZONE_BUTTON = "reminders", "timezone"
-MODEL_BUTTON, VOICE_BUTTON = "model", "voice"
-"""First words of the data of our buttons, before any colon."""
 UNKNOWN_BUTTON = "unknown_button"
 """Reason of a press that does nothing for this person."""
 INVITED = "invitation"
@@ -99,8 +96,7 @@ class Admission:
 
     - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED,
       PAGE_LINK), or how the message continues one to the bot ("paste", "bundle")
-    - press: "stop_button", "help_button", "reset_button", "why_button", "facts_button", "reminders_button",
-      "timezone_button", "model_button", UNKNOWN_BUTTON
+    - press: a word of BUTTONS with "_button", or UNKNOWN_BUTTON
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
     - remind: "due"; notice: "budget"; inline: "chosen"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"
@@ -128,7 +124,7 @@ def admit(
     if message is None:
         return _ignored("no_message")
     if update.callback is not None:
-        return _admit_press(update.callback, is_permitted)
+        return _admit_press(update.callback, message, is_permitted)
     if message.chat_type == "channel":
         return _ignored("channel_post")
     if message.via_bot_id == bot.id:
@@ -170,12 +166,14 @@ def _admit_other_kind(update: ParsedUpdate, is_permitted: bool) -> Admission:
     return Admission(action="inline", reason="chosen")
 
 
-def _admit_press(callback: Callback, is_permitted: bool) -> Admission:
-    """Admit any press. Those that show or change what is stored about people, or a choice, need access."""
-    word = callback.data.split(":")[0]
-    of_records = {WHY_BUTTON, FACTS_BUTTON, MODEL_BUTTON, VOICE_BUTTON, REMINDERS_BUTTON, TIMEZONE_BUTTON}
-    is_ours = word in {STOP_BUTTON, HELP_BUTTON, RESET_BUTTON} or (word in of_records and is_permitted)
-    return Admission(action="press", reason=f"{word}_button" if is_ours else UNKNOWN_BUTTON)
+def _admit_press(callback: Callback, message: IncomingMessage, is_permitted: bool) -> Admission:
+    """Admit any press, also one that does nothing: each gets an answer.
+
+    Messages of inline mode, which have no id in a chat, have no buttons of ours.
+    """
+    word = word_of(callback.data)
+    does_something = word and message.message_id and (is_permitted or not BUTTONS[word].needs_access)
+    return Admission(action="press", reason=f"{word}_button" if does_something else UNKNOWN_BUTTON)
 
 
 def _admit_membership(membership: Membership, message: IncomingMessage, is_permitted: bool) -> Admission:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
+from bot.transport.buttons import BUTTONS, ButtonRule
 from bot.transport.gating import GROUPS, INVITED, PAGE_LINK, Access, Admission, BotIdentity, admit, asker_of
 from bot.transport.migrations import Migrations
 from bot.transport.page_links import PageLinks
@@ -42,8 +43,6 @@ TALK, TALK_EDIT = "talk", "talk_edit"
 ADDRESSED = 200
 """Maximum number of people in groups whose last message to the bot a process remembers."""
 
-_WAITING_PRESSES = ("help_button", "reset_button", "why_button")
-"""Reasons of presses that wait for the running turn; the others concern it."""
 _GONE = ("blocked", "left")
 """Reasons of membership changes after which nothing can be sent to the chat."""
 
@@ -320,10 +319,11 @@ def _signal(waiting: WaitingUpdate, *, interrupts: bool = False) -> Signal | Non
         telegram_message_id=message.message_id,
         sender_id=message.sender_id or 0,
     )
+    rule = BUTTONS.get(admission.reason.removesuffix("_button"), ButtonRule())
     match admission.action:
         case "edit":
             return signal
-        case "press" if callback is not None and admission.reason not in _WAITING_PRESSES:
+        case "press" if callback is not None and not rule.waits:
             return replace(signal, kind="press", sender_id=callback.sender_id)
         case "turn" if interrupts:
             return replace(signal, kind="message")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from bot.transport.gating import REMINDERS_BUTTON
+from bot.transport.buttons import REMINDERS_BUTTON
 from bot.transport.paging import PAGE_SIZE, page_buttons, page_line
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button

@@ -44,7 +44,10 @@ _NOT_MODIFIED = "message is not modified"
 """Answer to an edit that changes nothing."""
 _NOT_THERE_TO_DELETE = "message to delete not found"
 _QUERY_IS_OLD = "query is too old"
-"""Answer to a callback query that was answered already, or that is older than about 15 minutes."""
+"""Answer to a callback query that was answered already, or that is too old.
+
+Reports of the limit differ from some seconds to 15 minutes (eternnoir/pyTelegramBotAPI#1615).
+"""
 _NO_PREVIEW = telegram.LinkPreviewOptions(is_disabled=True)
 
 CommandScope = Literal["default", "all_private_chats", "all_group_chats", "all_chat_administrators", "chat"]
@@ -202,10 +205,11 @@ class TelegramApi:
                 chat_id, draft_id, rich.text, message_thread_id=thread_id, api_kwargs=_entities(rich)
             )
 
-    async def answer_callback(self, callback_id: str, text: str = "", *, is_alert: bool = False) -> None:
-        """Answer the press of a button with at most 200 characters. An expired press is ignored."""
+    async def answer_callback(self, callback_id: str, text: str = "", *, is_alert: bool = False) -> bool:
+        """Answer the press of a button with at most 200 characters. Return False if the press has expired."""
         with translated_errors(harmless=_QUERY_IS_OLD):
-            await self._bot.answer_callback_query(callback_id, text or None, is_alert or None)
+            return await self._bot.answer_callback_query(callback_id, text or None, is_alert or None)
+        return False
 
     async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
         """Show "typing" for about five seconds."""

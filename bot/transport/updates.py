@@ -143,6 +143,11 @@ class Callback:
     data: str
     sender_id: int
     language_code: str = ""
+    is_topic_unknown: bool = False
+    """True if Telegram only tells the forum. It no longer describes messages of some hours ago, and deleted ones.
+
+    Source: tdlib/telegram-bot-api#401.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +198,8 @@ def parse_update(raw: Mapping[str, object]) -> ParsedUpdate:
     if kind in MESSAGE_KINDS:
         return ParsedUpdate(update_id=update_id, kind=kind, message=_message(body))
     if kind == "callback_query":
-        message = _message(object_in(body, "message"))
+        is_inline = "inline_message_id" in body
+        message = _inline_question(body) if is_inline else _message(object_in(body, "message"))
         return ParsedUpdate(update_id=update_id, kind=kind, message=message, callback=_callback(body))
     if kind in (INLINE_QUERY, CHOSEN_RESULT):
         inline_id = str_in(body, "id" if kind == INLINE_QUERY else "inline_message_id")
@@ -424,17 +430,18 @@ def _photo(replied: Json) -> str:
 
 
 def _callback(raw: Json) -> Callback:
-    sender = object_in(raw, "from")
+    sender, message = object_in(raw, "from"), object_in(raw, "message")
     return Callback(
         id=str_in(raw, "id"),
         data=str_in(raw, "data"),
         sender_id=int_in(sender, "id") or 0,
         language_code=str_in(sender, "language_code"),
+        is_topic_unknown=message.get("date") == 0 and object_in(message, "chat").get("is_forum") is True,
     )
 
 
 def _inline_question(raw: Json) -> IncomingMessage | None:
-    """Return an inline query as a private message of its person: no update tells the chat.
+    """Return an inline query, or a press under its result, as a private message: no update tells the chat.
 
     A chosen result has no date. Its id is ours: the Unix seconds of its query.
     """

@@ -11,7 +11,8 @@ from bot.agent.loop import run_agent
 from bot.agent.model import Image, Usage
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
-from bot.transport.gating import WHY_BUTTON, BotIdentity
+from bot.transport.buttons import WHY_BUTTON
+from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.telegram_api import Button
 from bot.transport.texts import failure_text

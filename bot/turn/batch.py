@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
-from bot.transport.gating import STOP_BUTTON
+from bot.transport.buttons import BUTTONS, STOP_BUTTON, word_of
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, continuation, may_go_on, parse_command
 from memory.history.corrections import AwaitedCorrection, find_correction
@@ -28,7 +28,8 @@ class BurstWaits:
 class Batch:
     """The updates of one turn, oldest first: messages of one person, edits of one turn's messages, or one other.
 
-    Each message has the text of its last edit. `folded` are the ids of these edits, which end with the turn.
+    Each message has the text of its last edit. `folded` are the ids of these edits, or of repeated presses, which end
+    with the turn.
     """
 
     updates: tuple[WaitingUpdate, ...]
@@ -49,7 +50,8 @@ def plan_batch(
 ) -> Batch:
     """Return the first update and the same person's messages right behind it: three lines get one answer.
 
-    A command is a batch of its own, and so is an answer to one of `corrections`. An edit of these messages is
+    A command is a batch of its own, and so are a press and an answer to one of `corrections`. Equal presses that
+    would be answered by several messages are folded in. An edit of these messages is
     folded in; any other edit is a batch of its own. A /stop separates the messages before it from those after it. A
     resumed turn answers exactly what it had `joined`.
     """
@@ -59,7 +61,9 @@ def plan_batch(
         return _fold(messages, resumed) if messages else Batch(updates=tuple(resumed))
     first, *others = waiting
     if not others or first.admission.action != "turn":
-        return Batch(updates=(first,))
+        return Batch(
+            updates=(first,), folded=tuple(each.update_id for each in others if _repeats(each, first))
+        )
     batch = [first]
     if correction_in(first, corrections):
         return _fold(batch, waiting)
@@ -138,6 +142,19 @@ def plan_continuations(batch: Batch) -> tuple[Continuation, ...]:
     """Return for each message of the batch how it continues the one before it."""
     messages = [update.message for update in batch.updates]
     return ("", *(continuation(before, after) for before, after in pairwise(messages)))
+
+
+def _repeats(press: WaitingUpdate, first: WaitingUpdate) -> bool:
+    """Return True if the first press gets a new message, and this one of the same person would get it again.
+
+    Some clients repeat a press that is not answered at once (python-telegram-bot#1069, webogram#1129).
+    """
+    if press.callback is None or first.callback is None:
+        return False
+    rule = BUTTONS.get(word_of(first.callback.data))
+    is_same = replace(press.callback, id=first.callback.id) == first.callback
+    is_there = press.message.message_id == first.message.message_id
+    return rule is not None and rule.is_answered_anew and is_same and is_there
 
 
 def _fold(messages: Sequence[WaitingUpdate], among: Sequence[WaitingUpdate]) -> Batch:

@@ -9,7 +9,8 @@ import structlog
 
 from bot.errors import ChatMigrated, TelegramFailure, TurnEnded, TurnRestarted, TurnStopped
 from bot.inbox.records import Claim, Signal
-from bot.transport.gating import STOP_BUTTON, BotIdentity, strip_mention
+from bot.transport.buttons import STOP_BUTTON
+from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.migrations import Migrations
 from bot.transport.telegram_api import TelegramApi
@@ -206,11 +207,16 @@ class Buttons:
 
     async def answer(self, press: WaitingUpdate, key: str = "", *, is_alert: bool = False) -> None:
         """Show the person who pressed the sentence of this key of the catalogue, or nothing."""
-        callback = press.callback
-        if callback is not None:
-            text = words_for(callback.language_code)(key) if key else ""
-            with suppress(TelegramFailure):
-                await self.telegram.answer_callback(callback.id, text, is_alert=is_alert)
+        if press.callback is not None:
+            text = words_for(press.callback.language_code)(key) if key else ""
+            await self.show(press, text, is_alert=is_alert)
+
+    async def show(self, press: WaitingUpdate, text: str, *, is_alert: bool) -> bool:
+        """Show the person who pressed this text. Return False if it is too late."""
+        with suppress(TelegramFailure):
+            if press.callback is not None:
+                return await self.telegram.answer_callback(press.callback.id, text, is_alert=is_alert)
+        return False
 
     async def remove(self, press: WaitingUpdate) -> None:
         """Remove the buttons from the message of this press."""
@@ -224,7 +230,7 @@ class Buttons:
         this bot's token only get an answer.
         """
         callback, message = press.callback, press.message
-        if callback is None or callback.data.split(":")[0] != STOP_BUTTON:
+        if callback is None or press.admission.reason != f"{STOP_BUTTON}_button":
             await self.answer(press, "button-unknown")
             return
         await self.answer(press, "answer-written")

@@ -40,6 +40,8 @@ class Reply:
     buttons: Sequence[Button] = ()
     edits: Sequence[int] = ()
     """The messages that the reply replaces."""
+    notice: str = ""
+    """A sentence of at most 200 characters for the person who pressed the button."""
     deletes: Sequence[int] = ()
     starts_conversation: bool = False
     meta: Mapping[MetaField, str] = field(default_factory=dict[MetaField, str])

@@ -285,13 +285,24 @@ class Turns:
         )
 
     async def _press(self, question: Question) -> None:
-        """Run the command of the button. Stop buttons of running turns do not come here."""
-        press, reply = question.first, None
+        """Run the command of the button. Stop buttons of running turns do not come here.
+
+        A press that has waited may have expired. A notice without a reply then becomes a message.
+        """
+        press, batch, reply = question.first, question.batch, None
         if press.callback is not None and press.admission.reason != UNKNOWN_BUTTON:
             reply = await self.commands.press(_call(question, press.callback.data))
         if reply is None:
+            reply = Reply()
             await self.buttons.answer_stale_stop(press)
-        await self._end(question, reply or Reply(), reason=press.admission.reason)
+        else:
+            is_seen = await self.buttons.show(press, reply.notice, is_alert=bool(reply.notice))
+            if not (is_seen or reply.text or reply.rich):
+                reply = replace(reply, text=reply.notice)
+            for each in question.waiting:
+                if each.update_id in batch.folded:
+                    await self.buttons.answer(each)
+        await self._end(question, reply, reason=press.admission.reason)
 
     async def _refuse(self, question: Question) -> None:
         """Refuse politely once for each person and chat, then stay silent."""
@@ -332,13 +343,14 @@ class Turns:
     async def _end(
         self, question: Question, reply: Reply, *, reason: str, state: TerminalState = "answered"
     ) -> None:
-        """End the first update with a reply that is not kept in the history."""
+        """End the first update, and presses that repeat it, with a reply that is not kept in the history."""
+        is_press = question.first.callback is not None
         await self.committer.end(
             question.claim,
             question.first,
             reply,
             epoch=question.snapshot.epoch,
-            update_ids=[question.first.update_id],
+            update_ids=question.batch.update_ids if is_press else [question.first.update_id],
             state=state,
             reason=reason,
         )

@@ -103,6 +103,16 @@ def test_another_persons_line_waits_for_the_next_turn() -> None:
     assert numbers(plan_batch([make_line(1), make_line(2, CHIARA), make_line(3)])) == [1]
 
 
+def test_a_press_that_a_client_repeats_is_folded_if_its_answer_is_a_new_message() -> None:
+    first, repeated = make_press(1, "why"), replace(make_press(2, "why"), message=make_message(1, 4242))
+    by_another, elsewhere = replace(make_press(3, "why", CHIARA), message=first.message), make_press(4, "why")
+    repeated = replace(repeated, callback=Callback(id="8", data="why", sender_id=BEN))
+    batch = plan_batch([first, make_line(9), by_another, repeated, elsewhere])
+    assert (numbers(batch), batch.folded) == ([1], (2,))
+    deletes = make_press(1, "facts:d:1002:0:0123456789abcdef")
+    assert plan_batch([deletes, replace(deletes, update_id=2)]).folded == ()
+
+
 def test_a_command_stands_alone_and_ends_the_lines_before_it() -> None:
     assert numbers(plan_batch([make_line(1), make_command(2), make_line(3)])) == [1]
     assert numbers(plan_batch([make_command(2), make_line(3)])) == [2]

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from bot.transport.buttons import BUTTONS
 from bot.transport.gating import Access, Admission, BotIdentity, admit, asker_of, strip_mention
 from bot.transport.updates import Command, IncomingMessage, ParsedUpdate, parse_update
 
@@ -347,12 +348,11 @@ def test_every_pressed_button_is_answered_for_everyone() -> None:
     assert decide(button("stopping")) == Admission(action="press", reason="unknown_button")
 
 
-@pytest.mark.parametrize("word", ["why", "facts"])
-def test_the_sources_of_an_answer_and_facts_are_only_for_people_with_access(word: str) -> None:
+@pytest.mark.parametrize("word", BUTTONS)
+def test_buttons_are_only_for_people_with_access_unless_they_stop_help_or_erase(word: str) -> None:
     assert decide(button(word)) == Admission(action="press", reason=f"{word}_button")
-    assert decide(button(word), Access(allowed_user_ids=NEVER)) == Admission(
-        action="press", reason="unknown_button"
-    )
+    reason = f"{word}_button" if word in ("stop", "help", "reset") else "unknown_button"
+    assert decide(button(word), Access(allowed_user_ids=NEVER)) == Admission(action="press", reason=reason)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from bot.inbox.records import Accepted, Arrival, Signal
+from bot.transport.buttons import BUTTONS
 from bot.transport.gating import Access, Admission, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, WaitingUpdate, parse_waiting, telegram_ref
 from bot.transport.page_links import PageLinks, PagePlace, sign_place
@@ -139,11 +140,25 @@ async def test_a_stop_has_its_own_decision_and_can_overtake() -> None:
     assert (await _arrival(_update("/stop"))).mode == "stop"
 
 
-@pytest.mark.parametrize("data", ["help", "reset:chat:7:0", "why"])
-async def test_a_button_of_a_command_waits_for_the_running_turn(data: str) -> None:
-    press = {"id": "q1", "data": data, "from": ANNA, "message": {"message_id": 3, "date": 1, "chat": PRIVATE}}
+@pytest.mark.parametrize("word", [*BUTTONS, "buy"])
+async def test_a_press_waits_for_the_running_turn_unless_the_table_says_that_it_acts_on_it(word: str) -> None:
+    under = {"message_id": 3, "date": 1, "chat": PRIVATE}
+    press = {"id": "q1", "data": f"{word}:7:5", "from": ANNA, "message": under}
 
-    assert (await _arrival({"update_id": 6, "callback_query": press})).signal is None
+    arrival = await _arrival({"update_id": 6, "callback_query": press})
+
+    assert (arrival.mode, arrival.signal is None) == ("turn", word != "stop")
+
+
+async def test_a_press_under_a_message_of_inline_mode_waits_in_the_private_chat_as_an_unknown_button() -> (
+    None
+):
+    press = {"id": "q1", "data": "stop:7:5", "from": ANNA, "inline_message_id": "AAA"}
+
+    arrival = await _arrival({"update_id": 6, "callback_query": press})
+
+    assert (arrival.ref, arrival.signal) == (telegram_ref(42, 7, None, partitions=1), None)
+    assert parse_waiting(arrival.payload).admission.reason == "unknown_button"
 
 
 async def test_a_press_is_stored_with_its_data_and_person_and_no_text() -> None:

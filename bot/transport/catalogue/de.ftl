@@ -588,4 +588,5 @@ inline-erased = Mein Gedächtnis wurde gelöscht, bevor ich antworten konnte. Bi
 
 answer-written = Diese Antwort ist schon fertig.
 button-unknown = Dieser Knopf funktioniert nicht mehr.
+button-gone = Ich kann nicht mehr erkennen, zu welchem Thema diese Nachricht gehört, und habe nichts geändert. Schick bitte { $command } in diesem Thema.
 stop-not-yours = Diese Antwort können nur die Person, die gefragt hat, und die Administratoren dieser Gruppe abbrechen.

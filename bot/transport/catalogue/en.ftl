@@ -588,4 +588,5 @@ inline-erased = My memory was erased before I could answer. Please ask again.
 
 answer-written = I've already finished that answer.
 button-unknown = This button doesn't do anything any more.
+button-gone = I can't tell which topic this message is in any more, so I've changed nothing. Please send { $command } in the topic.
 stop-not-yours = Only the person who asked and the administrators of this group can stop this answer.

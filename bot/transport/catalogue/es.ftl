@@ -588,4 +588,5 @@ inline-erased = Se borró mi memoria antes de que pudiera contestar. Pregúntame
 
 answer-written = Ya he terminado esa respuesta.
 button-unknown = Este botón ya no hace nada.
+button-gone = Ya no puedo saber en qué tema está este mensaje, así que no he cambiado nada. Envía { $command } en ese tema, por favor.
 stop-not-yours = Solo pueden detener esta respuesta la persona que preguntó y los administradores del grupo.

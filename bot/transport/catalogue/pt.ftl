@@ -588,4 +588,5 @@ inline-erased = Minha memória foi apagada antes que eu pudesse responder. Pergu
 
 answer-written = Já terminei essa resposta.
 button-unknown = Este botão não faz mais nada.
+button-gone = Não consigo mais saber em qual tópico está esta mensagem, então não mudei nada. Envie { $command } no tópico, por favor.
 stop-not-yours = Só a pessoa que perguntou e os administradores do grupo podem parar esta resposta.

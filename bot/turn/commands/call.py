@@ -58,6 +58,11 @@ class CommandCall:
         """The person whose limits count; the chat if the sender is anonymous."""
         return self.message.sender_id or self.message.chat_id
 
+    @property
+    def person_id(self) -> int:
+        """The person who sent the command or pressed the button; the chat if the sender is anonymous."""
+        return self.update.callback.sender_id if self.update.callback else self.user_id
+
     def address_of(self, message_id: int) -> str:
         """Return the address of a message of this chat at Telegram; "" if it has none.
 

@@ -16,7 +16,6 @@ from bot.transport.paging import page_start
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
 from bot.transport.texts import fact_deleted_text, forgotten_text
-from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
@@ -49,7 +48,6 @@ class FactsCommand:
     permissions: Permissions
     facts: RedisFacts
     recall: Recall
-    buttons: Buttons
     page_links: PageLinks
     is_extracting: bool
     """False if the settings turn facts off, or if there is no summary model."""
@@ -69,36 +67,28 @@ class FactsCommand:
             case _:
                 return Reply(text=call.words("facts-usage"))
 
-    async def press(self, call: CommandCall) -> Reply:
+    async def press(self, call: CommandCall) -> Reply | None:
         """Turn the page, delete a fact, or ask for the right statement, in the message of the list.
 
         A press on a fact that was deleted or changed since gets a notice and the present list.
         """
         press = parse_press(call.argument)
         if press is None:
-            await self.buttons.answer(call.update, "button-unknown")
-            return Reply()
+            return None
         receipt = await call.journal.finished(_RECEIPT_STEP)
         if receipt is not None:
             return await self._list(call, press, notice=receipt)
-        callback = call.update.callback
-        if callback is not None and not await self.permissions.may_change(
-            call.message, callback.sender_id, owner=press.owner
-        ):
-            await self.buttons.answer(call.update, "facts-not-yours", is_alert=True)
-            return Reply()
+        if not await self.permissions.may_change(call.message, call.person_id, owner=press.owner):
+            return Reply(notice=call.words("facts-not-yours"))
         chosen = await call.journal.finished(_CHOSEN_STEP)
         if chosen is not None:
             return await self._delete(call, press, chosen, is_resumed=True)
         if press.verb == "page":
-            await self.buttons.answer(call.update)
             return await self._list(call, press)
         facts = await self._load(call, press.owner)
         fact = next((each for each in facts if token_of(each) == press.token), None)
         if fact is None:
-            await self.buttons.answer(call.update, "facts-outdated", is_alert=True)
-            return await self._list(call, press)
-        await self.buttons.answer(call.update)
+            return replace(await self._list(call, press), notice=call.words("facts-outdated"))
         if press.verb == "correct":
             return self._ask(call, press, fact)
         await call.journal.record_for_good(_CHOSEN_STEP, fact.id)
@@ -174,12 +164,11 @@ class FactsCommand:
 
     def _ask(self, call: CommandCall, press: FactPress, fact: Fact) -> Reply:
         """Put the question for the right statement in place of the list."""
-        callback = call.update.callback
         telegram_id = call.message.message_id
         awaited = AwaitedCorrection(
             telegram_id=telegram_id,
             fact_id=fact.id,
-            sender_id=callback.sender_id if callback else press.owner,
+            sender_id=call.person_id,
             owner_id=press.owner,
             first=press.first,
             asked_at=self.clock(),

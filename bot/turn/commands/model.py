@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bot.model_choices import chosen_model
-from bot.transport.gating import MODEL_BUTTON
+from bot.transport.buttons import MODEL_BUTTON
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
-from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
@@ -23,7 +22,6 @@ class ModelCommand:
     models: Sequence[str]
     """The models that people may choose, the default first."""
     permissions: Permissions
-    buttons: Buttons
     compression: Mapping[str, CompressionLimits]
     """By chosen model, "" for the default; empty if no model writes summaries."""
     loaded_limit: int
@@ -42,17 +40,14 @@ class ModelCommand:
 
     async def press(self, call: CommandCall) -> Reply:
         """Choose the model of the button. A button of a model that is gone gets a notice and the present list."""
-        telegram_id, callback = call.message.message_id, call.update.callback
         model = next((each for each in self.models if _data(each) == call.argument), None)
-        if model is None or callback is None:
-            await self.buttons.answer(call.update, "button-unknown")
-            return replace(self._list(call, call.snapshot.choices.model), edits=(telegram_id,))
-        refusal = await self.permissions.refusal_for(replace(call.message, sender_id=callback.sender_id))
-        if refusal is not None:
-            await self.buttons.answer(call.update, refusal, is_alert=True)
-            return Reply()
-        await self.buttons.answer(call.update)
-        return replace(self._choose(call, model), edits=(telegram_id,))
+        if model is None:
+            reply = replace(
+                self._list(call, call.snapshot.choices.model), notice=call.words("button-unknown")
+            )
+        else:
+            reply = self._choose(call, model)
+        return replace(reply, edits=(call.message.message_id,))
 
     def _choose(self, call: CommandCall, model: str) -> Reply:
         """Keep the choice. A conversation that is too long for the model's window is compressed at once."""

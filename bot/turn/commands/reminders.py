@@ -9,7 +9,6 @@ from bot.transport.reminder_lists import (
     reminders_buttons,
     reminders_text,
 )
-from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
@@ -27,34 +26,30 @@ class RemindersCommand:
 
     permissions: Permissions
     reminders: RedisReminders
-    buttons: Buttons
 
     async def run(self, call: CommandCall) -> Reply:
         """Show the first page."""
         return await self._page(call, reader=call.user_id)
 
-    async def press(self, call: CommandCall) -> Reply:
+    async def press(self, call: CommandCall) -> Reply | None:
         """Turn the page or cancel a reminder, in the message of the list.
 
         A press on a reminder that was sent or cancelled since gets a notice and the present list.
         """
-        press, callback = parse_press(call.argument), call.update.callback
-        if press is None or callback is None:
-            await self.buttons.answer(call.update, "button-unknown")
-            return Reply()
-        (first, chosen), presser, notice = press, callback.sender_id, ""
+        press = parse_press(call.argument)
+        if press is None:
+            return None
+        (first, chosen), text = press, ""
         reminder = await self.reminders.get(call.ref, chosen) if chosen else None
         if reminder is not None:
             owner = reminder.person_id
-            if not await self.permissions.may_change(call.message, presser, owner=owner):
-                await self.buttons.answer(call.update, "reminders-not-yours", is_alert=True)
-                return Reply()
+            if not await self.permissions.may_change(call.message, call.person_id, owner=owner):
+                return Reply(notice=call.words("reminders-not-yours"))
             await self.reminders.cancel(call.ref, [reminder.id], epoch=call.snapshot.epoch)
-            notice = call.words("reminders-cancelled", text=one_line(reminder.text, SHOWN_CHARACTERS))
-        is_gone = bool(chosen) and reminder is None
-        await self.buttons.answer(call.update, "reminders-gone" if is_gone else "", is_alert=is_gone)
-        reply = await self._page(call, reader=presser, first=first, notice=notice)
-        return replace(reply, edits=(call.message.message_id,))
+            text = call.words("reminders-cancelled", text=one_line(reminder.text, SHOWN_CHARACTERS))
+        notice = call.words("reminders-gone") if chosen and reminder is None else ""
+        reply = await self._page(call, reader=call.person_id, first=first, notice=text)
+        return replace(reply, edits=(call.message.message_id,), notice=notice)
 
     async def _page(self, call: CommandCall, *, reader: int, first: int = 0, notice: str = "") -> Reply:
         """Show the page in the reader's time zone; in that of the first reminder if it is unknown."""

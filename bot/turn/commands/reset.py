@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from bot.transport.gating import RESET_BUTTON
+from bot.transport.buttons import RESET_BUTTON
 from bot.transport.telegram_api import Button
 from bot.transport.texts import receipt_text
 from bot.turn.chat_events import Buttons
@@ -61,39 +61,35 @@ class ResetCommand:
             buttons=[Button(text=call.words("reset-button"), data=data)],
         )
 
-    async def press(self, call: CommandCall) -> Reply:
+    async def press(self, call: CommandCall) -> Reply | None:
         """Erase, and put the receipt in place of the question. A press that may not erase gets a short notice.
 
         The epoch in the button makes sure that it works once: every reset raises the epoch. A forged button
         gives nobody more rights than /reset does.
         """
-        callback = call.update.callback
         button = _BUTTON.fullmatch(call.argument)
         if button is None:
-            await self.buttons.answer(call.update, "button-unknown")
-            return Reply()
+            return None
         scope, asker, epoch = button.groups()
         is_resumed = await call.journal.finished(_CONFIRMED_STEP) or await call.journal.finished(_RESET_STEP)
-        if callback is not None and not is_resumed:
-            if not await self._may_press(call, int(asker), callback.sender_id):
-                await self.buttons.answer(call.update, "reset-not-yours", is_alert=True)
-                return Reply()
+        if not is_resumed:
+            if not await self._may_press(call, int(asker)):
+                return Reply(notice=call.words("reset-not-yours"))
             if problem := self._find_problem(call, int(epoch)):
-                await self.buttons.answer(call.update, problem, is_alert=True)
                 await self.buttons.remove(call.update)
-                return Reply()
+                return Reply(notice=call.words(problem))
             await call.journal.record_for_good(_CONFIRMED_STEP, "1")
-        await self.buttons.answer(call.update)
         refs = [call.ref]
         if scope == "all":
             refs = [*await self.chat_contexts.find(call.message.chat_id), call.ref]
         reply = await self._erase(call, refs, done=scope)
         return replace(reply, edits=(call.message.message_id,))
 
-    async def _may_press(self, call: CommandCall, asker: int, presser: int) -> bool:
+    async def _may_press(self, call: CommandCall, asker: int) -> bool:
         """Return True for the person who asked, or any administrator if an anonymous one asked."""
         is_anonymous = asker == call.message.chat_id and call.is_group
-        return (is_anonymous or presser == asker) and await self.permissions.may_change(call.message, presser)
+        is_theirs = is_anonymous or call.person_id == asker
+        return is_theirs and await self.permissions.may_change(call.message, call.person_id)
 
     def _find_problem(self, call: CommandCall, epoch: int) -> str:
         """Return the catalogue's key of the reason why the button does nothing any more, or ""."""

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from bot.transport.gating import HELP_BUTTON, INVITED
+from bot.transport.buttons import HELP_BUTTON
+from bot.transport.gating import INVITED
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Guests
 from bot.transport.telegram_api import Button

@@ -5,11 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from bot.transport.gating import TIMEZONE_BUTTON
+from bot.transport.buttons import TIMEZONE_BUTTON
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
 from bot.transport.updates import IncomingMessage
-from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from memory.characters import one_line
@@ -29,7 +28,6 @@ class TimezoneCommand:
     """Shows, changes and deletes the time zone of the sender, which holds in all chats."""
 
     reminders: RedisReminders
-    buttons: Buttons
 
     async def run(self, call: CommandCall) -> Reply:
         """Show the zone, or change it. Zones to choose from get buttons with the time there.
@@ -51,21 +49,17 @@ class TimezoneCommand:
             return Reply(rich=RichText(text=unknown))
         return Reply(text=call.words("timezone-choose"), buttons=self._buttons(call, reading.others))
 
-    async def press(self, call: CommandCall) -> Reply:
+    async def press(self, call: CommandCall) -> Reply | None:
         """Set the zone of the person who has sent the command's question. A press by others sets theirs."""
-        callback, name = call.update.callback, call.argument.partition(":")[2]
-        try:
-            zone = "" if name == _NONE else find_zone(name).key
-        except BadTime:
-            zone = None
-        if zone is None or callback is None:
-            await self.buttons.answer(call.update, "button-unknown")
-            return Reply()
-        await self.buttons.answer(call.update)
-        if zone:
-            reply = await self._set(call, callback.sender_id, ZoneReading(zone=zone))
-        else:
+        name = call.argument.partition(":")[2]
+        if name == _NONE:
             reply = Reply(text=call.words("timezone-help"))
+        else:
+            try:
+                reading = ZoneReading(zone=find_zone(name).key)
+            except BadTime:
+                return None
+            reply = await self._set(call, call.person_id, reading)
         return reply if call.is_group else replace(reply, edits=(call.message.message_id,))
 
     async def _show(self, call: CommandCall) -> Reply:

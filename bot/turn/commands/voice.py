@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from bot.transport.gating import VOICE_BUTTON
+from bot.transport.buttons import VOICE_BUTTON
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
-from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
@@ -23,7 +22,6 @@ class VoiceCommand:
     can_speak: bool
     """False without a speech model."""
     permissions: Permissions
-    buttons: Buttons
 
     async def run(self, call: CommandCall) -> Reply:
         """Show the choices, or take the one that the command names."""
@@ -36,21 +34,14 @@ class VoiceCommand:
         refusal = await self.permissions.refusal_for(call.message)
         return self._choose(call, choice) if refusal is None else Reply(text=call.words(refusal))
 
-    async def press(self, call: CommandCall) -> Reply:
+    async def press(self, call: CommandCall) -> Reply | None:
         """Take the choice of the button."""
-        telegram_id, callback = call.message.message_id, call.update.callback
         choice: VoiceChoice | None = next(
             (each for each in VOICE_CHOICES if call.argument == _data(each)), None
         )
-        if choice is None or callback is None or not self.can_speak:
-            await self.buttons.answer(call.update, "button-unknown")
-            return Reply()
-        refusal = await self.permissions.refusal_for(replace(call.message, sender_id=callback.sender_id))
-        if refusal is not None:
-            await self.buttons.answer(call.update, refusal, is_alert=True)
-            return Reply()
-        await self.buttons.answer(call.update)
-        return replace(self._choose(call, choice), edits=(telegram_id,))
+        if choice is None or not self.can_speak:
+            return None
+        return replace(self._choose(call, choice), edits=(call.message.message_id,))
 
     def _choose(self, call: CommandCall, choice: VoiceChoice) -> Reply:
         return replace(self._list(call, choice), meta={"voice": choice})

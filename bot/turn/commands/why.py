@@ -11,7 +11,6 @@ from bot.transport.page_links import PageLinks
 from bot.transport.rich_text import LINK, RichText, Span, from_spans
 from bot.transport.words import Words
 from bot.turn.answer_receipt import AnswerReceipt, CalledTool, load_receipts
-from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.costs import MICROS
@@ -58,7 +57,6 @@ class WhyCommand:
     store: TurnStore
     history: RedisHistory
     facts: RedisFacts
-    buttons: Buttons
     page_links: PageLinks
 
     async def run(self, call: CommandCall) -> Reply:
@@ -72,7 +70,6 @@ class WhyCommand:
 
     async def press(self, call: CommandCall) -> Reply:
         """Tell about the answer under which the button is."""
-        await self.buttons.answer(call.update)
         return await self._tell_of_message(call, call.message.message_id)
 
     async def _tell_of_message(self, call: CommandCall, telegram_id: int) -> Reply:
