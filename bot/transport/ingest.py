@@ -21,6 +21,7 @@ from bot.transport.updates import (
     ParsedUpdate,
     context_keys,
     continuation,
+    full_text,
     inline_context_keys,
     parse_update,
     without_content,
@@ -297,7 +298,7 @@ def _talk_line(message: IncomingMessage, *, is_moved: bool) -> TalkLine | None:
     pinned_id = message.event.pinned_message_id
     text = message.note
     if not is_service:
-        text = render_text(message.text, note=message.note, forwarded_from=message.forwarded_from)
+        text = render_text(full_text(message), note=message.note, forwarded_from=message.forwarded_from)
     text = cut(text)
     if not text:
         return None

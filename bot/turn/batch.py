@@ -6,7 +6,7 @@ from itertools import pairwise, takewhile
 
 from bot.transport.gating import STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate
-from bot.transport.updates import IncomingMessage, continuation, may_go_on, parse_command
+from bot.transport.updates import IncomingMessage, continuation, full_text, may_go_on, parse_command
 from memory.history.corrections import AwaitedCorrection, find_correction
 from memory.history.message import Continuation, Message, Quote, render_message
 from memory.history.store import HistorySnapshot
@@ -175,7 +175,7 @@ def _belongs_to(first: WaitingUpdate, update: WaitingUpdate, stopped_before: int
 
 
 def _content(message: IncomingMessage) -> tuple[str, str]:
-    return message.text, message.attachment.unique_id if message.attachment else message.note
+    return full_text(message), message.attachment.unique_id if message.attachment else message.note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
