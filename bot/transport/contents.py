@@ -34,6 +34,15 @@ _SERVICE = """
     video_chat_participants_invited video_chat_scheduled video_chat_started web_app_data write_access_allowed
 """
 SERVICE_FIELDS = frozenset(_SERVICE.split())
+SENT_SERVICES = {
+    "gift": "a gift",
+    "unique_gift": "a gift",
+    "giveaway": "a giveaway",
+    "giveaway_winners": "a giveaway with its winners",
+    "giveaway_completed": "a giveaway that has ended",
+    "invoice": "an invoice",
+}
+"""Service messages that people send or forward like other content, and their notes."""
 
 _NAME_CHARACTERS = 64
 _PINNED_CHARACTERS = 200
@@ -100,7 +109,8 @@ def note_on(message: Json) -> str:
     characters are left out. Never raises.
     """
     describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in message), None)
-    note = describe(message) if describe else _event(message)
+    sent = next((words for kind, words in SENT_SERVICES.items() if kind in message), "")
+    note = describe(message) if describe else sent or _event(message)
     return note if len(note) <= NOTE_CHARACTERS else f"{note[: NOTE_CHARACTERS - 1]}…"
 
 

@@ -255,7 +255,7 @@ def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: 
         return "channel_post"
     if message.is_from_bot:
         return "from_bot"
-    if message.kind == SERVICE:
+    if message.kind == SERVICE and not (message.event.is_sent and message.chat_type == "private"):
         return "service_message"
     if command and command.mention and not _is_our_name(command.mention, bot):
         return "other_bots_command"

@@ -6,7 +6,14 @@ No shape of JSON makes the parser fail; unknown fields are ignored.
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 
-from bot.transport.contents import MEDIA_KINDS, SERVICE_FIELDS, Attachment, attachment_in, note_on
+from bot.transport.contents import (
+    MEDIA_KINDS,
+    SENT_SERVICES,
+    SERVICE_FIELDS,
+    Attachment,
+    attachment_in,
+    note_on,
+)
 from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
 from bot.transport.rich_messages import as_ordinary
@@ -16,7 +23,7 @@ from memory.history.message import Continuation, Quote
 UNKNOWN = "unknown"
 TEXT, CAPTION = "text", "caption"
 SERVICE, MEMBERSHIP = "service", "membership"
-"""Kinds of messages without an author: an event in the chat, and a change of the bot's own membership."""
+"""Kinds of messages without content: an event in the chat, and a change of the bot's own membership."""
 
 # Kinds of messages and of other updates, from the Bot API documentation (10.0).
 _MESSAGES = """
@@ -36,6 +43,8 @@ CAPTIONED_KINDS = tuple(_CAPTIONED.split())
 
 _CONTENT_FIELDS = SERVICE_FIELDS | set(MEDIA_KINDS)
 """Fields of all content other than text."""
+_SPOKEN_KINDS = frozenset(["audio", "sticker", "video_note", "voice"])
+"""Files that say something without words next to them."""
 _REPLY_FIELDS = frozenset(["reply_to_message", "external_reply"])
 _FORWARD_FIELDS = frozenset(
     ["forward_origin", "forward_date", "forward_from", "forward_from_chat", "forward_sender_name"]
@@ -79,6 +88,8 @@ class ServiceEvent:
     migrate_from_chat_id: int = 0
     pinned_message_id: int = 0
     left_user_id: int = 0
+    is_sent: bool = False
+    """True for what people send as a message, such as a gift."""
 
 
 NO_EVENT = ServiceEvent()
@@ -290,8 +301,22 @@ def continuation(before: IncomingMessage, after: IncomingMessage) -> Continuatio
         return ""
     if after.forwarded_from:
         return "bundle"
-    is_plain = not before.forwarded_from and after.attachment is None
-    return "paste" if is_plain and may_go_on(before) else ""
+    if before.forwarded_from:
+        return ""
+    if (is_bare_file(before) and _is_words(after)) or (_is_words(before) and is_bare_file(after)):
+        return "bundle"
+    return "paste" if after.attachment is None and may_go_on(before) else ""
+
+
+def is_bare_file(message: IncomingMessage) -> bool:
+    """Return True for a single picture, document or video without words: the question about it may stand next to it."""
+    file = message.attachment
+    is_shown = file is not None and file.kind not in _SPOKEN_KINDS
+    return is_shown and not message.text and not message.media_group_id and not message.forwarded_from
+
+
+def _is_words(message: IncomingMessage) -> bool:
+    return message.kind == TEXT and message.attachment is None
 
 
 def may_go_on(message: IncomingMessage) -> bool:
@@ -344,6 +369,7 @@ def _event(raw: Json) -> ServiceEvent:
         migrate_from_chat_id=int_in(raw, "migrate_from_chat_id") or 0,
         pinned_message_id=int_in(object_in(raw, "pinned_message"), "message_id") or 0,
         left_user_id=int_in(object_in(raw, "left_chat_member"), "id") or 0,
+        is_sent=not SENT_SERVICES.keys().isdisjoint(raw),
     )
 
 

@@ -22,11 +22,13 @@ from bot.turn.batch import (
     LastTurn,
     correction_in,
     find_last_turn,
+    find_overheard,
     is_outdated,
     is_stopped,
     plan_again,
     plan_batch,
     seconds_for_more,
+    without_known_talk,
 )
 from bot.turn.chat_events import Buttons, Edits, Memberships, has_same_text
 from bot.turn.commands import Commands
@@ -154,13 +156,16 @@ class Turns:
                 async with asyncio.timeout(ends_at - loop.time()):
                     await incoming.get()
             todo, snapshot = await self._take(claim)
+        if self.answerer.conversations.shows_talk:
+            batch = replace(batch, overheard=find_overheard(batch, snapshot))
+        snapshot = without_known_talk(snapshot, batch)
         history = BufferedHistory(self.history, claim.ref, snapshot)
         journal = TurnJournal(
             store=self.store,
             claim=claim,
             history=history,
             batch=batch,
-            own_messages=len(batch.updates),
+            own_messages=len(batch.messages),
             steps=todo.journal,
         )
         return Question(
