@@ -134,14 +134,16 @@ async def test_a_question_and_the_picture_after_it_are_one_turn(stores: StorySto
     never = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:
-        is_whole = "image_url" in str(request)
-        return text("A tent.") if is_whole else held(text("Which one?"), until=never)
+        is_alone = last_user_text(request) == "what is this?"
+        return held(text("Which one?"), until=never) if is_alone else text("A tent.")
 
     async with running_bot(stores, script, openai_vision=True) as bot:
+        await bot.ask(BEN, "hello")
         await bot.say(BEN, "what is this?")
-        await bot.wait_for_prompts(1)
+        await bot.wait_for_prompts(2)
         await bot.people.photo(BEN)
-        await bot.wait_until_finished(2)
+        await bot.wait_until_finished(3)
 
-        assert bot.said_in(BEN) == ["A tent."]
-        assert [each.continues for each in (await bot.history(BEN)).newest[:-1]] == ["", "bundle"]
+        assert bot.said_in(BEN) == ["A tent.", "A tent."]
+        asked = (await bot.history(BEN)).newest[2:-1]
+        assert [each.continues for each in asked] == ["", "bundle"]
