@@ -68,6 +68,8 @@ def overhears(reason: str) -> Admission:
         (update(PRIVATE, location={"latitude": 1.0, "longitude": 2.0}), "private_chat"),
         (update(PRIVATE, dice={"emoji": "🎲", "value": 4}), "private_chat"),
         (update(dice={"emoji": "🎲", "value": 4}, reply_to_message=OURS), "reply"),
+        (update(PRIVATE, gift={"gift": {"id": "5"}}), "private_chat"),
+        (update(PRIVATE, giveaway_winners={"winner_count": 2}), "private_chat"),
     ],
 )
 def test_a_message_addressed_to_the_bot_starts_a_turn(parsed: ParsedUpdate, reason: str) -> None:
@@ -124,6 +126,29 @@ def test_an_unaddressed_message_is_overheard_and_not_answered(parsed: ParsedUpda
 )
 def test_an_irrelevant_update_is_ignored_with_a_reason(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == ignored(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "entities", "decision"),
+    [
+        ("@MnemoBot /reset all", entity("mention", 9) + entity("bot_command", 6, 10), ("command", "reset", "all")),
+        ("Otto: /help", entity("text_mention", 4, user={"id": 99}) + entity("bot_command", 5, 6), ("command", "help", "")),
+        ("@MnemoBot /weather", entity("mention", 9) + entity("bot_command", 8, 10), ("command", "unknown", "weather")),
+        ("@MnemoBot see /help", entity("mention", 9) + entity("bot_command", 5, 14), ("turn", "", "")),
+        ("@OtherBot /help", entity("mention", 9) + entity("bot_command", 5, 10), ("hear", "", "")),
+    ],
+)  # fmt: skip
+def test_a_command_behind_a_mention_of_the_bot_is_the_command(
+    text: str, entities: list[dict[str, object]], decision: tuple[str, str, str]
+) -> None:
+    admission = decide(update(text=text, entities=entities))
+    command = admission.command
+
+    assert (
+        admission.action,
+        command.name if command else "",
+        command.argument if command else "",
+    ) == decision
 
 
 @pytest.mark.parametrize(
