@@ -25,7 +25,7 @@ AGAIN_WITHIN_S = 48 * 3600
 """A bot may delete a message for 48 hours (Bot API, deleteMessage). Later, old parts of the answer would stay."""
 _ALONE = "alone"
 _NAMES_PICTURE = re.compile(
-    r"\b(?:pictures?|photos?|pics?|images?|screenshots?|fotos?|bild|bilder|im[aá]gen|imágenes|imagem|imagens|capturas?)\b"
+    r"\b(?:pictures?|photos?|pics?|images?|screenshots?|fotos?|bild|bilder|imagen|imágenes|imagem|imagens)\b"
     r"|\b(?:фото|картин|снимк|скриншот|изображени)|عکس|تصویر",
     re.IGNORECASE,
 )
@@ -97,11 +97,23 @@ def plan_batch(
     return _fold(batch, waiting)
 
 
-def find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpdate, ...]:
-    """Return the messages with files that were heard before, and that this batch asks for.
+def with_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[Batch, HistorySnapshot]:
+    """Return the batch with the overheard files that it asks for, and the snapshot without their lines of talk.
 
-    These are the other items of its albums. A mention without a file asks for the newest file of the last minutes.
-    A message that the history has already is not among them.
+    Lines whose messages are in the history go too.
+    """
+    batch = replace(batch, overheard=_find_overheard(batch, snapshot))
+    known = {(each.telegram_message_id, each.sent_at) for each in snapshot.newest}
+    known |= {(each.message.message_id, float(each.message.date)) for each in batch.overheard}
+    lines = [each for each in snapshot.talk.lines if (each.telegram_message_id, each.sent_at) not in known]
+    return batch, replace(snapshot, talk=replace(snapshot.talk, lines=tuple(lines)))
+
+
+def _find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpdate, ...]:
+    """Return messages with files that were heard before, and that are not in the history.
+
+    These are the other items of the batch's albums. A mention without a file asks for the newest file of the last
+    minutes.
     """
     asked = next((each.message for each in batch.updates if _asks_for_file(each)), None)
     if asked is None and not any(each.message.media_group_id for each in batch.updates):
@@ -113,14 +125,6 @@ def find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpda
         lately = [each.message for each in heard if 0 <= asked.date - each.message.date <= OVERHEARD_S]
         wanted |= {_album_of(message) for message in lately[-1:]}
     return tuple(each for each in heard if _album_of(each.message) in wanted)
-
-
-def without_known_talk(snapshot: HistorySnapshot, batch: Batch) -> HistorySnapshot:
-    """Return the snapshot without lines of talk whose messages are in the history or in this batch."""
-    known = {(each.telegram_message_id, each.sent_at) for each in snapshot.newest}
-    known |= {(each.message.message_id, float(each.message.date)) for each in batch.overheard}
-    lines = [line for line in snapshot.talk.lines if (line.telegram_message_id, line.sent_at) not in known]
-    return replace(snapshot, talk=replace(snapshot.talk, lines=tuple(lines)))
 
 
 def _asks_for_file(update: WaitingUpdate) -> bool:

@@ -129,18 +129,19 @@ def test_an_irrelevant_update_is_ignored_with_a_reason(parsed: ParsedUpdate, rea
 
 
 @pytest.mark.parametrize(
-    ("text", "entities", "decision"),
+    ("text", "place", "decision"),
     [
-        ("@MnemoBot /reset all", entity("mention", 9) + entity("bot_command", 6, 10), ("command", "reset", "all")),
-        ("Otto: /help", entity("text_mention", 4, user={"id": 99}) + entity("bot_command", 5, 6), ("command", "help", "")),
-        ("@MnemoBot /weather", entity("mention", 9) + entity("bot_command", 8, 10), ("command", "unknown", "weather")),
-        ("@MnemoBot see /help", entity("mention", 9) + entity("bot_command", 5, 14), ("turn", "", "")),
-        ("@OtherBot /help", entity("mention", 9) + entity("bot_command", 5, 10), ("hear", "", "")),
+        ("@MnemoBot /reset all", (6, 10), ("command", "reset", "all")),
+        ("@MnemoBot: /help", (5, 11), ("command", "help", "")),
+        ("@MnemoBot /weather", (8, 10), ("command", "unknown", "weather")),
+        ("@MnemoBot see /help", (5, 14), ("turn", "", "")),
+        ("@OtherBot /help", (5, 10), ("hear", "", "")),
     ],
-)  # fmt: skip
+)
 def test_a_command_behind_a_mention_of_the_bot_is_the_command(
-    text: str, entities: list[dict[str, object]], decision: tuple[str, str, str]
+    text: str, place: tuple[int, int], decision: tuple[str, str, str]
 ) -> None:
+    entities = entity("mention", 9) + entity("bot_command", *place)
     admission = decide(update(text=text, entities=entities))
     command = admission.command
 

@@ -1,4 +1,7 @@
-"""Rich messages as ordinary ones. Shapes of NousResearch/hermes-agent#63485, #81368, #94871 and nanocoai/nanoclaw#3151."""
+"""Rich messages as ordinary ones.
+
+Shapes of NousResearch/hermes-agent#63485, #81368, #94871 and nanocoai/nanoclaw#3151.
+"""
 
 import json
 from typing import cast
