@@ -250,7 +250,7 @@ class Ingest:
         message = waiting.message
         is_moved = waiting.anchor_id != message.chat_id
         line = _talk_line(message, is_moved=is_moved)
-        if line is not None and message.attachment is not None:
+        if line is not None and message.attachment is not None and message.attachment.kind != "sticker":
             kept = replace(waiting, message=replace(message, reply_to=None))
             line = replace(line, update=dump_json(WaitingUpdate, kept))
         is_unwanted = message.chat_type in GROUPS and not self._rules.keeps_talk

@@ -112,8 +112,8 @@ def with_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[Batch, Hist
 def _find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpdate, ...]:
     """Return messages with files that were heard before, and that are not in the history.
 
-    These are the other items of the batch's albums. A mention without a file asks for the newest file of the last
-    minutes.
+    These are the other items of the batch's albums. A mention without a file asks for the newest picture or
+    document of the last minutes.
     """
     asked = next((each.message for each in batch.updates if _asks_for_file(each)), None)
     if asked is None and not any(each.message.media_group_id for each in batch.updates):
@@ -122,7 +122,7 @@ def _find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpd
     heard = [each for each in _heard_in(snapshot) if each.message.message_id not in known]
     wanted = {_album_of(each.message) for each in batch.updates}
     if asked is not None:
-        lately = [each.message for each in heard if 0 <= asked.date - each.message.date <= OVERHEARD_S]
+        lately = [each.message for each in heard if _is_asked_for(each.message, at=asked.date)]
         wanted |= {_album_of(message) for message in lately[-1:]}
     return tuple(each for each in heard if _album_of(each.message) in wanted)
 
@@ -131,6 +131,11 @@ def _asks_for_file(update: WaitingUpdate) -> bool:
     message = update.message
     is_plain = message.attachment is None and message.reply_to is None and not message.forwarded_from
     return update.admission.reason == "mention" and is_plain
+
+
+def _is_asked_for(heard: IncomingMessage, *, at: int) -> bool:
+    is_readable = heard.attachment is not None and heard.attachment.kind in {"photo", "document"}
+    return is_readable and 0 <= at - heard.date <= OVERHEARD_S
 
 
 def _album_of(message: IncomingMessage) -> str:

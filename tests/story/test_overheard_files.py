@@ -52,7 +52,7 @@ async def test_an_overheard_document_is_read_for_a_mention(stores: StoryStores) 
         assert "the ferry leaves at noon" in str(bot.prompts()[0])
 
 
-async def test_a_command_and_switched_off_talk_read_no_overheard_picture(stores: StoryStores) -> None:
+async def test_switched_off_talk_gives_no_overheard_picture(stores: StoryStores) -> None:
     async with running_bot(stores, lambda _: text("Noted."), group_context=False, **OPEN) as bot:
         await bot.people.photo(CHIARA, "our tent", chat=WEEKEND)
         await bot.ask(OLGA, "@mnemogram_bot what is it?", chat=WEEKEND)
