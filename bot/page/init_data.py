@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from urllib.parse import parse_qsl
 
-from bot.transport.contents import int_in, str_in
+from bot.transport.json_fields import int_in, str_in
 from memory.codec import parse_object
 
 VALID_S = 3600.0

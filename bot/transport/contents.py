@@ -1,19 +1,17 @@
 """Content of a raw message: its file, and one short line for the model on anything that is not text (pure).
 
-The functions that read JSON accept any shape. A field that is missing or has a wrong type is empty, 0 or None.
+No shape of JSON makes it fail.
 """
 
 import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias, cast
 
-from memory.characters import well_formed
+from bot.transport.json_fields import NOTHING, Json, float_in, int_in, name_in, object_in, objects_in, str_in
+from bot.transport.received_text import read_text
+from bot.transport.rich_messages import as_ordinary
 
-Json: TypeAlias = Mapping[str, object]
-
-NOTHING: Json = {}
 NOTE_CHARACTERS = 600
 """Maximum length of a note."""
 FILE_KINDS = (
@@ -36,6 +34,15 @@ _SERVICE = """
     video_chat_participants_invited video_chat_scheduled video_chat_started web_app_data write_access_allowed
 """
 SERVICE_FIELDS = frozenset(_SERVICE.split())
+SENT_SERVICES = {
+    "gift": "a gift",
+    "unique_gift": "a gift",
+    "giveaway": "a giveaway",
+    "giveaway_winners": "a giveaway with its winners",
+    "giveaway_completed": "a giveaway that has ended",
+    "invoice": "an invoice",
+}
+"""Service messages that people send or forward like other content, and their notes."""
 
 _NAME_CHARACTERS = 64
 _PINNED_CHARACTERS = 200
@@ -65,48 +72,6 @@ class Attachment:
     """0 if unknown."""
     width: int = 0
     height: int = 0
-
-
-def int_in(raw: Json, key: str) -> int | None:
-    """Return the whole number under this key; True and False are not numbers."""
-    value = raw.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def float_in(raw: Json, key: str, *, at_most: float) -> float | None:
-    """Return the number under this key if its absolute value is at most `at_most`."""
-    value = raw.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if abs(value) <= at_most else None
-
-
-def str_in(raw: Json, key: str) -> str:
-    """Return the text under this key. Lone surrogates become U+FFFD, because no store or endpoint accepts them."""
-    value = raw.get(key)
-    return well_formed(value) if isinstance(value, str) else ""
-
-
-def object_in(raw: Json, key: str) -> Json:
-    """Return the object under this key."""
-    value = raw.get(key)
-    return cast("Json", value) if isinstance(value, dict) else NOTHING
-
-
-def objects_in(raw: Json, key: str) -> list[Json]:
-    """Return the objects of the list under this key, without its other items."""
-    value = raw.get(key)
-    items = cast("list[object]", value) if isinstance(value, list) else []
-    return [cast("Json", item) for item in items if isinstance(item, dict)]
-
-
-def name_in(party: Json) -> str:
-    """Return the title or full name of a user or chat, else the username, else the id."""
-    full = " ".join(filter(None, (str_in(party, "first_name"), str_in(party, "last_name"))))
-    number = int_in(party, "id")
-    return (
-        str_in(party, "title") or full or str_in(party, "username") or ("" if number is None else str(number))
-    )
 
 
 def attachment_in(message: Json) -> Attachment | None:
@@ -144,7 +109,8 @@ def note_on(message: Json) -> str:
     characters are left out. Never raises.
     """
     describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in message), None)
-    note = describe(message) if describe else _event(message)
+    sent = next((words for kind, words in SENT_SERVICES.items() if kind in message), "")
+    note = describe(message) if describe else sent or _event(message)
     return note if len(note) <= NOTE_CHARACTERS else f"{note[: NOTE_CHARACTERS - 1]}…"
 
 
@@ -317,9 +283,9 @@ def _left(message: Json, actor: str) -> str:
 
 
 def _pinned(message: Json, actor: str) -> str:
-    pinned = object_in(message, "pinned_message")
+    pinned = as_ordinary(object_in(message, "pinned_message"))
     writer = plain_words(name_in(object_in(pinned, "sender_chat") or object_in(pinned, "from")))
-    text = plain_words(str_in(pinned, "text") or str_in(pinned, "caption"), _PINNED_CHARACTERS)
+    text = plain_words(read_text(pinned), _PINNED_CHARACTERS)
     if not text:
         # Only _CONTENTS: a forged chain of pinned service messages must not recurse.
         describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in pinned), None)

@@ -17,6 +17,7 @@ from bot.transport.updates import (
     IncomingMessage,
     Membership,
     ParsedUpdate,
+    full_text,
     parse_command,
 )
 
@@ -146,12 +147,17 @@ def asker_of(update: ParsedUpdate) -> int | None:
 
 
 def strip_mention(message: IncomingMessage, *, bot: BotIdentity) -> str:
-    """Return the text without a mention of the bot at its beginning, unless the text is only this mention."""
+    """Return the full text without a mention of the bot at its beginning, unless the text is only this mention."""
+    return full_text(message, _behind_mention(message, bot)) or full_text(message)
+
+
+def _behind_mention(message: IncomingMessage, bot: BotIdentity) -> int:
+    """Return the code point of the first word behind a mention of the bot at the beginning; 0 without one."""
     for entity in message.entities:
         if entity.offset == 0 and _mentions(message.text, entity, bot):
             mention = utf16_slice(message.text, 0, entity.length)
-            return message.text[len(mention) :].lstrip(" \n\t,:;") or message.text
-    return message.text
+            return len(message.text) - len(message.text[len(mention) :].lstrip(" \n\t,:;"))
+    return 0
 
 
 def _admit_other_kind(update: ParsedUpdate, is_permitted: bool) -> Admission:
@@ -220,7 +226,7 @@ def _admit_edit(message: IncomingMessage, is_permitted: bool) -> Admission:
 def _admit_message(
     message: IncomingMessage, bot: BotIdentity, is_permitted: bool, commands: Collection[str]
 ) -> Admission:
-    command = parse_command(message) if message.entities else None
+    command = parse_command(message, _behind_mention(message, bot)) if message.entities else None
     silence = _reason_for_silence(message, command, bot)
     if silence is not None:
         return _overheard(message, silence, is_permitted)
@@ -247,7 +253,7 @@ def _reason_for_silence(message: IncomingMessage, command: Command | None, bot: 
         return "channel_post"
     if message.is_from_bot:
         return "from_bot"
-    if message.kind == SERVICE:
+    if message.kind == SERVICE and not (message.event.is_sent and message.chat_type == "private"):
         return "service_message"
     if command and command.mention and not _is_our_name(command.mention, bot):
         return "other_bots_command"

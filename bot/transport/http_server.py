@@ -27,8 +27,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from bot.errors import PortInUse
 from bot.inbox.records import Accepted
 from bot.observe import metrics
-from bot.transport.contents import int_in
 from bot.transport.ingest import Ingest
+from bot.transport.json_fields import int_in
 from memory.codec import parse_object
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 

@@ -22,7 +22,9 @@ from bot.transport.updates import (
     ParsedUpdate,
     context_keys,
     continuation,
+    full_text,
     inline_context_keys,
+    is_bare_file,
     parse_update,
     without_content,
     without_quotations,
@@ -220,7 +222,7 @@ class Ingest:
         action = admission.action
         is_waiting = action not in {"ignore", "hear"}
         interrupts = self._rules.interrupts
-        has_news = is_waiting and (action != "turn" or interrupts or message.forwarded_from)
+        has_news = is_waiting and (action != "turn" or interrupts or _may_join(message))
         arrival = Arrival(
             update_id=waiting.update_id,
             ref=self._ref_of(waiting),
@@ -247,6 +249,9 @@ class Ingest:
         message = waiting.message
         is_moved = waiting.anchor_id != message.chat_id
         line = _talk_line(message, is_moved=is_moved)
+        if line is not None and message.attachment is not None and message.attachment.kind != "sticker":
+            kept = replace(waiting, message=replace(message, reply_to=None))
+            line = replace(line, update=dump_json(WaitingUpdate, kept))
         is_unwanted = message.chat_type in GROUPS and not self._rules.keeps_talk
         # Our own leaving is the last event of a chat, and must not begin a memory of it.
         if line is None or is_unwanted or message.event.left_user_id == self._bot.id:
@@ -296,7 +301,7 @@ def _talk_line(message: IncomingMessage, *, is_moved: bool) -> TalkLine | None:
     pinned_id = message.event.pinned_message_id
     text = message.note
     if not is_service:
-        text = render_text(message.text, note=message.note, forwarded_from=message.forwarded_from)
+        text = render_text(full_text(message), note=message.note, forwarded_from=message.forwarded_from)
     text = cut(text)
     if not text:
         return None
@@ -327,10 +332,15 @@ def _signal(waiting: WaitingUpdate, *, interrupts: bool = False) -> Signal | Non
             return replace(signal, kind="press", sender_id=callback.sender_id)
         case "turn" if interrupts:
             return replace(signal, kind="message")
-        case "turn" if message.forwarded_from:
+        case "turn" if _may_join(message):
             return replace(signal, kind="forward")
         case _:
             return None
+
+
+def _may_join(message: IncomingMessage) -> bool:
+    """Return True if the message may belong to the question before it, whose turn runs already."""
+    return bool(message.forwarded_from) or is_bare_file(message)
 
 
 def _payload(waiting: WaitingUpdate) -> str:

@@ -8,25 +8,22 @@ from dataclasses import dataclass, replace
 
 from bot.transport.contents import (
     MEDIA_KINDS,
-    NOTHING,
+    SENT_SERVICES,
     SERVICE_FIELDS,
     Attachment,
-    Json,
     attachment_in,
-    int_in,
-    name_in,
     note_on,
-    object_in,
-    objects_in,
-    str_in,
 )
+from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
+from bot.transport.received_text import Addition, additions_in, read_text, with_additions
+from bot.transport.rich_messages import as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
 from memory.history.message import Continuation, Quote
 
 UNKNOWN = "unknown"
 TEXT, CAPTION = "text", "caption"
 SERVICE, MEMBERSHIP = "service", "membership"
-"""Kinds of messages without an author: an event in the chat, and a change of the bot's own membership."""
+"""Kinds of messages without content: an event in the chat, and a change of the bot's own membership."""
 
 # Kinds of messages and of other updates, from the Bot API documentation (10.0).
 _MESSAGES = """
@@ -46,6 +43,8 @@ CAPTIONED_KINDS = tuple(_CAPTIONED.split())
 
 _CONTENT_FIELDS = SERVICE_FIELDS | set(MEDIA_KINDS)
 """Fields of all content other than text."""
+_SPOKEN_KINDS = frozenset(["audio", "sticker", "video_note", "voice"])
+"""Files that say something without words next to them."""
 _REPLY_FIELDS = frozenset(["reply_to_message", "external_reply"])
 _FORWARD_FIELDS = frozenset(
     ["forward_origin", "forward_date", "forward_from", "forward_from_chat", "forward_sender_name"]
@@ -74,7 +73,7 @@ class ReplyTo:
     sender_id: int | None
     sender_name: str
     text: str
-    """Text or caption, or the note on the content in round brackets."""
+    """Text or caption with its additions, or the note on the content in round brackets."""
     quote: str
     """Part of the text that the sender selected."""
     photo: str = ""
@@ -89,6 +88,8 @@ class ServiceEvent:
     migrate_from_chat_id: int = 0
     pinned_message_id: int = 0
     left_user_id: int = 0
+    is_sent: bool = False
+    """True for what people send as a message, such as a gift."""
 
 
 NO_EVENT = ServiceEvent()
@@ -120,6 +121,8 @@ class IncomingMessage:
     """Text or caption."""
     entities: tuple[Entity, ...] = ()
     """Marked ranges of the text. They may not fit it."""
+    additions: tuple[Addition, ...] = ()
+    """Addresses and names that the text hides under words. `full_text` writes them out."""
     reply_to: ReplyTo | None = None
     edit_date: int | None = None
     forwarded_from: str = ""
@@ -210,13 +213,19 @@ def parse_update(raw: Mapping[str, object]) -> ParsedUpdate:
     return ParsedUpdate(update_id=update_id, kind=kind)
 
 
-def parse_command(message: IncomingMessage) -> Command | None:
-    """Return the command at the beginning of the message, by its bot_command entity; None without one."""
+def full_text(message: IncomingMessage, start: int = 0) -> str:
+    """Return the text from this code point on, with the addresses and names that it hides under words."""
+    return with_additions(message.text, message.additions, start)
+
+
+def parse_command(message: IncomingMessage, start: int = 0) -> Command | None:
+    """Return the command at this code point of the text, by its bot_command entity; None without one."""
+    offset = utf16_length(message.text[:start])
     for entity in message.entities:
-        if entity.type == "bot_command" and entity.offset == 0:
-            written = utf16_slice(message.text, 0, entity.length)
+        if entity.type == "bot_command" and entity.offset == offset:
+            written = utf16_slice(message.text, offset, entity.length)
             name, _, mention = written.removeprefix("/").partition("@")
-            argument = message.text[len(written) :].strip()
+            argument = full_text(message, start + len(written)).strip()
             return Command(name=name.lower(), argument=argument, mention=mention) if name else None
     return None
 
@@ -281,6 +290,7 @@ def without_content(message: IncomingMessage) -> IncomingMessage:
         message,
         text="",
         entities=(),
+        additions=(),
         reply_to=None,
         forwarded_from="",
         attachment=None,
@@ -297,8 +307,22 @@ def continuation(before: IncomingMessage, after: IncomingMessage) -> Continuatio
         return ""
     if after.forwarded_from:
         return "bundle"
-    is_plain = not before.forwarded_from and after.attachment is None
-    return "paste" if is_plain and may_go_on(before) else ""
+    if before.forwarded_from:
+        return ""
+    if (is_bare_file(before) and _is_words(after)) or (_is_words(before) and is_bare_file(after)):
+        return "bundle"
+    return "paste" if after.attachment is None and may_go_on(before) else ""
+
+
+def is_bare_file(message: IncomingMessage) -> bool:
+    """Return True for a single picture, document or video without words: the question about it may stand next to it."""
+    file = message.attachment
+    is_shown = file is not None and file.kind not in _SPOKEN_KINDS
+    return is_shown and not message.text and not message.media_group_id and not message.forwarded_from
+
+
+def _is_words(message: IncomingMessage) -> bool:
+    return message.kind == TEXT and message.attachment is None
 
 
 def may_go_on(message: IncomingMessage) -> bool:
@@ -307,6 +331,7 @@ def may_go_on(message: IncomingMessage) -> bool:
 
 
 def _message(raw: Json) -> IncomingMessage | None:
+    raw = as_ordinary(raw) if "rich_message" in raw else raw
     message_id, chat = int_in(raw, "message_id"), object_in(raw, "chat")
     chat_id = int_in(chat, "id")
     if chat_id is None or message_id is None:
@@ -332,6 +357,7 @@ def _message(raw: Json) -> IncomingMessage | None:
         kind=kind or _content_kind(content),
         text=text or caption,
         entities=_entities(raw, entities) if entities in raw else (),
+        additions=additions_in(raw, kind, entities) if kind else (),
         reply_to=_reply_to(raw) if raw.keys() & _REPLY_FIELDS else None,
         forwarded_from=_forwarded_from(raw) if raw.keys() & _FORWARD_FIELDS else "",
         media_group_id=str_in(raw, "media_group_id"),
@@ -349,6 +375,7 @@ def _event(raw: Json) -> ServiceEvent:
         migrate_from_chat_id=int_in(raw, "migrate_from_chat_id") or 0,
         pinned_message_id=int_in(object_in(raw, "pinned_message"), "message_id") or 0,
         left_user_id=int_in(object_in(raw, "left_chat_member"), "id") or 0,
+        is_sent=not SENT_SERVICES.keys().isdisjoint(raw),
     )
 
 
@@ -392,10 +419,10 @@ def _origin(origin: Json) -> tuple[int | None, str]:
 
 def _reply_to(raw: Json) -> ReplyTo | None:
     """Return None also for a reply to a topic's creation: Telegram only names the topic with it."""
-    replied = object_in(raw, "reply_to_message")
+    replied = as_ordinary(object_in(raw, "reply_to_message"))
     message_id = int_in(replied, "message_id")
-    quote = str_in(object_in(raw, "quote"), "text")
-    external = object_in(raw, "external_reply")
+    quote = read_text(object_in(raw, "quote"))
+    external = as_ordinary(object_in(raw, "external_reply"))
     if message_id is None and external:
         sender_id, name = _origin(object_in(external, "origin"))
         return ReplyTo(
@@ -421,7 +448,7 @@ def _reply_to(raw: Json) -> ReplyTo | None:
 
 def _quotable(replied: Json) -> str:
     note = note_on(replied)
-    return str_in(replied, TEXT) or str_in(replied, CAPTION) or (f"({note})" if note else "")
+    return read_text(replied) or (f"({note})" if note else "")
 
 
 def _photo(replied: Json) -> str:

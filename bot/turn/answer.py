@@ -200,7 +200,7 @@ class Answerer:
         self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
     ) -> _Answer:
         journal = question.journal
-        if files := [update for update in question.batch.updates if update.message.attachment]:
+        if files := [update for update in question.batch.messages if update.message.attachment]:
             reads |= await self.reader.read(files, journal=journal, context=context, words=question.words)
         await self._append(question, context, reads)
         if question.joined:
@@ -241,7 +241,7 @@ class Answerer:
         if reads:
             pictures: dict[int | None, tuple[Image, ...]] = {
                 update.message.message_id: reads[update.update_id].images
-                for update in question.batch.updates
+                for update in question.batch.messages
                 if update.update_id in reads
             }
             context.images = {

@@ -1,12 +1,22 @@
 """Batches: the waiting updates that make the next turn, also again after an edit, and its Stop button (pure)."""
 
-from collections.abc import Collection, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
 from bot.transport.buttons import BUTTONS, STOP_BUTTON, word_of
-from bot.transport.ingest import WaitingUpdate
-from bot.transport.updates import IncomingMessage, continuation, may_go_on, parse_command
+from bot.transport.ingest import WaitingUpdate, parse_waiting
+from bot.transport.updates import (
+    IncomingMessage,
+    continuation,
+    full_text,
+    is_bare_file,
+    may_go_on,
+    parse_command,
+)
+from memory.errors import RecordCorrupt
 from memory.history.corrections import AwaitedCorrection, find_correction
 from memory.history.message import Continuation, Message, Quote, render_message
 from memory.history.store import HistorySnapshot
@@ -14,6 +24,14 @@ from memory.history.store import HistorySnapshot
 AGAIN_WITHIN_S = 48 * 3600
 """A bot may delete a message for 48 hours (Bot API, deleteMessage). Later, old parts of the answer would stay."""
 _ALONE = "alone"
+_NAMES_PICTURE = re.compile(
+    r"\b(?:pictures?|photos?|pics?|images?|screenshots?|fotos?|bild|bilder|imagen|imágenes|imagem|imagens)\b"
+    r"|\b(?:фото|картин|снимк|скриншот|изображени)|عکس|تصویر",
+    re.IGNORECASE,
+)
+"""Words for a picture in the six languages of the bot. A question with one may be sent before its picture."""
+OVERHEARD_S = 600
+"""Seconds for which a mention asks for a file that was overheard before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +52,18 @@ class Batch:
 
     updates: tuple[WaitingUpdate, ...]
     folded: tuple[int, ...] = ()
+    overheard: tuple[WaitingUpdate, ...] = ()
+    """Messages with files that were heard before, and that the batch asks for. They wait in no inbox."""
 
     @property
     def update_ids(self) -> tuple[int, ...]:
         """The ids of all updates that end with this turn."""
         return (*[update.update_id for update in self.updates], *self.folded)
+
+    @property
+    def messages(self) -> tuple[WaitingUpdate, ...]:
+        """All messages of the turn, in the order in which they are kept."""
+        return (*self.overheard, *self.updates)
 
 
 def plan_batch(
@@ -74,6 +99,60 @@ def plan_batch(
             break
         batch.append(update)
     return _fold(batch, waiting)
+
+
+def with_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[Batch, HistorySnapshot]:
+    """Return the batch with the overheard files that it asks for, and the snapshot without their lines of talk.
+
+    Lines whose messages are in the history go too.
+    """
+    batch = replace(batch, overheard=_find_overheard(batch, snapshot))
+    known = {(each.telegram_message_id, each.sent_at) for each in snapshot.newest}
+    known |= {(each.message.message_id, float(each.message.date)) for each in batch.overheard}
+    lines = [each for each in snapshot.talk.lines if (each.telegram_message_id, each.sent_at) not in known]
+    return batch, replace(snapshot, talk=replace(snapshot.talk, lines=tuple(lines)))
+
+
+def _find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpdate, ...]:
+    """Return messages with files that were heard before, and that are not in the history.
+
+    These are the other items of the batch's albums. A mention without a file asks for the newest picture or
+    document of the last minutes.
+    """
+    asked = next((each.message for each in batch.updates if _asks_for_file(each)), None)
+    if asked is None and not any(each.message.media_group_id for each in batch.updates):
+        return ()
+    known = {each.telegram_message_id for each in snapshot.newest}
+    heard = [each for each in _heard_in(snapshot) if each.message.message_id not in known]
+    wanted = {_album_of(each.message) for each in batch.updates}
+    if asked is not None:
+        lately = [each.message for each in heard if _is_asked_for(each.message, at=asked.date)]
+        wanted |= {_album_of(message) for message in lately[-1:]}
+    return tuple(each for each in heard if _album_of(each.message) in wanted)
+
+
+def _asks_for_file(update: WaitingUpdate) -> bool:
+    message = update.message
+    is_plain = message.attachment is None and message.reply_to is None and not message.forwarded_from
+    return update.admission.reason == "mention" and is_plain
+
+
+def _is_asked_for(heard: IncomingMessage, *, at: int) -> bool:
+    is_readable = heard.attachment is not None and heard.attachment.kind in {"photo", "document"}
+    return is_readable and 0 <= at - heard.date <= OVERHEARD_S
+
+
+def _album_of(message: IncomingMessage) -> str:
+    """Return a name that the items of an album share, and that no other message has."""
+    return message.media_group_id or f"message {message.message_id}"
+
+
+def _heard_in(snapshot: HistorySnapshot) -> Iterator[WaitingUpdate]:
+    """Yield the messages of talk that have a file. A damaged one is left out."""
+    for line in snapshot.talk.lines:
+        if line.update:
+            with suppress(RecordCorrupt):
+                yield parse_waiting(line.update)
 
 
 def correction_in(update: WaitingUpdate, awaited: Sequence[AwaitedCorrection]) -> AwaitedCorrection | None:
@@ -133,14 +212,25 @@ def seconds_for_more(batch: Batch, waiting: Sequence[WaitingUpdate], waits: Burs
     )
     if newest.admission.action != "turn" or has_later:
         return 0.0
-    if newest.message.media_group_id or newest.message.forwarded_from:
+    message = newest.message
+    if message.media_group_id or message.forwarded_from or _waits_for_other_half(batch):
         return waits.bundle_s
     return waits.paste_s if may_go_on(newest.message) else 0.0
 
 
+def _waits_for_other_half(batch: Batch) -> bool:
+    """Return True if a picture has no question yet, or a question that names a picture has none."""
+    messages = [update.message for update in batch.updates]
+    if is_bare_file(messages[-1]):
+        return not any(message.text for message in messages)
+    return _NAMES_PICTURE.search(messages[-1].text) is not None and not any(
+        message.attachment or message.reply_to for message in messages
+    )
+
+
 def plan_continuations(batch: Batch) -> tuple[Continuation, ...]:
     """Return for each message of the batch how it continues the one before it."""
-    messages = [update.message for update in batch.updates]
+    messages = [update.message for update in batch.messages]
     return ("", *(continuation(before, after) for before, after in pairwise(messages)))
 
 
@@ -192,7 +282,7 @@ def _belongs_to(first: WaitingUpdate, update: WaitingUpdate, stopped_before: int
 
 
 def _content(message: IncomingMessage) -> tuple[str, str]:
-    return message.text, message.attachment.unique_id if message.attachment else message.note
+    return full_text(message), message.attachment.unique_id if message.attachment else message.note
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -132,7 +132,7 @@ class TurnPictures:
 
     def _named_photos(self) -> Iterator[str]:
         """Yield the file ids of the photos of the question, and of those that it replies to, newest first."""
-        for update in reversed(self.question.batch.updates):
+        for update in reversed(self.question.batch.messages):
             file, reply = update.message.attachment, update.message.reply_to
             if file and (file.kind == "photo" or file.mime_type.startswith("image/")):
                 yield file.file_id

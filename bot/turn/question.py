@@ -208,7 +208,7 @@ class Question:
         """
         written = [
             self._message(update, reads.get(update.update_id), bot=bot, tokenizer=tokenizer)
-            for update in self.batch.updates
+            for update in self.batch.messages
         ]
         if self.again is not None:
             return self._messages_again(self.again, written)

@@ -13,7 +13,7 @@ from bot.inbox.records import Claim, TerminalState
 from bot.inbox.signals import Incoming, Signals
 from bot.observe import metrics
 from bot.transport.gating import UNKNOWN_BUTTON, BotIdentity, strip_mention
-from bot.transport.ingest import parse_waiting
+from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.updates import Command
 from bot.transport.words import words_for
 from bot.turn.answer import Answerer
@@ -27,6 +27,7 @@ from bot.turn.batch import (
     plan_again,
     plan_batch,
     seconds_for_more,
+    with_overheard,
 )
 from bot.turn.chat_events import Buttons, Edits, Memberships, has_same_text
 from bot.turn.commands import Commands
@@ -138,8 +139,7 @@ class Turns:
             joined = [each for each in joined_updates(todo.journal) if each in todo.updates]
             batch = plan_batch(waiting, joined, todo.stopped_before, corrections=todo.corrections)
             if joined:
-                if is_outdated(waiting, joined):
-                    raise TurnRestarted
+                _check_edits(waiting, joined)
                 metrics.TURNS_RESUMED.inc()
                 log.info("turn_resumed", steps=len(todo.journal))
                 break
@@ -154,13 +154,15 @@ class Turns:
                 async with asyncio.timeout(ends_at - loop.time()):
                     await incoming.get()
             todo, snapshot = await self._take(claim)
+        if self.answerer.conversations.shows_talk:
+            batch, snapshot = with_overheard(batch, snapshot)
         history = BufferedHistory(self.history, claim.ref, snapshot)
         journal = TurnJournal(
             store=self.store,
             claim=claim,
             history=history,
             batch=batch,
-            own_messages=len(batch.updates),
+            own_messages=len(batch.messages),
             steps=todo.journal,
         )
         return Question(
@@ -354,6 +356,11 @@ class Turns:
             state=state,
             reason=reason,
         )
+
+
+def _check_edits(waiting: Sequence[WaitingUpdate], joined: Sequence[int]) -> None:
+    if is_outdated(waiting, joined):
+        raise TurnRestarted
 
 
 def _command_of(question: Question, now: float) -> Command | None:

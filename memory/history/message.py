@@ -16,7 +16,7 @@ CONVERSATION_ROLES: tuple[Role, ...] = ("user", "assistant")
 NOTED = (
     *("photo", "livephoto", "video", "videomessage", "voicemessage", "audiofile", "document", "file"),
     *("animation", "sticker", "location", "livelocation", "venue", "contact", "poll", "quiz", "dice", "game"),
-    *("story", "checklist", "picture", "image"),
+    *("story", "checklist", "picture", "image", "gift", "giveaway", "invoice"),
 )
 """First words of notes (bot/transport/contents.py), after the article and without blanks."""
 

@@ -25,6 +25,8 @@ class TalkLine:
     """True for an event, such as somebody who joined."""
     pinned: int | None = None
     """Score of the pinned message, whose text is copied into this line."""
+    update: str = ""
+    """The whole message as its transport stores it, if it has a file: a later question may ask for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

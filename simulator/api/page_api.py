@@ -13,7 +13,7 @@ A failed request gets a status of 4xx and `{"error": "one sentence."}`. Messages
     - photo, voice, audio, video_note, video, animation, document: a file id
     - sticker, dice: an emoji
     - location {latitude, longitude}; contact {phone_number, first_name, last_name?}
-    - poll {question, options}; raw {Bot API fields}
+    - poll {question, options}; rich_message {blocks}; raw {Bot API fields}
   - a text over 4,096 units is sent as several messages; the response has the first
 - POST /api/albums: chat_id, from_id, items [content and caption?], reply_to_message_id?, message_thread_id?
 - POST /api/edits: chat_id, from_id, message_id, text (or caption), entities?

@@ -262,6 +262,13 @@ class PollBody(Body):
     type: Literal["regular", "quiz"] = "regular"
 
 
+class RichMessageBody(Body):
+    """The RichMessage of formatted text, with blocks as the Bot API sends them to bots."""
+
+    blocks: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=500)]
+    is_rtl: bool = False
+
+
 class ContentBody(Body):
     """At most one kind of content. Files are ids of POST /api/files; `sticker` and `dice` are an emoji.
 
@@ -280,6 +287,7 @@ class ContentBody(Body):
     contact: ContactBody | None = None
     poll: PollBody | None = None
     dice: Literal["🎲", "🎯", "🎳", "🏀", "⚽", "🎰"] | None = None
+    rich_message: RichMessageBody | None = None
     raw: dict[str, Any] | None = None
     duration: Annotated[int, Field(ge=0, le=86_400)] | None = None
 
@@ -312,6 +320,8 @@ class ContentBody(Body):
             return {"location": self.location.model_dump()}
         if self.contact is not None:
             return {"contact": self.contact.model_dump(exclude_none=True)}
+        if self.rich_message is not None:
+            return {"rich_message": self.rich_message.model_dump(exclude_defaults=True)}
         return self.raw
 
 
@@ -320,7 +330,7 @@ _OWN_FIELD_NAMES = (
     " quote forward_origin media_group_id reply_markup link_preview_options is_topic_message"
 )
 _OWN_FIELDS = frozenset(_OWN_FIELD_NAMES.split())
-_OTHER_KINDS = ("sticker", "location", "contact", "poll", "dice", "raw")
+_OTHER_KINDS = ("sticker", "location", "contact", "poll", "dice", "rich_message", "raw")
 
 
 class LineBody(ContentBody):

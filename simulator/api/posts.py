@@ -149,4 +149,15 @@ def _names_bot(world: World, message: Message) -> bool:
                 return True
             case _:
                 pass
-    return False
+    return f"@{name}" in _mentions_in((message.content or {}).get("rich_message"))
+
+
+def _mentions_in(rich: object) -> set[str]:
+    """Return the mentions in a rich message, in lower case."""
+    if isinstance(rich, list):
+        return {name for part in cast("list[object]", rich) for name in _mentions_in(part)}
+    if not isinstance(rich, dict):
+        return set()
+    node = cast("dict[str, object]", rich)
+    own = {str(node.get("text")).lower()} if node.get("type") == "mention" else set[str]()
+    return own.union(*map(_mentions_in, node.values()))

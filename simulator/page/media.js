@@ -35,7 +35,18 @@ const DRAW = {
   contact: (one) =>
     card("person", [one.first_name, one.last_name].filter(Boolean).join(" "), one.phone_number),
   poll: (poll) => ballot(poll),
+  rich_message: ({ blocks }) => el("div", { class: "text", dir: "auto" }, wordsOf(blocks).trim()),
 };
+
+// The words of a rich message, one line for each block.
+function wordsOf(part) {
+  if (typeof part === "string") return part;
+  if (Array.isArray(part)) return part.map(wordsOf).join("");
+  const { type, label, text, caption, summary, items, blocks, cells, credit } = part ?? {};
+  const inner = [label && `${label} `, summary, text, caption, items, blocks, cells, credit];
+  const words = inner.map((each) => wordsOf(each ?? "")).join("");
+  return blocks || items || ["paragraph", "heading", "pre"].includes(type) ? `${words}\n` : words;
+}
 
 function photo({ file_id: id, width, height }) {
   const href = fileUrl(id);

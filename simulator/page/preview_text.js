@@ -31,6 +31,7 @@ const MEDIA = {
   location: () => "Location",
   contact: ({ first_name: name }) => `Contact: ${name}`,
   poll: ({ question }) => `Poll: ${question}`,
+  rich_message: () => "Formatted text",
 };
 
 // The text of a service message, or null for an ordinary one.

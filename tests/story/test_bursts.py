@@ -114,3 +114,36 @@ async def test_a_stop_ends_the_wait_for_further_messages(
 
         assert bot.prompts() == []
         await bot.wait_until_idle()
+
+
+async def test_a_picture_and_the_question_after_it_are_one_turn(
+    stores: StoryStores, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assembly, "BURST_WAITS", BurstWaits(bundle_s=1.0))
+    async with running_bot(stores, noted, openai_vision=True) as bot:
+        await bot.people.photo(BEN)
+        await bot.say(BEN, "what is it?")
+        await bot.wait_until_finished(2)
+
+        kept = (await bot.history(BEN)).newest
+        assert [(each.text, each.continues) for each in kept[:-1]] == [("", ""), ("what is it?", "bundle")]
+        assert (len(bot.prompts()), bot.said_in(BEN)) == (1, ["Noted."])
+
+
+async def test_a_question_and_the_picture_after_it_are_one_turn(stores: StoryStores) -> None:
+    never = asyncio.Event()
+
+    def script(request: ChatRequest) -> Reply:
+        is_alone = last_user_text(request) == "what is this?"
+        return held(text("Which one?"), until=never) if is_alone else text("A tent.")
+
+    async with running_bot(stores, script, openai_vision=True) as bot:
+        await bot.ask(BEN, "hello")
+        await bot.say(BEN, "what is this?")
+        await bot.wait_for_prompts(2)
+        await bot.people.photo(BEN)
+        await bot.wait_until_finished(3)
+
+        assert bot.said_in(BEN) == ["A tent.", "A tent."]
+        asked = (await bot.history(BEN)).newest[2:-1]
+        assert [each.continues for each in asked] == ["", "bundle"]

@@ -282,6 +282,30 @@ def test_a_turn_waits_only_for_messages_that_may_follow_its_newest_one() -> None
     assert seconds(make_command(1)) == 0.0
 
 
+PHOTO: dict[str, Any] = {
+    "photo": [{"file_id": "p", "file_unique_id": "p", "width": 1, "height": 1}],
+    "text": "",
+}
+
+
+def test_a_picture_without_words_and_the_words_next_to_it_are_one_message() -> None:
+    assert continuations(make_line(1), make_line(2, **PHOTO)) == ("", "bundle")
+    assert continuations(make_line(1, **PHOTO), make_line(2)) == ("", "bundle")
+    assert continuations(make_line(1, **PHOTO), make_line(2, **PHOTO)) == ("", "")
+    assert continuations(make_line(1, **PHOTO), make_line(2, date=60)) == ("", "")
+    assert continuations(make_line(1), make_line(2, **PHOTO, caption="its own words")) == ("", "")
+
+
+def test_a_turn_waits_for_the_other_half_of_a_picture_and_its_question() -> None:
+    for line in ("What is in this picture?", "¿Qué hay en la foto?", "Что на этом фото?", "در این عکس چیست؟"):
+        assert seconds(make_line(1, text=line)) == 1.0
+    for line in ("Let us have a picnic", "imagine that", "Bildung"):
+        assert seconds(make_line(1, text=line)) == 0.0
+    assert seconds(make_line(1, **PHOTO)) == 1.0
+    assert seconds(make_line(1), make_line(2, **PHOTO)) == 0.0
+    assert seconds(make_line(1, **PHOTO), make_line(2, text="this picture")) == 0.0
+
+
 def test_a_stop_button_ends_its_own_turn_for_its_asker() -> None:
     data = dump_stop(BEN, 1)
     waiting = [

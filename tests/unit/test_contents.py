@@ -50,6 +50,8 @@ def received(fields: dict[str, object]) -> IncomingMessage:
         ({"story": {"chat": ANNA, "id": 1}}, "a story of Anna Silva"),
         ({"checklist": {"title": "Trip", "tasks": [{"text": "pack"}]}}, "a checklist: Trip – tasks: pack"),
         ({"paid_media": {}}, "paid media"),
+        ({"gift": {"gift": {"id": "5"}}}, "a gift"),
+        ({"giveaway_winners": {"winner_count": 2}}, "a giveaway with its winners"),
         ({"animation": {"file_id": "a", "duration": 3}, "document": {}}, "an animation of 0:03"),
         ({"video": {"file_id": "v", "duration": 65}}, "a video of 1:05"),
         ({"video_note": {"file_id": "v", "duration": 12}}, "a video message of 0:12"),

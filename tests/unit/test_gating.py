@@ -69,6 +69,8 @@ def overhears(reason: str) -> Admission:
         (update(PRIVATE, location={"latitude": 1.0, "longitude": 2.0}), "private_chat"),
         (update(PRIVATE, dice={"emoji": "🎲", "value": 4}), "private_chat"),
         (update(dice={"emoji": "🎲", "value": 4}, reply_to_message=OURS), "reply"),
+        (update(PRIVATE, gift={"gift": {"id": "5"}}), "private_chat"),
+        (update(PRIVATE, giveaway_winners={"winner_count": 2}), "private_chat"),
     ],
 )
 def test_a_message_addressed_to_the_bot_starts_a_turn(parsed: ParsedUpdate, reason: str) -> None:
@@ -125,6 +127,30 @@ def test_an_unaddressed_message_is_overheard_and_not_answered(parsed: ParsedUpda
 )
 def test_an_irrelevant_update_is_ignored_with_a_reason(parsed: ParsedUpdate, reason: str) -> None:
     assert decide(parsed) == ignored(reason)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "decision"),
+    [
+        ("@MnemoBot /reset all", (6, 10), ("command", "reset", "all")),
+        ("@MnemoBot: /help", (5, 11), ("command", "help", "")),
+        ("@MnemoBot /weather", (8, 10), ("command", "unknown", "weather")),
+        ("@MnemoBot see /help", (5, 14), ("turn", "", "")),
+        ("@OtherBot /help", (5, 10), ("hear", "", "")),
+    ],
+)
+def test_a_command_behind_a_mention_of_the_bot_is_the_command(
+    text: str, place: tuple[int, int], decision: tuple[str, str, str]
+) -> None:
+    entities = entity("mention", 9) + entity("bot_command", *place)
+    admission = decide(update(text=text, entities=entities))
+    command = admission.command
+
+    assert (
+        admission.action,
+        command.name if command else "",
+        command.argument if command else "",
+    ) == decision
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,108 @@
+"""What an app shows only on a tap: addresses under words and people under names, written after them (pure).
+
+The model reads `the article (https://…)` for a text_link, and `my boss (Anna Silva)` for a text_mention. The received
+text itself stays as it is, because entities, commands and mentions are found in it.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from bot.transport.json_fields import Json, int_in, name_in, object_in, objects_in, str_in
+from bot.transport.rich_text import Utf16Index
+from memory.characters import one_line
+
+ADDRESS_CHARACTERS = 500
+"""Maximum length of one address."""
+ADDED_CHARACTERS = 8_000
+"""Maximum length of everything that is written into one text. Later addresses are left out."""
+_NAME_CHARACTERS = 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """Words that belong into a received text."""
+
+    at: int
+    """Place in the text, in code points; never 0."""
+    text: str
+
+
+def additions_in(raw: Json, text: str = "text", entities: str = "entities") -> tuple[Addition, ...]:
+    """Return the additions to the text under the key `text`, in order. An entity that does not fit it has none."""
+    if entities not in raw:
+        return ()
+    shown = str_in(raw, text)
+    return tuple(_within_limit(_merged(shown, _spans(shown, objects_in(raw, entities)))))
+
+
+def with_additions(text: str, additions: Sequence[Addition], start: int = 0) -> str:
+    """Return the text from the code point `start`, with the additions behind it."""
+    pieces, done = list[str](), start
+    for addition in additions:
+        if addition.at > start:
+            pieces += [text[done : addition.at], addition.text]
+            done = addition.at
+    return "".join([*pieces, text[done:]])
+
+
+def read_text(raw: Json) -> str:
+    """Return the text or caption of a raw message or TextQuote, with its additions."""
+    text, entities = ("text", "entities") if str_in(raw, "text") else ("caption", "caption_entities")
+    return with_additions(str_in(raw, text), additions_in(raw, text, entities))
+
+
+def _spans(text: str, entities: Iterable[Json]) -> list[tuple[int, Addition]]:
+    """Return the first code point of each entity that hides something, and its addition."""
+    index, found = Utf16Index(text), list[tuple[int, Addition]]()
+    for entity in entities:
+        if entity.get("type") not in {"text_link", "text_mention"}:
+            continue
+        offset, length = int_in(entity, "offset"), int_in(entity, "length")
+        if offset is None or length is None:
+            continue
+        start, end = index.position(offset), index.position(offset + length)
+        if start is None or end is None or start >= end:
+            continue
+        hidden = _hidden_in(entity)
+        if hidden and _plain(hidden) != _plain(text[start:end]):
+            at = start + len(text[start:end].rstrip()) or end
+            found.append((start, Addition(at=end if at == start else at, text=hidden)))
+    return sorted(found, key=lambda span: (span[1].at, span[0]))
+
+
+def _hidden_in(entity: Json) -> str:
+    if entity["type"] == "text_mention":
+        user = object_in(entity, "user")
+        has_name = str_in(user, "first_name") or str_in(user, "last_name") or str_in(user, "username")
+        return one_line(name_in(user), _NAME_CHARACTERS) if has_name else ""
+    address = one_line(str_in(entity, "url"))
+    return address if len(address) <= ADDRESS_CHARACTERS else f"{address[:ADDRESS_CHARACTERS]}…"
+
+
+def _plain(words: str) -> str:
+    """Return an address or name as people compare it: without scheme, last slash and letter case."""
+    plain = words.strip().casefold().removeprefix("@")
+    for scheme in ("https://", "http://", "mailto:", "tel:"):
+        plain = plain.removeprefix(scheme)
+    return plain.rstrip("/")
+
+
+def _merged(text: str, spans: Iterable[tuple[int, Addition]]) -> list[Addition]:
+    """Return one addition for neighbours with the same one: bold words inside a link may divide it."""
+    merged: list[Addition] = []
+    for start, addition in spans:
+        is_same = merged and merged[-1].text == addition.text
+        if is_same and not text[merged[-1].at : start].strip():
+            merged.pop()
+        merged.append(addition)
+    return [
+        replace(each, text=f"{'' if text[each.at - 1].isspace() else ' '}({each.text})") for each in merged
+    ]
+
+
+def _within_limit(additions: Iterable[Addition]) -> Iterable[Addition]:
+    room = ADDED_CHARACTERS
+    for addition in additions:
+        if len(addition.text) <= room:
+            room -= len(addition.text)
+            yield addition
