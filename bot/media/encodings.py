@@ -15,7 +15,9 @@ from charset_normalizer import from_bytes
 
 _SAMPLE = 4_000
 """Bytes that are judged. They are taken from lines with bytes beyond ASCII: a header may be ASCII."""
-_FOREIGN_LINE = re.compile(rb"[^\n]{0,2000}[\x80-\xff][^\n]{0,2000}\n?")
+_FOREIGN = re.compile(rb"[\x80-\xff]")
+_AROUND = 1_000
+"""Bytes of a long line before and after the first of these bytes."""
 _PLAIN = re.compile(rb"[\t\r\n -~]+")
 _MOST_OTHERS = 0.3
 """The share of other bytes up to which data with few letters is a text: charset-normalizer refuses some of these."""
@@ -64,7 +66,6 @@ _ALPHABETS = {
     "big5": (0.0, ()),
     "cp949": (0.0, ()),
     "euc_jp": (1.0, ()),
-    "iso2022_jp": (0.0, ()),
 }
 """By encoding: how much rarer it is than the most usual one, as a logarithm; and alphabets, frequent letters first."""
 _ENCODINGS = list(_ALPHABETS)
@@ -77,15 +78,17 @@ _FREQUENT, _SELDOM = log(1 / 14), log(1 / 60)
 _MIXED = log(1 / 6)
 """Of an accented letter without a plain one beside it, and of another script's letter with one."""
 _FREQUENT_LETTERS = 11
-_KANA, _HALF_WIDTH, _SYLLABLE, _IDEOGRAPH = log(1 / 120), log(1 / 400), log(1 / 700), log(1 / 1_500)
-_JAPANESE = frozenset(["cp932", "euc_jp", "iso2022_jp"])
+_KANA, _HALF_WIDTH, _SYLLABLE, _IDEOGRAPH = log(1 / 120), log(1 / 400), log(1 / 2_500), log(1 / 1_500)
+_KOREAN = frozenset(
+    "이다는을가의에고하도지한로기어사서리자시정대인나라아해스전을를은으년그들있것수보일제부장주구성상과와여요니세합습"
+)
+_JAPANESE = frozenset(["cp932", "euc_jp"])
 _COMMON = {
     "gb18030": (0xB0, 0xD7, 0xA1),
     "big5": (0xA4, 0xC6, 0),
     "cp949": (0xB0, 0xC8, 0xA1),
     "cp932": (0x88, 0x98, 0),
     "euc_jp": (0xB0, 0xCF, 0),
-    "iso2022_jp": (0xB0, 0xCF, 0),
 }
 """First and last leading byte, and lowest second byte, of the ideographs or syllables that the first standard had."""
 
@@ -116,13 +119,14 @@ def _is_mostly_latin(sample: bytes) -> bool:
 
 
 def _sample_of(data: bytes) -> bytes:
-    lines, size = list[bytes](), 0
-    for match in _FOREIGN_LINE.finditer(data):
-        lines.append(match[0])
-        size += len(match[0])
-        if size >= _SAMPLE:
-            break
-    return b"".join(lines)
+    pieces, size, at = list[bytes](), 0, 0
+    while size < _SAMPLE and (found := _FOREIGN.search(data, at)):
+        first = max(at, found.start() - _AROUND)
+        start = data.rfind(b"\n", first, found.start()) + 1 or first
+        end = data.find(b"\n", found.start(), found.start() + _AROUND) + 1 or found.start() + _AROUND
+        pieces.append(data[start:end])
+        size, at = size + len(pieces[-1]), end
+    return b"".join(pieces)
 
 
 def _decoded(sample: bytes, encodings: Iterable[str]) -> Iterable[tuple[str, str]]:
@@ -178,13 +182,15 @@ def _is_latin(character: str) -> bool:
 @lru_cache(maxsize=8_192)
 def _east_asian(character: str, encoding: str) -> float:
     """Return the same for one character of a text with ideographs, kana or Korean syllables."""
+    if character in _KOREAN:
+        return _SELDOM
     if "\u3041" <= character <= "\u30ff":
         return _KANA if encoding in _JAPANESE else _RARE
     if "\uff61" <= character <= "\uff9f":
         return _HALF_WIDTH
     if "\u3000" <= character <= "\u303f" or "\uff01" <= character <= "\uff5e" or character in _USUAL_MARKS:
         return _SELDOM
-    stored = character.encode("euc_jp" if encoding == "iso2022_jp" else encoding)
+    stored = character.encode(encoding)
     first, last, second = _COMMON[encoding]
     is_common = len(stored) == 2 and first <= stored[0] <= last and stored[1] >= second
     return (_SYLLABLE if encoding == "cp949" else _IDEOGRAPH) if is_common else _RARE

@@ -1,9 +1,9 @@
-"""Reads the text of one PDF, or converts one picture, in a process with limited memory and time, without our environment.
+"""Reads one PDF, or converts one picture, in a process with limited memory and time, without our environment.
 
-A script: `python -I -B file_process.py pdf|picture AT_MOST SECONDS BYTES`. The standard input is the file. For a PDF,
-AT_MOST counts characters, and the output is one line of JSON: `{"pages", "text", "is_cut"}` or `{"problem"}`. For a
-picture it counts pixels, and the output is a JPEG, or nothing if there is none. It imports nothing of ours, because
-each file pays for its start.
+A script: `python -I -B file_process.py pdf|picture AT_MOST SECONDS BYTES`. The standard input is the file.
+AT_MOST counts the characters of a PDF, or the pixels of a picture. The output for a PDF is one line of JSON:
+`{"pages", "text", "is_cut"}` or `{"problem"}`. For a picture it is a JPEG, or nothing if there is none. It imports
+nothing of ours, because each file pays for its start.
 """
 
 import json
@@ -103,8 +103,12 @@ def _read_pages(pages: Any, count: int, *, at_most: int, until: float) -> dict[s
 
 
 def _convert(data: bytes, *, at_most: int) -> bytes:
-    """Return the first frame as a JPEG on white, turned as the camera was held; nothing for a broken or huge picture."""
-    from pi_heif import options, register_heif_opener  # pyright: ignore[reportMissingTypeStubs, reportUnknownVariableType]
+    """Return the first frame as an upright JPEG on white; nothing for a broken or huge picture."""
+    # It has no stubs.
+    from pi_heif import (  # pyright: ignore[reportMissingTypeStubs]
+        options,
+        register_heif_opener,  # pyright: ignore[reportUnknownVariableType]
+    )
     from PIL import Image, ImageOps
 
     Image.MAX_IMAGE_PIXELS = None  # `at_most` is checked instead

@@ -47,6 +47,7 @@ _OPUS_RATE = 48_000
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 """Characters that no text contains: all control characters but tab, line ends, form feed and escape."""
 _BYTES_OF_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_JAPANESE_MAIL = re.compile(rb"\x1b\$[@B]")
 _WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _SAMPLE = 4_000
 _UNASSIGNED = frozenset(["Cn", "Co"])
@@ -200,14 +201,20 @@ def seems_text(data: bytes) -> bool:
 
 
 def _decoded(data: bytes) -> str | None:
-    encoding = next((encoding for mark, encoding in _BOMS if data.startswith(mark)), "")
+    mark, zeros = next((encoding for mark, encoding in _BOMS if data.startswith(mark)), ""), b"\x00" in data
     try:
-        if encoding or b"\x1b$" not in data[:_SAMPLE]:  # not ISO-2022-JP, which is ASCII too
-            return data.decode(encoding or "utf-8")
+        if mark or not zeros:  # UTF-16 of ASCII is UTF-8 too
+            return data.decode(mark or _seven_bits(data) or "utf-8")
     except UnicodeDecodeError:
-        if encoding:
-            return None
-    return _as_wide(data) if b"\x00" in data[:_SAMPLE] else _as_older(data)
+        pass
+    if mark:
+        return None
+    return _as_wide(data) if zeros else _as_older(data)
+
+
+def _seven_bits(data: bytes) -> str:
+    """Return the encoding of old Japanese mails, which is ASCII with sequences of escape; "" for other data."""
+    return "iso2022_jp" if _JAPANESE_MAIL.search(data) else ""
 
 
 def _as_wide(data: bytes) -> str | None:
