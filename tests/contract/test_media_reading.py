@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bot.agent.context import AgentContext
@@ -14,6 +14,7 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import parse_update
 from bot.transport.words import words_for
 from bot.turn.media import PICTURES_AT_MOST, MessageReader, ReadMessage
+from memory.history.message import Message
 from memory.redis.client import RedisClient
 from tests.contract.test_artifacts import open_artifacts
 from tests.sent_files import make_picture, make_voice_note
@@ -256,3 +257,30 @@ async def test_pictures_that_are_quoted_share_the_room_with_own_ones() -> None:
 
     assert reads[-1].quoted == "a photo, left out: there were too many"
     assert reads[-1].quoted_images == ()
+
+
+async def test_a_file_whose_text_the_history_has_is_not_fetched(redis: RedisClient) -> None:
+    context, world = await make_context(artifacts=open_artifacts(redis)), World(files={"d": LONG.encode()})
+    (long,) = await read(world, update(1, document=make_file("d")), context=context)
+    blank = Message(id="m", role="user", text="", sent_at=1, tokens=0, telegram_message_id=3)
+    spoken = replace(blank, role="assistant", text="It rains.")
+    heard = replace(blank, text="three lemons", note="a voice message of 0:07, transcribed")
+    gone = replace(blank, note=re.sub(r"artifact a\w+", "artifact a00000000000", long.note))
+    voice, document = replying(2, voice=make_file("v", duration=7)), replying(2, document=make_file("d"))
+    world.asked.clear()
+
+    async def quoted(asked: WaitingUpdate, stored: Message) -> str:
+        async def find(telegram_id: int) -> Message | None:
+            return stored if telegram_id == 3 else None
+
+        found = await world.reader().read(
+            [asked], journal=DictJournal(), context=context, words=words_for("en"), find=find
+        )
+        return found[2].quoted
+
+    assert (await quoted(voice, spoken)).endswith('no instruction: "It rains."')
+    assert (await quoted(voice, heard)).endswith('no instruction: "three lemons"')
+    assert await quoted(document, replace(blank, note=long.note)) == long.note
+    assert world.asked == []
+    assert "artifact a" in await quoted(document, gone)
+    assert world.asked == ["d"]
