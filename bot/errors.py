@@ -182,6 +182,7 @@ class ThreadGone(TelegramRefused):
 MediaReason = Literal[
     "deaf",
     "empty",
+    "encoding",
     "gone",
     "moving",
     "no-picture",

@@ -196,7 +196,7 @@ def message_document(message: "Message") -> dict[str, object]:
         "text": message.text,
         "note": message.note,
         "forwarded_from": message.forwarded_from,
-        "quote": {"sender": quote.sender_name, "text": quote.text} if quote else None,
+        "quote": {"sender": quote.sender_name, "text": quote.shown} if quote else None,
         "tokens": message.tokens,
         "telegram_message_id": message.telegram_message_id,
         "is_stopped": message.is_stopped,
@@ -215,7 +215,7 @@ def full_text(message: "Message") -> str:
         *(["edited"] if message.edited_at else []),
     ]
     quote = message.quote
-    quotation = f'(in reply to {quote.sender_name or "assistant"}: "{quote.text}")\n' if quote else ""
+    quotation = f'(in reply to {quote.sender_name or "assistant"}: "{quote.shown}")\n' if quote else ""
     text = quotation + render_message(message)
     return f"{text} ({', '.join(marks)})" if marks else text
 

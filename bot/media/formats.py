@@ -6,6 +6,9 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from struct import unpack_from
+from unicodedata import category
+
+from bot.media.encodings import find_encoding
 
 _JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 """The markers of a frame header: all SOFn. C4, C8 and CC are tables or reserved (ITU-T T.81, table B.1)."""
@@ -18,6 +21,21 @@ _BEGINNINGS = (
     (b"\x1a\x45\xdf\xa3", "webm"),
 )
 _MP4_SOUND = (b"M4A ", b"M4B ")
+_PICTURE_BRANDS = frozenset(b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split())
+_MOVIE_BRANDS = (b"iso", b"mp4", b"M4", b"qt", b"3g", b"avc", b"MSNV", b"dash", b"f4v")
+"""Beginnings of the brands of films and sounds in the container that HEIC and AVIF have too."""
+_LONGEST_BRANDS = 256
+_OTHER_PICTURES = (
+    *(b"II*\x00", b"MM\x00*", b"II+\x00", b"MM\x00+"),
+    *(b"\x00\x00\x00\x0cjP  ", b"\xff\x4f\xff\x51", b"\x00\x00\x00\x0cJXL "),
+    *(b"GIF87a", b"GIF89a"),
+    *(b"8BPS\x00\x01", b"\x00\x00\x01\x00"),
+)
+"""The first bytes of TIFF, JPEG 2000, JPEG XL, GIF, Photoshop and Windows icons."""
+_ANIMATED = 0x02
+"""The bit of an animation in the header of an extended WebP (RFC 9649)."""
+_BMP_HEADERS = frozenset([12, 40, 52, 56, 64, 108, 124])
+"""The lengths of the second header of a BMP."""
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # begins like UTF-16's
@@ -28,9 +46,11 @@ _BOMS = (
 _OPUS_RATE = 48_000
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 """Characters that no text contains: all control characters but tab, line ends, form feed and escape."""
-_FEW_LETTERS = 0.7
-"""The share of ASCII and letters in a file from which on it counts as Latin text."""
-_SAMPLE = 100_000
+_BYTES_OF_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
+_JAPANESE_MAIL = re.compile(rb"\x1b\$[@B]")
+_WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
+_SAMPLE = 4_000
+_UNASSIGNED = frozenset(["Cn", "Co"])
 _NOT_TEXT = (b"%PDF-", b"PK\x03\x04", b"\x1f\x8b", b"{\\rtf", b"\xd0\xcf\x11\xe0")
 """The first bytes of documents that may look like text: PDF, ZIP and Office, gzip, RTF, old Office."""
 
@@ -42,6 +62,12 @@ class Picture:
     mime_type: str
     width: int
     height: int
+
+
+class UnsureText(str):
+    """A text whose encoding is not certain: letters may be wrong."""
+
+    __slots__ = ()
 
 
 def opus_seconds(data: bytes) -> float:
@@ -66,6 +92,28 @@ def picture_of(data: bytes) -> Picture | None:
     except (IndexError, ValueError, struct.error):
         return None
     return Picture(mime_type=mime_type, width=width, height=height) if width > 0 and height > 0 else None
+
+
+def needs_conversion(data: bytes) -> bool:
+    """Return True for a picture that not all models take: HEIC, AVIF, TIFF, BMP and others, GIF and animations."""
+    if data.startswith(b"RIFF") and data[8:16] == b"WEBPVP8X":
+        return bool(int.from_bytes(data[20:21]) & _ANIMATED)
+    is_bitmap = data.startswith(b"BM") and int.from_bytes(data[14:18], "little") in _BMP_HEADERS
+    return is_bitmap or data.startswith(_OTHER_PICTURES) or _is_still(data)
+
+
+def _is_still(data: bytes) -> bool:
+    """Return True if the first brand that we know is one of pictures: a video may be "compatible" with pictures."""
+    if data[4:8] != b"ftyp":
+        return False
+    end = min(int.from_bytes(data[:4], "big"), _LONGEST_BRANDS)
+    brands = [data[8:12], *(data[at : at + 4] for at in range(16, end, 4))]
+    known = (
+        brand in _PICTURE_BRANDS
+        for brand in brands
+        if brand in _PICTURE_BRANDS or brand.startswith(_MOVIE_BRANDS)
+    )
+    return next(known, False)
 
 
 def _png_size(data: bytes) -> tuple[int, int]:
@@ -118,6 +166,8 @@ def container_of(data: bytes) -> str | None:
     Endpoints read the ending of the file name, and some know "ogg" but not Telegram's "oga".
     """
     if data[4:8] == b"ftyp":
+        if _is_still(data):
+            return None
         return "m4a" if data[8:12] in _MP4_SOUND else "mp4"
     if data.startswith(b"RIFF") and data[8:12] == b"WAVE":
         return "wav"
@@ -133,34 +183,64 @@ def _is_mp3_frame(data: bytes) -> bool:
 def read_text(data: bytes) -> str | None:
     """Return the text with "\\n" as line end, "" for no bytes, None for bytes that are not text.
 
-    A byte order mark decides the encoding. Without it: UTF-8, else Windows-1252, the usual older encoding, if the
-    result looks like text.
+    A byte order mark decides the encoding. Without it: UTF-8, else UTF-16 or UTF-32 if there are zero bytes, else the
+    most likely older encoding. A text whose encoding is not certain is an UnsureText.
     """
     if data.startswith(_NOT_TEXT):
         return None
     text = _decoded(data)
     if text is None or _CONTROL.search(text):
         return None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return UnsureText(lines) if isinstance(text, UnsureText) else lines
+
+
+def seems_text(data: bytes) -> bool:
+    """Return True for data without any byte that no text has: it may be a text in an unknown encoding."""
+    return not data.startswith(_NOT_TEXT) and not _BYTES_OF_NO_TEXT.search(data)
 
 
 def _decoded(data: bytes) -> str | None:
-    encoding = next((encoding for mark, encoding in _BOMS if data.startswith(mark)), "utf-8")
+    mark, zeros = next((encoding for mark, encoding in _BOMS if data.startswith(mark)), ""), b"\x00" in data
     try:
-        return data.decode(encoding)
+        if mark or not zeros:  # UTF-16 of ASCII is UTF-8 too
+            return data.decode(mark or _seven_bits(data) or "utf-8")
     except UnicodeDecodeError:
-        return _as_latin(data) if encoding == "utf-8" else None
+        pass
+    if mark:
+        return None
+    return _as_wide(data) if zeros else _as_older(data)
 
 
-def _as_latin(data: bytes) -> str | None:
+def _seven_bits(data: bytes) -> str:
+    """Return the encoding of old Japanese mails, which is ASCII with sequences of escape; "" for other data."""
+    return "iso2022_jp" if _JAPANESE_MAIL.search(data) else ""
+
+
+def _as_wide(data: bytes) -> str | None:
+    """Return the text of UTF-16 or UTF-32 without a byte order mark, in the order that gives the most ASCII."""
+    readings: list[tuple[int, str]] = []
+    for encoding in _WIDE:
+        try:
+            text = data.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+        sample = text[:_SAMPLE]
+        if not _CONTROL.search(sample) and not any(category(each) in _UNASSIGNED for each in sample):
+            readings.append((sum(map(str.isascii, sample)), text))
+    return max(readings, default=(0, None))[1]
+
+
+def _as_older(data: bytes) -> str | None:
+    found = find_encoding(data)
+    if found is None:
+        return None
+    encoding, is_certain = found
     try:
-        text = data.decode("cp1252")
+        text = data.decode(encoding)
     except UnicodeDecodeError:
-        text = data.decode("latin-1")
-    sample = text[:_SAMPLE]
-    plain = sum(character.isascii() or character.isalpha() for character in sample)
-    has_words = any(character.isascii() and character.isalpha() for character in sample)
-    return text if has_words and plain >= _FEW_LETTERS * len(sample) else None
+        return UnsureText(data.decode(encoding, "replace"))
+    return text if is_certain else UnsureText(text)
 
 
 _FORMATS: tuple[tuple[bytes, str, Callable[[bytes], tuple[int, int]]], ...] = (

@@ -10,7 +10,16 @@ from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.known_models import picture_tokens
 from bot.agent.model import Image
 from bot.errors import FileGone, FileTooLarge, MediaUnreadable, TelegramFailure
-from bot.media.formats import Picture, container_of, picture_of, read_text
+from bot.media.formats import (
+    Picture,
+    UnsureText,
+    container_of,
+    needs_conversion,
+    picture_of,
+    read_text,
+    seems_text,
+)
+from bot.media.isolated import FileProcess
 from bot.media.pdf import DOCUMENT_CHARS, PdfReader
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
@@ -22,6 +31,9 @@ LONGEST_SOUND_S = 20 * 60
 LARGEST_SOUND = 25_000_000
 """The bytes that OpenAI's transcription endpoint takes."""
 LARGEST_PICTURE = 20_000_000
+MOST_PIXELS = 64_000_000
+"""Pixels of a picture that is converted. A camera of 2026 makes up to 50 million."""
+UNSURE = "the encoding of this file is not certain, so letters may be wrong"
 
 _SOUNDS = ("voice", "audio", "video_note")
 _MOVING = ("video", "animation", "live_photo")
@@ -77,6 +89,7 @@ class MediaReader:
     transcriber: Transcriber | None
     """None: recordings are unreadable."""
     pdfs: PdfReader = field(default_factory=PdfReader)
+    converter: FileProcess = field(default_factory=lambda: FileProcess("picture", at_most=MOST_PIXELS))
     largest: int = LARGEST_FILE
     """The highest size of a file in bytes."""
     document_chars: int = DOCUMENT_CHARS
@@ -101,7 +114,7 @@ class MediaReader:
             return await self._see(attachment, eyes)
         if attachment.kind in _SOUNDS:
             return await self._hear(attachment)
-        if attachment.kind in _MOVING or attachment.mime_type.startswith("video/"):
+        if attachment.kind in _MOVING:
             raise MediaUnreadable("moving")
         return await self._read_document(attachment, eyes)
 
@@ -109,6 +122,14 @@ class MediaReader:
         if not eyes:
             raise MediaUnreadable("unseen")
         data = await self._fetch(attachment, LARGEST_PICTURE)
+        return await self._show(data, eyes)
+
+    async def _show(self, data: bytes, eyes: str) -> Media:
+        """Return a picture that models take, converted if need be. Raises MediaUnreadable."""
+        if not eyes:
+            raise MediaUnreadable("unseen")
+        if needs_conversion(data):
+            data = await self.converter.run(data)
         picture = picture_of(data)
         if picture is None:
             raise MediaUnreadable("no-picture")
@@ -135,27 +156,32 @@ class MediaReader:
         return Media(about="transcribed", transcript=well_formed(transcript)[: self.document_chars])
 
     async def _read_document(self, attachment: Attachment, eyes: str) -> Media:
+        """Read a file by its bytes: its name and its MIME type may be wrong. TypeScript often has a video's."""
         data = await self._fetch(attachment, self.largest)
-        if not data:
-            raise MediaUnreadable("empty")
-        if (picture := picture_of(data)) is not None:
-            if not eyes:
-                raise MediaUnreadable("unseen")
-            return _shown(data, picture, eyes)
+        if picture_of(data) is not None or needs_conversion(data):
+            return await self._show(data, eyes)
         if b"%PDF-" in data[:1024]:  # some PDF writers put bytes before the mark, and readers accept that
             pdf = await self.pdfs.read(data)
             return Media(document=well_formed(pdf.text), pages=pdf.pages, is_cut=pdf.is_cut)
         text = await call_in_daemon_thread(lambda: read_text(data), name="read-text")  # 20 MB take a while
-        if text is not None:
+        if text:
             return self._read_plain(text)
+        if attachment.mime_type.startswith("video/"):
+            raise MediaUnreadable("moving")
+        if not data:
+            raise MediaUnreadable("empty")
         if container_of(data) is not None:
             return await self._transcribe(data)
-        raise MediaUnreadable("unknown")
+        raise MediaUnreadable("encoding" if seems_text(data) else "unknown")
 
     def _read_plain(self, text: str) -> Media:
         if not text.strip():
             raise MediaUnreadable("empty")
-        return Media(document=text[: self.document_chars], is_cut=len(text) > self.document_chars)
+        return Media(
+            about=UNSURE if isinstance(text, UnsureText) else "",
+            document=text[: self.document_chars],
+            is_cut=len(text) > self.document_chars,
+        )
 
     async def _fetch(self, attachment: Attachment, at_most: int) -> bytes:
         at_most = min(at_most, self.largest)

@@ -51,7 +51,7 @@ def message_document(
         "text": message.text,
         "note": message.note,
         "forwarded_from": message.forwarded_from,
-        "quote": None if quote is None else {"sender": quote.sender_name, "text": quote.text},
+        "quote": None if quote is None else {"sender": quote.sender_name, "text": quote.shown},
         "is_stopped": message.is_stopped,
         "is_refused": message.is_refused,
         "edited_at": message.edited_at,

@@ -349,6 +349,6 @@ def _payload(waiting: WaitingUpdate) -> str:
     if action in {"press", "refuse"} or waiting.admission.reason in {INVITED, PAGE_LINK}:
         waiting = replace(waiting, message=without_content(message))
     elif message.reply_to or message.event.pinned_message_id:
-        kept = without_quotations(message, keeps_quoted=action == "turn", keeps_photo=action == "edit")
+        kept = without_quotations(message, keeps_quoted=action == "turn", keeps_file=action == "edit")
         waiting = replace(waiting, message=kept)
     return dump_json(WaitingUpdate, waiting)

@@ -76,8 +76,9 @@ class ReplyTo:
     """Text or caption with its additions, or the note on the content in round brackets."""
     quote: str
     """Part of the text that the sender selected."""
-    photo: str = ""
-    """Name of its photo for getFile; "" without one."""
+    file: Attachment | None = None
+    note: str = ""
+    """Note on the content other than text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,36 +242,40 @@ def context_keys(bot_id: int, chat_id: int, thread_id: int | None) -> dict[str, 
     return keys if thread_id is None else keys | {"message_thread_id": thread_id}
 
 
-def quote_of(message: IncomingMessage, bot_id: int) -> Quote | None:
+def quote_of(message: IncomingMessage, bot_id: int, *, file: str = "") -> Quote | None:
     """Return the quotation that the message answers: the selected part, else the whole text, caption or note.
 
-    None if it answers nothing, or if the update lacks the text. The sender's name is "" for the bot itself.
+    `file` is a note on its file as it was read, which replaces the one of the update. None if the message answers
+    nothing, or if the update lacks the text. The sender's name is "" for the bot itself.
     """
     reply = message.reply_to
     text = _cut(reply.quote or reply.text).strip() if reply else ""
-    if reply is None or not text:
+    if reply is None or not (text or file):
         return None
+    if file and text == f"({reply.note})":
+        text = ""
     return Quote(
         telegram_message_id=max(0, reply.message_id),
         sender_name="" if reply.sender_id == bot_id else reply.sender_name or "somebody",
         text=text,
+        file=file,
     )
 
 
 def quotes_message(message: IncomingMessage, telegram_message_id: int) -> bool:
-    """Return True if the message carries words or the photo of that message of its own chat."""
+    """Return True if the message carries words or the file of that message of its own chat."""
     reply = message.reply_to
     if reply is None or reply.message_id != telegram_message_id:
         return False
-    return bool(reply.quote or reply.text or reply.photo)
+    return bool(reply.quote or reply.text or reply.file)
 
 
 def without_quotations(
-    message: IncomingMessage, *, keeps_quoted: bool, keeps_photo: bool = False
+    message: IncomingMessage, *, keeps_quoted: bool, keeps_file: bool = False
 ) -> IncomingMessage:
     """Return the message with no more words of other messages than `quote_of` needs.
 
-    Without `keeps_quoted` it has none: a command only needs to know which message it answers. `keeps_photo` is for
+    Without `keeps_quoted` it has none: a command only needs to know which message it answers. `keeps_file` is for
     edits, whose quotation is stored already.
     """
     if message.event.pinned_message_id:
@@ -280,8 +285,10 @@ def without_quotations(
         return message
     quote = _cut(reply.quote) if keeps_quoted else ""
     text = _cut(reply.text) if keeps_quoted and not quote else ""
-    photo = reply.photo if keeps_quoted or keeps_photo else ""
-    return replace(message, reply_to=replace(reply, quote=quote, text=text, photo=photo))
+    kept = replace(reply, quote=quote, text=text)
+    if not (keeps_quoted or keeps_file):
+        kept = replace(kept, file=None, note="")
+    return replace(message, reply_to=kept)
 
 
 def without_content(message: IncomingMessage) -> IncomingMessage:
@@ -431,7 +438,8 @@ def _reply_to(raw: Json) -> ReplyTo | None:
             sender_name=name,
             text=_quotable(external),
             quote=quote,
-            photo=_photo(external),
+            file=attachment_in(external),
+            note=note_on(external),
         )
     if message_id is None or "forum_topic_created" in replied:
         return None
@@ -442,18 +450,14 @@ def _reply_to(raw: Json) -> ReplyTo | None:
         sender_name=name_in(sender),
         text=_quotable(replied),
         quote=quote,
-        photo=_photo(replied),
+        file=attachment_in(replied),
+        note=note_on(replied),
     )
 
 
 def _quotable(replied: Json) -> str:
     note = note_on(replied)
     return read_text(replied) or (f"({note})" if note else "")
-
-
-def _photo(replied: Json) -> str:
-    file = attachment_in(replied) if "photo" in replied else None
-    return file.file_id if file and file.kind == "photo" else ""
 
 
 def _callback(raw: Json) -> Callback:

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import structlog
 
 from bot.agent.context import AgentContext
 from bot.agent.filtered import leave_out_question
 from bot.agent.loop import run_agent
-from bot.agent.model import Image, Usage
+from bot.agent.model import Usage
+from bot.agent.prompt.parts import quoted_key
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
 from bot.transport.buttons import WHY_BUTTON
@@ -200,8 +202,11 @@ class Answerer:
         self, question: Question, context: AgentContext, reads: dict[int, ReadMessage]
     ) -> _Answer:
         journal = question.journal
-        if files := [update for update in question.batch.messages if update.message.attachment]:
-            reads |= await self.reader.read(files, journal=journal, context=context, words=question.words)
+        if files := question.with_files:
+            find = partial(self.conversations.find_by_telegram, question.claim.ref, question.history)
+            reads |= await self.reader.read(
+                files, journal=journal, context=context, words=question.words, find=find
+            )
         await self._append(question, context, reads)
         if question.joined:
             await journal.restore_appended()
@@ -239,16 +244,18 @@ class Answerer:
         appended = await question.history.append(question.claim.ref, messages, epoch=question.history.epoch)
         context.user_messages = tuple([each for each in appended if not each.is_refused])
         if reads:
-            pictures: dict[int | None, tuple[Image, ...]] = {
-                update.message.message_id: reads[update.update_id].images
+            read_of: dict[int | None, ReadMessage] = {
+                update.message.message_id: reads[update.update_id]
                 for update in question.batch.messages
                 if update.update_id in reads
             }
-            context.images = {
-                each.id: pictures[each.telegram_message_id]
+            pictures = {
+                key: images
                 for each in appended
-                if pictures.get(each.telegram_message_id)
+                if (read := read_of.get(each.telegram_message_id)) is not None
+                for key, images in ((each.id, read.images), (quoted_key(each), read.quoted_images))
             }
+            context.images = {key: images for key, images in pictures.items() if images}
 
     async def _stopped(self, question: Question, context: AgentContext, text: str) -> str:
         """Keep the text so far in memory and in the chat, marked as stopped."""

@@ -367,14 +367,17 @@ def drop_outdated_quotes(messages: Sequence[Message], stored: Sequence[Message] 
 
 def _is_outdated(quote: Quote | None, edited: Mapping[int | None, str]) -> bool:
     now = edited.get(quote.telegram_message_id) if quote else None
-    return quote is not None and now is not None and quote.text.rstrip("…") not in now
+    return quote is not None and now is not None and (not now or quote.text.rstrip("…") not in now)
 
 
 def _names_artifact(snapshot: HistorySnapshot, turn: LastTurn, edited: Message) -> bool:
-    """Return True if the note of another message than the edited one names an artifact of the turn."""
+    """Return True if a note in another message than the edited one names an artifact of the turn."""
     undone = [each for each in snapshot.ledger if each.last_sequence >= turn.sequence]
     made = [entry.artifact_id for each in undone for entry in each.entries if entry.artifact_id]
-    return any(artifact in each.note for each in turn.messages if each is not edited for artifact in made)
+    notes = [
+        each.note + (each.quote.file if each.quote else "") for each in turn.messages if each is not edited
+    ]
+    return any(artifact in note for note in notes for artifact in made)
 
 
 def _is_by(message: Message, sender_id: int | None) -> bool:

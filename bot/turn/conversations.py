@@ -12,6 +12,8 @@ from memory.chat_history import ChatHistory
 from memory.facts.context_facts import ContextFacts
 from memory.facts.redis_facts import RedisFacts
 from memory.history.buffered import BufferedHistory, refuse_messages
+from memory.history.message import Message
+from memory.history.redis_history import RedisHistory
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
 from memory.outgoing_files import OutgoingFiles
@@ -39,6 +41,13 @@ class Conversations:
     """True if a model writes summaries."""
     shows_talk: bool = True
     """True if prompts contain what was said in a group and not to the bot."""
+
+    async def find_by_telegram(
+        self, ref: ContextRef, history: BufferedHistory, telegram_message_id: int
+    ) -> Message | None:
+        """Return the message that is shown under this Telegram id, or None. Raises the store's errors."""
+        found = await RedisHistory(self.redis).find_by_telegram(ref, telegram_message_id)
+        return (await history.get(ref, [found])).get(found) if found else None
 
     def open(
         self,

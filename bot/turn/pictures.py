@@ -133,11 +133,10 @@ class TurnPictures:
     def _named_photos(self) -> Iterator[str]:
         """Yield the file ids of the photos of the question, and of those that it replies to, newest first."""
         for update in reversed(self.question.batch.messages):
-            file, reply = update.message.attachment, update.message.reply_to
-            if file and (file.kind == "photo" or file.mime_type.startswith("image/")):
-                yield file.file_id
-            if reply and reply.photo:
-                yield reply.photo
+            reply = update.message.reply_to
+            for file in (update.message.attachment, reply and reply.file):
+                if file and (file.kind == "photo" or file.mime_type.startswith("image/")):
+                    yield file.file_id
 
     async def _last_sent(self) -> str:
         """Return the file id of the newest picture that we have sent in this conversation; "" without one."""

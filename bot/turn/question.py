@@ -19,7 +19,7 @@ from bot.turn.batch import (
     plan_continuations,
     with_edits,
 )
-from bot.turn.media import ReadMessage
+from bot.turn.media import ReadMessage, quoted_file, without_reply
 from bot.turn.outbox import Part, blank_part
 from bot.turn.store import TurnStore
 from memory.codec import dump_json, parse_json
@@ -188,6 +188,20 @@ class Question:
         pending = self.history.pending
         return self.reply_id if pending and pending[-1].id == self.reply_id else ""
 
+    @property
+    def with_files(self) -> list[WaitingUpdate]:
+        """The updates of the batch whose message has a file, or replies to one that has.
+
+        A forgotten quotation stays forgotten after an edit.
+        """
+        updates = tuple(self.batch.messages)
+        if self.again is not None:
+            quoting = {each.telegram_message_id for each in self.again.messages if each.quote}
+            updates = tuple(
+                each if each.message.message_id in quoting else without_reply(each) for each in updates
+            )
+        return [each for each in updates if each.message.attachment or quoted_file(each)]
+
     def problem_in(self, reads: Mapping[int, ReadMessage]) -> str:
         """Return the sentence to say if nothing of the question can be read, else ""."""
         has_words = any(update.message.text for update in self.batch.updates)
@@ -233,7 +247,7 @@ class Question:
             edited_at=None if message.edit_date is None else float(message.edit_date),
             note=read.note if read else message.note,
             forwarded_from=message.forwarded_from,
-            quote=quote_of(message, bot.id),
+            quote=quote_of(message, bot.id, file=read.quoted if read else ""),
         )
         return replace(now, tokens=tokenizer.count(render_message(now)))
 
@@ -244,7 +258,10 @@ class Question:
         """
         now = {
             each.telegram_message_id: replace(
-                each, sent_at=before.sent_at, continues=before.continues, quote=before.quote
+                each,
+                sent_at=before.sent_at,
+                continues=before.continues,
+                quote=before.quote and replace(before.quote, file=(each.quote or before.quote).file),
             )
             for each in edited
             if each.telegram_message_id is not None

@@ -40,6 +40,14 @@ class Quote:
     telegram_message_id: int
     sender_name: str
     text: str
+    """Empty if only a file is quoted."""
+    file: str = ""
+    """Note on the file of the quoted message as it was read, with the text that it has."""
+
+    @property
+    def shown(self) -> str:
+        """The quotation for people, with the file in round brackets."""
+        return " ".join(filter(None, [self.text, self.file and f"({self.file})"]))
 
 
 Continuation = Literal["", "paste", "bundle"]

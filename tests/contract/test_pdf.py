@@ -88,6 +88,6 @@ async def test_a_cancelled_turn_stops_its_reading() -> None:
 
 
 async def test_without_a_process_there_is_no_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.media.pdf.sys.executable", "/no/such/python")
+    monkeypatch.setattr("bot.media.isolated.sys.executable", "/no/such/python")
 
     assert await problem_of(pdf_of("hello"), PdfReader()) == "pdf-too-much"

@@ -1,9 +1,11 @@
 """The contents of a file, or the reason for its sender."""
 
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Any, get_args
 
 import pytest
+from PIL import Image as Pillow
 
 from bot.errors import (
     FileGone,
@@ -13,14 +15,24 @@ from bot.errors import (
     TelegramFailure,
     TelegramUnavailable,
 )
+from bot.media.isolated import FileProcess
 from bot.media.pdf import PdfReader
-from bot.media.reader import LONGEST_SOUND_S, Media, MediaReader
+from bot.media.reader import LONGEST_SOUND_S, UNSURE, Media, MediaReader
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
 from bot.transport.words import words_for
-from tests.documents import JPEG
+from tests.documents import HEIC, JPEG
 from tests.sent_files import make_picture, make_voice_note
 from tests.unit.agent.kit import sample
+
+
+def picture(kind: str, *, frames: int = 1, size: tuple[int, int] = (64, 48), **how: Any) -> bytes:
+    """Return a red picture, followed by blue frames."""
+    red, blue, written = Pillow.new("RGB", size, "red"), Pillow.new("RGB", size, "blue"), BytesIO()
+    more = {"save_all": True, "append_images": [blue] * (frames - 1)} if frames > 1 else {}
+    red.save(written, kind, **more, **how)
+    return written.getvalue()
+
 
 MP3 = b"ID3\x04\x00\x00 music"
 
@@ -186,3 +198,75 @@ async def test_any_transcription_can_be_stored() -> None:
     media = await read("voice", make_voice_note(), ear=Ear("a\ud800b"), duration_s=3)
 
     assert media.transcript == "a\ufffdb"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        HEIC,
+        HEIC.replace(b"ftypheic", b"ftypmif1"),
+        picture("AVIF"),
+        picture("TIFF"),
+        picture("BMP"),
+        picture("JPEG2000"),
+        picture("GIF", frames=3),
+        picture("WEBP", frames=3),
+    ],
+    ids=["heic", "mif1", "avif", "tiff", "bmp", "jp2", "gif", "webp"],
+)
+async def test_a_picture_in_any_format_is_seen_whatever_its_name_says(data: bytes) -> None:
+    ear = Ear()
+    media = await read("document", data, ear=ear, file_name="film.mp4", mime_type="video/mp4")
+
+    assert media.image is not None
+    assert (media.image.mime_type, media.about, ear.endings) == ("image/jpeg", "64×48", [])
+    red, *others = Pillow.open(BytesIO(media.image.data)).convert("RGB").resize((1, 1)).tobytes()
+    assert red > 180 > 60 > max(others)
+
+
+async def test_a_photo_of_a_camera_is_turned_and_made_smaller() -> None:
+    turned = Pillow.Exif()
+    turned[0x0112] = 6
+    media = await read("document", picture("TIFF", size=(3_000, 1_500), exif=turned))
+
+    assert media.about == "1024×2048"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [HEIC[:300], b"\x00\x00\x00\x0cJXL \r\n\x87\n" + b"\x00" * 40, picture("TIFF")[:60]],
+    ids=["cut-heic", "jxl", "cut-tiff"],
+)
+async def test_a_picture_that_cannot_be_converted_is_no_recording(data: bytes) -> None:
+    ear = Ear()
+
+    assert (await why_not(reader(Files(data), ear=ear), attached("document"))).reason == "no-picture"
+    assert ear.endings == []
+
+
+async def test_a_picture_of_too_many_pixels_is_refused_before_it_is_unpacked() -> None:
+    small = FileProcess("picture", at_most=64 * 48 - 1)
+    reading = MediaReader(Files(HEIC), transcriber=None, converter=small)
+
+    assert (await why_not(reading, attached("document"))).reason == "no-picture"
+
+
+async def test_source_code_with_the_mime_type_of_a_video_is_read() -> None:
+    media = await read("document", b"const a = 1;\n", file_name="a.ts", mime_type="video/mp2t")
+
+    assert media.document == "const a = 1;\n"
+
+
+async def test_a_drawing_is_read_as_its_source() -> None:
+    drawing = b'<svg xmlns="http://www.w3.org/2000/svg"><text>hi</text></svg>'
+
+    assert (await read("document", drawing, mime_type="image/svg+xml")).document == drawing.decode()
+
+
+async def test_a_text_of_uncertain_encoding_says_so_to_the_model() -> None:
+    assert (await read("document", "Имя".encode("koi8_r"))).about == UNSURE
+    assert (await read("document", b"name")).about == ""
+
+
+async def test_a_text_of_unknown_encoding_gets_a_sentence() -> None:
+    assert (await why_not(reader(Files(bytes(range(128, 256)))), attached("document"))).reason == "encoding"

@@ -163,3 +163,29 @@ def test_a_quotation_is_recognised_by_its_words() -> None:
     assert quotes_message(message_of(quoting), 3)
     assert not quotes_message(message_of(quoting), 4)
     assert not quotes_message(message_kept_of(quoting, keeps_quoted=False), 3)
+
+
+def test_a_file_that_was_read_replaces_its_note_and_stands_beside_a_caption() -> None:
+    bare = message_kept_of(raw_update(reply_to_message=replied(photo=[{"file_id": "p"}])))
+    captioned = message_kept_of(
+        raw_update(reply_to_message=replied(photo=[{"file_id": "p"}], caption="barn"))
+    )
+    quotes = [quote_of(each, BOT_ID, file="a photo, 1×1") for each in (bare, captioned)]
+
+    assert [(each.text, each.file) for each in quotes if each] == [
+        ("", "a photo, 1×1"),
+        ("barn", "a photo, 1×1"),
+    ]
+    assert [each.shown for each in quotes if each] == ["(a photo, 1×1)", "barn (a photo, 1×1)"]
+
+
+def test_a_command_stores_no_file_of_another_message_and_an_edit_only_the_file() -> None:
+    message = message_of(raw_update(reply_to_message=replied(voice={"file_id": "v"}, caption="SECRET")))
+    command = without_quotations(message, keeps_quoted=False)
+    edit = without_quotations(message, keeps_quoted=False, keeps_file=True)
+
+    assert command.reply_to is not None
+    assert command.reply_to.file is None
+    assert edit.reply_to is not None
+    assert edit.reply_to.file is not None
+    assert "SECRET" not in str(edit)

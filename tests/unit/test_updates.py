@@ -170,7 +170,8 @@ def test_a_reply_has_its_replied_message() -> None:
         sender_name="Anna Silva",
         text="a picture of the garden",
         quote="the garden",
-        photo="large",
+        file=Attachment(kind="photo", file_id="large", unique_id="", width=90, height=90),
+        note="a photo",
     )
 
 

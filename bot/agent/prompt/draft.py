@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from bot.agent.actions import exchanges, repair_pairs
 from bot.agent.model import Image, PromptMessage
-from bot.agent.prompt.parts import LeftOutCause, PartName, PromptParts, RecordItem
+from bot.agent.prompt.parts import LeftOutCause, PartName, PromptParts, RecordItem, quoted_key
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     FACTS_HEADING,
@@ -208,7 +208,8 @@ def _message_pieces(
     pieces: list[PromptPiece] = []
     for group in group_continuations(messages):
         ids = [message.id for message in group]
-        pictures = [image for each in ids for image in images.get(each, ())] if images else []
+        keys = [key for each in group for key in (each.id, *([quoted_key(each)] if each.quote else ()))]
+        pictures = [image for key in keys for image in images.get(key, ())] if images else []
         rendered = as_prompt_message(group, is_group=parts.is_group, images=pictures, clocks=parts.clocks)
         piece = PromptPiece(
             id=ids[0],

@@ -70,7 +70,7 @@ class PromptParts(ChatView):
     ledger: Sequence[LedgerTurn] = ()
     # The messages to answer.
     prompt: Sequence[Message] = ()
-    # The pictures of these messages, by message id.
+    # The pictures of these messages by message id, and those that they quote by `quoted_key`.
     images: Mapping[str, Sequence[Image]] = field(default_factory=dict[str, Sequence[Image]])
     # The calls of other agents in this run.
     record: Sequence[LedgerEntry] = ()
@@ -151,3 +151,8 @@ class AssembledPrompt:
 
     messages: tuple[PromptMessage, ...]
     record: PromptRecord
+
+
+def quoted_key(message: Message) -> str:
+    """Return the key of the pictures that a message quotes. They are shown as long as the quotation is."""
+    return f"{message.id}:quoted"

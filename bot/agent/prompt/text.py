@@ -257,7 +257,9 @@ def _marks_of(message: Message) -> list[str]:
     marks: list[str] = []
     if message.quote is not None:
         whose = plain_name(message.quote.sender_name) if message.quote.sender_name else "you"
-        marks.append(f"[in reply to {whose}: {_quoted(message.quote.text, _QUOTED_CHARACTERS)}]")
+        text, file = message.quote.text, " ".join(message.quote.file.splitlines())
+        words = _quoted(text, _QUOTED_CHARACTERS) if text or not file else ""
+        marks.append(f"[in reply to {whose}: {', with '.join(filter(None, [words, file]))}]")
     if message.forwarded_from:
         marks.append(f"[forwarded from {plain_name(message.forwarded_from)}]")
     if message.note:

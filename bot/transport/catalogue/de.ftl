@@ -567,6 +567,7 @@ media-not-fetched = Ich konnte diese Datei gerade nicht von Telegram laden. Bitt
 media-moving = Ich kann keine Videos oder Animationen ansehen. Schick mir ein Foto von dem, was wichtig ist, oder beschreib es in Worten.
 media-unknown = Diese Art von Datei kann ich nicht lesen. Ich lese Text, Markdown, CSV, JSON, Quellcode und PDF. Bitte schick sie in einem dieser Formate oder kopier den Text in eine Nachricht.
 media-empty = Diese Datei ist leer. Bitte prüf sie und schick sie noch einmal.
+media-encoding = Ich kann nicht erkennen, in welcher Kodierung dieser Text gespeichert ist. Bitte speichere ihn als UTF-8 und schick ihn noch einmal, oder kopier den Text in eine Nachricht.
 media-pdf-encrypted = Dieses PDF ist geschützt, und ich kann es nicht öffnen. Bitte schick es ohne Passwort.
 media-pdf-corrupt = Ich konnte dieses PDF nicht öffnen: Die Datei ist beschädigt oder kein PDF. Bitte schick sie noch einmal.
 media-pdf-empty = In diesem PDF ist kein Text.

@@ -567,6 +567,7 @@ media-not-fetched = I couldn't get this file from Telegram just now. Please send
 media-moving = I can't watch videos or animations. Send me a photo of what matters, or describe it in words.
 media-unknown = I can't read this kind of file. I can read text, Markdown, CSV, JSON, source code and PDF. Please send it in one of these formats, or paste the text into a message.
 media-empty = This file is empty. Please check it and send it again.
+media-encoding = I can't tell which encoding this text has. Please save it as UTF-8 and send it again, or paste the text into a message.
 media-pdf-encrypted = This PDF is protected, and I can't open it. Please send it without a password.
 media-pdf-corrupt = I couldn't open this PDF: the file is damaged, or it isn't a PDF. Please send it again.
 media-pdf-empty = There's no text in this PDF.

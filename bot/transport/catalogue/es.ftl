@@ -567,6 +567,7 @@ media-not-fetched = Ahora mismo no he podido obtener este archivo de Telegram. E
 media-moving = No puedo ver vídeos ni animaciones. Envíame una foto de lo importante o descríbemelo con palabras.
 media-unknown = No puedo leer este tipo de archivo. Leo texto, Markdown, CSV, JSON, código fuente y PDF. Envíalo en uno de esos formatos o pega el texto en un mensaje, por favor.
 media-empty = Este archivo está vacío. Compruébalo y envíalo de nuevo, por favor.
+media-encoding = No reconozco la codificación de este texto. Guárdalo como UTF-8 y envíalo de nuevo, o pega el texto en un mensaje, por favor.
 media-pdf-encrypted = Este PDF está protegido y no puedo abrirlo. Envíalo sin contraseña, por favor.
 media-pdf-corrupt = No he podido abrir este PDF: el archivo está dañado o no es un PDF. Envíalo de nuevo, por favor.
 media-pdf-empty = En este PDF no hay texto.

@@ -567,6 +567,7 @@ media-not-fetched = Não consegui obter este arquivo do Telegram agora. Envie de
 media-moving = Não consigo ver vídeos nem animações. Envie uma foto do que importa ou descreva em palavras.
 media-unknown = Não consigo ler este tipo de arquivo. Leio texto, Markdown, CSV, JSON, código-fonte e PDF. Envie em um desses formatos ou cole o texto em uma mensagem, por favor.
 media-empty = Este arquivo está vazio. Confira e envie de novo, por favor.
+media-encoding = Não reconheço a codificação deste texto. Salve em UTF-8 e envie de novo, ou cole o texto em uma mensagem, por favor.
 media-pdf-encrypted = Este PDF está protegido, e não consigo abri-lo. Envie sem senha, por favor.
 media-pdf-corrupt = Não consegui abrir este PDF: o arquivo está danificado ou não é um PDF. Envie de novo, por favor.
 media-pdf-empty = Não há texto neste PDF.

@@ -1,8 +1,9 @@
-"""Reads the text of one PDF in a process with limited memory and time, without our environment.
+"""Reads one PDF, or converts one picture, in a process with limited memory and time, without our environment.
 
-A script: `python -I -B pdf_process.py CHARACTERS SECONDS BYTES`. The standard input is the PDF. The output is one
-line of JSON: `{"pages", "text", "is_cut"}` or `{"problem"}`. It imports nothing of ours, because each PDF pays for
-its start.
+A script: `python -I -B file_process.py pdf|picture AT_MOST SECONDS BYTES`. The standard input is the file.
+AT_MOST counts the characters of a PDF, or the pixels of a picture. The output for a PDF is one line of JSON:
+`{"pages", "text", "is_cut"}` or `{"problem"}`. For a picture it is a JPEG, or nothing if there is none. It imports
+nothing of ours, because each file pays for its start.
 """
 
 import json
@@ -18,12 +19,19 @@ from typing import Any
 ENCRYPTED, CORRUPT, EMPTY = "pdf-encrypted", "pdf-corrupt", "pdf-empty"
 SCANNED, TOO_MUCH = "pdf-scanned", "pdf-too-much"
 
+PICTURE_FORMATS = ("AVIF", "BMP", "GIF", "HEIF", "ICO", "JPEG2000", "PSD", "TIFF", "WEBP")
+LONGEST_SIDE = 2_048
+"""Pixels of a converted picture. Models make larger ones smaller themselves."""
+
 
 def main() -> None:
-    """Read the PDF and print the result. A limit ends the process without output."""
-    at_most, seconds, memory = (int(each) for each in sys.argv[1:4])
+    """Read the file and write the result. A limit ends the process without output."""
+    at_most, seconds, memory = (int(each) for each in sys.argv[2:5])
     _limit(seconds=seconds, memory=memory)
     data = sys.stdin.buffer.read()
+    if sys.argv[1] == "picture":
+        sys.stdout.buffer.write(_convert(data, at_most=at_most))
+        return
     try:
         result = _read(data, at_most=at_most, until=time.monotonic() + seconds / 2)
     except MemoryError:
@@ -92,6 +100,33 @@ def _read_pages(pages: Any, count: int, *, at_most: int, until: float) -> dict[s
         return {"problem": TOO_MUCH if read < count else problem}
     whole = "\n\n".join(texts)
     return {"pages": count, "text": whole[:at_most], "is_cut": read < count or len(whole) > at_most}
+
+
+def _convert(data: bytes, *, at_most: int) -> bytes:
+    """Return the first frame as an upright JPEG on white; nothing for a broken or huge picture."""
+    # It has no stubs.
+    from pi_heif import (  # pyright: ignore[reportMissingTypeStubs]
+        options,
+        register_heif_opener,  # pyright: ignore[reportUnknownVariableType]
+    )
+    from PIL import Image, ImageOps
+
+    Image.MAX_IMAGE_PIXELS = None  # `at_most` is checked instead
+    options.DECODE_THREADS = 1
+    register_heif_opener()
+    try:
+        image = Image.open(BytesIO(data), formats=PICTURE_FORMATS)
+        if image.width * image.height > at_most:
+            return b""
+        image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
+        colours = ImageOps.exif_transpose(image).convert("RGBA")
+        page = Image.new("RGB", colours.size, "white")
+        page.paste(colours, mask=colours.getchannel("A"))
+        written = BytesIO()
+        page.save(written, "JPEG", quality=90)
+    except Exception:  # noqa: BLE001 - a broken picture may raise any error
+        return b""
+    return written.getvalue()
 
 
 if __name__ == "__main__":
