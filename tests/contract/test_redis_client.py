@@ -112,10 +112,14 @@ async def test_every_form_of_url_opens_and_reports_a_missing_server(url: str) ->
             await redis.call("PING")
 
 
-OPTIONS = "username=u&password=p&client_name=c&socket_timeout=1&socket_connect_timeout=1.5"
-OPTIONS += "&db=0&max_connections=3&socket_read_size=4096&health_check_interval=2&protocol=3"
-TLS = "&ssl_cert_reqs=CERT_NONE&ssl_ca_certs=&ssl_ca_data=&ssl_certfile=&ssl_keyfile=&ssl_ciphers=DEFAULT"
-TLS += "&ssl_check_hostname=no&ssl_min_version=771&ssl_include_verify_flags=&ssl_exclude_verify_flags="
+OPTIONS = (
+    "username=u&password=p&client_name=c&socket_timeout=1&socket_connect_timeout=1.5"
+    "&db=0&max_connections=3&socket_read_size=4096&health_check_interval=2&protocol=3"
+)
+TLS = (
+    "&ssl_cert_reqs=CERT_NONE&ssl_ca_certs=&ssl_ca_data=&ssl_certfile=&ssl_keyfile=&ssl_ciphers=DEFAULT"
+    "&ssl_check_hostname=no&ssl_min_version=771&ssl_include_verify_flags=&ssl_exclude_verify_flags="
+)
 
 
 @pytest.mark.parametrize(
