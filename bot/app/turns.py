@@ -123,8 +123,8 @@ def build_turns(
     buttons = Buttons(telegram=outside.telegram)
     rest = RestOfAnswer(
         redis=stores.redis,
-        permissions=permissions,
-        buttons=buttons,
+        may_change=permissions.may_change,
+        answer_press=buttons.answer,
         tokenizer=counter_for(settings.openai_model),
     )
     delivery = Delivery(

@@ -73,7 +73,7 @@ class Rest:
     """The rest of an outbox after a change."""
 
     parts: Sequence[Part]
-    """The parts in place of the outbox. Without any, the outbox stays as it is until the next update has ended."""
+    """The parts in place of the outbox. Without any, it is left to the next update, which erases it."""
     stopped_by: Sequence[int] = ()
     """Waiting updates that have stopped the outbox and end with the change; () for no stop."""
 
@@ -81,7 +81,7 @@ class Rest:
 PlanRest = Callable[[Claim, Sequence[Part], Waiting], Awaitable[Rest | None]]
 """Decides what becomes of the outbox if other updates wait (bot/turn/rest.py). None changes nothing."""
 _Progress = Literal["ok", "gone", "changed"]
-"""The state of the outbox before a send: as it was, erased by a reset, or changed by `plan_rest`."""
+"""The state of the outbox before a send: as it was, left to a reset or erased by it, or changed by `plan_rest`."""
 
 
 class Send(Protocol):
@@ -426,11 +426,10 @@ class _DeliveryRun:
         rest = await plan_rest(self.claim, tuple(self.left), is_there)
         if rest is None:
             return await self._count(self._begun)
-        if rest.parts:
-            log.info("outbox_changed", dropped=len(self.left), parts=len(rest.parts))
-            change = partial(store.replace_part, is_whole=True, stopped_by=rest.stopped_by)
-            if not await until_stored(change, self.claim, self._stored, rest.parts):
-                return "gone"
+        change = partial(store.replace_part, is_whole=True, stopped_by=rest.stopped_by)
+        if not rest.parts or not await until_stored(change, self.claim, self._stored, rest.parts):
+            return "gone"
+        log.info("outbox_changed", dropped=len(self.left), parts=len(rest.parts))
         self.left, self.counted, self.reserved = deque(rest.parts), 0, 0.0
         return "changed"
 

@@ -110,13 +110,14 @@ def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:
     """
     message = update.message
     is_quoting = message.chat_type != "private" and message.message_id != 0
+    asked_in = update.reminder.reply_to if update.reminder else None
     return Part(
         update_id=update.update_id,
         number=0,
         chat_id=message.chat_id,
         thread_id=message.thread_id,
-        reply_to=message.message_id if is_quoting else None,
-        is_comment=message.is_comment,
+        reply_to=message.message_id if is_quoting else asked_in,
+        is_comment=message.is_comment or asked_in is not None,
         rich=quoted_question(message.text) if update.inline_id else RichText(text=""),
         epoch=epoch,
         inline_id=update.inline_id,

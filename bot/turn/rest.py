@@ -1,6 +1,6 @@
 """The rest of an answer if other updates wait: a stop drops it, a question gets it out of the way as one file."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -9,12 +9,11 @@ from bot.transport.gating import RESET_BUTTON, STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.rendering import render_messages
 from bot.transport.rich_text import RichText
+from bot.transport.updates import IncomingMessage
 from bot.transport.words import Words, words_for
 from bot.turn.batch import stops_turn
-from bot.turn.chat_events import Buttons
 from bot.turn.delivery import Rest
 from bot.turn.outbox import Part, Waiting, plan_changes, plan_document
-from bot.turn.permissions import Permissions
 from memory.errors import Forgotten
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, stop_answer
@@ -28,8 +27,10 @@ class RestOfAnswer:
     """Decides what becomes of an outbox while other updates wait. All its answers can be repeated after a crash."""
 
     redis: RedisClient
-    permissions: Permissions
-    buttons: Buttons
+    may_change: Callable[[IncomingMessage, int], Awaitable[bool]]
+    """Tells if a person may change the memory of the message's chat, and so may stop other people's answers."""
+    answer_press: Callable[[WaitingUpdate, str], Awaitable[None]]
+    """Shows the person who pressed a sentence of the catalogue; nothing for a message."""
     tokenizer: TokenCounter
 
     async def plan(self, claim: Claim, left: Sequence[Part], waiting: Waiting) -> Rest | None:
@@ -55,7 +56,7 @@ class RestOfAnswer:
         if press is None or first_update is None or not stops_turn(press.data, first_update):
             return False
         is_own = press.data.split(":")[1:2] == [str(press.sender_id)]
-        return is_own or await self.permissions.may_change(update.message, press.sender_id)
+        return is_own or await self.may_change(update.message, press.sender_id)
 
     async def _stop(
         self, ref: ContextRef, left: Sequence[Part], stops: Sequence[WaitingUpdate], words: Words
@@ -65,7 +66,7 @@ class RestOfAnswer:
         if not dropped:
             return None
         for each in stops:
-            await self.buttons.answer(each, "stopped")
+            await self.answer_press(each, "stopped")
         notice = words("stopped-sending")
         if unsent := [part for part in dropped if part.message_id and not _is_made(part)]:
             await self._cut(ref, unsent[0], notice)

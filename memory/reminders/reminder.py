@@ -33,6 +33,8 @@ class Reminder:
     person_name: str
     chat_id: int
     thread_id: int | None = None
+    reply_to: int | None = None
+    """The Telegram message that asked for it in the comments of a channel: only a reply is shown there."""
     chat_type: str
     language_code: str | None = None
     created_at: float
