@@ -41,7 +41,9 @@ class Address:
     thread_id: int | None
     reply_to: int | None
     is_comment: bool = False
-    """True in a thread that is no topic, such as the comments of a channel: only a reply is shown there."""
+    """True in a thread that is no topic, such as the comments of a channel.
+
+    Such a thread is a chain of replies (PaulSonOfLars/gotgbot#196), so it shows nothing but replies."""
     inline_id: str = ""
     """The inline message that the text replaces, in a chat that nobody knows; `chat_id` is the person who asked."""
 
