@@ -25,6 +25,8 @@ class ErasureReceipt:
     vectors_left: int | None = 0
     """None if the index did not answer: the erasure is queued then, and no search can see these vectors."""
     updates_forgotten: int = 0
+    unsent_dropped: int = 0
+    """Messages of an answer that were dropped before they were sent."""
 
     @property
     def messages_erased(self) -> int:
@@ -44,7 +46,8 @@ class ErasureReceipt:
     @property
     def has_erased(self) -> bool:
         """Return True if anything was erased."""
-        return bool(self.erased.total or self.vectors_erased or self.updates_forgotten)
+        others = self.vectors_erased or self.updates_forgotten or self.unsent_dropped
+        return bool(self.erased.total or others)
 
     @property
     def is_proven(self) -> bool:
@@ -99,6 +102,7 @@ async def prove_erased(
         vectors_erased=max(erased.vectors, vectors.before) - vectors.left if vectors else 0,
         vectors_left=vectors.left if vectors else None,
         updates_forgotten=erased.updates,
+        unsent_dropped=erased.unsent,
     )
 
 

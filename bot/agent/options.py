@@ -28,7 +28,8 @@ class Options(BaseModel):
     # A tool result with more characters becomes an artifact. It is stored for `artifact_ttl_s` seconds.
     artifact_chars: int = Field(default=8_000, ge=1_000, le=100_000)
     artifact_ttl_s: int = Field(default=7 * 24 * 3600, ge=60)
-    # "document" sends an answer of more than 4 messages, or with long code, as its beginning and a file.
+    # An answer of more than 10 messages is sent as its beginning and a file. "document" does so with more than 4
+    # messages, or with long code.
     long_answers: Literal["parts", "document"] = "parts"
     # Erase a group's memory when the bot is removed from it.
     erase_on_leave: bool = False

@@ -61,6 +61,7 @@ from bot.turn.permissions import Permissions
 from bot.turn.pictures import Pictures
 from bot.turn.preview import Previews
 from bot.turn.reminders import ReminderTurns
+from bot.turn.rest import RestOfAnswer
 from bot.turn.speech import VoiceReplies
 from bot.turn.store import TurnStore
 from bot.turn.turn import Turns
@@ -108,6 +109,14 @@ def build_turns(
     access, team_with = build_access(settings), build_teams(settings, spec, outside.models, outside.servers)
     store = TurnStore(stores.redis, clock=clock)
     administrators = Administrators(outside.telegram.is_administrator, clock=clock)
+    permissions = Permissions(access=access, administrators=administrators, team=team_with(""))
+    buttons = Buttons(telegram=outside.telegram)
+    rest = RestOfAnswer(
+        redis=stores.redis,
+        may_change=permissions.may_change,
+        answer_press=buttons.answer,
+        tokenizer=counter_for(settings.openai_model),
+    )
     delivery = Delivery(
         store=store,
         send=partial(send_part, outside.telegram),
@@ -115,6 +124,7 @@ def build_turns(
         marks=Reachability(stores.redis, clock=clock),
         learn_migration=stores.migrations.learn,
         slots=slots,
+        plan_rest=rest.plan,
     )
     parts = _Parts(
         settings=settings,
@@ -126,8 +136,8 @@ def build_turns(
         store=store,
         team_with=team_with,
         guard=LimitGuard(stores.redis, build_limits(settings), exempt=access.operator_ids, clock=clock),
-        permissions=Permissions(access=access, administrators=administrators, team=team_with("")),
-        buttons=Buttons(telegram=outside.telegram),
+        permissions=permissions,
+        buttons=buttons,
         eraser=Eraser(store, stores.history, stores.recall),
         chat_contexts=build_chat_contexts(stores, bot_id=outside.bot.id, clock=clock),
         committer=Committer(store=store, delivery=delivery),

@@ -61,6 +61,7 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
         count(receipt.erased.artifacts, "artifact"),
         count(receipt.erased.talk, "overheard message"),
         count(receipt.updates_forgotten, "waiting update"),
+        count(receipt.unsent_dropped, "unsent message"),
     )
     left = (
         f"{count(receipt.messages_left, 'message')}, {vectors_left} search entries, "

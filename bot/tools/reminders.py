@@ -109,6 +109,7 @@ async def set_reminder(
         person_name=_name(context, person),
         chat_id=reminders.chat_id,
         thread_id=reminders.thread_id,
+        reply_to=reminders.reply_to,
         chat_type=reminders.chat_type,
         language_code=reminders.language_code,
         created_at=now,

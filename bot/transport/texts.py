@@ -182,6 +182,7 @@ def _erased(words: Words, receipt: ErasureReceipt) -> str:
         ("count-talk", erased.talk),
         ("count-quotes", erased.quotes),
         ("count-updates", receipt.updates_forgotten),
+        ("count-unsent", receipt.unsent_dropped),
     )
     return words("receipt-erased", things=things) if things else ""
 

@@ -107,6 +107,8 @@ class IncomingMessage:
     """Title of the chat, or the name of the person in a private chat."""
     thread_id: int | None = None
     """Topic of the message; None outside of topics and in "General"."""
+    is_comment: bool = False
+    """True in a thread that is no topic: comments of a channel's post, or replies in a supergroup."""
     sender_id: int | None = None
     """Id of a person, or of a chat for anonymous administrators and channel posts."""
     sender_name: str = ""
@@ -349,11 +351,13 @@ def _message(raw: Json) -> IncomingMessage | None:
     kind = TEXT if text else CAPTION if caption else ""
     entities = "caption_entities" if kind == CAPTION else "entities"
     content = raw.keys() & _CONTENT_FIELDS
+    thread_id, is_topic = int_in(raw, "message_thread_id"), raw.get("is_topic_message") is True
     return IncomingMessage(
         chat_id=chat_id,
         chat_type=str_in(chat, "type"),
         chat_title=name_in(chat),
-        thread_id=int_in(raw, "message_thread_id") if raw.get("is_topic_message") is True else None,
+        thread_id=thread_id if is_topic else None,
+        is_comment=thread_id is not None and not is_topic and str_in(chat, "type") != "private",
         sender_id=int_in(sender, "id"),
         sender_name=name_in(sender),
         is_from_bot=sender.get("is_bot") is True,

@@ -360,7 +360,13 @@ class Answerer:
         if answer.spoken:
             deletes = (*preview.edits, *preview.deletes)
             parts = plan_spoken(
-                shown, blank, file_id=answer.spoken, words=question.words, deletes=deletes, buttons=buttons
+                shown,
+                blank,
+                file_id=answer.spoken,
+                words=question.words,
+                long_answers=self.limits.long_answers,
+                deletes=deletes,
+                buttons=buttons,
             )
         else:
             parts = plan_reply(

@@ -110,15 +110,17 @@ class Committer:
     ) -> None:
         """End these updates with a reply to one of them. `epoch` is the context's, unless the reply changes it."""
         epoch = epoch if reply.epoch is None else reply.epoch
-        blank = blank_part(update, epoch=epoch)
+        blank, words = blank_part(update, epoch=epoch), words_for(update.message.language_code)
         if reply.rich is not None:
-            shown = plan_parts(split(reply.rich), blank, buttons=reply.buttons)
+            shown = plan_parts(
+                split(reply.rich), blank, words=words, source=reply.rich.text, buttons=reply.buttons
+            )
             parts = plan_changes(shown, blank, edits=reply.edits, deletes=reply.deletes)
         else:
             parts = plan_reply(
                 reply.text,
                 blank,
-                words=words_for(update.message.language_code),
+                words=words,
                 edits=reply.edits,
                 deletes=reply.deletes,
                 buttons=reply.buttons,

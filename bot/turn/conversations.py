@@ -124,5 +124,6 @@ class Conversations:
             thread_id=message.thread_id,
             chat_type=message.chat_type,
             language_code=message.language_code,
+            reply_to=message.message_id if message.is_comment else None,
             is_due=message.message_id == 0,
         )

@@ -2,9 +2,10 @@
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Literal, ParamSpec, Protocol, TypeVar
 
 import stamina
@@ -26,8 +27,9 @@ from bot.inbox.records import Claim
 from bot.inbox.slots import Slots
 from bot.observe import metrics
 from bot.transport.rates import Importance
+from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import TelegramApi
-from bot.turn.outbox import Part, SentPart, moved_part, next_form, plan_texts_of
+from bot.turn.outbox import Part, SentPart, Waiting, moved_part, next_form, plan_texts_of
 from bot.turn.store import NO_MESSAGE, TurnStore
 from memory import keys
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
@@ -66,6 +68,22 @@ async def until_stored(write: Callable[P, Awaitable[T]], *args: P.args, **kwargs
     return await _retrying(write, *args, **kwargs)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rest:
+    """The rest of an outbox after a change."""
+
+    parts: Sequence[Part]
+    """The parts in place of the outbox. Without any, it is left to the next update, which erases it."""
+    stopped_by: Sequence[int] = ()
+    """Waiting updates that have stopped the outbox and end with the change; () for no stop."""
+
+
+PlanRest = Callable[[Claim, Sequence[Part], Waiting], Awaitable[Rest | None]]
+"""Decides what becomes of the outbox if other updates wait (bot/turn/rest.py). None changes nothing."""
+_Progress = Literal["ok", "gone", "changed"]
+"""The state of the outbox before a send: as it was, left to a reset or erased by it, or changed by `plan_rest`."""
+
+
 class Send(Protocol):
     """Sends one part, with the content of its kept file.
 
@@ -100,7 +118,7 @@ async def send_part(api: TelegramApi, part: Part, content: bytes = b"") -> int |
             content if part.file_id else part.rich.text.encode(),
             kind=part.kind,
             name=part.file_name,
-            caption=part.rich if part.file_id else None,
+            caption=part.rich if part.file_id else RichText(text=part.caption),
             thread_id=part.thread_id,
             reply_to=part.reply_to,
         )
@@ -172,6 +190,7 @@ class Delivery:
     learn_migration: Callable[[int, int], Awaitable[None]]
     """Takes the old and the new id of a group that became a supergroup; repeating it is harmless."""
     slots: Slots
+    plan_rest: PlanRest | None = None
     pause: Pause = asyncio.sleep
 
     def reservation(self, parts: Sequence[Part]) -> ScriptCall | None:
@@ -198,27 +217,24 @@ class Delivery:
         commit has counted that send too.
 
         Such a send may have arrived: it is repeated once, not twice. This waits for 429s and outages as long as
-        it takes, with the claim but without the worker's slot. An unreachable chat ends the outbox. Raises
-        Fenced and the store's errors; undelivered parts stay.
+        it takes, with the claim but without the worker's slot. If other updates wait, `plan_rest` may change the
+        outbox before each send that is not counted yet. An unreachable chat ends the outbox. Raises Fenced and the
+        store's errors; undelivered parts stay.
         """
         async with AsyncExitStack() as rest:
             run = _DeliveryRun(
                 delivery=self,
                 claim=claim,
+                left=deque(parts),
                 rest=rest,
                 counted=sends_begun,
                 reserved=reserved,
                 is_counted=is_counted,
             )
-            left = deque(parts)
-            while left:
-                instead = await run.deliver(left[0])
-                if instead is None:
-                    await run.clean_up(left)
+            while run.left:
+                if not await run.deliver(run.left[0]):
+                    await run.clean_up()
                     return
-                left.popleft()
-                left.extendleft(reversed(instead))
-                run.counted = 0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -227,6 +243,8 @@ class _DeliveryRun:
 
     delivery: Delivery
     claim: Claim
+    left: deque[Part]
+    """The outbox."""
     rest: AsyncExitStack
     """The slot is released here once the delivery has to wait."""
     counted: int
@@ -244,8 +262,8 @@ class _DeliveryRun:
     _begun: int = field(init=False)
     _note: SentPart = field(init=False)
 
-    async def deliver(self, stored: Part) -> Sequence[Part] | None:
-        """Deliver the outbox's first part. Return parts to send before the others; None ends the outbox."""
+    async def deliver(self, stored: Part) -> bool:
+        """Deliver the outbox's first part, or change the outbox. False ends it: it was erased or given up."""
         self._stored = self._part = stored
         self._begun = self.counted + 1
         self._note = SentPart(number=stored.number, kind=stored.kind, outcome="", repeats=self.counted)
@@ -264,32 +282,33 @@ class _DeliveryRun:
         except ChatUnreachable as error:
             if not stored.inline_id:  # the private chat of the person is another one
                 await marks.mark(partition, self._part.chat_id)
-            return await self._give_up(error)
+            await self._give_up(error)
+            return False
 
-    async def clean_up(self, parts: Iterable[Part]) -> None:
+    async def clean_up(self) -> None:
         """After the end of an outbox: delete the messages that its parts would have edited or deleted.
 
         Such a message shows a part of an answer, with a button. Each is tried once.
         """
-        for part in parts:
+        for part in self.left:
             if part.edits is None or part.chat_id in self._moved:
                 continue
             if await self.delivery.marks.is_marked(self.claim.ref.partition, part.chat_id):
                 return
             await self._delete(part)
 
-    async def _deliver(self) -> Sequence[Part] | None:
+    async def _deliver(self) -> bool:
         pause = FIRST_PAUSE_S
-        is_there = True
-        while is_there:
+        progress: _Progress = "ok"
+        while progress == "ok":
             part = self._part
             is_edit = part.edits is not None or bool(part.inline_id)
             if self._begun > SENDS_AT_MOST and not is_edit:  # an edit or a deletion may be repeated
                 log.warning("send_outcome_unknown", chat=part.chat_id, number=part.number)
                 return await self._finish("unknown", None)
             try:
-                is_there = await self._wait_for_budget()
-                if is_there:
+                progress = await self._wait_for_budget()
+                if progress == "ok":
                     return await self._finish("sent", await self._send() or NO_MESSAGE)
             except TelegramUnavailable as error:
                 wait = pause if error.retry_after is None else error.retry_after
@@ -297,7 +316,7 @@ class _DeliveryRun:
                 if error.retry_after is not None:
                     await self.delivery.rates.hold(part.chat_id, wait)
                 pause = min(LONGEST_PAUSE_S, pause * 2)
-                is_there = await self._wait_unsent(wait)
+                progress = await self._wait_unsent(wait)
             except SendUnknown:
                 metrics.SENDS.labels("retried").inc()
                 log.warning("send_repeated", chat=part.chat_id, number=part.number, kind=part.kind)
@@ -311,8 +330,8 @@ class _DeliveryRun:
                 form = await self._next_form(refusal)
                 if form is None:
                     return await self._refused(refusal)
-                is_there = await self._take_form(form)
-        return None
+                progress = await self._take_form(form)
+        return progress == "changed"
 
     async def _send(self) -> int | None:
         part, ref = self._part, self.claim.ref
@@ -358,8 +377,8 @@ class _DeliveryRun:
         with suppress(TelegramFailure):
             await self.delivery.send(replace(part, kind="delete"))
 
-    async def _wait_for_budget(self) -> bool:
-        """Wait until the budgets and Telegram's 429s allow the send, then count it. False: the outbox was erased.
+    async def _wait_for_budget(self) -> _Progress:
+        """Wait until the budgets and Telegram's 429s allow the send, then count it.
 
         A send is counted right before it: a crash while none was running must not make its outcome unknown.
         """
@@ -372,37 +391,59 @@ class _DeliveryRun:
             wait = await rates.reserve(chat_id, "final") or 0.0
         while wait > 0:
             if wait < SHORT_WAIT_S:
-                if not await self._count(self._begun - 1):
-                    return False
+                if await self._count(self._begun - 1) == "gone":
+                    return "gone"
                 await self.delivery.pause(wait)
             else:
                 metrics.SENDS.labels("waited").inc()
-                if not await self._wait_unsent(wait):
-                    return False
+                if await self._wait_unsent(wait) == "gone":
+                    return "gone"
             wait = await rates.held(chat_id)
-        return await self._count(self._begun)
+        return await self._begin()
 
-    async def _wait_unsent(self, wait: float) -> bool:
-        """Wait with a part that was certainly not sent; a crash now must not count as a send. False: erased."""
-        if not await self._count(self._begun - 1):
-            return False
-        log.info("send_waits", seconds=round(wait, 2))
-        self._note = replace(self._note, waited_s=round(self._note.waited_s + wait, 1))
-        await self._release_slot()
-        await self.delivery.pause(wait)
-        return True
+    async def _wait_unsent(self, wait: float) -> _Progress:
+        """Wait with a part that was certainly not sent; a crash now must not count as a send."""
+        progress = await self._count(self._begun - 1)
+        if progress == "ok":
+            log.info("send_waits", seconds=round(wait, 2))
+            self._note = replace(self._note, waited_s=round(self._note.waited_s + wait, 1))
+            await self._release_slot()
+            await self.delivery.pause(wait)
+        return progress
 
-    async def _count(self, begun: int) -> bool:
-        """Store how many sends were begun. False: the outbox was erased meanwhile."""
+    async def _begin(self) -> _Progress:
+        """Count the send that begins now, unless other updates wait and change the outbox.
+
+        A change uses the place in the budgets that the part had.
+        """
+        plan_rest, store = self.delivery.plan_rest, self.delivery.store
+        if plan_rest is None or self.counted == self._begun:
+            return await self._count(self._begun)
+        is_there = await until_stored(store.count_sends, self.claim, self._stored, self._begun, looks=True)
+        if not isinstance(is_there, Waiting):
+            self.counted = self._begun
+            return "ok" if is_there else "gone"
+        rest = await plan_rest(self.claim, tuple(self.left), is_there)
+        if rest is None:
+            return await self._count(self._begun)
+        change = partial(store.replace_part, is_whole=True, stopped_by=rest.stopped_by)
+        if not rest.parts or not await until_stored(change, self.claim, self._stored, rest.parts):
+            return "gone"
+        log.info("outbox_changed", dropped=len(self.left), parts=len(rest.parts))
+        self.left, self.counted, self.reserved = deque(rest.parts), 0, 0.0
+        return "changed"
+
+    async def _count(self, begun: int) -> _Progress:
+        """Store how many sends were begun."""
         if self.counted == begun:
-            return True
+            return "ok"
         store = self.delivery.store
         is_there = await until_stored(store.count_sends, self.claim, self._stored, begun)
         self.counted = begun
-        return is_there
+        return "ok" if is_there else "gone"
 
-    async def _take_form(self, form: Part) -> bool:
-        """Store the form to try next, and how many sends had an unknown outcome. False: erased meanwhile.
+    async def _take_form(self, form: Part) -> _Progress:
+        """Store the form to try next, and how many sends had an unknown outcome.
 
         After a crash nobody begins with a refused form, and a worker that lost the chat sends no other one.
         """
@@ -411,18 +452,16 @@ class _DeliveryRun:
         is_there = await until_stored(
             self.delivery.store.replace_part, self.claim, self._stored, [form], sends_begun=unknown
         )
-        self._stored = self._part = form
+        self._stored = self._part = self.left[0] = form
         self.counted, self._begun = unknown, unknown + 1
-        return is_there
+        return "ok" if is_there else "gone"
 
     async def _release_slot(self) -> None:
         if not self._is_resting:
             self._is_resting = True
             await self.rest.enter_async_context(self.delivery.slots.rest())
 
-    async def _finish(
-        self, outcome: Literal["sent", "unknown"], telegram_id: int | None
-    ) -> Sequence[Part] | None:
+    async def _finish(self, outcome: Literal["sent", "unknown"], telegram_id: int | None) -> bool:
         """Note what was sent: a store that is away for a moment must not cause a repetition."""
         metrics.SENDS.labels(outcome).inc()
         is_there = await until_stored(
@@ -432,9 +471,12 @@ class _DeliveryRun:
             telegram_id=telegram_id,
             note=replace(self._note, outcome=outcome),
         )
-        return () if is_there else None
+        if is_there:
+            self.left.popleft()
+            self.counted = 0
+        return is_there
 
-    async def _refused(self, refusal: TelegramRefused | ChatMigrated) -> Sequence[Part] | None:
+    async def _refused(self, refusal: TelegramRefused | ChatMigrated) -> bool:
         """Keep a message that cannot be deleted, send a file as messages, give up a text with its outbox."""
         part = self._part
         if part.kind == "delete":
@@ -445,9 +487,14 @@ class _DeliveryRun:
             texts = plan_texts_of(part)
             if not texts:
                 return await self._finish("sent", NO_MESSAGE)
-            is_there = await self.delivery.store.replace_part(self.claim, self._stored, texts)
-            return texts if is_there else None
-        return await self._give_up(refusal)
+            if not await self.delivery.store.replace_part(self.claim, self._stored, texts):
+                return False
+            self.left.popleft()
+            self.left.extendleft(reversed(texts))
+            self.counted = 0
+            return True
+        await self._give_up(refusal)
+        return False
 
     async def _give_up(self, error: TelegramFailure) -> None:
         outcome = "unreachable" if isinstance(error, ChatUnreachable) else "refused"

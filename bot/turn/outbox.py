@@ -19,7 +19,10 @@ from memory.history.ledger import LedgerFile
 PartKind = Literal["text", "document", "photo", "voice", "delete"]
 LongAnswers = Literal["parts", "document"]
 
+MESSAGES_AT_MOST = 10
+"""Messages of one answer. A longer one is its beginning and a file."""
 PARTS_AT_MOST = 4
+"""The same for the option "document"."""
 CODE_UNITS_AT_MOST = 3_500
 """The size of a code block that fits into one message together with a sentence before it."""
 FILE_NAME = "answer.md"
@@ -27,21 +30,31 @@ VOICE_NAME = "answer.ogg"
 CAPTION_LIMIT = 1_024
 """UTF-16 units of the text below a file."""
 
-_CUT = "\n\n[…]"
-"""Ends an answer to an inline question that is too long."""
 _CODE_BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
+class Address:
+    """The place of one message in Telegram."""
+
+    chat_id: int
+    thread_id: int | None
+    reply_to: int | None
+    is_comment: bool = False
+    """True in a thread that is no topic, such as the comments of a channel.
+
+    Such a thread is a chain of replies (PaulSonOfLars/gotgbot#196), so it shows nothing but replies."""
+    inline_id: str = ""
+    """The inline message that the text replaces, in a chat that nobody knows; `chat_id` is the person who asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part(Address):
     """One Telegram message to send."""
 
     update_id: int
     """Together with `number`: makes each line in the outbox unique."""
     number: int
-    chat_id: int
-    thread_id: int | None
-    reply_to: int | None
     rich: RichText
     epoch: int
     message_id: str = ""
@@ -53,10 +66,14 @@ class Part:
     file_id: str = ""
     """The kept file that is sent (memory/outgoing_files.py), with `rich` as its caption; "": `rich` is the file."""
     instead: str = ""
-    """Markdown that is sent if a kept file has expired or is refused."""
+    """Markdown that is sent if a kept file has expired or is refused.
+
+    For an answer's own file: the end of its messages, if they are cut."""
+    caption: str = ""
+    """Words under a file that is not kept."""
+    is_without_file: bool = False
+    """True after the chat has refused a file with this text."""
     buttons: tuple[Button, ...] = ()
-    inline_id: str = ""
-    """The inline message that the text replaces, in a chat that nobody knows; `chat_id` is the person who asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +95,16 @@ class SentPart:
     """Entry and delivery of the claim under which it was sent."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """The updates that wait while an answer is delivered."""
+
+    payloads: Sequence[str]
+    """The first of them, in the order of the box."""
+    first_update: int | None
+    """The first update of the answered turn; None for an apology."""
+
+
 def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:
     """Return the part without a text that every part of a reply to this update is made of.
 
@@ -85,12 +112,14 @@ def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:
     """
     message = update.message
     is_quoting = message.chat_type != "private" and message.message_id != 0
+    asked_in = update.reminder.reply_to if update.reminder else None
     return Part(
         update_id=update.update_id,
         number=0,
         chat_id=message.chat_id,
         thread_id=message.thread_id,
-        reply_to=message.message_id if is_quoting else None,
+        reply_to=message.message_id if is_quoting else asked_in,
+        is_comment=message.is_comment or asked_in is not None,
         rich=quoted_question(message.text) if update.inline_id else RichText(text=""),
         epoch=epoch,
         inline_id=update.inline_id,
@@ -114,15 +143,9 @@ def plan_reply(
     """
     shown = _messages(text, words)
     if blank.inline_id:
-        return [_inline_part(shown or _messages(words("nothing-to-show"), words), blank)]
+        return [_inline_part(shown or _messages(words("nothing-to-show"), words), blank, words)]
     is_document = long_answers == "document" and _is_long(text, shown)
-    if len(shown) == 1 and not (is_document or edits or deletes or buttons):
-        return [replace(blank, rich=shown[0])]
-    texts = [_beginning(shown[0], words)] if is_document else shown
-    parts = plan_parts(texts, blank, buttons=buttons)
-    if is_document:
-        rich = RichText(text=text)
-        parts.append(replace(blank, number=1, reply_to=None, kind="document", file_name=FILE_NAME, rich=rich))
+    parts = plan_parts(shown, blank, words=words, source=text, is_document=is_document, buttons=buttons)
     return plan_changes(parts, blank, edits=edits, deletes=deletes)
 
 
@@ -132,6 +155,7 @@ def plan_spoken(
     *,
     file_id: str,
     words: Words,
+    long_answers: LongAnswers = "parts",
     deletes: Sequence[int] = (),
     buttons: Sequence[Button] = (),
 ) -> list[Part]:
@@ -144,27 +168,55 @@ def plan_spoken(
     if len(texts) == 1 and utf16_length(texts[0].text) <= CAPTION_LIMIT and not buttons:
         parts = [replace(voice, rich=texts[0])]
     else:
-        below = plan_parts(texts, replace(blank, reply_to=None), buttons=buttons)
-        parts = [voice, *(replace(each, number=each.number + 1) for each in below)]
+        is_document = long_answers == "document" and _is_long(text, texts)
+        is_document |= len(texts) == MESSAGES_AT_MOST  # the voice is a message too
+        below = replace(_follow(blank), number=1)
+        texts_below = plan_parts(
+            texts, below, words=words, source=text, is_document=is_document, buttons=buttons
+        )
+        parts = [voice, *texts_below]
     return plan_changes(parts, blank, edits=(), deletes=deletes)
 
 
-def plan_parts(texts: Sequence[RichText], blank: Part, *, buttons: Sequence[Button] = ()) -> list[Part]:
-    """Return the parts in order: only the first quotes the message that it answers, only the last has the buttons."""
+def plan_parts(
+    texts: Sequence[RichText],
+    blank: Part,
+    *,
+    words: Words | None = None,
+    source: str = "",
+    is_document: bool = False,
+    buttons: Sequence[Button] = (),
+) -> list[Part]:
+    """Return the parts in order, numbered from the blank's number. Only the last text has the buttons.
+
+    Only the first quotes the message that it answers; in comments all do. With `words`, more than MESSAGES_AT_MOST
+    texts become their beginning and a file with the `source`. `is_document` wants that for fewer texts too.
+    """
+    is_document |= len(texts) > MESSAGES_AT_MOST
+    if words is not None and is_document:
+        texts = [_ended(texts[0], words("rest-in-file", name=FILE_NAME))]
     parts = [
-        replace(blank, number=number, rich=rich, reply_to=blank.reply_to if number == 0 else None)
-        for number, rich in enumerate(texts)
+        replace(_follow(blank) if at else blank, number=blank.number + at, rich=rich)
+        for at, rich in enumerate(texts)
     ]
-    return [*parts[:-1], *(replace(part, buttons=tuple(buttons)) for part in parts[-1:])]
+    parts[-1:] = [replace(part, buttons=tuple(buttons)) for part in parts[-1:]]
+    if words is not None and is_document:
+        parts.append(plan_document(source, replace(_follow(blank), number=blank.number + 1), words))
+    return parts
+
+
+def plan_document(source: str, blank: Part, words: Words) -> Part:
+    """Return the part of a whole answer as a file with its Markdown."""
+    rich, end = RichText(text=source), words("rest-not-shown")
+    return replace(blank, kind="document", file_name=FILE_NAME, rich=rich, instead=end)
 
 
 def plan_files(files: Sequence[LedgerFile], blank: Part, *, first_number: int, words: Words) -> list[Part]:
     """Return a part for each file that the answer's tools have made."""
     return [
         replace(
-            blank,
+            _follow(blank),
             number=first_number + at,
-            reply_to=None,
             kind="photo" if file.is_picture else "document",
             rich=_caption(file.prompt),
             file_name=file.name,
@@ -202,7 +254,11 @@ def plan_texts_of(document: Part) -> list[Part]:
         return [spoken] if document.rich else []
     text = document.instead if document.file_id else document.rich.text
     texts = render_messages(text) or split(RichText(text=text))
-    blank = replace(document, kind="text", file_name="", file_id="", instead="")
+    blank = replace(
+        document, kind="text", file_name="", file_id="", instead="", caption="", is_without_file=True
+    )
+    if not document.file_id and len(texts) >= MESSAGES_AT_MOST:  # the beginning was sent before
+        texts[MESSAGES_AT_MOST - 2 :] = [_ended(texts[MESSAGES_AT_MOST - 2], document.instead)]
     return [replace(blank, number=document.number + number, rich=rich) for number, rich in enumerate(texts)]
 
 
@@ -224,7 +280,9 @@ def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | Non
             return replace(part, kind="document")
         case TelegramRefused() if part.kind == "text":
             presses = tuple(button for button in part.buttons if button.data)
-            plain = replace(part, rich=RichText(text=part.rich.text), reply_to=None, buttons=presses)
+            plain = replace(part, rich=RichText(text=part.rich.text), buttons=presses)
+            if not part.is_comment or plain == part:
+                plain = replace(plain, reply_to=None)
             return None if plain == part else plain
         case _:
             return None
@@ -254,16 +312,22 @@ def _messages(text: str, words: Words) -> list[RichText]:
     return render_messages(text) or split(as_written) or [RichText(text=words("nothing-to-show"))]
 
 
-def _inline_part(shown: Sequence[RichText], blank: Part) -> Part:
+def _inline_part(shown: Sequence[RichText], blank: Part, words: Words) -> Part:
     """Return the one part that replaces an inline message: the question, and as much of the answer as fits."""
+    cut = f"\n\n{words('inline-cut')}"
     question = f"{blank.rich.text}\n\n" if blank.rich else ""  # no words of a refused person are kept
     above = utf16_length(question)
-    room = MESSAGE_LIMIT - above - utf16_length(_CUT)
-    is_cut = len(shown) > 1 or utf16_length(shown[0].text) > room + utf16_length(_CUT)
+    room = MESSAGE_LIMIT - above - utf16_length(cut)
+    is_cut = len(shown) > 1 or utf16_length(shown[0].text) > MESSAGE_LIMIT - above
     answer = split(shown[0], room)[0] if is_cut else shown[0]
     moved = (replace(entity, offset=entity.offset + above) for entity in answer.entities)
-    text = f"{question}{answer.text}{_CUT if is_cut else ''}"
+    text = f"{question}{answer.text}{cut if is_cut else ''}"
     return replace(blank, rich=RichText(text=text, entities=(*blank.rich.entities, *moved)))
+
+
+def _follow(blank: Part) -> Part:
+    """Return the blank of a part after the first: it quotes nothing, except in comments."""
+    return blank if blank.is_comment else replace(blank, reply_to=None)
 
 
 def _caption(prompt: str) -> RichText:
@@ -279,9 +343,8 @@ def _is_long(text: str, shown: list[RichText]) -> bool:
     return len(shown) > PARTS_AT_MOST or any(utf16_length(block) > CODE_UNITS_AT_MOST for block in blocks)
 
 
-def _beginning(first: RichText, words: Words) -> RichText:
-    """Return the first message with a note that the rest is in the file."""
-    note = words("rest-in-file", name=FILE_NAME)
+def _ended(message: RichText, note: str) -> RichText:
+    """Return the message with this sentence at its end, cut if it has no room."""
     room = MESSAGE_LIMIT - utf16_length(note) - 2
-    cut = split(first, room)[0]
+    cut = split(message, room)[0]
     return RichText(text=f"{cut.text}\n\n{note}", entities=cut.entities)

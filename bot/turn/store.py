@@ -11,7 +11,7 @@ from bot.inbox.inspection import dead_updates, read_updates
 from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
 from bot.transport.telegram_api import SentPhoto
 from bot.turn.answer_receipt import AnswerReceipt
-from bot.turn.outbox import Part, SentPart, dump_part, parse_part
+from bot.turn.outbox import Part, SentPart, Waiting, dump_part, parse_part
 from memory import keys
 from memory.artifacts.store import drop_unnamed
 from memory.codec import dump_json, parse_json
@@ -152,12 +152,20 @@ def commit(
 
 
 @lua_script(_SCRIPTS)
-def count_sends(ref: ContextRef, *, fence: Fence, part: str, begun: int) -> ScriptCall: ...
+def count_sends(
+    ref: ContextRef, *, fence: Fence, part: str, begun: int, look: Sequence[str]
+) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def replace_part(
-    ref: ContextRef, *, fence: Fence, part: str, begun: int, instead: Sequence[str]
+    ref: ContextRef,
+    *,
+    fence: Fence,
+    part: str,
+    now: float,
+    change: Mapping[str, object],
+    instead: Sequence[str],
 ) -> ScriptCall: ...
 
 
@@ -338,21 +346,51 @@ class TurnStore:
         await self.redis.call("SET", key, update_id, "NX", "EX", keys.REFUSAL_TTL_S)
         return await self.redis.call("GET", key) == str(update_id)
 
-    async def count_sends(self, claim: Claim, part: Part, begun: int) -> bool:
-        """Store how many sends of the outbox's first part have an unknown outcome. False: it was erased."""
-        call = count_sends(claim.ref, fence=claim.fence, part=dump_part(part), begun=begun)
-        return await self._run(call) != "gone"
+    async def count_sends(
+        self, claim: Claim, part: Part, begun: int, *, looks: bool = False
+    ) -> bool | Waiting:
+        """Store how many sends of the outbox's first part have an unknown outcome. False: it was erased.
+
+        If other updates wait and `looks` is True, return these and store nothing.
+        """
+        look = [keys.partition_key(claim.ref.partition, "update", ""), str(UPDATES_AT_MOST)] if looks else []
+        call = count_sends(claim.ref, fence=claim.fence, part=dump_part(part), begun=begun, look=look)
+        outcome, *waiting = await self.redis.run(call)
+        _check(outcome)
+        if outcome == "waiting":
+            first, *payloads = waiting
+            return Waiting(payloads=payloads, first_update=int(first) if first else None)
+        return outcome != "gone"
 
     async def replace_part(
-        self, claim: Claim, part: Part, instead: Sequence[Part], *, sends_begun: int = 0
+        self,
+        claim: Claim,
+        part: Part,
+        instead: Sequence[Part],
+        *,
+        sends_begun: int = 0,
+        is_whole: bool = False,
+        stopped_by: Sequence[int] = (),
     ) -> bool:
-        """Put these parts, at least one, in place of the outbox's first. False: it was erased.
+        """Put these parts, at least one, in place of the outbox's first, or of all. False: it was erased.
 
-        `sends_begun` counts the sends of the first of them, in any form, that have an unknown outcome.
+        `sends_begun` counts the sends of the first of them, in any form, that have an unknown outcome. The updates
+        `stopped_by` have stopped the outbox and end here.
         """
-        lines = [dump_part(each) for each in instead]
+        change: dict[str, object] = {
+            "begun": sends_begun,
+            "is_whole": is_whole,
+            "stopped_by": list(map(str, stopped_by)),
+            "update_prefix": keys.partition_key(claim.ref.partition, "update", ""),
+            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
+        }
         call = replace_part(
-            claim.ref, fence=claim.fence, part=dump_part(part), begun=sends_begun, instead=lines
+            claim.ref,
+            fence=claim.fence,
+            part=dump_part(part),
+            now=self.clock(),
+            change=change,
+            instead=list(map(dump_part, instead)),
         )
         return await self._run(call) != "gone"
 

@@ -38,6 +38,7 @@ from bot.turn.limits import LimitGuard
 from bot.turn.outbox import plan_reply
 from bot.turn.question import Question, TurnJournal, joined_updates, preview_in
 from bot.turn.reminders import ReminderTurns
+from bot.turn.rest import is_reset_press
 from bot.turn.store import Commit, Todo, TurnStore
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.buffered import BufferedHistory
@@ -97,7 +98,7 @@ class Turns:
     async def _do(self, claim: Claim, todo: Todo, snapshot: HistorySnapshot, incoming: Incoming) -> bool:
         """Deliver what a crash has left, or apologise for dead letters, or do a turn. False: the turn failed."""
         try:
-            if todo.parts:
+            if todo.parts and not _is_reset_next(todo):
                 log.info("delivery_resumed", parts=len(todo.parts), sends_begun=todo.sends_begun)
                 await self.committer.delivery.deliver(claim, todo.parts, sends_begun=todo.sends_begun)
             elif todo.buried:
@@ -252,7 +253,13 @@ class Turns:
     async def _put_back(self, question: Question, text: str) -> None:
         """Restore the first message of the older answer: a preview may have overwritten it."""
         epoch = question.snapshot.epoch
-        parts = plan_reply(text, question.to, words=question.words, edits=question.shown_as)[:1]
+        parts = plan_reply(
+            text,
+            question.to,
+            words=question.words,
+            long_answers=self.answerer.limits.long_answers,
+            edits=question.shown_as,
+        )[:1]
         await self.committer.commit(question.claim, Commit(update_ids=[], epoch=epoch, parts=parts))
 
     async def _edit(self, question: Question) -> None:
@@ -361,6 +368,11 @@ class Turns:
 def _check_edits(waiting: Sequence[WaitingUpdate], joined: Sequence[int]) -> None:
     if is_outdated(waiting, joined):
         raise TurnRestarted
+
+
+def _is_reset_next(todo: Todo) -> bool:
+    """Return True if the next update confirms a reset: it goes before the parts, and erases them."""
+    return bool(todo.updates) and is_reset_press(parse_waiting(next(iter(todo.updates.values()))))
 
 
 def _command_of(question: Question, now: float) -> Command | None:

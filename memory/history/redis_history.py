@@ -360,6 +360,17 @@ def dump_message(message: Message) -> str:
     return dump_json(Message, replace(message, sequence=None))
 
 
+async def stop_answer(
+    redis: RedisClient, ref: ContextRef, message_id: str, *, text: str, tokens: int, epoch: int
+) -> None:
+    """Mark an answer as stopped, and keep this text of it. Repeating is harmless. Raises Forgotten after a reset."""
+
+    def cut(found: Message) -> Message:
+        return replace(found, text=text, tokens=tokens, is_stopped=True)
+
+    await _change_message(redis, ref, message_id, cut, epoch=epoch)
+
+
 async def _change_message(
     redis: RedisClient,
     ref: ContextRef,

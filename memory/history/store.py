@@ -107,6 +107,8 @@ class Erasure(RecordCounts):
     epoch: int
     updates: int = 0
     """Waiting updates that a reset has forgotten."""
+    unsent: int = 0
+    """Committed messages that a reset has dropped before they were sent."""
     vectors: int = 0
     """Counted before the erasure; the index erases them later."""
 

@@ -19,6 +19,8 @@ class ContextReminders:
     """The epoch of the turn, which a tool may have raised."""
     chat_id: int
     thread_id: int | None
+    reply_to: int | None = None
+    """The message that the reminders reply to."""
     chat_type: str
     language_code: str | None
     """Language of the person who asks."""

@@ -12,7 +12,19 @@ PER_CHAT = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reminder:
+class ReminderPlace:
+    """The place where a reminder is sent."""
+
+    chat_id: int
+    thread_id: int | None = None
+    reply_to: int | None = None
+    """The Telegram message that asked for it in the comments of a channel: only a reply is shown there."""
+    chat_type: str
+    language_code: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reminder(ReminderPlace):
     """A text that is sent, or a task that the agent runs, at a time that a person has set."""
 
     id: str
@@ -31,10 +43,6 @@ class Reminder:
     person_id: int
     """The person who has set it. Rights and limits are theirs."""
     person_name: str
-    chat_id: int
-    thread_id: int | None = None
-    chat_type: str
-    language_code: str | None = None
     created_at: float
     """Unix seconds."""
     message_ids: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from bot.inbox.records import Accepted, Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.transport.rich_text import RichText
-from bot.turn.delivery import Delivery, Pause, Reachability, Send
+from bot.turn.delivery import Delivery, Pause, PlanRest, Reachability, Send
 from bot.turn.outbox import Part, parse_part, plan_parts
 from bot.turn.store import ATTEMPTS_AT_MOST, Commit, Todo, TurnStore
 from memory import keys
@@ -166,6 +166,7 @@ def open_delivery(
     moves: Moved | None = None,
     slots: Slots | None = None,
     pause: Pause = asyncio.sleep,
+    plan_rest: PlanRest | None = None,
 ) -> Delivery:
     """Return a delivery from this inbox. By default every call has a budget, and there is one slot."""
     return Delivery(
@@ -176,4 +177,5 @@ def open_delivery(
         learn_migration=(moves or Moved()).learn,
         slots=slots or Slots(1),
         pause=pause,
+        plan_rest=plan_rest,
     )

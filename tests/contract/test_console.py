@@ -160,7 +160,7 @@ def test_reset_erases_a_chat_everywhere_and_gives_a_receipt(console: ConsoleRig)
     assert (
         "4 messages, 0 facts, 0 reminders, 4 search entries, "
         "0 summaries, 0 tool records, 0 artifacts, 0 overheard messages, "
-        "2 waiting updates" in printed
+        "2 waiting updates, 0 unsent messages" in printed
     )
     assert (
         "0 messages, 0 search entries, 0 facts, reminders, summaries, tool records, artifacts and overheard messages"
@@ -182,6 +182,7 @@ def test_the_json_receipt_of_a_reset_has_every_count(console: ConsoleRig) -> Non
         "messages_left": 0,
         "vectors_left": 0,
         "updates_forgotten": 0,
+        "unsent_dropped": 0,
         "summaries_erased": 0,
         "ledger_turns_erased": 0,
         "artifacts_erased": 0,

@@ -169,10 +169,10 @@ async def test_a_limit_ends_as_a_sentence_in_place_of_the_answer(stores: StorySt
         assert (await answered(bot, sent)).startswith(english("limit-user-messages", limit=1, wait="x")[:20])
 
 
-async def test_a_long_answer_is_cut_with_a_mark(stores: StoryStores) -> None:
+async def test_a_long_answer_is_cut_with_a_sentence(stores: StoryStores) -> None:
     async with running_bot(stores, lambda _: text("word " * 3000), inline=True) as bot:
         sent = await choose(bot, BEN, await ask(bot, BEN))
         answer = await answered(bot, sent)
-        assert answer.endswith("[…]")
+        assert answer.endswith(english("inline-cut"))
         assert len(now(bot, sent)["text"]) <= 4096
         assert edits_of(bot, sent) == 1

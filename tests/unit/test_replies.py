@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.errors import ChatMigrated, MessageGone, TelegramRefused, ThreadGone
 from bot.transport.rich_text import Entity, RichText, utf16_length
@@ -15,8 +17,12 @@ from bot.turn.outbox import (
     dump_part,
     next_form,
     parse_part,
+    plan_files,
     plan_reply,
+    plan_spoken,
+    plan_texts_of,
 )
+from memory.history.ledger import LedgerFile
 
 WORDS = words_for("en")
 BLANK = Part(
@@ -88,11 +94,91 @@ def test_texts_replace_older_messages_and_the_rest_is_deleted(
     assert [parse_part(dump_part(part)) for part in parts] == parts
 
 
-def test_by_default_a_long_answer_is_sent_in_messages() -> None:
-    parts = _plan(_paragraphs(9))
+@pytest.mark.parametrize("count", [5, 10])
+def test_by_default_ten_messages_need_no_document(count: int) -> None:
+    assert [part.kind for part in _plan(_paragraphs(count))] == ["text"] * count
 
-    assert len(parts) > 4
-    assert {part.kind for part in parts} == {"text"}
+
+@pytest.mark.parametrize("count", [11, 300])
+def test_no_answer_has_more_than_ten_messages(count: int) -> None:
+    text = _paragraphs(count)
+
+    beginning, document = _plan(text, edits=(41,))
+
+    assert utf16_length(beginning.rich.text) <= 4096
+    assert beginning.rich.text.startswith("Paragraph 0. word")
+    assert beginning.rich.text.endswith(WORDS("rest-in-file", name="answer.md"))
+    assert (document.kind, document.file_name, document.rich.text) == ("document", "answer.md", text)
+
+
+@pytest.mark.parametrize("count", [1, 9, 10, 30])
+def test_a_spoken_answer_counts_its_voice_as_a_message(count: int) -> None:
+    parts = plan_spoken(_paragraphs(count), BLANK, file_id="v", words=WORDS)
+
+    assert len(parts) == (count + 1 if count < 10 else 3)
+    assert [part.number for part in parts] == list(range(len(parts)))
+    assert {part.kind for part in parts} == (
+        {"voice", "text"} if count < 10 else {"voice", "text", "document"}
+    )
+
+
+def test_a_chat_without_files_gets_ten_messages_and_a_sentence_in_place_of_a_document() -> None:
+    _, document = _plan(_paragraphs(30))
+
+    texts = plan_texts_of(document)
+
+    assert len(texts) == 9
+    assert texts[-1].rich.text.endswith(WORDS("rest-not-shown"))
+    assert all(utf16_length(part.rich.text) <= 4096 for part in texts)
+    assert not plan_texts_of(_plan(_paragraphs(5), long_answers="document")[1])[-1].rich.text.endswith(
+        WORDS("rest-not-shown")
+    )
+
+
+def test_an_inline_answer_is_one_message_that_says_that_it_is_cut() -> None:
+    (part,) = plan_reply(_paragraphs(30), replace(BLANK, inline_id="i", rich=RichText(text="?")), words=WORDS)
+
+    assert part.rich.text.startswith("?\n\nParagraph 0.")
+    assert part.rich.text.endswith(WORDS("inline-cut"))
+    assert utf16_length(part.rich.text) <= 4096
+
+
+@given(
+    count=st.integers(1, 13),
+    files=st.integers(0, 3),
+    is_comment=st.booleans(),
+    long_answers=st.sampled_from(["parts", "document"]),
+    is_spoken=st.booleans(),
+)
+def test_in_comments_every_part_replies_and_elsewhere_only_the_first(
+    count: int, files: int, is_comment: bool, long_answers: LongAnswers, is_spoken: bool
+) -> None:
+    blank = replace(BLANK, thread_id=None, is_comment=is_comment)
+    text = _paragraphs(count)
+    if is_spoken:
+        parts = plan_spoken(text, blank, file_id="v", words=WORDS, long_answers=long_answers)
+    else:
+        parts = plan_reply(text, blank, words=WORDS, long_answers=long_answers)
+    made = [LedgerFile(id=str(at), name="a.csv") for at in range(files)]
+    parts += plan_files(made, blank, first_number=len(parts), words=WORDS)
+
+    assert parts[0].reply_to == 9
+    assert {part.reply_to for part in parts[1:]} <= ({9} if is_comment else {None})
+    assert [part.number for part in parts] == list(range(len(parts)))
+    assert len(parts) - files <= 10
+
+
+def test_a_refused_comment_keeps_its_thread_as_long_as_it_can() -> None:
+    bold = replace(FULL, thread_id=None, edits=None, is_comment=True)
+
+    plain = next_form(bold, TelegramRefused("can't parse entities"))
+
+    assert plain is not None
+    assert (plain.reply_to, plain.rich.entities) == (9, ())
+    loose = next_form(plain, TelegramRefused("message to be replied not found"))
+    assert loose is not None
+    assert loose.reply_to is None
+    assert next_form(loose, TelegramRefused()) is None
 
 
 def test_up_to_four_messages_need_no_document() -> None:

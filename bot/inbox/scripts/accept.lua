@@ -1,6 +1,6 @@
 -- Accept one update: dedupe, bound, add to its context's box, wake the context. Atomic.
 -- USES: fence talk_lines counters
--- KEYS: update box active ready stop control talk contexts unreachable telegram counts
+-- KEYS: update box active ready stop control talk contexts unreachable telegram counts outbox
 -- ARGV: arrival:json now limits:json
 -- Returns accepted | duplicate | full | control | ignored
 local context = arrival.ref.context_id
@@ -65,13 +65,15 @@ if arrival.mode == 'ignored' or (is_edit and before and (before == arrival.talk 
   return 'ignored'
 end
 if arrival.mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
-  -- It must not wait behind the turn that it stops.
+  -- It must not wait behind the turn that it stops. The delivery of an answer looks for it in the box (begin_send.lua).
   redis.call('SET', stop, id, 'EX', limits.stop_ttl)
-  send_signal('stop', 0, 0)
-  count_up(counts, now, { 'messages', 1 })
-  store()
-  finish_update(update, 'answered', 'stop', now, limits.record_ttl)
-  return 'control'
+  if redis.call('EXISTS', outbox) == 0 then
+    send_signal('stop', 0, 0)
+    count_up(counts, now, { 'messages', 1 })
+    store()
+    finish_update(update, 'answered', 'stop', now, limits.record_ttl)
+    return 'control'
+  end
 end
 if redis.call('ZCARD', box) >= limits.box then
   return 'full'

@@ -103,7 +103,7 @@ if changes.begins_send then
   redis.call('SET', sending, 1)
 end
 redis.call('DEL', journal)
-if #parts == 0 then
+if redis.call('EXISTS', outbox) == 0 then
   redis.call('UNLINK', files)
 end
 count_up(counts, now, counted)

@@ -2,16 +2,31 @@
 -- each send that its commit has not counted. So a worker that has lost its context, or whose outbox was erased, sends
 -- nothing.
 -- USES: fence
--- KEYS: ready outbox sending
--- ARGV: fence:json part begun
--- Returns ok | fenced | gone (the outbox was erased meanwhile)
+-- KEYS: ready outbox sending box delivering
+-- ARGV: fence:json part begun look...
+-- look: the prefix of updates, and how many at most: if updates wait in the box, return these and count nothing
+-- Returns {ok} | {fenced} | {gone} (the outbox was erased meanwhile)
+-- | {waiting, first update of the turn that is delivered or '', payload of an update that waits, …}
 if not is_held(ready, fence) then
-  return 'fenced'
+  return { 'fenced' }
 end
 if redis.call('LINDEX', outbox, 0) ~= part then
-  return 'gone'
+  return { 'gone' }
+end
+local update_prefix, updates_at_most = unpack(look)
+if update_prefix and redis.call('EXISTS', box) == 1 then
+  local reply = { 'waiting', '' }
+  for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
+    if redis.call('HEXISTS', update_prefix .. id, 'turn_of') == 0 then
+      reply[2] = id
+    end
+  end
+  for _, id in ipairs(redis.call('ZRANGE', box, 0, updates_at_most - 1)) do
+    reply[#reply + 1] = redis.call('HGET', update_prefix .. id, 'payload')
+  end
+  return reply
 end
 -- First a write that needs no memory: a full server refuses a script at its first write, and never later.
 redis.call('DEL', sending)
 redis.call('SET', sending, begun)
-return 'ok'
+return { 'ok' }

@@ -70,6 +70,7 @@ menu-stats = Für Betreiber: Chats, Warteschlange und Verbrauch
 
 nothing-to-show = Die Antwort des Sprachmodells enthielt nichts, was ich anzeigen kann. Bitte frag noch einmal anders.
 stopped = Abgebrochen.
+stopped-sending = Abgebrochen. Den Rest dieser Antwort schicke ich nicht.
 stopped-mark = abgebrochen
 cut-length = abgeschnitten: Grenze des Modells
 cut-filter = vom Filter des Modells abgeschnitten
@@ -304,6 +305,11 @@ count-updates =
     { $count ->
         [one] { $count } wartende Nachricht
        *[other] { $count } wartende Nachrichten
+    }
+count-unsent =
+    { $count ->
+        [one] { $count } noch nicht gesendete Nachricht
+       *[other] { $count } noch nicht gesendete Nachrichten
     }
 unknown-now = unbekannt
 
@@ -577,6 +583,8 @@ media-pdf-too-much = Dieses PDF ist zu umfangreich für mich. Bitte schick ein k
 ## Vorschau und lange Antworten
 
 rest-in-file = Die ganze Antwort steht unten in der Datei { $name }.
+rest-not-shown = Die Antwort geht noch weiter, aber in diesem Chat kann ich keine Dateien schicken. Frag mich nach dem Teil, den du brauchst.
+whole-in-file = Die ganze Antwort steht in dieser Datei, damit deine nächste Nachricht nicht warten muss.
 file-not-sent = Die Datei { $name } konnte ich nicht senden. Bitte mich, sie noch einmal zu erstellen.
 preview-writing = Ich schreibe eine Antwort…
 preview-stop = ⏹ Stopp
@@ -584,6 +592,7 @@ preview-tool = ⚙️ Ich benutze das Werkzeug { $tool }…
 inline-ask = { $bot } fragen
 inline-open = Bot öffnen
 inline-erased = Mein Gedächtnis wurde gelöscht, bevor ich antworten konnte. Bitte frag noch einmal.
+inline-cut = Die Antwort ist länger als eine Nachricht. Frag mich in unserem privaten Chat, dann bekommst du sie ganz.
 
 ## Knöpfe
 

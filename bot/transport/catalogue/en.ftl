@@ -70,6 +70,7 @@ menu-stats = For operators: chats, queue and usage
 
 nothing-to-show = The language model's answer had nothing in it that I can show. Please ask in a different way.
 stopped = Stopped.
+stopped-sending = Stopped. I won't send the rest of that answer.
 stopped-mark = stopped
 cut-length = cut off: the model's limit
 cut-filter = cut off by the model's filter
@@ -304,6 +305,11 @@ count-updates =
     { $count ->
         [one] { $count } waiting message
        *[other] { $count } waiting messages
+    }
+count-unsent =
+    { $count ->
+        [one] { $count } message that wasn't sent yet
+       *[other] { $count } messages that weren't sent yet
     }
 unknown-now = unknown
 
@@ -577,6 +583,8 @@ media-pdf-too-much = This PDF is too big for me to read. Please send a smaller o
 ## Previews and long answers
 
 rest-in-file = The full answer is in the file { $name } below.
+rest-not-shown = The answer goes on, but I can't send files in this chat. Ask me for the part that you need.
+whole-in-file = The whole answer is in this file, so that your next message needn't wait.
 file-not-sent = I couldn't send the file { $name }. Ask me to make it again.
 preview-writing = I'm writing an answer…
 preview-stop = ⏹ Stop
@@ -584,6 +592,7 @@ preview-tool = ⚙️ Using the tool { $tool }…
 inline-ask = Ask { $bot }
 inline-open = Open the bot
 inline-erased = My memory was erased before I could answer. Please ask again.
+inline-cut = The answer is longer than one message. Ask me in our private chat to read all of it.
 
 ## Buttons
 

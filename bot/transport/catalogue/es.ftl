@@ -70,6 +70,7 @@ menu-stats = Para operadores: chats, cola y uso
 
 nothing-to-show = La respuesta del modelo de lenguaje no contenía nada que pueda mostrar. Pregúntamelo de otra manera, por favor.
 stopped = Detenido.
+stopped-sending = Detenido. No enviaré el resto de esa respuesta.
 stopped-mark = detenido
 cut-length = cortado: límite del modelo
 cut-filter = cortado por el filtro del modelo
@@ -304,6 +305,11 @@ count-updates =
     { $count ->
         [one] { $count } mensaje en espera
        *[other] { $count } mensajes en espera
+    }
+count-unsent =
+    { $count ->
+        [one] { $count } mensaje aún sin enviar
+       *[other] { $count } mensajes aún sin enviar
     }
 unknown-now = se desconoce
 
@@ -577,6 +583,8 @@ media-pdf-too-much = Este PDF es demasiado grande para mí. Envía uno más pequ
 ## Vista previa y respuestas largas
 
 rest-in-file = La respuesta completa está en el archivo { $name }, aquí abajo.
+rest-not-shown = La respuesta continúa, pero no puedo enviar archivos en este chat. Pídeme la parte que necesites.
+whole-in-file = La respuesta completa está en este archivo, para que tu próximo mensaje no tenga que esperar.
 file-not-sent = No he podido enviar el archivo { $name }. Pídeme que lo prepare otra vez.
 preview-writing = Estoy escribiendo una respuesta…
 preview-stop = ⏹ Detener
@@ -584,6 +592,7 @@ preview-tool = ⚙️ Usando la herramienta { $tool }…
 inline-ask = Preguntar a { $bot }
 inline-open = Abrir el bot
 inline-erased = Se borró mi memoria antes de que pudiera contestar. Pregúntame otra vez, por favor.
+inline-cut = La respuesta no cabe en un mensaje. Pregúntame en nuestro chat privado para leerla entera.
 
 ## Botones
 

@@ -70,6 +70,7 @@ menu-stats = Para operadores: chats, fila e uso
 
 nothing-to-show = A resposta do modelo de linguagem não tinha nada que eu possa mostrar. Pergunte de outra forma, por favor.
 stopped = Parei.
+stopped-sending = Parei. Não vou enviar o resto dessa resposta.
 stopped-mark = interrompida
 cut-length = cortada: limite do modelo
 cut-filter = cortada pelo filtro do modelo
@@ -304,6 +305,11 @@ count-updates =
     { $count ->
         [one] { $count } mensagem à espera
        *[other] { $count } mensagens à espera
+    }
+count-unsent =
+    { $count ->
+        [one] { $count } mensagem ainda não enviada
+       *[other] { $count } mensagens ainda não enviadas
     }
 unknown-now = não se sabe
 
@@ -577,6 +583,8 @@ media-pdf-too-much = Este PDF é grande demais para mim. Envie um menor ou só a
 ## Prévia e respostas longas
 
 rest-in-file = A resposta completa está no arquivo { $name }, abaixo.
+rest-not-shown = A resposta continua, mas não posso enviar arquivos neste chat. Peça a parte de que você precisa.
+whole-in-file = A resposta completa está neste arquivo, para que sua próxima mensagem não precise esperar.
 file-not-sent = Não consegui enviar o arquivo { $name }. Peça para eu fazê-lo de novo.
 preview-writing = Estou escrevendo uma resposta…
 preview-stop = ⏹ Parar
@@ -584,6 +592,7 @@ preview-tool = ⚙️ Usando a ferramenta { $tool }…
 inline-ask = Perguntar a { $bot }
 inline-open = Abrir o bot
 inline-erased = Minha memória foi apagada antes que eu pudesse responder. Pergunte de novo, por favor.
+inline-cut = A resposta não cabe em uma mensagem. Pergunte na nossa conversa privada para ler tudo.
 
 ## Botões
 

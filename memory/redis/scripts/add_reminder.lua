@@ -7,7 +7,7 @@
 if (redis.call('GET', epoch) or '0') ~= expected_epoch then
   return false
 end
-local id = string.match(line, '^{"id":"(%x+)"')
+local id = string.match(line, '"id":"(%x+)"')
 if redis.call('HEXISTS', reminders, id) == 1 then
   return 'added'
 end
