@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.transport.rendering import display_width, render, render_messages, render_with
+from bot.transport.rendering import render, render_messages, render_with
 from bot.transport.rich_text import Entity, RichText, Span, is_sendable_url, valid_spans
+from bot.transport.tables import display_width
 
 
 def render_entities(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
@@ -321,7 +322,7 @@ def test_plain_words_are_not_converted(text: str, monkeypatch: pytest.MonkeyPatc
     def convert(_: str) -> tuple[str, Sequence[Entity]]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bot.transport.rendering.convert_by_library", convert)
+    monkeypatch.setattr("bot.transport.rendering.parse", convert)
 
     assert render_messages(text) == [RichText(text=text)]
 
