@@ -29,7 +29,7 @@ _DEFINITION = re.compile(
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]) |>")
 _RULE = re.compile(r"\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*+\|?[ ]*")
 _BAR = re.compile(r"\||\\.|(?P<ticks>`+)[^`]*(?P=ticks)(?!`)|`+")
-_OPENED = re.compile(r"\\begin\{([a-zA-Z]+\*?)\}")
+_OPENED = re.compile(r"\$\$|\\\[|\\begin\{(?P<environment>[a-zA-Z]+\*?)\}")
 
 
 def parse_blocks(markdown: str) -> tuple[list[Token], dict[str, str]]:
@@ -39,7 +39,9 @@ def parse_blocks(markdown: str) -> tuple[list[Token], dict[str, str]]:
     """
     tokens: list[Token] = []
     definitions: dict[str, str] = {}
-    _PARSER.block.parse("\n".join(set_apart(markdown).lines), _PARSER, {"definitions": definitions, "depth": 0}, tokens)
+    _PARSER.block.parse(
+        "\n".join(set_apart(markdown).lines), _PARSER, {"definitions": definitions, "depth": 0}, tokens
+    )
     return tokens, definitions
 
 
@@ -48,11 +50,16 @@ def _line(state: StateBlock, number: int) -> str:
 
 
 def _bounded(rule: Rule) -> Rule:
-    """Return the rule of a list or quote, which applies DEEPEST levels deep only."""
+    """Return the rule of a list or quote, which applies DEEPEST levels deep only. Prompts and `>=` are no quotes."""
 
     def bounded(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-        if state.env["depth"] >= DEEPEST or _PROMPT.match(_line(state, start)):
+        place = state.bMarks[start] + state.tShift[start]
+        if state.env["depth"] >= DEEPEST or (
+            state.src.startswith(">", place) and _PROMPT.match(state.src, place)
+        ):
             return False
+        if silent:
+            return rule(state, start, end, silent)
         state.env["depth"] += 1
         try:
             return rule(state, start, end, silent)
@@ -64,21 +71,18 @@ def _bounded(rule: Rule) -> Rule:
 
 def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Recognise `$$…$$`, `\\[…\\]` and LaTeX environments that have their lines for themselves."""
-    if state.is_code_block(start):
+    opened = _OPENED.match(state.src, state.bMarks[start] + state.tShift[start])
+    if opened is None or state.is_code_block(start):
         return False
-    first = _line(state, start)
-    closing = "$$" if first.startswith("$$") else "\\]" if first.startswith("\\[") else ""
-    if environment := _OPENED.match(first):
-        closing = f"\\end{{{environment[1]}}}"
-    if not closing:
-        return False
+    name = opened["environment"]
+    closing = f"\\end{{{name}}}" if name else "\\]" if opened[0] == "\\[" else "$$"
     for number in range(start, min(end, start + _LONGEST_FORMULA)):
         line = _line(state, number)
         if line and state.sCount[number] < state.blkIndent:
             return False
         if number > start and closing == "\\]" and line.startswith("\\["):
             return False
-        if line.rstrip().endswith(closing) and (number > start or len(first.rstrip()) > 3):
+        if line.rstrip().endswith(closing) and (number > start or len(line.rstrip()) > 3):
             return _push_formula(state, start, number + 1, silent)
     return False
 
@@ -96,6 +100,8 @@ def _push_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool
 
 def _definitions(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Recognise lines `[label]: address`. They define nothing if Telegram would refuse the address."""
+    if not state.src.startswith("[", state.bMarks[start] + state.tShift[start]):
+        return False
     lines: list[tuple[str, str]] = []
     while start + len(lines) < end and (found := _DEFINITION.fullmatch(_line(state, start + len(lines)))):
         address, label = address_of(found["url"]), label_of(found["label"])
@@ -115,10 +121,15 @@ def _definitions(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Recognise a table. Its rows may have more or fewer cells than its header."""
-    if start + 2 > end or state.sCount[start + 1] < state.blkIndent or state.is_code_block(start):
+    head = _line(state, start)
+    if "|" not in head or start + 2 > end or state.is_code_block(start) or _ITEM.match(head):
         return False
-    head, rule = _line(state, start), _line(state, start + 1)
-    if "|" not in head or _ITEM.match(head) or not _RULE.fullmatch(rule) or state.is_code_block(start + 1):
+    rule = _line(state, start + 1)
+    if (
+        not _RULE.fullmatch(rule)
+        or state.sCount[start + 1] < state.blkIndent
+        or state.is_code_block(start + 1)
+    ):
         return False
     rows = [_cells(head)]
     columns = len(_cells(rule))

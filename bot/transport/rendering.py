@@ -34,6 +34,7 @@ _MARKUP = re.compile(
     rf"|{FILE_TYPE.pattern}"
 )
 _MARKDOWN_LIMIT = 100_000
+_LINES_LIMIT = 5_000
 """Larger texts are sent as plain text, because rendering must not block the event loop for seconds."""
 _GROWTH = 4_000
 """Characters that a rendered text may have above twice its source."""
@@ -54,9 +55,10 @@ _CLEANED = str.maketrans(
 # Those that a character reference such as `&#8232;` has brought back.
 _SHOWN = str.maketrans(dict.fromkeys(_REPLACED + _REMOVED + "\r", " "))
 
+_EMPTY: Parsed = ("", [])
 _LINE = "————————"
 _BOX = re.compile(r"\[(?P<done>[ xX])\](?:\s+|$)")
-_ALERT = re.compile(r"\[!(?P<word>[A-Za-z]+)\][+-]?[ ]*(?=\n|\S|$)")
+_ALERT = re.compile(r"\[!(?P<word>[A-Za-z]+)\][+-]?")
 _LANGUAGE = re.compile(r"[^\s{},]+")
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 
@@ -83,12 +85,14 @@ def render(markdown: str) -> RichText:
 def render_with(parser: Callable[[str], Parsed], markdown: str) -> RichText:
     """Render a text with this parser, also one without any markup."""
     source = _cleaned(markdown)
-    if len(source) > _MARKDOWN_LIMIT:
+    if len(source) > _MARKDOWN_LIMIT or source.count("\n") > _LINES_LIMIT:
         return _finished(source, [])
     try:
         text, spans = parser(source)
     except Exception as error:  # noqa: BLE001 - the answer matters more than its formatting
-        log.warning("markdown_not_rendered", error=type(error).__name__)  # its text may have text of the message
+        log.warning(
+            "markdown_not_rendered", error=type(error).__name__
+        )  # its text may have text of the message
         return _finished(source, [])
     if len(text) > 2 * len(source) + _GROWTH:
         return _finished(source, [])
@@ -100,7 +104,7 @@ def parse(source: str) -> Parsed:
     tokens, definitions = parse_blocks(source)
     used: set[str] = set()
     inline = [
-        parse_inline(token.content, definitions, used) if token.type == "inline" else ("", [])
+        parse_inline(token.content, definitions, used) if token.type == "inline" else _EMPTY
         for token in tokens
     ]
     writer = _Writer(definitions, used, room=len(source) + _GROWTH)
@@ -128,7 +132,7 @@ class _Writer:
         """The mark of a list item that has no text yet."""
         self._lists = 0
         self._quotes: list[int] = []
-        self._blocks: list[int] = []
+        self._block = 0
         self._is_quote_begun = False
 
     def written(self) -> Parsed:
@@ -136,39 +140,45 @@ class _Writer:
 
     def write(self, token: Token, parsed: Parsed) -> None:
         """Add a token; `parsed` is the text of an inline one."""
+        if token.type == "inline":
+            self._write_inline(parsed)
+        elif token.nesting > 0:
+            self._open(token)
+        elif token.nesting < 0:
+            self._close(token)
+        elif token.type == "table":
+            self._write_table(token)
+        elif token.type == "definitions":
+            self._write_definitions(token)
+        else:
+            self._write_code(token)
+
+    def _open(self, token: Token) -> None:
         match token.type:
-            case "inline":
-                self._write_inline(parsed)
-            case "paragraph_open" | "heading_open":
-                self._begin(token)
-            case "heading_close":
-                kinds = ("bold", "underline") if token.tag in {"h1", "h2"} else ("bold",)
-                self._spans += [Span(self._blocks[-1], self._length, kind) for kind in kinds]
+            case "list_item_open":
+                self._begin_item(token)
             case "bullet_list_open" | "ordered_list_open":
                 self._begin(token, is_container=True)
                 self._lists += 1
-            case "bullet_list_close" | "ordered_list_close":
-                self._lists -= 1
-            case "list_item_open":
-                self._begin_item(token)
-            case "list_item_close":
-                self._is_fresh, self._marker = False, None
             case "blockquote_open":
                 self._begin(token, on_own_line=True)
                 self._quotes.append(self._length)
                 self._is_fresh = self._is_quote_begun = True
+            case _:
+                self._begin(token)
+
+    def _close(self, token: Token) -> None:
+        match token.type:
+            case "list_item_close":
+                self._is_fresh, self._marker = False, None
+            case "bullet_list_close" | "ordered_list_close":
+                self._lists -= 1
             case "blockquote_close":
                 self._spans.append(Span(self._quotes.pop(), self._length, "blockquote"))
                 self._is_fresh = False
-            case "fence" | "code_block" | "formula":
-                self._write_code(token)
-            case "table":
-                self._write_table(token)
-            case "definitions":
-                self._write_definitions(token)
-            case "hr":
-                self._begin(token, on_own_line=True)
-                self._add(_LINE)
+            case "heading_close":
+                kinds = ("bold", "underline") if token.tag in {"h1", "h2"} else ("bold",)
+                self._spans += [Span(self._block, self._length, kind) for kind in kinds]
             case _:
                 pass
 
@@ -190,7 +200,7 @@ class _Writer:
             self._add("\n" if self._lists or start <= self._line_end else "\n\n")
         self._is_fresh = is_container or self._marker is not None
         self._line_end = start if is_container else end
-        self._blocks = [self._length]
+        self._block = self._length
 
     def _begin_item(self, token: Token) -> None:
         """Add the mark of a list item: a bullet, or the number as it is written."""
@@ -216,7 +226,7 @@ class _Writer:
                 self._add("☐" if box["done"] == " " else "☑")
                 parsed = _without(parsed, 0, box.end())
             self._add(" " if parsed[0] else "")
-            self._blocks = [self._length]
+            self._block = self._length
         elif self._is_quote_begun and (alert := _ALERT.match(parsed[0])):
             text, spans = _without(_without(parsed, alert.end("word"), alert.end()), 0, alert.start("word"))
             parsed = text, [*spans, Span(0, len(alert["word"]), "bold")]
@@ -225,12 +235,13 @@ class _Writer:
         self._add(*parsed)
 
     def _write_code(self, token: Token) -> None:
+        """Add code, a formula, or the line that divides sections."""
         self._begin(token, on_own_line=True)
         is_formula = token.type == "formula"
         language = _LANGUAGE.search(token.info)
         code = token.content.rstrip("\n")
         kind = Span(0, len(code), "pre", None, "latex" if is_formula else language[0] if language else None)
-        self._add(code, [kind])
+        self._add(*((_LINE, []) if token.type == "hr" else (code, [kind])))
         self._is_fresh = self._is_quote_begun = False
 
     def _write_table(self, token: Token) -> None:

@@ -31,11 +31,16 @@ def lay_out(rows: Sequence[Sequence[Cell]], room: int) -> Cell | None:
     has_links = any(span.type == LINK for row in full for _, spans in row for span in spans)
     if not has_links or len(full) < 2:
         cells = [[[line.strip() for line in text.split("\n")] for text, _ in row] for row in full]
-        widths = [max(display_width(line) for cell in column for line in cell) for column in zip(*cells, strict=True)]
+        widths = [
+            max(display_width(line) for cell in column for line in cell)
+            for column in zip(*cells, strict=True)
+        ]
         if sum(widths) + 3 * (columns - 1) <= TABLE_WIDTH or len(full) < 2:
             text = _aligned(cells, widths)
             return (text, [Span(0, len(text), "pre")]) if len(text) <= room else None
-    names = sum(len(name) for row in full[1:] for (name, _), (text, _) in zip(full[0], row, strict=True) if text)
+    names = sum(
+        len(name) for row in full[1:] for (name, _), (text, _) in zip(full[0], row, strict=True) if text
+    )
     return _records(full) if names <= room else None
 
 
