@@ -10,7 +10,8 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, blockquote, list_block
+from markdown_it.rules_block import StateBlock, blockquote, list_block, paragraph
+from markdown_it.rules_block.fence import make_fence_rule
 from markdown_it.token import Token
 
 from bot.transport.fences import set_apart
@@ -22,6 +23,7 @@ DEEPEST = 8
 Rule: TypeAlias = Callable[[StateBlock, int, int, bool], bool]
 
 _LONGEST_FORMULA = 64
+_MOST_COLUMNS = 64
 _PROMPT = re.compile(r">(?:>>|[=\d])")
 _DEFINITION = re.compile(
     r"\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ ]*<?(?P<url>[^\s<>]+)>?(?:[ ]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ ]*"
@@ -67,6 +69,13 @@ def _bounded(rule: Rule) -> Rule:
             state.env["depth"] -= 1
 
     return bounded
+
+
+def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Recognise a paragraph. It keeps wide blanks at its ends, such as the indentation of Chinese texts."""
+    paragraph(state, start, end, silent)
+    state.tokens[-2].content = state.getLines(start, state.line, state.blkIndent, False).strip(" \n")
+    return True
 
 
 def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
@@ -133,7 +142,7 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return False
     rows = [_cells(head)]
     columns = len(_cells(rule))
-    if len(rows[0]) != columns and min(len(rows[0]), columns) < 2:
+    if columns > _MOST_COLUMNS or (len(rows[0]) != columns and min(len(rows[0]), columns) < 2):
         return False
     if silent:
         return True
@@ -166,6 +175,8 @@ def _parser() -> MarkdownIt:
     ruler.enable("table")
     ruler.at("blockquote", _bounded(blockquote), {"alt": list(interrupting)})
     ruler.at("list", _bounded(list_block), {"alt": ["paragraph", "blockquote"]})
+    ruler.at("fence", make_fence_rule(disallow_marker_in_info=("~", "`")), {"alt": list(interrupting)})
+    ruler.at("paragraph", _paragraph, {"alt": []})
     ruler.before("paragraph", "definitions", _definitions, {"alt": []})
     return parser
 

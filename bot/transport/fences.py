@@ -70,7 +70,7 @@ def set_apart(markdown: str, *, is_growing: bool = False) -> Fenced:
             continue
         fence = _FENCE.fullmatch(line)
         glued = _GLUED.fullmatch(line)
-        if fence and not (fence["mark"][0] == "`" and "`" in fence["info"]):
+        if fence and fence["mark"][0] not in fence["info"]:
             fenced.open(Fence(fence["lead"], fence["mark"], fence["info"]))
         elif glued and _begins_code(glued, ahead[number], is_growing=is_growing and number < len(lines) - 1):
             lead = re.sub("[^>]", " ", found[0]) if (found := _LEADING.match(line)) else ""

@@ -329,7 +329,10 @@ class _Paragraph:
         if is_picture and not shown.strip():
             self._pieces.append(plain)
         elif address is None and plain not in shown:
-            self._pieces.append(f" ({plain})")
+            self._pieces.append(" (")
+            if FILE_TYPE.search(plain):
+                self._ranges.append((len(self._pieces), len(self._pieces) + 1, "code", None))
+            self._pieces += [plain, ")"]
         if address:
             inner = [each for each in self._ranges[opening.ranges :] if each[2] not in {LINK, "code"}]
             self._ranges[opening.ranges :] = [*inner, (opening.piece + 1, len(self._pieces), LINK, address)]
