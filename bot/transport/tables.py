@@ -105,16 +105,19 @@ def _records(rows: Sequence[Sequence[Cell]]) -> Cell:
     for row in body:
         lines = [
             (name, cell)
-            for (name, _), cell, is_filled in zip(head, row, named, strict=True)
-            if cell[0] or (name and not is_filled)
+            for name, cell, is_filled in zip(head, row, named, strict=True)
+            if cell[0] or (name[0] and not is_filled)
         ]
-        for number, (name, (text, ranges)) in enumerate(lines):
-            is_first = number == 0 and bool(row[0][0])
-            lead = ("" if is_first else "• ") + name + (": " if name and text else "")
-            before = "" if not pieces else "\n\n" if number == 0 else "\n"
-            start = length + len(before) + len(lead)
-            pieces.append(f"{before}{lead}{text}")
-            length += len(pieces[-1])
-            spans += [span._replace(start=start + span.start, end=start + span.end) for span in ranges]
-            spans += [Span(start, start + len(text), "bold")] if is_first else []
+        for number, (name, cell) in enumerate(lines):
+            is_title = number == 0 and bool(row[0][0])
+            for text, ranges in (
+                ("" if not pieces else "\n\n" if number == 0 else "\n", []),
+                ("" if is_title else "• ", []),
+                name,
+                (": " if name[0] and cell[0] else "", []),
+                (cell[0], [*cell[1], Span(0, len(cell[0]), "bold")] if is_title else cell[1]),
+            ):
+                spans += [each._replace(start=length + each.start, end=length + each.end) for each in ranges]
+                pieces.append(text)
+                length += len(text)
     return "".join(pieces), spans
