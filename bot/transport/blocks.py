@@ -20,6 +20,8 @@ from bot.transport.inline_markup import address_of, is_mathematics, label_of
 DEEPEST = 8
 """Levels of lists and quotes; each further one would indent its lines more."""
 
+__all__ = ["DEEPEST", "Token", "parse_blocks"]
+
 Rule: TypeAlias = Callable[[StateBlock, int, int, bool], bool]
 
 _LONGEST_FORMULA = 64

@@ -5,9 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias
 
 import structlog
-from markdown_it.token import Token
 
-from bot.transport.blocks import parse_blocks
+from bot.transport.blocks import Token, parse_blocks
 from bot.transport.inline_markup import FILE_TYPE, parse_inline
 from bot.transport.rich_text import (
     TRIMMED,
@@ -35,6 +34,7 @@ _MARKUP = re.compile(
 )
 _MARKDOWN_LIMIT = 100_000
 _LINES_LIMIT = 5_000
+_RANGES_LIMIT = 10_000
 """Larger texts are sent as plain text, because rendering must not block the event loop for seconds."""
 _GROWTH = 4_000
 """Characters that a rendered text may have above twice its source."""
@@ -94,7 +94,7 @@ def render_with(parser: Callable[[str], Parsed], markdown: str) -> RichText:
             "markdown_not_rendered", error=type(error).__name__
         )  # its text may have text of the message
         return _finished(source, [])
-    if len(text) > 2 * len(source) + _GROWTH:
+    if len(text) > 2 * len(source) + _GROWTH or len(spans) > _RANGES_LIMIT:
         return _finished(source, [])
     return _finished(text, spans)
 

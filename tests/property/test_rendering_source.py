@@ -56,15 +56,18 @@ inline = st.recursive(
     ),
     max_leaves=8,
 )
+
+
+def numbered(items: list[str], start: int) -> str:
+    """Return a list whose numbers have gaps."""
+    return "\n".join(f"{start + 3 * number}. {item}" for number, item in enumerate(items))
+
+
 lines = st.lists(inline, min_size=1, max_size=3)
 blocks = st.one_of(
     lines.map("\n".join),
     lines.map(lambda each: "\n".join(f"- {line}" for line in each)),
-    st.builds(
-        lambda each, start: "\n".join(f"{start + 3 * number}. {line}" for number, line in enumerate(each)),
-        lines,
-        st.integers(0, 2050),
-    ),
+    st.builds(numbered, lines, st.integers(0, 2050)),
     lines.map(lambda each: "\n".join(f"> {line}" for line in each)),
     lines.map(lambda each: "```\n" + "\n".join(each) + "\n```"),
     lines.map(lambda each: "\n".join(each) + "```"),

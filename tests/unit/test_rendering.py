@@ -1,7 +1,5 @@
 """Rendering of a model's Markdown as Telegram text and entities."""
 
-from collections.abc import Sequence
-
 import pytest
 
 from bot.transport.rendering import render, render_messages, render_with
@@ -312,7 +310,7 @@ def test_the_text_is_trimmed_with_its_entities() -> None:
     ],
 )
 def test_plain_words_are_not_converted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def convert(_: str) -> tuple[str, Sequence[Entity]]:
+    def convert(_: str) -> tuple[str, list[Span]]:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("bot.transport.rendering.parse", convert)
@@ -322,14 +320,14 @@ def test_plain_words_are_not_converted(text: str, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("failure", [RuntimeError, RecursionError])
 def test_a_failing_converter_leaves_the_plain_text(failure: type[Exception]) -> None:
-    def convert(_: str) -> tuple[str, Sequence[Entity]]:
+    def convert(_: str) -> tuple[str, list[Span]]:
         raise failure
 
     assert render_with(convert, " **a** <b> ") == RichText(text="**a** <b>")
 
 
 def test_an_interrupt_is_not_treated_as_a_failure_of_the_converter() -> None:
-    def convert(_: str) -> tuple[str, Sequence[Entity]]:
+    def convert(_: str) -> tuple[str, list[Span]]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
