@@ -12,12 +12,14 @@ import time
 from collections import Counter
 from collections.abc import Mapping, MutableMapping
 from concurrent.futures import ProcessPoolExecutor
+from itertools import islice
 from random import Random
 from typing import Any
 
 import structlog
 from rig.markdown_texts import MarkdownTexts
 from rig.rendering_checks import MESSAGE_UNITS, differences, faults
+from rig.source_letters import difference, installed_texts, paragraphs
 
 from bot.transport.rendering import render, render_messages
 from bot.transport.rich_text import RichText
@@ -35,11 +37,14 @@ _PREVIEWED_ODDITIES = 400
 """One text of so many is shown as it grows; the oddities are every tenth text, and slow to try at every length."""
 _PREFIXES = 60
 _DRAFT = 7
+_ANSWER = (300, 4_000)
+"""Characters of texts that are as long as answers."""
 
 
 def main() -> int:
     """Check and print. Return 1 if anything is wrong."""
     options = _options()
+    differing = check_installed(options.paragraphs) if options.paragraphs else 0
     began = time.monotonic()
     starts = range(0, options.count, _BATCH)
     counted: Counter[str] = Counter()
@@ -63,7 +68,27 @@ def main() -> int:
         f" {counted['formatting or a line of code cut needlessly']} needless cuts,"
         f" {sum(faulty.values())} faults in all (seed {options.seed}, {time.monotonic() - began:.0f} s)"
     )
-    return 1 if faulty else 0
+    return 1 if faulty or differing else 0
+
+
+def check_installed(most: int) -> int:
+    """Compare real texts with their renderings, print each difference and the CPU time. Return the differences."""
+    texts = list(islice(installed_texts(), most))
+    parts = list(islice((part for text in texts for part in paragraphs(text)), most))
+    found = [(part, told) for part in parts if (told := difference(part, render(part)))]
+    for part, told in found:
+        print(f"{told}\n    in {part[:160]!r}")
+    answers = [text for text in texts if _ANSWER[0] <= len(text) <= _ANSWER[1]]
+    began = time.process_time()
+    for answer in answers:
+        render_messages(answer)
+    spent = (time.process_time() - began) * 1000 / max(len(answers), 1)
+    print(
+        f"{len(parts):,} paragraphs of installed packages: {len(found)} with other letters than their source;"
+        f" {spent:.2f} ms of CPU for each of {len(answers):,} texts of"
+        f" {sum(map(len, answers)) // max(len(answers), 1):,} characters"
+    )
+    return len(found)
 
 
 def check_batch(seed: int, start: int, end: int) -> tuple[Counter[str], list[str]]:
@@ -139,6 +164,7 @@ def _count_failures(counted: Counter[str]) -> None:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=50_000, help="how many texts")
+    parser.add_argument("--paragraphs", type=int, default=20_000, help="how many of installed packages")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--processes", type=int, default=2)
     return parser.parse_args()

@@ -18,8 +18,9 @@ TRIMMED = " \n"
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
 # Telegram refuses a text of only these as empty (`clean_input_string` and `strip_empty_characters` of TDLib).
 _INVISIBLE = re.compile(
-    "[\x00-\x20\u030a\u0333\u033f\u00a0\u1680\u180e\u2000-\u200f\u2028-\u202f\u205f"
-    "\u2800\u3000\ufeff\ufffc\U000e0000-\U000e007f]*"
+    "[\x00-\x20\x7f-\xa0\xad\u030a\u0333\u033f\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
+    "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]*+"
 )
 
 FORMATTING = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler"})

@@ -2,7 +2,8 @@
 
 import re
 
-_FENCE = re.compile(r"^[ >]*(?:(?:[-*+]|\d{1,9}[.)]) +)?(?P<mark>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
+from bot.transport.fences import set_apart
+
 # A last line of marks only: it may still become anything, and could turn the text before it into a heading.
 _LAST_MARKS = re.compile(r"(?:^|\n)[ >]*(?:[-=#*+_~`|>:. ]*|\d{1,9}[.)]?)[ ]*\Z")
 _PARTIAL_FENCE = re.compile(r"\n[ >]*[`~]{1,2}\Z")
@@ -18,9 +19,11 @@ def without_loose_ends(markdown: str) -> str:
 
     An open code block stays open, because it runs to the end of the text. Empty if there is nothing to show yet.
     """
-    begin = _after_fences(markdown)
-    if begin is None:
+    fenced = set_apart(markdown, is_growing=True)
+    markdown = "\n".join(fenced.lines)
+    if fenced.opened:
         return _PARTIAL_FENCE.sub("", markdown)
+    begin = len("\n".join(fenced.lines[: fenced.prose]))
     begin = max(begin, markdown.rfind("\n\n") + 1)
     text = _LAST_MARKS.sub("", markdown[begin:])
     if text.lstrip(" >\n").startswith("|") and text.strip("\n").count("\n") < 1:
@@ -38,37 +41,14 @@ def ending(markdown: str, *, step: int = 8_000) -> str:
     if begin < step:
         return markdown
     begin = max(begin, markdown.find("\n", begin, begin + step // 2) + 1)
-    opened = None
-    for fence in _FENCE.finditer(markdown, 0, begin):
-        opened = _fence_after(opened, fence)
-    return f"{opened[0]}\n{markdown[begin:]}" if opened else markdown[begin:]
+    opened = set_apart(markdown[:begin], is_growing=True).opened
+    return f"{opened}\n{markdown[begin:]}" if opened else markdown[begin:]
 
 
 def with_closed_code(markdown: str) -> str:
     """Return the text with its last code block closed, so that more text may follow."""
-    opened = None
-    for fence in _FENCE.finditer(markdown):
-        opened = _fence_after(opened, fence)
-    return f"{markdown.rstrip()}\n{opened['mark']}" if opened else markdown
-
-
-def _after_fences(markdown: str) -> int | None:
-    """Return the end of the last code block: 0 without one, None if the text ends inside of it."""
-    opened = None
-    end = 0
-    for fence in _FENCE.finditer(markdown):
-        was, opened = opened, _fence_after(opened, fence)
-        if was and not opened:
-            end = fence.end()
-    return None if opened else end
-
-
-def _fence_after(opened: re.Match[str] | None, fence: re.Match[str]) -> re.Match[str] | None:
-    """Return the opening fence of the code block after this fence; None outside of code blocks."""
-    mark, info = fence["mark"], fence["info"].strip()
-    if opened is None:
-        return fence if "`" not in info or mark[0] == "~" else None
-    return None if mark.startswith(opened["mark"]) and not info else opened
+    opened = set_apart(markdown).opened
+    return f"{markdown.rstrip()}\n{opened.mark}" if opened else markdown
 
 
 def _closed(text: str) -> str:

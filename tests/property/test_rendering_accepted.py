@@ -9,7 +9,18 @@ BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "rendering.py"
 
 def test_generated_markdown_is_accepted_unchanged_and_well_split() -> None:
     run = subprocess.run(
-        [sys.executable, str(BENCHMARK), "--count", "40", "--seed", "8", "--processes", "1"],
+        [
+            sys.executable,
+            str(BENCHMARK),
+            "--count",
+            "40",
+            "--paragraphs",
+            "300",
+            "--seed",
+            "8",
+            "--processes",
+            "1",
+        ],
         capture_output=True,
         text=True,
         check=False,

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bot.transport.rendering import convert_by_library, render, render_messages, render_with
+from bot.transport.rendering import parse, render, render_messages, render_with
 from bot.transport.rich_text import TRIMMED, RichText, is_blank, to_spans
 from bot.transport.splitting import split
 
@@ -182,7 +182,7 @@ NEARLY_MARKUP = [
 @given(st.lists(st.sampled_from(NEARLY_MARKUP) | st.text(max_size=2), max_size=12).map("".join))
 @settings(deadline=None, max_examples=1000)
 def test_text_without_markup_takes_a_short_way_to_the_same_messages(text: str) -> None:
-    assert render_messages(text) == split(render_with(convert_by_library, text))
+    assert render_messages(text) == split(render_with(parse, text))
 
 
 @given(
@@ -190,7 +190,7 @@ def test_text_without_markup_takes_a_short_way_to_the_same_messages(text: str) -
 )
 @settings(deadline=None)
 def test_a_text_is_split_only_if_it_exceeds_the_limit(text: str, limit: int) -> None:
-    assert render_messages(text, limit) == split(render_with(convert_by_library, text), limit)
+    assert render_messages(text, limit) == split(render_with(parse, text), limit)
 
 
 @pytest.mark.slow
@@ -199,4 +199,4 @@ def test_no_character_beyond_ascii_is_plain_by_mistake() -> None:
     plain = [line for line in lines if render(line) == RichText(text=line)]
     for start in range(0, len(plain), 1000):
         text = "\n".join(plain[start : start + 1000])
-        assert render_with(convert_by_library, text) == RichText(text=text)
+        assert render_with(parse, text) == RichText(text=text)

@@ -1,11 +1,10 @@
 """Rendering of a model's Markdown as Telegram text and entities."""
 
-from collections.abc import Sequence
-
 import pytest
 
-from bot.transport.rendering import display_width, render, render_messages, render_with
+from bot.transport.rendering import render, render_messages, render_with
 from bot.transport.rich_text import Entity, RichText, Span, is_sendable_url, valid_spans
+from bot.transport.tables import display_width
 
 
 def render_entities(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
@@ -183,15 +182,15 @@ def test_a_wide_table_becomes_one_record_per_row() -> None:
     table += "| **a_b** | counts all of the words in the text | x |\n| c | | y |"
 
     assert render_entities(table) == (
-        "a_b\n• What it does: counts all of the words in the text\n• x\n\nc\n• y",
-        [("bold", 0, 3), ("bold", 61, 1)],
+        "Name: a_b\n• What it does: counts all of the words in the text\n• x\n\nName: c\n• y",
+        [("bold", 6, 3), ("bold", 73, 1)],
     )
 
 
 def test_links_of_a_table_work() -> None:
     assert render_entities("| a | b |\n|---|---|\n| x | [l](https://a.bc/x_y_z) |") == (
-        "x\n• b: l",
-        [("bold", 0, 1), ("text_link", 7, 1, "https://a.bc/x_y_z")],
+        "a: x\n• b: l",
+        [("bold", 3, 1), ("text_link", 10, 1, "https://a.bc/x_y_z")],
     )
 
 
@@ -244,9 +243,9 @@ def test_text_without_markdown_stays_unchanged(text: str) -> None:
 @pytest.mark.parametrize(
     ("markdown", "text"),
     [
-        ("[x](javascript:alert(1))", "x"),
-        ("[x](docs/a.md)", "x"),
-        ("[x](tg://user?id=5)", "x"),
+        ("[x](javascript:alert(1))", "x (javascript:alert(1))"),
+        ("[x](docs/a)", "x (docs/a)"),
+        ("[x](tg://user?id=5)", "x (tg://user?id=5)"),
         ("[x](http://localhost:8080/y)", "x (http://localhost:8080/y)"),
         ("[x](ftp://a.bc/y)", "x (ftp://a.bc/y)"),
         ("[x](mailto:a@b.cd)", "x (a@b.cd)"),
@@ -301,13 +300,6 @@ def test_the_text_is_trimmed_with_its_entities() -> None:
     assert render_entities("\n\n  **a** b  \n\n") == ("a b", [("bold", 0, 1)])
 
 
-class ParserPanic(BaseException):
-    """A stand-in for a panic of the Rust parser."""
-
-
-ParserPanic.__name__ = "PanicException"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -318,24 +310,24 @@ ParserPanic.__name__ = "PanicException"
     ],
 )
 def test_plain_words_are_not_converted(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    def convert(_: str) -> tuple[str, Sequence[Entity]]:
+    def convert(_: str) -> tuple[str, list[Span]]:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bot.transport.rendering.convert_by_library", convert)
+    monkeypatch.setattr("bot.transport.rendering.parse", convert)
 
     assert render_messages(text) == [RichText(text=text)]
 
 
-@pytest.mark.parametrize("failure", [RuntimeError, RecursionError, ParserPanic])
-def test_a_failing_converter_leaves_the_plain_text(failure: type[BaseException]) -> None:
-    def convert(_: str) -> tuple[str, Sequence[Entity]]:
+@pytest.mark.parametrize("failure", [RuntimeError, RecursionError])
+def test_a_failing_converter_leaves_the_plain_text(failure: type[Exception]) -> None:
+    def convert(_: str) -> tuple[str, list[Span]]:
         raise failure
 
     assert render_with(convert, " **a** <b> ") == RichText(text="**a** <b>")
 
 
 def test_an_interrupt_is_not_treated_as_a_failure_of_the_converter() -> None:
-    def convert(_: str) -> tuple[str, Sequence[Entity]]:
+    def convert(_: str) -> tuple[str, list[Span]]:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

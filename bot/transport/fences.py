@@ -1,0 +1,133 @@
+"""Fences of code blocks, also those that share their line with other text, as models write them."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+_LEAD = r"(?P<lead>[ >]*(?:(?:[-*+]|\d{1,9}[.)]) +)*)"
+_FENCE = re.compile(rf"{_LEAD}(?P<mark>`{{3,}}|~{{3,}})[ \t]*(?P<info>.*?)[ \t]*")
+_NO_FENCE = r"(?:[^`]++|`{1,2}(?!`))*+"
+_GLUED = re.compile(rf"(?P<words>{_NO_FENCE})(?P<mark>(?<!`)`{{3,}})(?P<info>[^`]*)")
+_LEADING = re.compile(_LEAD)
+_LANGUAGE = re.compile(r"[\w+#.-]*")
+_INFO = re.compile(r"[^\s()\[\];<>\"'|&$!?\\]*(?:$|\s)")
+
+
+class Fence(NamedTuple):
+    """An opening fence: what stands before it on its line, its marks, and the language."""
+
+    lead: str
+    mark: str
+    info: str
+
+    def __str__(self) -> str:
+        return f"{self.lead}{self.mark}{self.info}"
+
+
+@dataclass(slots=True)
+class Fenced:
+    """A text with each fence on a line of its own."""
+
+    lines: list[str] = field(default_factory=list[str])
+    opened: Fence | None = None
+    """The fence of the code block that is open at the end."""
+    prose: int = 0
+    """The number of the first line after the last code block that is closed."""
+
+    def open(self, fence: Fence) -> None:
+        """Add an opening fence; what is no language behind it is the first line of code."""
+        is_code = _INFO.match(fence.info) is None
+        self.lines.append(str(fence._replace(info="" if is_code else fence.info)))
+        lead = re.sub("[^>]", " ", fence.lead)
+        self.lines += [f"{lead}{fence.info}"] if is_code else []
+        self.opened = fence._replace(lead=lead)
+
+    def close(self, *, code: str = "", text: str = "") -> None:
+        """Add a closing fence, between the code before it and the text behind it."""
+        if self.opened:
+            self.lines += [code] if code.strip() else []
+            self.lines.append(f"{self.opened.lead}{self.opened.mark}")
+            self.prose = len(self.lines)
+            self.lines += [f"{self.opened.lead}{text.strip()}"] if text.strip() else []
+        self.opened = None
+
+
+def set_apart(markdown: str, *, is_growing: bool = False) -> Fenced:
+    """Return the text with each fence of a code block on a line of its own.
+
+    An opening fence behind words counts if a closing one follows, or while the text `is_growing`. Text behind a
+    closing fence and code before it get lines of their own (agent-os#2005, tdesktop#30685).
+    """
+    lines = markdown.split("\n")
+    if "```" not in markdown and "~~~" not in markdown:
+        return Fenced(lines)
+    fenced = Fenced()
+    ahead = _fences_ahead(lines)
+    for number, line in enumerate(lines):
+        if fenced.opened:
+            _take_code(fenced, fenced.opened, line, ahead[number])
+            continue
+        fence = _FENCE.fullmatch(line)
+        glued = _GLUED.fullmatch(line)
+        if fence and fence["mark"][0] not in fence["info"]:
+            fenced.open(Fence(fence["lead"], fence["mark"], fence["info"]))
+        elif glued and _begins_code(glued, ahead[number], is_growing=is_growing and number < len(lines) - 1):
+            lead = re.sub("[^>]", " ", found[0]) if (found := _LEADING.match(line)) else ""
+            following = lines[number + 1] if number + 1 < len(lines) else ""
+            fenced.lines.append(glued["words"].rstrip())
+            if following.strip() and not following.startswith(lead):
+                lead = ""
+            fenced.open(Fence(lead, glued["mark"], glued["info"].strip()))
+        else:
+            fenced.lines.append(line)
+    return fenced
+
+
+def _fences_ahead(lines: Sequence[str]) -> list[int]:
+    """Return for each line the number of fences that may end code after it, up to the next with a language."""
+    ahead = [0] * len(lines)
+    count = 0
+    for number in range(len(lines) - 1, -1, -1):
+        ahead[number] = count
+        if "```" in lines[number] or "~~~" in lines[number]:
+            fence = _FENCE.fullmatch(lines[number]) or _GLUED.fullmatch(lines[number])
+            if fence and "`" not in fence["info"]:
+                has_language = fence["info"].strip() and _LANGUAGE.fullmatch(fence["info"].strip())
+                count = 0 if has_language else count + 1
+    return ahead
+
+
+def _begins_code(glued: re.Match[str], ahead: int, *, is_growing: bool) -> bool:
+    """Return True if this fence behind words opens a code block, judged by the fences after it."""
+    info = glued["info"].strip()
+    if not glued["words"].strip() or not _LANGUAGE.fullmatch(info):
+        return False
+    return ahead > 0 if info else ahead % 2 == 1 or (is_growing and ahead == 0)
+
+
+def _take_code(fenced: Fenced, opened: Fence, line: str, ahead: int) -> None:
+    """Add a line of an open code block, which may end it before its end or after its beginning."""
+    if ">" in opened.lead and not line.lstrip().startswith(">"):
+        fenced.opened = None  # the quote has ended, and its code with it
+        fenced.lines.append(line)
+        return
+    found = _FENCE.fullmatch(line)
+    if found and found["mark"].startswith(opened.mark) and not found["info"]:
+        fenced.close()
+        return
+    glued = _GLUED.fullmatch(line)
+    if glued and glued["mark"].startswith(opened.mark) and ahead % 2 == 0:
+        info = glued["info"]
+        is_text = not info.strip() or (info[0] == " " and not _is_opening(glued))
+        if is_text or " " in info.strip():
+            fenced.close(code=glued["words"], text=info)
+            return
+    missing = len(opened.lead) - (len(line) - len(line.lstrip(" ")))
+    if ahead and line.strip() and missing > 0 and ">" not in opened.lead:
+        line = " " * missing + line  # code that is less indented than its fence would end a list
+    fenced.lines.append(line)
+
+
+def _is_opening(glued: re.Match[str]) -> bool:
+    return not glued["words"].strip() and _LANGUAGE.fullmatch(glued["info"].strip()) is not None

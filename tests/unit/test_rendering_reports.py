@@ -1,0 +1,281 @@
+# ruff: noqa: RUF001 - punctuation of other scripts is the point
+"""Markdown of models from public reports: what is written arrives, and nothing else."""
+
+import time
+
+import pytest
+
+from bot.transport.rendering import render, render_messages
+from bot.transport.unfinished import without_loose_ends
+
+
+def shown(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
+    """Return the text, and each range with its words."""
+    rich = render(markdown)
+    data = rich.text.encode("utf-16-le")
+    return rich.text, [
+        (
+            entity.type,
+            data[2 * entity.offset : 2 * (entity.offset + entity.length)].decode("utf-16-le"),
+            *filter(None, (entity.url, entity.language)),
+        )
+        for entity in rich.entities
+    ]
+
+
+# agent-os#2560, denkeeper#243, copilot-cli#1936, textgen#5608, lobehub#7327
+@pytest.mark.parametrize(
+    "text",
+    [
+        "see https://docs.python.org/3/library/__future__.html now",
+        "https://a.bc/_next_/x_y and www.a_b.org/_static_/a",
+        "见https://a.bc/_v1_/x，然后 https://a.bc/?q=_test_",
+        "src/__tests__/a.ts and lib/_private_/b",
+        "2**10 and 3**2, 5*4*3, (a+b)**2 + (c+d)**2, 2**(n), x**(n+1)",
+        "2 * 3 and 4 * 5; STALE_NO_FILE; 3~5; (~2000) or (~5000)",
+        "src/**/*.ts and lib/**/*.js, *.txt or *.csv, *.*, log_*.txt, a_*.csv",
+        "f(*args, **kwargs) and {**a, **b}",
+        "__dirname, __typename__ and __aenter__",
+        "*/5 * * * * and 0 */2 * * *",
+        'the marks (*) and (*), "*" and "*"',
+        "call[0](x) and table[i](y[j])",
+        "name: ____ and date: ____",
+        "\\\\server\\share and C:\\Users\\x",
+        "a claim[^1]\n\n[^1]: its source",
+        ">= 5 is enough\n\n>>> print(1)\n1\n>>> x",
+        ">5 items",
+    ],
+)
+def test_numbers_names_and_addresses_stay(text: str) -> None:
+    assert shown(text) == (text, [])
+
+
+# vellum-assistant#35515, readdown#16
+@pytest.mark.parametrize(
+    ("markdown", "text"),
+    [
+        ("1. a\n2. b\n4. c\n5. d", "1. a\n2. b\n4. c\n5. d"),
+        ("Top:\n\n3. c\n2. b\n1. a", "Top:\n\n3. c\n2. b\n1. a"),
+        ("1969. Moon\n1989. Wall\n2001. Film", "1969. Moon\n1989. Wall\n2001. Film"),
+        ("1. [x] a\n2. [ ] b", "1. ☑ a\n2. ☐ b"),
+        ("> 7. a\n> 9. b", "7. a\n9. b"),
+        ("- a\n\n  3. b\n  5. c", "• a\n  3. b\n  5. c"),
+        ("1) a\n3) b", "1) a\n3) b"),
+        ("007. Bond", "007. Bond"),
+        ("1. a\n\n- b\n\n2. c", "1. a\n\n• b\n\n2. c"),
+    ],
+)
+def test_numbers_of_items_stay_as_they_are_written(markdown: str, text: str) -> None:
+    assert render(markdown).text == text
+
+
+# mattermost#22516, GPT-Telegramus#91, hermes-conduit#75
+@pytest.mark.parametrize(
+    ("markdown", "text", "entities"),
+    [
+        ("[Anna]: Hello\n[Ben]: Hi", "[Anna]: Hello\n[Ben]: Hi", []),
+        ("Sources:\n\n[1]: https://a.bc/x", "Sources:\n\n[1]: https://a.bc/x", []),
+        (
+            "Known [1].\n\nSources:\n\n[1]: https://a.bc/x",
+            "Known [1].\n\nSources:\n\n[1]: https://a.bc/x",
+            [("text_link", "[1]", "https://a.bc/x")],
+        ),
+        (
+            "people [1][2].\n\n[1]: https://a.bc/x\n[2]: https://a.bc/y",
+            "people [1][2].",
+            [("text_link", "[1]", "https://a.bc/x"), ("text_link", "[2]", "https://a.bc/y")],
+        ),
+        ("[here][1]\n\n[1]: https://a.bc", "here", [("text_link", "here", "https://a.bc")]),
+        ("[Log]: 12:03 ok\n\nsee [Log]", "[Log]: 12:03 ok\n\nsee [Log]", []),
+        (
+            "[site](example.com/docs) [chat](t.me/foo)",
+            "site chat",
+            [("text_link", "site", "http://example.com/docs"), ("text_link", "chat", "http://t.me/foo")],
+        ),
+        ("[x](docs/a) [r](README.md) [y](#z)", "x (docs/a) r (README.md) y (#z)", [("code", "README.md")]),
+        ("[`f`](https://a.bc/f)", "f", [("text_link", "f", "https://a.bc/f")]),
+        ("**https://a.bc/x_y**", "https://a.bc/x_y", [("bold", "https://a.bc/x_y")]),
+        (
+            "_see [a](https://a.bc)_\n<b>",
+            "see a\n<b>",
+            [("italic", "see a"), ("text_link", "a", "https://a.bc")],
+        ),
+        ('[a](http://b.cd/(e)_f "t")', "a", [("text_link", "a", "http://b.cd/(e)_f")]),
+    ],
+)
+def test_a_label_and_its_address_arrive(markdown: str, text: str, entities: list[tuple[object, ...]]) -> None:
+    assert shown(markdown) == (text, entities)
+
+
+# agent-os#2005, tdesktop#30685, hermes-agent#85381, takopi#202
+@pytest.mark.parametrize(
+    ("markdown", "text", "code"),
+    [
+        ("Run this: ```bash\nls\n```\nthen *go*", "Run this:\nls\nthen go", ["ls"]),
+        ("Run this: ```\nls\n```\nthen", "Run this:\nls\nthen", ["ls"]),
+        ("```py\nx = 1```\nthen *go*", "x = 1\nthen go", ["x = 1"]),
+        ("```py\nx = 1\n``` Then *run* it.", "x = 1\nThen run it.", ["x = 1"]),
+        ("```py\nx```\na\n\n```py\ny\n```\nb", "x\na\n\ny\nb", ["x", "y"]),
+        ("- Run: ```sh\n  ls\n  ```\n- b", "• Run:\nls\n• b", ["ls"]),
+        ("1. Run:\n   ```py\nx = 1\n   ```\n2. b", "1. Run:\nx = 1\n2. b", ["x = 1"]),
+        ("````md\n```py\nx\n```\n````\nb", "```py\nx\n```\nb", ["```py\nx\n```"]),
+        ("```md\nuse ```\nhere\n```\nb", "use ```\nhere\nb", ["use ```\nhere"]),
+        ("the mark ``` is code", "the mark ``` is code", []),
+        ("```print('x')\ny\n```", "print('x')\ny", ["print('x')\ny"]),
+        ("> ```\n> a\n> ```\nb", "a\nb", ["a"]),
+    ],
+)
+def test_a_fence_on_a_line_with_text_divides_code_and_text(markdown: str, text: str, code: list[str]) -> None:
+    rendered, entities = shown(markdown)
+
+    assert rendered == text
+    assert [entity[1] for entity in entities if entity[0] == "pre"] == code
+
+
+@pytest.mark.parametrize(
+    "answer", ["Run this: ```bash\nls\n```\nthen go", "```py\nx = 1```\nthen go", "a\n\n```py\nx\n```\nb"]
+)
+def test_a_growing_answer_shows_no_fence(answer: str) -> None:
+    for end in range(len(answer) + 1):
+        if answer[:end].endswith("`") and not answer[:end].endswith("```"):
+            continue
+        assert "```" not in render(without_loose_ends(answer[:end])).text.rstrip("`") + " ", answer[:end]
+
+
+# KiroCrew#2323, opencode#38490, commonmark-spec#650, future-os#744
+@pytest.mark.parametrize(
+    ("markdown", "entities"),
+    [
+        ("*斜体（括号）。*这", [("italic", "斜体（括号）。")]),
+        ("~~删除（括号）。~~正", [("strikethrough", "删除（括号）。")]),
+        ("***重要：***请", [("bold", "重要："), ("italic", "重要：")]),
+        ("__标签：__正文", [("bold", "标签：")]),
+        ("含**「重点」**内容", [("bold", "「重点」")]),
+        ("**复现：**10 轮", [("bold", "复现：")]),
+        ("**서울**은 크다", [("bold", "서울")]),
+        ("**متن**، بعد", [("bold", "متن")]),
+        ("**👍🏽 ok** x", [("bold", "👍🏽 ok")]),
+        ("**/start** begins", [("bold", "/start")]),
+    ],
+)
+def test_emphasis_opens_and_closes_next_to_punctuation_of_any_script(
+    markdown: str, entities: list[tuple[object, ...]]
+) -> None:
+    assert shown(markdown)[1] == entities
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text", "entities"),
+    [
+        (
+            "\\begin{align} a &= b \\\\ c \\end{align}",
+            "\\begin{align} a &= b \\\\ c \\end{align}",
+            [("pre", "\\begin{align} a &= b \\\\ c \\end{align}", "latex")],
+        ),
+        (
+            "\\[\na = 1\n\nb = 2\n\\]",
+            "\\[\na = 1\n\nb = 2\n\\]",
+            [("pre", "\\[\na = 1\n\nb = 2\n\\]", "latex")],
+        ),
+        ("so \\(a_b\\) and $x_1$", "so \\(a_b\\) and $x_1$", [("code", "\\(a_b\\)"), ("code", "$x_1$")]),
+        ("as in \\[1\\] and \\[x\\]", "as in [1] and [x]", []),
+        ("Hello\\! \\(approx\\) v1\\.2", "Hello! (approx) v1.2", []),
+    ],
+)
+def test_formulas_and_backslashes_stay(markdown: str, text: str, entities: list[tuple[object, ...]]) -> None:
+    assert shown(markdown) == (text, entities)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "text", "entities"),
+    [
+        (
+            "see README.md, src/main.rs or __init__.py.",
+            "see README.md, src/main.rs or __init__.py.",
+            [("code", "README.md"), ("code", "src/main.rs"), ("code", "__init__.py")],
+        ),
+        ("run setup.sh", "run setup.sh", [("code", "setup.sh")]),
+        ("example.com and https://a.bc/x.md", "example.com and https://a.bc/x.md", []),
+        ("> [!NOTE]\n> text", "NOTE\ntext", [("blockquote", "NOTE\ntext"), ("bold", "NOTE")]),
+        ("||one\ntwo **b**||", "one\ntwo b", [("spoiler", "one\ntwo b"), ("bold", "b")]),
+        ("| a | b |\n|---|---|\n| x | y | z |", "a | b |\n--+---+--\nx | y | z", None),
+    ],
+)
+def test_debatable_cases_are_decided(
+    markdown: str, text: str, entities: list[tuple[object, ...]] | None
+) -> None:
+    assert shown(markdown)[0] == text
+    assert entities is None or shown(markdown)[1] == entities
+
+
+@pytest.mark.parametrize(
+    "blank", ["\u2060\u2064", "\u00ad", "**\u2061**", "\u034f\ufe0f", "\u3164", "\U000e0020"]
+)
+def test_an_answer_of_invisible_characters_is_empty(blank: str) -> None:
+    assert render_messages(blank) == []
+
+
+@pytest.mark.parametrize(
+    "unit",
+    ["1. ", "> ", "- [ ] ", "- ", "> - ", "|a", "|a|b|\n|-|-|\n", "[^1]: x\n", "* a\n  ", "\t- a\n", "#### "],
+)
+def test_nested_and_repeated_blocks_stay_small(unit: str) -> None:
+    source = unit * (16_000 // len(unit)) + "x"
+
+    assert sum(len(part.text) for part in render_messages(source)) <= 2 * len(source) + 4_000
+
+
+def test_deep_nesting_keeps_every_word() -> None:
+    lines = [f"{'  ' * depth}- w{depth}" for depth in range(30)]
+
+    text = render("\n".join(lines)).text
+
+    assert [word for word in text.split() if word.startswith("w")] == [f"w{depth}" for depth in range(30)]
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [
+        *(
+            "[",
+            "![",
+            "[a](",
+            '[a](b "',
+            "*a_ ",
+            "*a **b ",
+            "`",
+            "`a``",
+            "<",
+            "&a;",
+            "$a ",
+            "\\[a",
+            "\\begin{a}",
+        ),
+        *(
+            "||a ",
+            "a.md ",
+            "://",
+            "_",
+            "~~a",
+            "> ",
+            "- a\n",
+            "1. ",
+            "|a|\n",
+            "```\n",
+            "a ```x\n",
+            "$$a\n",
+            "![![a](b)",
+        ),
+    ],
+)
+def test_rendering_takes_linear_time(unit: str) -> None:
+    def seconds(size: int) -> float:
+        text = (unit * (size // len(unit) + 1))[:size]
+        best = 9.0
+        for _ in range(3):
+            began = time.process_time()
+            render(text)
+            best = min(best, time.process_time() - began)
+        return best
+
+    assert seconds(32_000) < 12 * max(seconds(8_000), 0.002)
