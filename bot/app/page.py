@@ -205,18 +205,21 @@ class LateRecall:
         from memory.recall.qdrant.index import open_qdrant
 
         settings = self._settings
-        async with AsyncExitStack() as opening:
-            try:
-                url, api_key = await qdrant_place(store_config(settings), opening)
-                qdrant = await opening.enter_async_context(open_qdrant(url, api_key=api_key))
-                stores = await open_memory_stores(
-                    self._redis, qdrant, embedder_config(settings), opening, partitions=settings.partitions
-                )
-            except StoreUnavailable:
+        opening = AsyncExitStack()  # the stores go on to open embedders in it
+        try:
+            url, api_key = await qdrant_place(store_config(settings), opening)
+            qdrant = await opening.enter_async_context(open_qdrant(url, api_key=api_key))
+            stores = await open_memory_stores(
+                self._redis, qdrant, embedder_config(settings), opening, partitions=settings.partitions
+            )
+        except BaseException as failure:
+            await opening.aclose()
+            if isinstance(failure, StoreUnavailable) or not isinstance(
+                failure, MemoryFailure | EmbeddingError
+            ):
                 raise
-            except (MemoryFailure, EmbeddingError) as failure:
-                self._failed_at = time.monotonic()
-                log.warning("page_index_not_opened", error=type(failure).__name__)
-                raise RecallUnavailable from failure
-            self._stack.push_async_callback(opening.pop_all().aclose)
+            self._failed_at = time.monotonic()
+            log.warning("page_index_not_opened", error=type(failure).__name__)
+            raise RecallUnavailable from failure
+        self._stack.push_async_callback(opening.aclose)
         return stores
