@@ -333,7 +333,7 @@ async def test_a_reset_from_outside_erases_a_running_turn(redis: RedisClient) ->
 
     erased = await box.turns.reset(make_ref())
 
-    assert erased == Erasure(epoch=1, messages=2, sessions=1, updates=3)
+    assert erased == Erasure(epoch=1, messages=2, sessions=1, updates=3, unsent=1)
     assert await keys_with(redis, "quokka") == []
     assert [await box.state_of(update) for update in (1, 2, 3)] == [
         ("forgotten", "the memory of this chat was erased")
