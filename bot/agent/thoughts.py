@@ -69,9 +69,9 @@ class AnswerText:
     has_end_alone: bool = False
     _mode: Literal["text", "thought", "call", "unknown"] = "text"
     _end: re.Pattern[str] = _NEVER
-    # The part of the text that is not yet decided, and how much of it has been searched for an end.
+    # The part of the text that is not yet decided, and the pieces that are a thought if an end alone follows.
     _rest: str = ""
-    _searched: int = 0
+    _held: list[str] = field(default_factory=list[str])
     # The pieces of the text with 0, and those of its calls with the call's number.
     _pieces: list[tuple[str, int]] = field(default_factory=list[tuple[str, int]])
     _call: int = 0
@@ -100,7 +100,7 @@ class AnswerText:
         self._read(is_final=True)
         if self._mode == "unknown":
             self._mode = "text"
-            self._show(self._rest)
+            self._show("".join(self._held))
 
     def text(self) -> str:
         """Return the answer so far, without blank edges if there were thoughts."""
@@ -109,8 +109,11 @@ class AnswerText:
 
     def calls(self) -> list[str]:
         """Return the calls that are written as text, with their tags."""
-        numbers = dict.fromkeys(call for _, call in self._pieces if call)
-        return ["".join([text for text, call in self._pieces if call == number]) for number in numbers]
+        calls: dict[int, list[str]] = {}
+        for text, call in self._pieces:
+            if call:
+                calls.setdefault(call, []).append(text)
+        return ["".join(pieces) for pieces in calls.values()]
 
     def _read(self, *, is_final: bool) -> None:
         at, is_waiting = 0, False
@@ -129,7 +132,8 @@ class AnswerText:
             self._show(rest[at:end])
             return end, True
         self._show(rest[at : match.start()])
-        if not is_final and _UNDECIDED.fullmatch(rest, match.end()):
+        is_short = len(rest) - match.end() < _LOOKAHEAD
+        if not is_final and is_short and _UNDECIDED.fullmatch(rest, match.end()):
             return match.start(), True
         self._take(match)
         return match.end(), False
@@ -137,10 +141,7 @@ class AnswerText:
     def _skip(self, at: int, is_final: bool) -> tuple[int, bool]:
         """Read from `at` within a thought or a call, as `_read_text` does."""
         rest = self._rest
-        match = self._end.search(rest, max(at, self._searched - _LONGEST_TAG))
-        if match is None and self._mode == "unknown":
-            self._searched = len(rest)
-            return at, True
+        match = self._end.search(rest, at)
         if match is None:
             end = len(rest) if is_final else max(at, len(rest) - _LONGEST_TAG)
         else:
@@ -149,8 +150,11 @@ class AnswerText:
                 self._has_thoughts = self.has_end_alone = True
         if self._mode == "call" and end > at:
             self._pieces.append((rest[at:end], self._call))
+        elif self._mode == "unknown":
+            self._held.append(rest[at:end])
         if match is not None:
-            self._mode, self._searched = "text", 0
+            self._mode = "text"
+            self._held.clear()
         return end, match is None
 
     def _take(self, match: re.Match[str]) -> None:

@@ -29,7 +29,7 @@ CAPTION_LIMIT = 1_024
 
 _CUT = "\n\n[…]"
 """Ends an answer to an inline question that is too long."""
-_CODE_BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE_BLOCK = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,7 +41,7 @@ _STEP = "speech"
 _SPOKEN = frozenset({"voice", "video_note"})
 _BLOCKS = frozenset({"pre"})
 _URL = r"(?:https?://|www\.)[^\s()]+"
-_ADDRESS = re.compile(rf"\s*(?:\({_URL}\)|\b{_URL})")
+_ADDRESS = re.compile(rf"(?<!\s)\s*+(?:\({_URL}\)|\b{_URL})")
 _MARKS = re.compile(r"^[ \t]*(?:(?:[•☑☐]|-{3,}|—{3,})[ \t]*)?|🖼 ", re.MULTILINE)
 
 log = structlog.get_logger()
@@ -145,8 +145,10 @@ class VoiceReplies:
 def spoken_text(markdown: str) -> str:
     """Return what is read aloud of an answer: words without marks, code blocks, tables and addresses (pure)."""
     rich = render(markdown)
-    text, done = "", 0
+    pieces: list[str] = []
+    done = 0
     for span in sorted(span for span in to_spans(rich) if span.type in _BLOCKS):
-        text, done = text + rich.text[done : span.start], span.end
-    text = _ADDRESS.sub("", _MARKS.sub("", text + rich.text[done:]))
+        pieces.append(rich.text[done : span.start])
+        done = span.end
+    text = _ADDRESS.sub("", _MARKS.sub("", "".join([*pieces, rich.text[done:]])))
     return re.sub(r"\n{3,}", "\n\n", text).strip()
