@@ -180,11 +180,11 @@ def _last_space(source: _Source, low: int, high: int) -> int | None:
 
 def _last_sentence_end(source: _Source, low: int, high: int, *, at_need: bool = False) -> int | None:
     """Return the last end of a sentence in (low, high]; inside of `whole` or code only with `at_need`."""
-    ends = (match.end() for match in _SENTENCE_END.finditer(source.text, low, high + 1))
+    ends = (match.end() for match in _SENTENCE_END.finditer(source.text, low + 1, high + 1))
     fit = (
         end
         for end in ends
-        if low < end <= high and (at_need or not (_around(source.whole, end) or source.block_around(end)))
+        if end <= high and (at_need or not (_around(source.whole, end) or source.block_around(end)))
     )
     return max(fit, default=None)
 

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 import structlog
 
 from bot.agent.context import AgentContext, note_step
+from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.model import Usage
 from bot.errors import TurnStopped
 from bot.media.formats import opus_seconds
@@ -93,7 +94,7 @@ class VoiceReplies:
         if step is not None:
             speech = parse_json(Speech, step)
         else:
-            spoken = spoken_text(text)
+            spoken = await call_in_daemon_thread(lambda: spoken_text(text), name="spoken-text")
             if not spoken or len(spoken) > LONGEST_TEXT:
                 return ""
             usage = Usage(model=speaker.model, prompt_tokens=self.tokenizer.count(spoken))
