@@ -27,7 +27,10 @@ from memory.history.message import render_text
 from memory.recall.lexicon.analyser import analyse_message, analyse_question
 from memory.tokens import tokenizer_for
 
-_INLINE_MARKS = "* ** _ __ ~ ~~ ` ``` || [ ] ( ) ![ ](x) [a](b [a](<b < > <b> <? <!A <![CDATA[ \\ \\` \\( \\[ $ $$ & &amp; ^ : @"
+_INLINE_MARKS = (
+    "* ** _ __ ~ ~~ ` ``` || [ ] ( ) ![ ](x) [a](b [a](<b < > <b> <? <!A <![CDATA[ \\ \\` \\( \\[ $ $$ & &amp;"
+    " ^ : @"
+)
 _BLOCK_MARKS = [
     "# ",
     "> ",
@@ -232,10 +235,9 @@ class Hostile:
 
 
 def alone() -> list[Hostile]:
-    """Return each unit repeated, the marks also before a letter, and the other patterns."""
+    """Return each unit repeated before a letter, so that nothing ends with it, and the other patterns."""
     return [
-        *(Hostile(name=repr(unit), build=_repeat(unit)) for unit in UNITS),
-        *(Hostile(name=f"{mark!r}… x", build=_repeat(mark, after="x")) for mark in MARKS),
+        *(Hostile(name=f"{unit!r}… x", build=_repeat(unit, after="x")) for unit in UNITS),
         *(Hostile(name=name, build=build) for name, build in PATTERNS.items()),
     ]
 

@@ -13,7 +13,7 @@ _TOKENS = re.compile(
         | xox[a-z]-[A-Za-z0-9-]{10,} | xapp-[A-Za-z0-9-]{10,}  # Slack
         | hf_[A-Za-z0-9]{20,} | gsk_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{30,} | pypi-[\w-]{30,}
         | \d{8,10}:[A-Za-z0-9_-]{35}                         # a Telegram bot
-        | eyJ[\w-]{8,2000}+\.eyJ[\w-]{8,}+\.                 # JWT
+        | eyJ[\w-]{8,500}+\.eyJ[\w-]{8,}+\.                  # JWT
     )
     | [a-z0-9+.-]://[^\s/:@]+:[^\s/@]+@                      # a password in an address
     """,

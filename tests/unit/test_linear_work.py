@@ -18,8 +18,13 @@ CHEAP_S = 0.015
 """CPU for SMALL characters. Less is taken for linear, because no clock measures it well."""
 GROWTH = 9
 """Four times as long a text takes 4 times as long by linear work, and 16 times by quadratic work."""
-LIMIT_S = 5.0
-SAMPLED_PAIRS = 30
+LIMIT_S = 2.0
+TRIES = 3
+"""The machine may be busy: the least of so many times counts."""
+SAMPLED = 6
+SAMPLED_ONLY = {"arguments", "index", "question", "repairs", "reply"}
+"""Functions that read up to a limit or have a budget, and one more that renders. They are slow, so that samples are
+enough here."""
 
 
 def not_linear(function: str, texts: Iterable[Hostile]) -> list[str]:
@@ -28,15 +33,16 @@ def not_linear(function: str, texts: Iterable[Hostile]) -> list[str]:
     work("a **word**")  # loads what is loaded once
     found: list[str] = []
     for text in texts:
-        small = cpu_s(work, text.build(SMALL), limit_s=LIMIT_S)
+        small, large = cpu_s(work, text.build(SMALL), limit_s=LIMIT_S), float("inf")
         if small <= CHEAP_S:
             continue
-        small = min(small, *(cpu_s(work, text.build(SMALL), limit_s=LIMIT_S) for _ in range(2)))
-        limit_s = GROWTH * max(small, CHEAP_S)
-        if small == float("inf") or all(
-            cpu_s(work, text.build(LARGE), limit_s=limit_s) > limit_s for _ in range(3)
-        ):
-            found.append(f"{text.name}: {small:.3f} s for {SMALL} characters")
+        for _ in range(TRIES):
+            small = min(small, cpu_s(work, text.build(SMALL), limit_s=LIMIT_S))
+            large = min(large, cpu_s(work, text.build(LARGE), limit_s=LIMIT_S))
+            if large <= GROWTH * small and large <= LIMIT_S:
+                break
+        else:
+            found.append(f"{text.name}: {small:.3f} s for {SMALL} characters, {large:.3f} s for {LARGE}")
     return found
 
 
@@ -48,24 +54,26 @@ def test_there_is_a_character_of_each_category() -> None:
     }
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("function", sorted(FUNCTIONS.keys() - SAMPLED_ONLY))
 def test_work_is_linear_for_each_mark_and_category(function: str) -> None:
     assert not_linear(function, alone()) == []
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_work_is_linear_for_some_pairs(function: str) -> None:
-    pairs = Random(31).sample([*combinations(UNITS, 2)], SAMPLED_PAIRS)
+def test_work_is_linear_for_some_texts_and_pairs(function: str) -> None:
+    random = Random(31)
+    pairs = random.sample([*combinations(UNITS, 2)], SAMPLED)
+    texts = [*random.sample(alone(), SAMPLED), *(text for pair in pairs for text in in_pairs(*pair))]
 
-    assert not_linear(function, (text for pair in pairs for text in in_pairs(*pair))) == []
+    assert not_linear(function, texts) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_work_is_linear_for_every_pair(function: str) -> None:
+def test_work_is_linear_for_every_text_and_pair(function: str) -> None:
     pairs = combinations(UNITS, 2)
 
-    assert not_linear(function, (text for pair in pairs for text in in_pairs(*pair))) == []
+    assert not_linear(function, [*alone(), *(text for pair in pairs for text in in_pairs(*pair))]) == []
 
 
 @pytest.mark.parametrize("text", alone(), ids=lambda text: text.name)
