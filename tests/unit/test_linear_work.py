@@ -39,7 +39,7 @@ def not_linear(function: str, texts: Iterable[Hostile]) -> list[str]:
         for _ in range(TRIES):
             small = min(small, cpu_s(work, text.build(SMALL), limit_s=LIMIT_S))
             large = min(large, cpu_s(work, text.build(LARGE), limit_s=LIMIT_S))
-            if large <= GROWTH * small and large <= LIMIT_S:
+            if large <= min(GROWTH * max(small, CHEAP_S), LIMIT_S):
                 break
         else:
             found.append(f"{text.name}: {small:.3f} s for {SMALL} characters, {large:.3f} s for {LARGE}")
