@@ -1,5 +1,6 @@
 """ChatHistory: the messages of one context, for an agent and its tools to read, search and append."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Collection, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from memory.history.fact import Fact
     from memory.recall.ranking import RankedHit
 
+_LONG_TEXT = 100_000
+"""Characters of a text whose tokens are counted in a thread."""
 _SPARE_HITS = 5
 """Extra hits, in place of repeated texts and of messages that were deleted while the index did not answer."""
 
@@ -283,7 +286,10 @@ class _Writer:
             continues=details.get("continues", ""),
             quote=details.get("quote"),
         )
-        message = replace(message, tokens=self.tokenizer.count(render_message(message)))
+        rendered, count = render_message(message), self.tokenizer.count
+        is_long = len(rendered) > _LONG_TEXT
+        tokens = await asyncio.to_thread(count, rendered) if is_long else count(rendered)
+        message = replace(message, tokens=tokens)
         (appended,) = await self.store.append(self.ref, [message], epoch=epoch)
         return appended
 

@@ -23,6 +23,8 @@ _READS = 100_000
 """Characters that the repair of one text may look at: about a tenth of a second."""
 _STARTS = 500
 """Places at which a value may begin. Prose and thoughts have brackets too."""
+_LOST_READS = 4 * LONGEST
+"""Characters that may be read of values without an end, before the search for values ends."""
 _ENCODED = 2
 """Times that a text may be encoded too often (vllm-project/vllm#54964)."""
 _SHOWN = 80
@@ -43,7 +45,7 @@ _COMMENT = re.compile(r"/\*.*?\*/|(?<=[\s,\[{])(?://|#)[^\n]*", re.DOTALL)
 _OPENS_TEXT = "\"'\u201c\u2018\u201e\u00ab:,[{/"
 _COLON = re.compile("[\"'\u201c\u201d\u2019\u00bb]?:")
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
-_TRAILING_ZEROS = re.compile(r"(\d\.\d*?)0+(?!\d)")
+_FRACTION = re.compile(r"\d\.\d+")
 
 
 def parse_object(text: str, *, is_cut: bool = False) -> dict[str, Any]:
@@ -80,8 +82,9 @@ def find_values(text: str, *, repairing: bool) -> Iterator[object]:
             # A text in which the JSON is encoded once more.
             if isinstance(value := _DECODER.decode(text), str):
                 text, at = value, _next_start(value, 0)
+    lost = 0
     for _ in range(_STARTS):
-        if at < 0:
+        if at < 0 or lost > _LOST_READS:
             return
         try:
             if repairing and (end := _end_of(text, at, reads)):
@@ -91,8 +94,9 @@ def find_values(text: str, *, repairing: bool) -> Iterator[object]:
                 yield value
         except (_SpentError, RecursionError):
             return
-        except ValueError:
+        except ValueError as error:
             end = at + 1
+            lost += _characters_read(error, at)
         at = _next_start(text, end)
 
 
@@ -100,8 +104,9 @@ def find_whole_items(text: str) -> Iterator[object]:
     """Yield the objects in the first list or object that has no end: what a model wrote before it was cut off."""
     at = _next_start(text[:LONGEST], 0)
     is_open = False
+    lost = 0
     for _ in range(_STARTS):
-        if at < 0:
+        if at < 0 or lost > _LOST_READS:
             return
         try:
             value, end = _DECODER.raw_decode(text, at)
@@ -109,12 +114,17 @@ def find_whole_items(text: str) -> Iterator[object]:
                 yield value
         except RecursionError:
             return
-        except ValueError:
+        except ValueError as error:
             end = at + 1
+            lost += _characters_read(error, at)
             if not is_open:
                 whole = _end_of(text, at)
                 is_open, end = whole is None, whole or end
         at = _next_start(text, end)
+
+
+def _characters_read(error: ValueError, at: int) -> int:
+    return error.pos - at if isinstance(error, json.JSONDecodeError) else 0
 
 
 def _arguments_in(text: str) -> Iterator[object]:
@@ -301,7 +311,7 @@ _OPENING = re.compile(
 )
 _BEFORE_JSON = re.compile(r"(?:[\s;,]|```(?:json)?)*")
 _NAMED_JSON = re.compile(
-    r"[\s;,]*(?:call:)?([\w.-]+)\s*(?:\[CALL_ID\]\w*\s*)?(?:\[ARGS\])?\s*(?:```(?:json)?)?\s*(?=\{)"
+    r"[\s;,]*+(?:call:)?([\w.-]++)\s*+(?:\[CALL_ID\]\w*+\s*+)?(?:\[ARGS\])?\s*+(?:```(?:json)?)?\s*+(?=\{)"
 )
 _FUNCTION = re.compile(
     r"""\s*<(?:function=|invoke\ name=)["']?([\w.-]+)["']?\s*(?:>|(?=\{))(.*?)(</function>|</invoke>|\Z)""",
@@ -311,7 +321,7 @@ _PARAMETER = re.compile(
     r"""<parameter(?:=|\ name=)["']?([^<>"']{1,200})["']?>(.*?)(?:</parameter>|(?=<parameter)|\Z)""",
     re.DOTALL | re.VERBOSE,
 )
-_GLM_NAME = re.compile(r"\s*([\w.-]+)\s*(?=<arg_key>)")
+_GLM_NAME = re.compile(r"\s*+([\w.-]++)\s*+(?=<arg_key>)")
 _GLM_PAIR = re.compile(r"\s*<arg_key>([^<]*)</arg_key>\s*<arg_value>(.*?)</arg_value>\s*", re.DOTALL)
 _NAME = re.compile(r"""["']?name["']?\s*:\s*["']([\w.-]+)""")
 
@@ -524,7 +534,7 @@ class _MeteredText(str):
 def _letters(text: str) -> str:
     """Return the letters and digits of a JSON text, equal for two ways to write the same values."""
     plain = _ESCAPE.sub(_unescape, text).casefold().replace("none", "null")
-    plain = _TRAILING_ZEROS.sub(r"\1", plain)
+    plain = _FRACTION.sub(lambda number: number[0].rstrip("0"), plain)
     return "".join(each for each in plain if each.isalnum() and each < "\U00010000")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
+from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.errors import ModelRepliedNothing, TellUser
 from memory.history.selectors import TokenCounter
 
@@ -15,6 +16,8 @@ PromptRole = Literal["system", "user", "assistant", "tool"]
 OnText = Callable[[str], Awaitable[None]]
 """Called with the whole text of the reply so far. A retry starts again with a shorter text."""
 
+_LONG_TEXT = 100_000
+"""Characters of a text whose tokens are counted in a thread, because ten times as many take a second."""
 TOOL_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """The tool names that endpoints accept."""
 
@@ -183,8 +186,12 @@ class MeteredCall:
             raise
         if reply.usage != Usage():
             return replace(reply, usage=replace(reply.usage, model=self.model))
-        calls = (text for call in reply.tool_calls for text in (call.name, call.arguments))
-        return replace(reply, usage=self._count(reply.text, *calls))
+        texts = (reply.text, *(text for call in reply.tool_calls for text in (call.name, call.arguments)))
+        if sum(map(len, texts)) > _LONG_TEXT:
+            usage = await call_in_daemon_thread(lambda: self._count(*texts), name="count-tokens")
+        else:
+            usage = self._count(*texts)
+        return replace(reply, usage=usage)
 
     async def take(self, text: str) -> None:
         """Pass the text of the reply so far to `on_text`, and keep it."""

@@ -14,9 +14,10 @@ _TOKENS = re.compile(
         | xox[a-z]-[A-Za-z0-9-]{10,} | xapp-[A-Za-z0-9-]{10,}  # Slack
         | hf_[A-Za-z0-9]{20,} | gsk_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{30,} | pypi-[\w-]{30,}
         | \d{8,10}:[A-Za-z0-9_-]{35}                         # a Telegram bot
-        | eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*                 # JWT
-        | [a-z][a-z0-9+.-]*://[^\s/:@]+:[^\s/@]+@            # a password in an address
-    )""",
+        | eyJ[\w-]{8,500}+\.eyJ[\w-]{8,}+\.                  # JWT
+    )
+    | [a-z0-9+.-]://[^\s/:@]+:[^\s/@]+@                      # a password in an address
+    """,
     re.VERBOSE,
 )
 _PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY")
@@ -40,7 +41,7 @@ _STATED = re.compile(
     )\b
     (?:\s+(?:for|of|to|für|von|zum|der|des|de|del|do|da|para|от|для|к|برای)\s[^.!?\n]{1,40}?|\s+\w+)?
     (?:\s*[:=—–]|\s+(?:is|ist|lautet|es|é)|(?=\s+\S+\s+است))\s*
-    ["'«»„“”]?(?=[^\s"'«»„“”]*\d)[^\s"'«»„“”]{4,}""",
+    ["'«»„“”]?(?=[^\s"'«»„“”\d]{0,200}\d)[^\s"'«»„“”]{4,}""",
     re.VERBOSE | re.IGNORECASE,
 )
 """A password is what follows "is" or a colon and has a digit: "her password is too short" tells none."""

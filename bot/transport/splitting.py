@@ -25,9 +25,11 @@ ENTITY_LIMIT = 100  # Telegram ignores more
 
 _BLANKS = re.compile("[ \n]*")
 _BLANKS_IN_CODE = re.compile(" *(?:\n(?: *\n)*)?")  # the next line of code keeps its indentation
-# A stop with closing quotes and brackets, or a Chinese or Japanese stop, which needs no space after it.
+# The place after a stop with closing quotes and brackets, or after a Chinese or Japanese stop, which needs no space
+# after it. A search looks back at one character only, so a run of stops takes linear time.
 _SENTENCE_END = re.compile(
-    "[.!?\u2026]+['\"\u201d\u2019\u00bb)\\]]*(?=\\s)|[\u3002\uff01\uff1f]+[\u201d\u300d\u300f\uff09]*"
+    "(?<=[.!?\u2026])['\"\u201d\u2019\u00bb)\\]]*+(?=\\s)"
+    "|(?<=[\u3002\uff01\uff1f])(?![\u3002\uff01\uff1f])[\u201d\u300d\u300f\uff09]*+"
 )
 _LINE = re.compile("[^\n]+")
 _LONGEST_GRAPHEME = 64
@@ -132,7 +134,7 @@ def _first_visible(source: _Source, position: int) -> int:
 def _after_blanks(source: _Source, position: int) -> int:
     """Return the beginning of the next part: after the blanks, but before the indentation of a code block."""
     inside = source.block_around(position)
-    if inside is not None and not source.text[position : inside.end].strip(" \n"):
+    if inside is not None and _first_visible(source, position) >= inside.end:
         return _after_blanks(source, inside.end)  # nothing is left of the code, and what follows is no code
     blanks = (_BLANKS_IN_CODE if inside else _BLANKS).match(source.text, position)
     begin = blanks.end() if blanks else position
@@ -178,11 +180,11 @@ def _last_space(source: _Source, low: int, high: int) -> int | None:
 
 def _last_sentence_end(source: _Source, low: int, high: int, *, at_need: bool = False) -> int | None:
     """Return the last end of a sentence in (low, high]; inside of `whole` or code only with `at_need`."""
-    ends = (match.end() for match in _SENTENCE_END.finditer(source.text, low, high + 1))
+    ends = (match.end() for match in _SENTENCE_END.finditer(source.text, low + 1, high + 1))
     fit = (
         end
         for end in ends
-        if low < end <= high and (at_need or not (_around(source.whole, end) or source.block_around(end)))
+        if end <= high and (at_need or not (_around(source.whole, end) or source.block_around(end)))
     )
     return max(fit, default=None)
 

@@ -1,15 +1,16 @@
 """Markdown of an unfinished answer, completed so that its preview does not flicker."""
 
 import re
+from collections.abc import Iterator, Sequence
 
 from bot.transport.fences import set_apart
 
 # A last line of marks only: it may still become anything, and could turn the text before it into a heading.
-_LAST_MARKS = re.compile(r"(?:^|\n)[ >]*(?:[-=#*+_~`|>:. ]*|\d{1,9}[.)]?)[ ]*\Z")
+_ONLY_MARKS = re.compile(r"[ >]*+(?:\d{1,9}[.)]? *|[-=#*+_~`|>:. ]*)")
 _PARTIAL_FENCE = re.compile(r"\n[ >]*[`~]{1,2}\Z")
-_OPEN_LINK = re.compile(r"!?\[(?P<label>[^\[\]\n]*)(?:\](?:\([^()\n]*)?)?\Z")
-_CODE = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
-_TRAILING_MARKS = re.compile(r"[*_~`|\\!<]+\Z")
+_OPEN_LINK = re.compile(r"!?\[(?P<label>[^\[\]\n]*+)(?:\](?:\([^()\n]*+)?)?\Z")
+_TICKS = re.compile(r"`+|\n")
+_TRAILING_MARKS = r"*_~`|\!<"
 _OPENING_MARKS = re.compile(r"(?:(?<=\s)|\A)[*_~`|\\!<]{1,3}\Z")
 _PAIRED = re.compile(r"(?<!\\)(?:\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![*\w]))")
 
@@ -25,7 +26,10 @@ def without_loose_ends(markdown: str) -> str:
         return _PARTIAL_FENCE.sub("", markdown)
     begin = len("\n".join(fenced.lines[: fenced.prose]))
     begin = max(begin, markdown.rfind("\n\n") + 1)
-    text = _LAST_MARKS.sub("", markdown[begin:])
+    text = markdown[begin:]
+    last_line = text.rfind("\n")
+    if _ONLY_MARKS.fullmatch(text, last_line + 1):
+        text = text[: max(last_line, 0)]
     if text.lstrip(" >\n").startswith("|") and text.strip("\n").count("\n") < 1:
         text = ""  # the header of a table needs the next line
     return markdown[:begin] + _closed(text)
@@ -53,25 +57,59 @@ def with_closed_code(markdown: str) -> str:
 
 def _closed(text: str) -> str:
     """Return one paragraph with its inline marks in pairs."""
-    plain = _CODE.sub(lambda code: "\ufffd" * len(code[0]), text)
+    plain = _without_code(text, "\ufffd")
+    shown = len(plain.replace("`", " ").rstrip())
+    if (opened := plain.find("`", shown)) >= 0:  # nothing is in it yet
+        text, plain = text[:opened], plain[:opened]
     if (tick := plain.rfind("`")) >= 0:
         return _with_open_code(text, plain, tick)
     text = _OPEN_LINK.sub(lambda link: link["label"], text) if _OPEN_LINK.search(plain) else text
     bare = _OPENING_MARKS.sub("", text)
-    if _open_marks(_CODE.sub("", bare)):
-        bare = _TRAILING_MARKS.sub("", bare)
-    marks = _open_marks(_CODE.sub("", bare))
+    if _open_marks(_without_code(bare)):
+        bare = bare.rstrip(_TRAILING_MARKS)
+    marks = _open_marks(_without_code(bare))
     return bare.rstrip(" ") + "".join(reversed(marks)) if marks else bare
 
 
 def _with_open_code(text: str, plain: str, tick: int) -> str:
     """Return the paragraph with its unfinished inline code closed."""
     start = len(plain[: tick + 1].rstrip("`"))
-    run, code = text[start : tick + 1], text[tick + 1 :]
-    if not code.strip():
-        return _closed(text[:start])
+    run = text[start : tick + 1]
     marks = _open_marks(plain[:start])
     return text.rstrip(" `") + run + "".join(reversed(marks))
+
+
+def _without_code(text: str, filling: str = "") -> str:
+    """Return the text with `filling` for each character of inline code.
+
+    A run of backticks is closed by the next one of the same length on its line.
+    """
+    pieces: list[str] = []
+    done = 0
+    runs: list[re.Match[str]] = []
+    for mark in _TICKS.finditer(f"{text}\n"):
+        if mark[0] != "\n":
+            runs.append(mark)
+            continue
+        for start, end in _code_spans(runs):
+            pieces += [text[done:start], filling * (end - start)]
+            done = end
+        runs.clear()
+    return "".join([*pieces, text[done:]])
+
+
+def _code_spans(runs: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """Yield the ranges of inline code that these runs of backticks of one line delimit."""
+    next_end: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    for run in reversed(runs):
+        ends[run.start()] = next_end.get(len(run[0]), 0)
+        next_end[len(run[0])] = run.end()
+    done = 0
+    for start, end in reversed(ends.items()):
+        if start >= done and end:
+            done = end
+            yield start, end
 
 
 def _open_marks(plain: str) -> list[str]:

@@ -7,6 +7,7 @@ from functools import partial
 import structlog
 
 from bot.agent.context import AgentContext
+from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.filtered import leave_out_question
 from bot.agent.loop import run_agent
 from bot.agent.model import Usage
@@ -33,7 +34,7 @@ from bot.turn.permissions import Permissions
 from bot.turn.pictures import Pictures, TurnPictures, picture_note
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
-from bot.turn.speech import VoiceReplies
+from bot.turn.speech import LONGEST_TEXT, VoiceReplies
 from bot.turn.store import Commit, FactsDefault, LaterWork, MetaField, TurnNote
 from memory.codec import dump_json
 from memory.errors import Forgotten
@@ -141,7 +142,9 @@ class Answerer:
             raise
         for press in question.stop_presses:
             await self.interruptions.buttons.answer(press, "stopped")
-        commit = self._commit(question, context, preview, answer, reads=reads)
+        plan = partial(self._commit, question, context, preview, answer, reads=reads)
+        is_long = len(answer.text) > LONGEST_TEXT
+        commit = await call_in_daemon_thread(plan, name="render-answer") if is_long else plan()
         try:
             await self.committer.commit(question.claim, commit, revision=question.history.revision)
         except Forgotten:

@@ -30,7 +30,7 @@ VOICE_NAME = "answer.ogg"
 CAPTION_LIMIT = 1_024
 """UTF-16 units of the text below a file."""
 
-_CODE_BLOCK = re.compile(r"^(`{3,}|~{3,})[^\n]*\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.MULTILINE | re.DOTALL)
+_CODE_BLOCK = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n(.*?)(?:^\1[`~]*\s*$|\Z)", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 import structlog
 
 from bot.agent.context import AgentContext, note_step
+from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.model import Usage
 from bot.errors import TurnStopped
 from bot.media.formats import opus_seconds
@@ -41,7 +42,7 @@ _STEP = "speech"
 _SPOKEN = frozenset({"voice", "video_note"})
 _BLOCKS = frozenset({"pre"})
 _URL = r"(?:https?://|www\.)[^\s()]+"
-_ADDRESS = re.compile(rf"\s*(?:\({_URL}\)|\b{_URL})")
+_ADDRESS = re.compile(rf"(?<!\s)\s*+(?:\({_URL}\)|\b{_URL})")
 _MARKS = re.compile(r"^[ \t]*(?:(?:[•☑☐]|-{3,}|—{3,})[ \t]*)?|🖼 ", re.MULTILINE)
 
 log = structlog.get_logger()
@@ -93,7 +94,7 @@ class VoiceReplies:
         if step is not None:
             speech = parse_json(Speech, step)
         else:
-            spoken = spoken_text(text)
+            spoken = await call_in_daemon_thread(lambda: spoken_text(text), name="spoken-text")
             if not spoken or len(spoken) > LONGEST_TEXT:
                 return ""
             usage = Usage(model=speaker.model, prompt_tokens=self.tokenizer.count(spoken))
@@ -145,8 +146,10 @@ class VoiceReplies:
 def spoken_text(markdown: str) -> str:
     """Return what is read aloud of an answer: words without marks, code blocks, tables and addresses (pure)."""
     rich = render(markdown)
-    text, done = "", 0
+    pieces: list[str] = []
+    done = 0
     for span in sorted(span for span in to_spans(rich) if span.type in _BLOCKS):
-        text, done = text + rich.text[done : span.start], span.end
-    text = _ADDRESS.sub("", _MARKS.sub("", text + rich.text[done:]))
+        pieces.append(rich.text[done : span.start])
+        done = span.end
+    text = _ADDRESS.sub("", _MARKS.sub("", "".join([*pieces, rich.text[done:]])))
     return re.sub(r"\n{3,}", "\n\n", text).strip()

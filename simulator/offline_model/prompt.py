@@ -12,7 +12,7 @@ PASSAGE_LENGTH = 300
 """Characters of a text that is quoted in one piece."""
 _READ_LENGTH = 8_192
 """Characters of one text that are read, so that no pattern takes long over it."""
-_DATA_HEADING = re.compile(r"(?![\[(>])[^\n]*\bdata\b[^\n]*\binstruction[^\n]*[.:](?:\n|$)")
+_DATA_HEADING = re.compile(r"(?![\[(>])(?>[^\n]*?\bdata\b)(?>[^\n]*?\binstruction)[^\n]*+(?<=[.:])")
 _TASK_HEADING = re.compile(r"Task from the agent\b[^\n]*:\n")
 _SPOKEN = re.compile(r"\s*\[(\d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}):\s*(.*)", re.DOTALL)
 _MARK = re.compile(

@@ -17,7 +17,7 @@ _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _TIME = re.compile(
     r"\bwhat(?:'s|’s| is)? (?:the )?(?:current )?(?:time|date|day)(?: is it)?\b"  # noqa: RUF001
     r"(?! (?:does|did|do|was|were))"
-    r"(?:.*?\b(?:in|for|at)\s+(?P<place>[^\W\d_][\w/+ -]*?)(?: (?:right )?now)?\W*$)?",
+    r"(?:.*?\b(?:in|for|at)\s+(?P<place>[^\W\d_][\w/+ -]{0,60}?)(?: (?:right )?now)?\W*$)?",
     re.IGNORECASE,
 )
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)

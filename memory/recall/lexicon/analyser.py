@@ -243,8 +243,13 @@ def _is_courteous(script: str, piece: str, languages: tuple[str, ...]) -> bool:
     if script in UNSPACED_SCRIPTS:
         phrases = load_pattern("small_talk", "unspaced")
         return phrases.sub("", blank_phrases(phrases.sub(" ", piece))).strip() == ""
-    polite = _words_of("small_talk", "words").union(*(stop_words(language) for language in languages))
+    polite = _polite_words(languages)
     return piece in polite or all(part in polite for part in piece.split("'"))
+
+
+@cache
+def _polite_words(languages: tuple[str, ...]) -> frozenset[str]:
+    return _words_of("small_talk", "words").union(*map(stop_words, languages))
 
 
 @cache
