@@ -298,7 +298,8 @@ def _read_bare_calls(text: str) -> list[tuple[str, str]]:
 
 
 _TOKENS = re.compile(
-    "(?:<\\|tool_call_begin\\|>|<\uff5ctool[▁_]call[▁_]begin\uff5c>(?:function<\uff5ctool[▁_]sep\uff5c>)?|commentary to=)"
+    "(?:<\\|tool_call_begin\\|>"
+    "|<\uff5ctool[▁_]call[▁_]begin\uff5c>(?:function<\uff5ctool[▁_]sep\uff5c>)?|commentary to=)"
     r"\s*(?:functions\.)?([\w-]{1,64})(?::\d+)?\s*"
     "(?:<\\|tool_call_argument_begin\\|>|<\uff5ctool[▁_]sep\uff5c>|(?:<\\|constrain\\|>\\w+)?<\\|message\\|>)?"
     r"\s*(?:```(?:json)?)?\s*(?=\{)"

@@ -23,7 +23,8 @@ _QUOTA = re.compile(
     r"insufficient[_ ](?:\w+[_ ]){0,2}(?:quota|balance|credit|funds)|额度不足|balance is (?:insufficient|too low)"
     r"|billing_hard_limit|billing_not_active"
     r"|not enough (?:credit|balance)"
-    r"|exceeded your current quota|credit balance is too low|(?:out of|no) credits(?! were charged)|depleted|quota is not enough|key limit exceeded|has been exhausted"
+    r"|exceeded your current quota|credit balance is too low|(?:out of|no) credits(?! were charged)"
+    r"|depleted|quota is not enough|key limit exceeded|has been exhausted"
     r"|account (?:is )?(?:in arrears|overdue)"
     r"|arrearage|payment required|spending limit|余额不足|欠费|budget has been exceeded|recharge"
 )
@@ -67,7 +68,8 @@ _NEGATION = re.compile(
     r"|forbidden|disabled|only"
     r"|requires? |must (?:be verified|not)|no endpoints? found|cannot|can't|unable"
     r"|invalid (?:parameter|argument|param|field)"
-    r"|not[ _]a[ _]valid|does not|doesn't|without|deprecated|should not|not permitted|no longer|additional propert|(?:is|are)n't|must be false|is invalid|不支持"
+    r"|not[ _]a[ _]valid|does not|doesn't|without|deprecated|should not|not permitted|no longer|additional propert"
+    r"|(?:is|are)n't|must be false|is invalid|不支持"
 )
 _NAMED: Mapping[Ability, re.Pattern[str]] = {
     "turns": re.compile(
@@ -87,7 +89,8 @@ _NAMED: Mapping[Ability, re.Pattern[str]] = {
     "stream_options": re.compile(r"stream_options|include_usage"),
     "stream": re.compile(r"\bstream(?:ing|ed)?\b"),
     "images": re.compile(
-        r"image|multi-?modal|vision|content\.str|expected a string|cannot unmarshal array|expected `text`|content\W{1,6}[^.]{0,20}must be a string"
+        r"image|multi-?modal|vision|content\.str|expected a string|cannot unmarshal array|expected `text`"
+        r"|content\W{1,6}[^.]{0,20}must be a string"
     ),
     "json_schema": re.compile(
         r"response[_ ]format|json[_ ](?:schema|object|mode)|structured output|guided|grammar"

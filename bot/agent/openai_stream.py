@@ -247,7 +247,8 @@ class StreamedReply:
             self.is_full = True
             return
         # A name comes once; some servers repeat it in every chunk, or send a null as text (BerriAI/litellm#12513).
-        call.name += "" if name in (call.name, "null") else name
+        if name not in ("", call.name) and not (call.name and name == "null"):
+            call.name = name if call.name == "null" else call.name + name
         if arguments is not None and not isinstance(arguments, str):  # the object itself, not its text
             arguments = json.dumps(arguments)
         if arguments and not (

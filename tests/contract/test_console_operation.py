@@ -217,7 +217,7 @@ def test_doctor_quotes_an_embedding_endpoint_that_fails_and_does_not_fail_itself
     console: ConsoleRig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     odd = Embeddings(odd=lambda _: (200, {"error": {"message": "sk-hunter4 may not embed " + 300 * "x"}}))
-    with hold_open(scripted_openai([text("hello")], embeddings=odd)) as endpoint:
+    with hold_open(scripted_openai([text("hello"), text(GREETING)], embeddings=odd)) as endpoint:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-hunter4")
         monkeypatch.setenv("OPENAI_BASE_URL", endpoint.base_url)
         monkeypatch.setenv("OPENAI_EMBEDDING_MODEL", "some-embedder")
