@@ -142,7 +142,7 @@ def found() -> list[Module]:
 def test_the_product_stays_small(found: list[Module]) -> None:
     product = house.product(found)
 
-    assert sum(module.code_lines for module in product) <= 39_000
+    assert sum(module.code_lines for module in product) <= 40_200
     assert len(product) <= 330
     assert len(Settings.model_fields) <= 60
 
