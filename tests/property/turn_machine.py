@@ -178,11 +178,13 @@ class TurnMachine(RuleBasedStateMachine):
         if mode == "ignored":
             assert outcome == "ignored"
             self.updates[update].state = "ignored"
-        elif mode == "stop" and box.is_active:
+        elif mode == "stop" and box.is_active and not box.outbox:
             assert outcome == "control"
             self.updates[update].state, box.stop = "answered", update
         else:
             assert outcome == "accepted"
+            if mode == "stop" and box.is_active:  # the delivery of the outbox looks for it in the line
+                box.stop = update
             box.waiting.add(update)
             box.is_active = True
 
