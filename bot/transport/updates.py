@@ -79,6 +79,8 @@ class ReplyTo:
     file: Attachment | None = None
     note: str = ""
     """Note on the content other than text."""
+    media_group_id: str = ""
+    """Album of the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -324,10 +326,10 @@ def continuation(before: IncomingMessage, after: IncomingMessage) -> Continuatio
 
 
 def is_bare_file(message: IncomingMessage) -> bool:
-    """Return True for a single picture, document or video without words: the question about it may stand next to it."""
+    """Return True for a picture, document or video without words: the question about it may stand next to it."""
     file = message.attachment
     is_shown = file is not None and file.kind not in _SPOKEN_KINDS
-    return is_shown and not message.text and not message.media_group_id and not message.forwarded_from
+    return is_shown and not message.text and not message.forwarded_from
 
 
 def _is_words(message: IncomingMessage) -> bool:
@@ -456,6 +458,7 @@ def _reply_to(raw: Json) -> ReplyTo | None:
         quote=quote,
         file=attachment_in(replied),
         note=note_on(replied),
+        media_group_id=str_in(replied, "media_group_id"),
     )
 
 

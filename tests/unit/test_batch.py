@@ -296,6 +296,20 @@ def test_a_picture_without_words_and_the_words_next_to_it_are_one_message() -> N
     assert continuations(make_line(1), make_line(2, **PHOTO, caption="its own words")) == ("", "")
 
 
+def test_an_album_without_words_and_the_words_next_to_it_are_one_message() -> None:
+    album = PHOTO | {"media_group_id": "77"}
+    assert continuations(make_line(1), make_line(2, **album), make_line(3, **album)) == (
+        "",
+        "bundle",
+        "bundle",
+    )
+    assert continuations(make_line(1, **album), make_line(2, **album), make_line(3)) == (
+        "",
+        "bundle",
+        "bundle",
+    )
+
+
 def test_a_turn_waits_for_the_other_half_of_a_picture_and_its_question() -> None:
     for line in ("What is in this picture?", "¿Qué hay en la foto?", "Что на этом фото?", "در این عکس چیست؟"):
         assert seconds(make_line(1, text=line)) == 1.0
