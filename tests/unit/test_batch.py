@@ -297,7 +297,7 @@ def test_a_picture_without_words_and_the_words_next_to_it_are_one_message() -> N
 
 
 def test_an_album_without_words_and_the_words_next_to_it_are_one_message() -> None:
-    album = PHOTO | {"media_group_id": "77"}
+    album: dict[str, Any] = PHOTO | {"media_group_id": "77"}
     assert continuations(make_line(1), make_line(2, **album), make_line(3, **album)) == (
         "",
         "bundle",
