@@ -21,7 +21,9 @@ _BEGINNINGS = (
     (b"\x1a\x45\xdf\xa3", "webm"),
 )
 _MP4_SOUND = (b"M4A ", b"M4B ")
-_PICTURE_BRANDS = frozenset(b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split())
+_PICTURE_BRANDS = frozenset(
+    [*b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split(), b"crx "]
+)
 _MOVIE_BRANDS = (b"iso", b"mp4", b"M4", b"qt", b"3g", b"avc", b"MSNV", b"dash", b"f4v")
 """Beginnings of the brands of films and sounds in the container that HEIC and AVIF have too."""
 _LONGEST_BRANDS = 256

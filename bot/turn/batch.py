@@ -116,7 +116,7 @@ def with_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[Batch, Hist
 def _find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpdate, ...]:
     """Return messages with files that were heard before, and that are not in the history.
 
-    These are the other items of the batch's albums, and of those that it replies to. A mention without a file asks
+    These are the other items of the batch's albums, and of the album that it replies to. A mention without a file asks
     for the newest picture or document of the last minutes.
     """
     asked = next((each.message for each in batch.updates if _asks_for_file(each)), None)
@@ -124,6 +124,7 @@ def _find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpd
     if asked is None and not wanted:
         return ()
     known = {each.telegram_message_id for each in snapshot.newest}
+    known |= {each.message.reply_to.message_id for each in batch.updates if each.message.reply_to}
     heard = [each for each in _heard_in(snapshot) if each.message.message_id not in known]
     if asked is not None:
         lately = [each.message for each in heard if _is_asked_for(each.message, at=asked.date)]
