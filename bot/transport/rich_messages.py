@@ -45,7 +45,10 @@ _TEXTS = frozenset(
 """Fields with a RichText: a string, a list of RichText, or an object."""
 _TARGETS = {"url": "url", "email_address": "email_address", "phone_number": "phone_number"}
 _ENTITIES = frozenset(["mention", "text_mention", "bot_command", "hashtag", "cashtag"])
-_MENTION = re.compile(r"(?<![\w@/])@[A-Za-z]\w{3,31}", re.ASCII)
+_BARE = {
+    "mention": re.compile(r"(?<![\w@/])@[A-Za-z]\w{3,31}", re.ASCII),
+    "bot_command": re.compile(r"(?<![^\s])/\w{1,64}(?:@\w{4,32})?(?![^\s])", re.ASCII),
+}
 
 
 def as_ordinary(raw: Json) -> Json:
@@ -59,18 +62,18 @@ def as_ordinary(raw: Json) -> Json:
     text = "".join(reader.pieces)
     kept = text.rstrip()
     names = ("caption", "caption_entities") if reader.files else ("text", "entities")
-    body: Json = {names[0]: kept, names[1]: [*reader.entities, *_bare_mentions(kept, reader.entities)]}
+    body: Json = {names[0]: kept, names[1]: [*reader.entities, *_bare_entities(kept, reader.entities)]}
     return {**raw, **(body if kept.strip() else NOTHING), **media}
 
 
-def _bare_mentions(text: str, found: list[Json]) -> list[Json]:
-    """Return entities for names that Telegram did not mark: senders may switch its search for them off."""
-    if any(entity["type"] == "mention" for entity in found):
-        return []
-    index = Utf16Index(text)
+def _bare_entities(text: str, found: list[Json]) -> list[Json]:
+    """Return names and commands that Telegram did not mark: senders may switch its search for them off."""
+    index, marked = Utf16Index(text), {entity["type"] for entity in found}
     return [
-        {"type": "mention", "offset": index.units(name.start()), "length": len(name[0])}
-        for name in _MENTION.finditer(text)
+        {"type": kind, "offset": index.units(word.start()), "length": len(word[0])}
+        for kind, pattern in _BARE.items()
+        if kind not in marked
+        for word in pattern.finditer(text)
     ]
 
 

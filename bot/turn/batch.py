@@ -75,6 +75,8 @@ def plan_batch(
 ) -> Batch:
     """Return the first update and the same person's messages right behind it: three lines get one answer.
 
+    Behind another person's message only the rest of an album, a paste or the like belongs to it.
+
     A command is a batch of its own, and so are a press and an answer to one of `corrections`. Equal presses that
     would be answered by several messages are folded in. An edit of these messages is
     folded in; any other edit is a batch of its own. A /stop separates the messages before it from those after it. A
@@ -89,12 +91,17 @@ def plan_batch(
         return Batch(
             updates=(first,), folded=tuple(each.update_id for each in others if _repeats(each, first))
         )
-    batch = [first]
+    batch, is_interrupted = [first], False
     if correction_in(first, corrections):
         return _fold(batch, waiting)
     for update in others:
         if _is_edit_of(update, batch):
             continue
+        if update.admission.action == "turn" and update.message.sender_id != first.message.sender_id:
+            is_interrupted = True
+            continue
+        if is_interrupted and not continuation(batch[-1].message, update.message):
+            break
         if not _belongs_to(first, update, stopped_before) or correction_in(update, corrections):
             break
         batch.append(update)

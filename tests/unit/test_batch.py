@@ -103,6 +103,14 @@ def test_another_persons_line_waits_for_the_next_turn() -> None:
     assert numbers(plan_batch([make_line(1), make_line(2, CHIARA), make_line(3)])) == [1]
 
 
+def test_the_rest_of_an_album_belongs_to_it_although_another_person_wrote_in_between() -> None:
+    album: dict[str, Any] = {"media_group_id": "77"}
+    waiting = [make_line(1, **album), make_line(2, CHIARA), make_line(3, **album), make_line(4)]
+
+    assert numbers(plan_batch(waiting)) == [1, 3]
+    assert numbers(plan_batch(waiting, stopped_before=3)) == [1]
+
+
 def test_a_press_that_a_client_repeats_is_folded_if_its_answer_is_a_new_message() -> None:
     first, repeated = make_press(1, "why"), replace(make_press(2, "why"), message=make_message(1, 4242))
     by_another, elsewhere = replace(make_press(3, "why", CHIARA), message=first.message), make_press(4, "why")

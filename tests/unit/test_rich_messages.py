@@ -106,6 +106,15 @@ def test_a_command_at_the_beginning_is_a_command() -> None:
     assert (command.name, command.argument) == ("remind", "at nine")
 
 
+@pytest.mark.parametrize(
+    ("line", "name"), [("/new", "new"), ("/remind at nine", "remind"), ("/usr/bin", ""), ("a /b", "")]
+)
+def test_a_command_that_is_not_marked_is_a_command_too(line: str, name: str) -> None:
+    command = parse_command(parsed(paragraph(line)))
+
+    assert (command.name if command else "") == name
+
+
 def test_a_name_that_is_not_marked_is_a_mention_too() -> None:
     message = parsed(paragraph("😀 ask @mnemo_bot or me@mail.example"))
 
