@@ -224,7 +224,7 @@ def _as_damaged(data: bytes) -> UnsureText | None:
     """Return the text of UTF-8 with some broken bytes, such as a file that was cut; None for other data."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\ufffd")
-    intact = sum(not each.isascii() for each in text) - broken
+    intact = len(text) - len(text.encode("ascii", "ignore")) - broken
     return UnsureText(text) if broken * _INTACT_FOR_BROKEN <= intact else None
 
 
