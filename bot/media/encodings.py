@@ -1,8 +1,8 @@
 """The encoding of a text without a byte order mark that is not UTF-8, with its certainty (pure).
 
 charset-normalizer tells texts from other data. Its choice of encodings fails for short texts and among Latin ones
-(jawah/charset_normalizer#365, #477, #587), so it is a hint, and letters decide: those that the languages of an encoding
-use, with rough frequencies. The declaration of a page or a source file is a strong hint.
+(jawah/charset_normalizer#365, #477, #587), so it is a hint only. Letters decide: those that the languages of an
+encoding use, with rough frequencies. The declaration of a page or a source file is a strong hint.
 """
 
 import re
