@@ -1,13 +1,13 @@
 """The encoding of a text without a byte order mark that is not UTF-8, with its certainty (pure).
 
-charset-normalizer tells texts from other data and finds the encodings that make sense of one. Its order among these
-fails for short texts and among Latin encodings (jawah/charset_normalizer#365, #477, #587), so letters decide: those
-that the languages of an encoding use, with rough frequencies.
+charset-normalizer tells texts from other data. Its choice of encodings fails for short texts and among Latin ones
+(jawah/charset_normalizer#365, #477, #587), so it is a hint only. Letters decide: those that the languages of an
+encoding use, with rough frequencies. The declaration of a page or a source file is a strong hint.
 """
 
 import re
-from codecs import getincrementaldecoder
-from collections.abc import Iterable
+from codecs import getincrementaldecoder, lookup
+from collections.abc import Collection, Iterable
 from functools import lru_cache
 from math import log
 
@@ -21,6 +21,20 @@ _AROUND = 1_000
 _PLAIN = re.compile(rb"[\t\r\n -~]+")
 _MOST_OTHERS = 0.3
 """The share of other bytes up to which data with few letters is a text: charset-normalizer refuses some of these."""
+_DECLARATION = re.compile(rb"(?:charset|coding)\s*[=:]?\s*[\"']?([A-Za-z0-9._-]{2,30})")
+_DECLARATION_WITHIN = 1_024
+_ALSO_DECLARED = {
+    "iso8859_1": ("cp1252", "latin_1"),
+    "iso8859_9": ("cp1254",),
+    "shift_jis": ("cp932",),
+    "gb2312": ("gb18030",),
+    "gbk": ("gb18030",),
+    "big5": ("big5hkscs",),
+    "euc_kr": ("cp949",),
+}
+"""By declared encoding: those that programs mean by it."""
+_DECLARED, _PLAUSIBLE = 30.0, 4.0
+"""The natural logarithms of the odds for a declared encoding, and for one of charset-normalizer. Both may be wrong."""
 _SURE = 6.0
 """The natural logarithm of the odds, of the best encoding against the next, from which on it is certain."""
 
@@ -54,6 +68,7 @@ _ALPHABETS = {
     "cp866": (2.0, _CYRILLIC),
     "cp1257": (2.0, _BALTIC),
     "iso8859_2": (2.0, _CENTRAL),
+    "iso8859_15": (2.0, _WEST),
     "mac_roman": (2.0, _WEST),
     "cp850": (2.0, (*_WEST, *_TURKISH)),
     "cp852": (3.0, _CENTRAL),
@@ -63,29 +78,31 @@ _ALPHABETS = {
     "mac_cyrillic": (3.0, _CYRILLIC),
     "gb18030": (0.0, ()),
     "cp932": (0.0, ()),
-    "big5": (0.0, ()),
+    "big5hkscs": (0.0, ()),
     "cp949": (0.0, ()),
     "euc_jp": (1.0, ()),
 }
 """By encoding: how much rarer it is than the most usual one, as a logarithm; and alphabets, frequent letters first."""
 _ENCODINGS = list(_ALPHABETS)
 
-_INSIDE_WORDS = frozenset("\u2019·\u00ad\u200c")
-_USUAL_MARKS = frozenset("\u00a0\u200c\u200e\u200f§©«°±²³´·»½¿¡–—‘’‚“”„†•…€№™×ªº¬­×÷¹‹›")  # noqa: RUF001
+_INSIDE_WORDS = frozenset("\u00a0\u2019·\u00ad\u200c")
+_USUAL_MARKS = frozenset(
+    "\u00a0\u200c\u200e\u200f§©«°±²³´·»½¿¡–—‘’‚“”„†•…€№™×ªº¬\u00ad÷¹‹›£¥µ¼¾‰─│┌┐└┘├┤┬┴┼═║╔╗╚╝"  # noqa: RUF001
+)
 _STRANGE, _RARE = log(1 / 5_000), log(1 / 300_000)
 """Of a character that no language of the encoding uses, in one byte and in two."""
 _FREQUENT, _SELDOM = log(1 / 14), log(1 / 60)
 _MIXED = log(1 / 6)
 """Of an accented letter without a plain one beside it, and of another script's letter with one."""
 _FREQUENT_LETTERS = 11
-_KANA, _HALF_WIDTH, _SYLLABLE, _IDEOGRAPH = log(1 / 120), log(1 / 400), log(1 / 2_500), log(1 / 1_500)
+_KANA, _HALF_WIDTH, _SYLLABLE, _IDEOGRAPH = log(1 / 120), log(1 / 75), log(1 / 2_500), log(1 / 1_500)
 _KOREAN = frozenset(
     "이다는을가의에고하도지한로기어사서리자시정대인나라아해스전을를은으년그들있것수보일제부장주구성상과와여요니세합습"
 )
 _JAPANESE = frozenset(["cp932", "euc_jp"])
 _COMMON = {
     "gb18030": (0xB0, 0xD7, 0xA1),
-    "big5": (0xA4, 0xC6, 0),
+    "big5hkscs": (0xA4, 0xC6, 0),
     "cp949": (0xB0, 0xC8, 0xA1),
     "cp932": (0x88, 0x98, 0),
     "euc_jp": (0xB0, 0xCF, 0),
@@ -100,11 +117,19 @@ def find_encoding(data: bytes) -> tuple[str, bool] | None:
     """
     sample = _sample_of(data)
     matches = from_bytes(sample, cp_isolation=_ENCODINGS)
+    if not (matches or _is_mostly_latin(sample)):
+        return None
     plausible = {encoding for match in matches for encoding in match.could_be_from_charset}
-    if not plausible and _is_mostly_latin(sample):
-        plausible = set(_ENCODINGS)
+    declared = _declared_in(data)
     readings = [
-        (_likelihood(text, encoding), encoding, text) for encoding, text in _decoded(sample, plausible)
+        (
+            _likelihood(text, encoding)
+            + _PLAUSIBLE * (encoding in plausible)
+            + _DECLARED * (encoding in declared),
+            encoding,
+            text,
+        )
+        for encoding, text in _decoded(sample)
     ]
     if not readings:
         return None
@@ -112,6 +137,17 @@ def find_encoding(data: bytes) -> tuple[str, bool] | None:
     others = [likelihood for likelihood, _, other in readings if other != text]
     no_language = _STRANGE * sum(character > "\x7f" for character in text)
     return encoding, best - max(others, default=no_language) >= _SURE and best - no_language >= _SURE
+
+
+def _declared_in(data: bytes) -> Collection[str]:
+    """Return the encodings with the name that a page, a style sheet or a source file has in its first lines."""
+    found = _DECLARATION.search(data[:_DECLARATION_WITHIN])
+    name = found[1].decode("ascii") if found else ""
+    try:
+        name = lookup(name).name.replace("-", "_") if name else ""
+    except LookupError:
+        return ()
+    return _ALSO_DECLARED.get(name, (name,))
 
 
 def _is_mostly_latin(sample: bytes) -> bool:
@@ -129,8 +165,8 @@ def _sample_of(data: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def _decoded(sample: bytes, encodings: Iterable[str]) -> Iterable[tuple[str, str]]:
-    for encoding in encodings:
+def _decoded(sample: bytes) -> Iterable[tuple[str, str]]:
+    for encoding in _ENCODINGS:
         try:
             yield encoding, getincrementaldecoder(encoding)().decode(sample)  # it may end within a character
         except UnicodeDecodeError:
@@ -157,18 +193,20 @@ def _in_ideographs(text: str, encoding: str) -> float:
 def _in_alphabet(text: str, alphabet: str) -> float:
     total, before = 0.0, ""
     for at, character in enumerate(text):
-        if character > "\x7f":
+        if character > "\x7f" and character != before:
             total += _letter(alphabet, before, character, text[at + 1 : at + 2])
         before = character
     return total
 
 
 def _letter(alphabet: str, before: str, character: str, after: str) -> float:
-    at = alphabet.find(character.lower())
-    if at >= 0:
+    at = alphabet.find("\u0131" if character == "\u0130" else character.lower())
+    if at >= 0 and not (before.isdigit() and after.isdigit()):
         likelihood = _FREQUENT if at < _FREQUENT_LETTERS else _SELDOM
         if character.isupper() and before.islower():
             likelihood += _STRANGE
+        if before.isdigit() or after.isdigit():
+            likelihood += 2 * _MIXED
         is_beside_latin = _is_latin(before) or _is_latin(after)
         return likelihood + (_MIXED if is_beside_latin != (alphabet[0] < "\u0250") else 0.0)
     is_inside = before.isalpha() and after.isalpha() and character not in _INSIDE_WORDS

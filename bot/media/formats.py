@@ -21,7 +21,9 @@ _BEGINNINGS = (
     (b"\x1a\x45\xdf\xa3", "webm"),
 )
 _MP4_SOUND = (b"M4A ", b"M4B ")
-_PICTURE_BRANDS = frozenset(b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split())
+_PICTURE_BRANDS = frozenset(
+    [*b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split(), b"crx "]
+)
 _MOVIE_BRANDS = (b"iso", b"mp4", b"M4", b"qt", b"3g", b"avc", b"MSNV", b"dash", b"f4v")
 """Beginnings of the brands of films and sounds in the container that HEIC and AVIF have too."""
 _LONGEST_BRANDS = 256
@@ -46,10 +48,14 @@ _BOMS = (
 _OPUS_RATE = 48_000
 _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 """Characters that no text contains: all control characters but tab, line ends, form feed and escape."""
+_END_OF_FILE = "\x1a"
+"""Programs of DOS end a text with it."""
 _BYTES_OF_NO_TEXT = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _JAPANESE_MAIL = re.compile(rb"\x1b\$[@B]")
 _WIDE = ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be")
 _SAMPLE = 4_000
+_INTACT_FOR_BROKEN = 4
+"""Characters beyond ASCII for each broken one in a damaged UTF-8: other encodings rarely look like it."""
 _UNASSIGNED = frozenset(["Cn", "Co"])
 _NOT_TEXT = (b"%PDF-", b"PK\x03\x04", b"\x1f\x8b", b"{\\rtf", b"\xd0\xcf\x11\xe0")
 """The first bytes of documents that may look like text: PDF, ZIP and Office, gzip, RTF, old Office."""
@@ -183,15 +189,17 @@ def _is_mp3_frame(data: bytes) -> bool:
 def read_text(data: bytes) -> str | None:
     """Return the text with "\\n" as line end, "" for no bytes, None for bytes that are not text.
 
-    A byte order mark decides the encoding. Without it: UTF-8, else UTF-16 or UTF-32 if there are zero bytes, else the
-    most likely older encoding. A text whose encoding is not certain is an UnsureText.
+    A byte order mark decides the encoding. Without it: UTF-8, else UTF-16 or UTF-32 if there are zero bytes, else
+    damaged UTF-8, else the most likely older encoding. A text whose encoding is not certain is an UnsureText.
     """
     if data.startswith(_NOT_TEXT):
         return None
     text = _decoded(data)
-    if text is None or _CONTROL.search(text):
+    if text is None:
         return None
-    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = text.removesuffix(_END_OF_FILE).replace("\r\n", "\n").replace("\r", "\n")
+    if _CONTROL.search(lines):
+        return None
     return UnsureText(lines) if isinstance(text, UnsureText) else lines
 
 
@@ -209,7 +217,15 @@ def _decoded(data: bytes) -> str | None:
         pass
     if mark:
         return None
-    return _as_wide(data) if zeros else _as_older(data)
+    return _as_wide(data) if zeros else _as_damaged(data) or _as_older(data)
+
+
+def _as_damaged(data: bytes) -> UnsureText | None:
+    """Return the text of UTF-8 with some broken bytes, such as a file that was cut; None for other data."""
+    text = data.decode("utf-8", "replace")
+    broken = text.count("\ufffd")
+    intact = len(text) - len(text.encode("ascii", "ignore")) - broken
+    return UnsureText(text) if broken * _INTACT_FOR_BROKEN <= intact else None
 
 
 def _seven_bits(data: bytes) -> str:

@@ -75,9 +75,11 @@ class Attachment:
 
 
 def attachment_in(message: Json) -> Attachment | None:
-    """Return the file of a raw message; None if there is no file to fetch."""
+    """Return the file of a raw message; None if there is no file to fetch. Of a live photo it is the still picture."""
     kind = next((kind for kind in FILE_KINDS if kind in message), "")
-    if kind == "photo" or (kind == "live_photo" and not str_in(object_in(message, kind), "file_id")):
+    if kind == "live_photo" and objects_in(message, "photo"):
+        kind = "photo"
+    if kind == "photo":
         file = max(objects_in(message, "photo"), key=_pixels, default=NOTHING)
     else:
         file = object_in(message, kind)

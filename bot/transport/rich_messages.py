@@ -8,13 +8,17 @@ import re
 from collections.abc import Mapping
 from typing import cast
 
-from bot.transport.json_fields import NOTHING, Json, float_in, object_in, objects_in, str_in
+from bot.transport.json_fields import NOTHING, Json, float_in, int_in, object_in, objects_in, str_in
 from bot.transport.rich_text import Utf16Index, utf16_length
 
 CHARACTERS = 32_768
 """Maximum length of the text: Telegram's own limit of a rich message."""
 DEPTH = 32
 """Maximum nesting that is read. Telegram allows 16 levels of blocks."""
+MORE_FILES = "more_files"
+"""Field of ours with the files after the first one, each as the field of an ordinary message."""
+FILES = 10
+"""Maximum number of files that are read: the size of an album. Others leave a word only."""
 
 _MEDIA = {
     "photo": ("photo", "photo"),
@@ -41,31 +45,35 @@ _TEXTS = frozenset(
 """Fields with a RichText: a string, a list of RichText, or an object."""
 _TARGETS = {"url": "url", "email_address": "email_address", "phone_number": "phone_number"}
 _ENTITIES = frozenset(["mention", "text_mention", "bot_command", "hashtag", "cashtag"])
-_MENTION = re.compile(r"(?<![\w@/])@[A-Za-z]\w{3,31}", re.ASCII)
+_BARE = {
+    "mention": re.compile(r"(?<![\w@/])@[A-Za-z]\w{3,31}", re.ASCII),
+    "bot_command": re.compile(r"(?<![^\s])/\w{1,64}(?:@\w{4,32})?(?![^\s])", re.ASCII),
+}
 
 
 def as_ordinary(raw: Json) -> Json:
-    """Return the raw message with its rich message as text, entities and its first file. Others stay as they are."""
+    """Return the raw message with its rich message as text, entities and files. Others stay as they are."""
     rich = object_in(raw, "rich_message")
     if not rich or str_in(raw, "text") or str_in(raw, "caption"):
         return raw
     reader = _Reader()
     reader.read_blocks(rich.get("blocks"), depth=0, gap="\n\n")
+    media = {**(reader.files[0] if reader.files else NOTHING), MORE_FILES: reader.files[1:]}
     text = "".join(reader.pieces)
     kept = text.rstrip()
-    names = ("caption", "caption_entities") if reader.media else ("text", "entities")
-    body: Json = {names[0]: kept, names[1]: [*reader.entities, *_bare_mentions(kept, reader.entities)]}
-    return {**raw, **(body if kept.strip() else NOTHING), **reader.media}
+    names = ("caption", "caption_entities") if reader.files else ("text", "entities")
+    body: Json = {names[0]: kept, names[1]: [*reader.entities, *_bare_entities(kept, reader.entities)]}
+    return {**raw, **(body if kept.strip() else NOTHING), **media}
 
 
-def _bare_mentions(text: str, found: list[Json]) -> list[Json]:
-    """Return entities for names that Telegram did not mark: senders may switch its search for them off."""
-    if any(entity["type"] == "mention" for entity in found):
-        return []
-    index = Utf16Index(text)
+def _bare_entities(text: str, found: list[Json]) -> list[Json]:
+    """Return names and commands that Telegram did not mark: senders may switch its search for them off."""
+    index, marked = Utf16Index(text), {entity["type"] for entity in found}
     return [
-        {"type": "mention", "offset": index.units(name.start()), "length": len(name[0])}
-        for name in _MENTION.finditer(text)
+        {"type": kind, "offset": index.units(word.start()), "length": len(word[0])}
+        for kind, pattern in _BARE.items()
+        if kind not in marked
+        for word in pattern.finditer(text)
     ]
 
 
@@ -75,7 +83,7 @@ class _Reader:
     def __init__(self) -> None:
         self.pieces: list[str] = []
         self.entities: list[Json] = []
-        self.media: Json = NOTHING
+        self.files: list[Json] = []
         self._units = 0
         self._room = CHARACTERS
         self._gap = ""
@@ -130,7 +138,7 @@ class _Reader:
         for item in objects_in(block, "items"):
             self._begin("\n")
             box = ("[x] " if item.get("is_checked") is True else "[ ] ") if item.get("has_checkbox") else ""
-            self._put(f"{'  ' * (self._level - 1)}{str_in(item, 'label').strip() or '•'} {box}")
+            self._put(f"{'  ' * (self._level - 1)}{_label_of(item)} {box}")
             self._is_labelled = True
             self._read_text(item.get("text"), depth + 1)
             self.read_blocks(item.get("blocks"), depth=depth)
@@ -150,13 +158,13 @@ class _Reader:
             self._begin("\n")
 
     def _read_media(self, block: Json, kind: str, depth: int) -> None:
-        """Keep the first file. Others leave a word, because a message has one file."""
+        """Keep the file. Those after the first one leave a word at their place."""
         field, word = _MEDIA[kind]
-        if self.media:
+        if self.files:
             self._put(f"(another {word})")
             self._begin("\n")
-        else:
-            self.media = {field: block.get(kind)}
+        if len(self.files) < FILES:
+            self.files.append({field: block.get(kind)})
         self._read_text(block.get("caption"), depth)
 
     def _read_text(self, text: object, depth: int) -> None:
@@ -195,6 +203,11 @@ class _Reader:
             self._room -= len(written)
             self._units += utf16_length(written)
             self.pieces.append(written)
+
+
+def _label_of(item: Json) -> str:
+    number = int_in(item, "value")
+    return str_in(item, "label").strip() or ("•" if number is None else f"{number}.")
 
 
 def _items(value: object) -> list[object]:

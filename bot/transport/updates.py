@@ -16,7 +16,7 @@ from bot.transport.contents import (
 )
 from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
-from bot.transport.rich_messages import as_ordinary
+from bot.transport.rich_messages import MORE_FILES, as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
 from memory.history.message import Continuation, Quote
 
@@ -79,6 +79,8 @@ class ReplyTo:
     file: Attachment | None = None
     note: str = ""
     """Note on the content other than text."""
+    media_group_id: str = ""
+    """Album of the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,6 +135,8 @@ class IncomingMessage:
     media_group_id: str = ""
     """Album of the message."""
     attachment: Attachment | None = None
+    more_files: tuple[Attachment, ...] = ()
+    """The other files of a page."""
     note: str = ""
     """One line for the model on content other than text, such as a sticker or who joined."""
     is_automatic_forward: bool = False
@@ -303,6 +307,7 @@ def without_content(message: IncomingMessage) -> IncomingMessage:
         reply_to=None,
         forwarded_from="",
         attachment=None,
+        more_files=(),
         note="",
         event=NO_EVENT,
     )
@@ -324,10 +329,10 @@ def continuation(before: IncomingMessage, after: IncomingMessage) -> Continuatio
 
 
 def is_bare_file(message: IncomingMessage) -> bool:
-    """Return True for a single picture, document or video without words: the question about it may stand next to it."""
+    """Return True for a picture, document or video without words: the question about it may stand next to it."""
     file = message.attachment
     is_shown = file is not None and file.kind not in _SPOKEN_KINDS
-    return is_shown and not message.text and not message.media_group_id and not message.forwarded_from
+    return is_shown and not message.text and not message.forwarded_from
 
 
 def _is_words(message: IncomingMessage) -> bool:
@@ -373,6 +378,7 @@ def _message(raw: Json) -> IncomingMessage | None:
         forwarded_from=_forwarded_from(raw) if raw.keys() & _FORWARD_FIELDS else "",
         media_group_id=str_in(raw, "media_group_id"),
         attachment=attachment_in(raw) if content else None,
+        more_files=tuple(filter(None, map(attachment_in, objects_in(raw, MORE_FILES)))),
         note=note_on(raw) if content else "",
         is_automatic_forward=raw.get("is_automatic_forward") is True,
         via_bot_id=int_in(object_in(raw, "via_bot"), "id") if "via_bot" in raw else None,
@@ -456,6 +462,7 @@ def _reply_to(raw: Json) -> ReplyTo | None:
         quote=quote,
         file=attachment_in(replied),
         note=note_on(replied),
+        media_group_id=str_in(replied, "media_group_id"),
     )
 
 

@@ -75,6 +75,8 @@ def plan_batch(
 ) -> Batch:
     """Return the first update and the same person's messages right behind it: three lines get one answer.
 
+    Behind another person's message only the rest of an album, a paste or the like belongs to it.
+
     A command is a batch of its own, and so are a press and an answer to one of `corrections`. Equal presses that
     would be answered by several messages are folded in. An edit of these messages is
     folded in; any other edit is a batch of its own. A /stop separates the messages before it from those after it. A
@@ -89,12 +91,17 @@ def plan_batch(
         return Batch(
             updates=(first,), folded=tuple(each.update_id for each in others if _repeats(each, first))
         )
-    batch = [first]
+    batch, is_interrupted = [first], False
     if correction_in(first, corrections):
         return _fold(batch, waiting)
     for update in others:
         if _is_edit_of(update, batch):
             continue
+        if update.admission.action == "turn" and update.message.sender_id != first.message.sender_id:
+            is_interrupted = True
+            continue
+        if is_interrupted and not continuation(batch[-1].message, update.message):
+            break
         if not _belongs_to(first, update, stopped_before) or correction_in(update, corrections):
             break
         batch.append(update)
@@ -116,15 +123,16 @@ def with_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[Batch, Hist
 def _find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpdate, ...]:
     """Return messages with files that were heard before, and that are not in the history.
 
-    These are the other items of the batch's albums. A mention without a file asks for the newest picture or
-    document of the last minutes.
+    These are the other items of the batch's albums, and of the album that it replies to. A mention without a file asks
+    for the newest picture or document of the last minutes.
     """
     asked = next((each.message for each in batch.updates if _asks_for_file(each)), None)
-    if asked is None and not any(each.message.media_group_id for each in batch.updates):
+    wanted = {album for each in batch.updates for album in _albums_of(each.message)}
+    if asked is None and not wanted:
         return ()
     known = {each.telegram_message_id for each in snapshot.newest}
+    known |= {each.message.reply_to.message_id for each in batch.updates if each.message.reply_to}
     heard = [each for each in _heard_in(snapshot) if each.message.message_id not in known]
-    wanted = {_album_of(each.message) for each in batch.updates}
     if asked is not None:
         lately = [each.message for each in heard if _is_asked_for(each.message, at=asked.date)]
         wanted |= {_album_of(message) for message in lately[-1:]}
@@ -140,6 +148,13 @@ def _asks_for_file(update: WaitingUpdate) -> bool:
 def _is_asked_for(heard: IncomingMessage, *, at: int) -> bool:
     is_readable = heard.attachment is not None and heard.attachment.kind in {"photo", "document"}
     return is_readable and 0 <= at - heard.date <= OVERHEARD_S
+
+
+def _albums_of(message: IncomingMessage) -> Iterator[str]:
+    """Yield the album of the message, and the one of the message that it replies to."""
+    for album in (message.media_group_id, message.reply_to and message.reply_to.media_group_id):
+        if album:
+            yield album
 
 
 def _album_of(message: IncomingMessage) -> str:

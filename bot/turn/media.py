@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -105,11 +105,14 @@ class _Source:
     note: str
     """Note on it before it is read."""
     is_quoted: bool = False
+    number: int = 0
+    """Higher for the other files of a page."""
 
     @property
     def step(self) -> str:
         """Name of its reading in the journal."""
-        return f"read:{self.update.update_id}{':quoted' if self.is_quoted else ''}"
+        name = f"read:{self.update.update_id}{':quoted' if self.is_quoted else ''}"
+        return f"{name}:{self.number}" if self.number else name
 
 
 class MessageReader:
@@ -156,7 +159,11 @@ class MessageReader:
             if read is None:
                 continue
             update_id = source.update.update_id
-            reads[update_id] = _with_quoted(reads[update_id], read) if source.is_quoted else read
+            if source.is_quoted:
+                read = _with_quoted(reads[update_id], read)
+            elif source.number:
+                read = _with_more(reads[update_id], read)
+            reads[update_id] = read
         return reads
 
     async def _known(
@@ -195,7 +202,8 @@ class MessageReader:
         context: AgentContext,
         words: Words,
     ) -> ReadMessage:
-        text = "" if source.is_quoted else strip_mention(source.update.message, bot=self._bot)
+        is_further = source.is_quoted or source.number
+        text = "" if is_further else strip_mention(source.update.message, bot=self._bot)
         attachment = source.attachment
         if media is None or attachment is None:
             return ReadMessage(text=text, note=source.note)
@@ -236,9 +244,7 @@ def without_reply(update: WaitingUpdate) -> WaitingUpdate:
 
 def _sources_of(updates: Sequence[WaitingUpdate]) -> list[_Source]:
     """Return the files of the messages, and then those that they quote, each once."""
-    own = [
-        _Source(update=each, attachment=each.message.attachment, note=each.message.note) for each in updates
-    ]
+    own = [source for update in updates for source in _own_sources(update)]
     seen = {each.attachment.unique_id for each in own if each.attachment}
     quoted: list[_Source] = []
     for update in updates:
@@ -247,6 +253,25 @@ def _sources_of(updates: Sequence[WaitingUpdate]) -> list[_Source]:
             seen.add(file.unique_id)
             quoted.append(_Source(update=update, attachment=file, note=reply.note, is_quoted=True))
     return [*own, *quoted]
+
+
+def _own_sources(update: WaitingUpdate) -> Iterator[_Source]:
+    message = update.message
+    yield _Source(update=update, attachment=message.attachment, note=message.note)
+    for number, file in enumerate(message.more_files, 1):
+        note = f"another {file.kind.replace('_', ' ')}"
+        yield _Source(update=update, attachment=file, note=note, number=number)
+
+
+def _with_more(own: ReadMessage, more: ReadMessage) -> ReadMessage:
+    return replace(
+        own,
+        text="\n\n".join(filter(None, [own.text, more.text])),
+        note=extend_note(own.note, more.note),
+        images=(*own.images, *more.images),
+        problem=own.problem or more.problem,
+        ledger=(*own.ledger, *more.ledger),
+    )
 
 
 def _with_quoted(own: ReadMessage, quoted: ReadMessage) -> ReadMessage:

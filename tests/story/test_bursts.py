@@ -8,6 +8,7 @@ from bot.app import turns as assembly
 from bot.turn.batch import BurstWaits
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
+from tests.sent_files import make_picture
 from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, WEEKEND, StoryStores, running_bot
 from tests.story.prompts import prompt_texts
@@ -128,6 +129,33 @@ async def test_a_picture_and_the_question_after_it_are_one_turn(
         kept = (await bot.history(BEN)).newest
         assert [(each.text, each.continues) for each in kept[:-1]] == [("", ""), ("what is it?", "bundle")]
         assert (len(bot.prompts()), bot.said_in(BEN)) == (1, ["Noted."])
+
+
+async def test_pictures_of_two_people_at_once_belong_to_the_questions_of_their_senders(
+    stores: StoryStores,
+) -> None:
+    never = asyncio.Event()
+
+    def script(request: ChatRequest) -> Reply:
+        has_picture = "image_url" in str(request["messages"][-1])
+        return text("Seen.") if has_picture else held(text("Which one?"), until=never)
+
+    async with running_bot(stores, script, privacy_mode=False, openai_vision=True) as bot:
+        for person, line in ((BEN, "is it a tent?"), (CHIARA, "is it a boat?")):
+            await bot.say(person, f"@mnemogram_bot {line}", chat=WEEKEND)
+        await bot.wait_for_prompts(1)
+        for person, width in ((BEN, 20), (CHIARA, 30)):
+            await bot.people.photo(person, data=make_picture(width), chat=WEEKEND)
+        await bot.wait_until_finished(4)
+
+        assert bot.said_in(WEEKEND) == ["Seen.", "Seen."]
+        kept = (await bot.history(WEEKEND)).newest
+        assert [(each.text, each.note) for each in kept if each.role == "user"] == [
+            ("is it a tent?", ""),
+            ("", "a photo, 20×6"),
+            ("is it a boat?", ""),
+            ("", "a photo, 30×6"),
+        ]
 
 
 async def test_a_question_and_the_picture_after_it_are_one_turn(stores: StoryStores) -> None:

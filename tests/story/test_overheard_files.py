@@ -1,8 +1,10 @@
 """Stories of files that were overheard in a group and that a later message asks for."""
 
+import asyncio
 from typing import Any
 
-from tests.scripted_replies import text
+from tests.scripted_replies import Reply, held, text
+from tests.scripted_script import ChatRequest
 from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, running_bot
 from tests.story.prompts import overheard
 
@@ -24,6 +26,33 @@ async def test_an_album_is_addressed_by_a_mention_in_any_of_its_captions(stores:
         kept = (await bot.history(WEEKEND)).newest[:-1]
         assert [each.continues for each in kept] == ["", "bundle", "bundle"]
         assert "which is best?" in kept[1].text
+
+
+async def test_an_album_is_read_whole_when_a_mention_replies_to_one_of_its_items(stores: StoryStores) -> None:
+    async with running_bot(stores, lambda _: text("Noted."), **OPEN) as bot:
+        sent = await bot.people.album(BEN, "two tents", "", "", chat=WEEKEND)
+        words = "@mnemogram_bot which is larger?"
+        await bot.wait_for_reply(await bot.say(OLGA, words, chat=WEEKEND, reply_to=sent[1]["message_id"]))
+
+        assert pictures_in(bot) == 3
+        assert "[in reply to Ben Hart: a photo, 9×6]" in str(bot.prompts()[0][-1])
+        kept = (await bot.history(WEEKEND)).newest[:-1]
+        assert [each.text for each in kept] == ["two tents", "", "which is larger?"]
+
+
+async def test_a_mention_and_the_album_after_it_are_one_question(stores: StoryStores) -> None:
+    never = asyncio.Event()
+
+    def script(request: ChatRequest) -> Reply:
+        return text("That one.") if "image_url" in str(request) else held(text("Which?"), until=never)
+
+    async with running_bot(stores, script, **OPEN) as bot:
+        await bot.say(BEN, "@mnemogram_bot which is best?", chat=WEEKEND)
+        await bot.wait_for_prompts(1)
+        await bot.people.album(BEN, "", "", chat=WEEKEND)
+        await bot.wait_until_finished(3)
+
+        assert (pictures_in(bot), bot.said_in(WEEKEND)) == (2, ["That one."])
 
 
 async def test_a_mention_reads_the_picture_before_it_once(stores: StoryStores) -> None:

@@ -1,7 +1,10 @@
 """Stories of rich messages (Bot API 10.1): text that was pasted from a page, with its media."""
 
+from typing import Any
+
 from tests.scripted_replies import text
-from tests.sent_files import make_picture
+from tests.scripted_transcriptions import Transcriptions
+from tests.sent_files import make_picture, make_voice_note
 from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Json, StoryStores, running_bot
 from tests.story.prompts import overheard, prompt_texts
 
@@ -59,6 +62,26 @@ async def test_a_mention_inside_a_pasted_page_addresses_the_bot_in_a_group(store
         await bot.wait_for_reply(sent)
 
         assert f"is this right?\n\n{WRITTEN}" in prompt_texts(bot.prompts()[-1])[-1]
+
+
+async def test_all_pictures_and_recordings_of_a_pasted_page_are_read(stores: StoryStores) -> None:
+    changes: dict[str, Any] = {"openai_vision": True, "openai_transcription_model": "hear-1"}
+    async with running_bot(stores, lambda _: text("Noted."), **changes) as bot:
+        blocks: list[Json] = [{"type": "paragraph", "text": "Our tents"}]
+        for width in (20, 30):
+            file_id = await bot.people.upload(make_picture(width), name="photo.png")
+            size = {"file_id": file_id, "file_unique_id": file_id, "width": width, "height": 6}
+            blocks.append({"type": "photo", "photo": [size], "caption": {"text": f"tent {width}"}})
+        voice = {"file_id": await bot.people.upload(make_voice_note(), name="v.ogg"), "duration": 3}
+        blocks.append({"type": "voice_note", "voice_note": voice})
+        bot.model.transcriptions = Transcriptions(text="The larger one leaks.")
+        await bot.wait_for_reply(await bot.people.send(BEN, rich_message={"blocks": blocks}))
+
+        words, *pictures = bot.prompts()[-1][-1]["content"]
+        assert "20×6" in words["text"]
+        assert "30×6" in words["text"]
+        assert words["text"].endswith("The larger one leaks.")
+        assert len(pictures) == 2
 
 
 async def test_a_picture_of_a_pasted_page_is_seen(stores: StoryStores) -> None:

@@ -103,6 +103,14 @@ def test_another_persons_line_waits_for_the_next_turn() -> None:
     assert numbers(plan_batch([make_line(1), make_line(2, CHIARA), make_line(3)])) == [1]
 
 
+def test_the_rest_of_an_album_belongs_to_it_although_another_person_wrote_in_between() -> None:
+    album: dict[str, Any] = {"media_group_id": "77"}
+    waiting = [make_line(1, **album), make_line(2, CHIARA), make_line(3, **album), make_line(4)]
+
+    assert numbers(plan_batch(waiting)) == [1, 3]
+    assert numbers(plan_batch(waiting, stopped_before=3)) == [1]
+
+
 def test_a_press_that_a_client_repeats_is_folded_if_its_answer_is_a_new_message() -> None:
     first, repeated = make_press(1, "why"), replace(make_press(2, "why"), message=make_message(1, 4242))
     by_another, elsewhere = replace(make_press(3, "why", CHIARA), message=first.message), make_press(4, "why")
@@ -294,6 +302,20 @@ def test_a_picture_without_words_and_the_words_next_to_it_are_one_message() -> N
     assert continuations(make_line(1, **PHOTO), make_line(2, **PHOTO)) == ("", "")
     assert continuations(make_line(1, **PHOTO), make_line(2, date=60)) == ("", "")
     assert continuations(make_line(1), make_line(2, **PHOTO, caption="its own words")) == ("", "")
+
+
+def test_an_album_without_words_and_the_words_next_to_it_are_one_message() -> None:
+    album: dict[str, Any] = PHOTO | {"media_group_id": "77"}
+    assert continuations(make_line(1), make_line(2, **album), make_line(3, **album)) == (
+        "",
+        "bundle",
+        "bundle",
+    )
+    assert continuations(make_line(1, **album), make_line(2, **album), make_line(3)) == (
+        "",
+        "bundle",
+        "bundle",
+    )
 
 
 def test_a_turn_waits_for_the_other_half_of_a_picture_and_its_question() -> None:

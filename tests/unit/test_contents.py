@@ -132,6 +132,15 @@ def test_a_note_contains_no_lookalike_brackets_and_no_invisible_characters() -> 
     assert plain_words("O’Brien (final).pdf") == "O’Brien (final).pdf"  # noqa: RUF001
 
 
+def test_the_file_of_a_live_photo_is_its_still_picture() -> None:
+    still: dict[str, object] = {"file_id": "p", "width": 9, "height": 6}
+    message = received({"live_photo": {"duration": 3, "file_id": "l"}, "photo": [still]})
+
+    assert message.attachment is not None
+    assert (message.kind, message.note) == ("live_photo", "a live photo")
+    assert (message.attachment.kind, message.attachment.file_id) == ("photo", "p")
+
+
 def test_a_note_has_a_maximum_length() -> None:
     poll = {"question": "q" * 400, "options": [{"text": "o" * 100} for _ in range(30)]}
 

@@ -24,6 +24,11 @@ FRENCH = "Désignation;Quantité\nL’élève a reçu sa clé à l’hôtel, où
 SPANISH = "Año;Señor;Dirección\nEl niño mañana irá al médico según el señor Muñoz. ¿Quién más vendrá?\n"
 GERMAN = "Größe;Straße;Stück\nFür die Übergabe müssen wir früh aufstehen, schönes Wetter wäre gut.\n"
 PORTUGUESE = "Descrição;Preço\nA reunião não será amanhã: o avião só chega à noite, são más condições.\n"
+TURKISH_PLACES = "İstanbul;Şişli;Beyoğlu\nIğdır;Ağrı;Muş\n"
+EUROS = "Prix : 25 € livré à domicile, œuvre, cœur, déjà payé\n"
+CANTONESE = "我哋今晚去邊度食飯呀？唔該你話我知啦，佢哋都喺度等\n"
+REPORT = "╔═══════╗\n║ Отчёт ║\n╚═══════╝\nИтого: 1200 руб.\n"
+SIGNS = "Price: £20, 20 °C, 5 µm, 10 ± 2, 1\u00a0234,50\n"
 THAI = "ชื่อ,ราคา\nกรุณายืนยันคำสั่งซื้อก่อนวันศุกร์\n"
 
 
@@ -41,7 +46,11 @@ THAI = "ชื่อ,ราคา\nกรุณายืนยันคำสั
         (PERSIAN.replace("ی", "ي"), "cp1256"),
         *((HEBREW, each) for each in ("cp1255", "iso8859_8")),
         *((GREEK, each) for each in ("cp1253", "iso8859_7")),
-        (TURKISH, "cp1254"),
+        *((each, "cp1254") for each in (TURKISH, TURKISH_PLACES)),
+        (EUROS, "iso8859_15"),
+        (CANTONESE, "big5hkscs"),
+        (REPORT, "cp866"),
+        (SIGNS, "cp1252"),
         *((POLISH, each) for each in ("cp1250", "iso8859_2", "cp852")),
         *((FRENCH, each) for each in ("cp1252", "mac_roman")),
         *((SPANISH, each) for each in ("cp1252", "mac_roman", "latin_1")),
@@ -81,6 +90,51 @@ def test_one_broken_byte_in_a_long_text_makes_it_unsure_and_not_unreadable() -> 
     assert text.startswith(SIMPLIFIED)
 
 
+@pytest.mark.parametrize(
+    ("before", "broken", "after"),
+    [
+        ("Grüße aus München, schöne Straße ", b"\xff", " für alle\n"),
+        (RUSSIAN, b"\xd0", ""),
+        (SIMPLIFIED, b"\xe4\xbb", ""),
+    ],
+)
+def test_utf_8_with_a_broken_or_cut_character_is_utf_8_and_unsure(
+    before: str, broken: bytes, after: str
+) -> None:
+    text = read_text(before.encode() + broken + after.encode())
+    assert isinstance(text, UnsureText)
+    assert text == f"{before}\ufffd{after}"
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ('<?xml version="1.0" encoding="ISO-8859-2"?>\n<a>Łódź</a>', "iso8859_2"),
+        ('<meta charset="windows-1250"><p>Čes</p>', "cp1250"),
+        ('<meta http-equiv="Content-Type" content="text/html; charset=koi8-r"><p>Имя</p>', "koi8_r"),
+        ('<meta charset="Shift_JIS"><title>会社</title>', "cp932"),
+        ('# -*- coding: cp1251 -*-\nx = "Да"', "cp1251"),
+        ('@charset "iso-8859-15"; /* œ */', "iso8859_15"),
+    ],
+)
+def test_a_declared_encoding_is_certain_for_a_single_word(text: str, encoding: str) -> None:
+    read = read_text(text.encode(encoding))
+    assert read == text
+    assert not isinstance(read, UnsureText)
+
+
+def test_a_wrong_or_unknown_declaration_does_not_hide_the_text() -> None:
+    for name in ("utf-8", "x-unheard-of", "undefined", "base64", "koi8-r"):
+        page = f'<meta charset="{name}"><p>{GERMAN * 3}</p>'
+        assert read_text(page.encode("cp1252")) == page
+
+
+def test_the_end_mark_of_dos_is_no_part_of_the_text() -> None:
+    for encoding in ("ascii", "cp866"):
+        text = "plain\n" if encoding == "ascii" else RUSSIAN
+        assert read_text(text.encode(encoding) + b"\x1a") == text
+
+
 def test_no_wrong_reading_of_a_few_words_is_certain() -> None:
     chance = random.Random(31)
     samples = [
@@ -93,6 +147,8 @@ def test_no_wrong_reading_of_a_few_words_is_certain() -> None:
         (GREEK, "cp1253"),
         (SPANISH, "mac_roman"),
         (POLISH, "cp1250"),
+        (EUROS, "iso8859_15"),
+        (REPORT, "cp866"),
     ]
     for text, encoding in samples:
         words = text.replace("\n", " ").replace(";", " ").split()

@@ -69,6 +69,7 @@ def test_a_picture_without_pixels_is_refused() -> None:
         (b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic", None),
         (b"\x00\x00\x00\x1cftypMiHB\x00\x00\x00\x00miafmif1isom", None),
         (b"\x00\x00\x00\x1cftypavis\x00\x00\x00\x00isomavifmsf1", None),
+        (b"\x00\x00\x00\x18ftypcrx \x00\x00\x00\x01crx isom", None),  # a raw photo of Canon
         (b"not an ogg", None),
         (b"\xff\xfe\x41\x00\x42\x00", None),
         (b"", None),

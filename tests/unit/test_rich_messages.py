@@ -51,6 +51,7 @@ CELLS = [[{"text": "day", "is_header": True}, {"text": ["a", BOLD]}], [{"text": 
             [items(("•", [paragraph("a"), items(("◦", [paragraph("b")]))]), ("•", [paragraph("c")]))],
             "• a\n  ◦ b\n• c",
         ),
+        ([{"type": "list", "items": [{"value": 7, "blocks": [paragraph("seventh")]}]}], "7. seventh"),
         ([items(("1.", [paragraph("done")]), has_checkbox=True, is_checked=True)], "1. [x] done"),
         ([items(("", [paragraph("open")]), has_checkbox=True)], "• [ ] open"),
         ([{"type": "table", "caption": "Days", "cells": CELLS}], "Days\nday | abig\n1 |"),
@@ -105,13 +106,22 @@ def test_a_command_at_the_beginning_is_a_command() -> None:
     assert (command.name, command.argument) == ("remind", "at nine")
 
 
+@pytest.mark.parametrize(
+    ("line", "name"), [("/new", "new"), ("/remind at nine", "remind"), ("/usr/bin", ""), ("a /b", "")]
+)
+def test_a_command_that_is_not_marked_is_a_command_too(line: str, name: str) -> None:
+    command = parse_command(parsed(paragraph(line)))
+
+    assert (command.name if command else "") == name
+
+
 def test_a_name_that_is_not_marked_is_a_mention_too() -> None:
     message = parsed(paragraph("😀 ask @mnemo_bot or me@mail.example"))
 
     assert message.entities == (Entity(type="mention", offset=7, length=10),)
 
 
-def test_the_first_file_is_the_attachment_and_the_others_leave_a_word() -> None:
+def test_all_files_are_attachments_and_those_after_the_first_leave_a_word() -> None:
     photo = {
         "type": "photo",
         "photo": [{"file_id": "p", "width": 9, "height": 9}],
@@ -125,6 +135,7 @@ def test_the_first_file_is_the_attachment_and_the_others_leave_a_word() -> None:
     assert message.attachment is not None
     assert (message.kind, message.note, message.attachment.file_id) == ("caption", "a photo", "p")
     assert message.text == "look\n\ntent\n(another photo)\ntent\n(another voice message)"
+    assert [each.kind for each in message.more_files] == ["photo", "voice"]
     assert (alone.kind, alone.note, alone.text) == ("voice", "a voice message of 0:07", "")
 
 
