@@ -13,12 +13,12 @@ from bot.transport.rich_text import (
     RichText,
     Span,
     from_spans,
-    is_blank,
     utf16_length,
     valid_spans,
 )
 from bot.transport.splitting import ENTITY_LIMIT, MESSAGE_LIMIT, split
 from bot.transport.tables import lay_out
+from memory.characters import is_blank
 
 log = structlog.get_logger()
 
