@@ -1,5 +1,6 @@
-"""Safe places to cut a text, and text without lone surrogates."""
+"""Safe places to cut a text, text without lone surrogates, and text that shows nothing."""
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -12,6 +13,13 @@ _JOINERS = frozenset(
 _EXTENDERS = frozenset(f"{_JOINER}\u200c\u0e33\u0eb3\uff9e\uff9f")
 _LONGEST_CHARACTER = 32
 """Code points that are searched for a safe cut. Longer piles of accents are cut anyway."""
+
+# Telegram refuses a text of only these as empty (`clean_input_string` and `strip_empty_characters` of TDLib).
+_INVISIBLE = re.compile(
+    "[\x00-\x20\x7f-\xa0\xad\u030a\u0333\u033f\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
+    "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U0001d173-\U0001d17a"
+    "\U000e0000-\U000e0fff]*+"
+)
 
 
 def well_formed(text: str) -> str:
@@ -41,6 +49,11 @@ def _visible(character: str) -> str:
         return " "
     is_needed = character in "\u200c\u200d" or "\U000e0020" <= character <= "\U000e007f"
     return "" if category == "Cf" and not is_needed else character
+
+
+def is_blank(text: str) -> bool:
+    """Return True if a chat shows nothing of this text: it has only spaces, line breaks and invisible characters."""
+    return _INVISIBLE.fullmatch(text) is not None
 
 
 def seam_before(text: str, position: int) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bot.agent.loose_json import parse_object
 from bot.agent.model import TOOL_NAME, Image, ModelReply, PromptMessage, ToolCall
 from bot.errors import ModelRepliedNothing, ToolFailed
+from memory.characters import is_blank
 from memory.history.ledger import LedgerFile
 
 if TYPE_CHECKING:
@@ -103,7 +104,7 @@ def parse_reply(
     cannot run (an unknown tool, wrong arguments) keeps its place with a `problem`, so that each call gets
     exactly one result. Raises ModelRepliedNothing for a reply without text and calls.
     """
-    if not reply.text.strip() and not reply.tool_calls:
+    if is_blank(reply.text) and not reply.tool_calls:
         raise ModelRepliedNothing
     taken = {call.id for step in earlier for call in step.reply.tool_calls}
     calls: list[ToolCall] = []

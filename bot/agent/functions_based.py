@@ -20,6 +20,7 @@ from bot.agent.tool import Tool, permitted
 from bot.errors import ModelFiltered, ModelRepliedNothing, PromptTooLong, TellUser
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
+from memory.characters import is_blank
 from memory.errors import RecallUnavailable
 from memory.facts.selection import Memories
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
@@ -142,7 +143,7 @@ class FunctionsBasedAgent:
         parts = await self.gather(context)
         last = replace(parts, system=f"{self.prompt}\n\n{LAST_ANSWER_NOTE}", tools=())
         reply = await self.chat(context, last)
-        if not reply.text.strip():  # a call of a tool that was not offered
+        if is_blank(reply.text):  # a call of a tool that was not offered
             context.record.usages.append(reply.usage)
             raise ModelRepliedNothing
         return replace(reply, tool_calls=())
@@ -282,7 +283,7 @@ class FunctionsBasedAgent:
 
     async def parse_output(self, context: AgentContext, reply: ModelReply) -> Action:
         """Return the action of a reply. A reply of text alone is one already."""
-        if reply.text.strip() and not reply.tool_calls:
+        if not (is_blank(reply.text) or reply.tool_calls):
             return reply
         tools = permitted(await self.all_tools(), context.caller)
         return parse_reply(reply, tools, earlier=context.thinking.completed_steps)

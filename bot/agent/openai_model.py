@@ -39,6 +39,7 @@ from bot.errors import (
     TellUser,
 )
 from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from memory.characters import is_blank
 from memory.openai_client import open_client
 
 _CONNECT_S = 10.0
@@ -222,7 +223,7 @@ class OpenAIModel:
         reply = streamed.reply()
         if reply is None:
             raise ModelUnavailable("The model's reply was cut off")
-        if not reply.text.strip() and not reply.tool_calls:
+        if is_blank(reply.text) and not reply.tool_calls:
             raise ModelFiltered if reply.finish_reason == "content_filter" else ModelRepliedNothing
         await listener.finish(reply.text)
         return replace(reply, model=self.name)

@@ -13,12 +13,12 @@ from bot.transport.rich_text import (
     RichText,
     Span,
     from_spans,
-    is_blank,
     utf16_length,
     valid_spans,
 )
 from bot.transport.splitting import ENTITY_LIMIT, MESSAGE_LIMIT, split
 from bot.transport.tables import lay_out
+from memory.characters import is_blank
 
 log = structlog.get_logger()
 
@@ -32,7 +32,7 @@ _MARKUP = re.compile(
     r"|(?m:^(?:[ #=+-]|\d+[.)]))|\A\n| \n|\n\n\n|[ \n]\Z"
     rf"|{FILE_TYPE.pattern}"
 )
-_MARKDOWN_LIMIT = 100_000
+MARKDOWN_LIMIT = 100_000
 _LINES_LIMIT = 5_000
 _RANGES_LIMIT = 10_000
 """Larger texts are sent as plain text, because rendering must not block the event loop for seconds."""
@@ -85,7 +85,7 @@ def render(markdown: str) -> RichText:
 def render_with(parser: Callable[[str], Parsed], markdown: str) -> RichText:
     """Render a text with this parser, also one without any markup."""
     source = _cleaned(markdown)
-    if len(source) > _MARKDOWN_LIMIT or source.count("\n") > _LINES_LIMIT:
+    if len(source) > MARKDOWN_LIMIT or source.count("\n") > _LINES_LIMIT:
         return _finished(source, [])
     try:
         text, spans = parser(source)

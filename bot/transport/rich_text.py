@@ -16,12 +16,6 @@ from typing import Any, NamedTuple
 TRIMMED = " \n"
 
 _ASTRAL = re.compile("[\U00010000-\U0010ffff]")
-# Telegram refuses a text of only these as empty (`clean_input_string` and `strip_empty_characters` of TDLib).
-_INVISIBLE = re.compile(
-    "[\x00-\x20\x7f-\xa0\xad\u030a\u0333\u033f\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
-    "\u2028-\u202f\u205f-\u206f\u2800\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffc\U0001d173-\U0001d17a"
-    "\U000e0000-\U000e0fff]*+"
-)
 
 FORMATTING = frozenset({"bold", "italic", "underline", "strikethrough", "spoiler"})
 QUOTES = frozenset({"blockquote", "expandable_blockquote"})
@@ -112,11 +106,6 @@ def utf16_slice(text: str, offset: int, length: int) -> str:
     index = Utf16Index(text)
     start, end = index.position(offset), index.position(offset + length)
     return "" if start is None or end is None else text[start:end]
-
-
-def is_blank(text: str) -> bool:
-    """Return True if Telegram would refuse this text as empty: spaces, line breaks and invisible characters."""
-    return _INVISIBLE.fullmatch(text) is not None
 
 
 def to_spans(rich: RichText) -> list[Span]:

@@ -14,11 +14,10 @@ from bot.transport.rich_text import (
     Utf16Index,
     covers_blanks,
     from_spans,
-    is_blank,
     span_order,
     to_spans,
 )
-from memory.characters import are_joined, is_flag_letter
+from memory.characters import are_joined, is_blank, is_flag_letter
 
 MESSAGE_LIMIT = 4096
 ENTITY_LIMIT = 100  # Telegram ignores more

@@ -6,6 +6,7 @@ No text of an error carries the token or a URL, because the URL contains the tok
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
+from io import BytesIO
 from typing import cast
 
 import aiohttp
@@ -111,7 +112,9 @@ def _body(data: RequestData) -> aiohttp.FormData | aiohttp.JsonPayload:
     for name, value in data.json_parameters.items():
         form.add_field(name, value)
     for name, (file_name, content, media_type) in data.multipart_data.items():
-        form.add_field(name, content, filename=file_name, content_type=media_type)
+        # Bytes would be written at once, which holds up the event loop.
+        streamed = BytesIO(content) if isinstance(content, bytes) else content
+        form.add_field(name, streamed, filename=file_name, content_type=media_type)
     return form
 
 

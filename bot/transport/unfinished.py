@@ -3,7 +3,8 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from bot.transport.fences import set_apart
+from bot.transport.fences import Fence, set_apart
+from bot.transport.rendering import MARKDOWN_LIMIT
 
 # A last line of marks only: it may still become anything, and could turn the text before it into a heading.
 _ONLY_MARKS = re.compile(r"[ >]*+(?:\d{1,9}[.)]? *|[-=#*+_~`|>:. ]*)")
@@ -45,14 +46,19 @@ def ending(markdown: str, *, step: int = 8_000) -> str:
     if begin < step:
         return markdown
     begin = max(begin, markdown.find("\n", begin, begin + step // 2) + 1)
-    opened = set_apart(markdown[:begin], is_growing=True).opened
+    opened = _opened_in(markdown[:begin], is_growing=True)
     return f"{opened}\n{markdown[begin:]}" if opened else markdown[begin:]
 
 
 def with_closed_code(markdown: str) -> str:
     """Return the text with its last code block closed, so that more text may follow."""
-    opened = set_apart(markdown).opened
+    opened = _opened_in(markdown)
     return f"{markdown.rstrip()}\n{opened.mark}" if opened else markdown
+
+
+def _opened_in(markdown: str, *, is_growing: bool = False) -> Fence | None:
+    """Return the fence that is open at the end; None for a text that is too long to be sent as Markdown."""
+    return None if len(markdown) > MARKDOWN_LIMIT else set_apart(markdown, is_growing=is_growing).opened
 
 
 def _closed(text: str) -> str:

@@ -29,7 +29,7 @@ from bot.turn.conversations import Conversations
 from bot.turn.ending import run_until
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
-from bot.turn.outbox import LongAnswers, Part, plan_files, plan_reply, plan_spoken
+from bot.turn.outbox import LongAnswers, Part, plan_files, plan_reply, plan_spoken, with_stop_button
 from bot.turn.permissions import Permissions
 from bot.turn.pictures import Pictures, TurnPictures, picture_note
 from bot.turn.preview import Preview, Previews
@@ -381,6 +381,8 @@ class Answerer:
                 deletes=preview.deletes,
                 buttons=buttons,
             )
+            data = dump_stop(question.user_id, question.first.update_id)
+            parts = with_stop_button(parts, Button(text=question.words("preview-stop"), data=data))
         return [*parts, *plan_files(files, blank, first_number=len(parts), words=question.words)]
 
     def _registration(self, first: WaitingUpdate) -> str:

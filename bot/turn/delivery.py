@@ -110,7 +110,10 @@ async def send_part(api: TelegramApi, part: Part, content: bytes = b"") -> int |
     Raises the TelegramFailure errors.
     """
     if part.kind == "delete" and part.edits is not None:
-        await api.delete_message(part.chat_id, part.edits)
+        if part.keeps_text:
+            await api.remove_buttons(part.chat_id, part.edits)
+        else:
+            await api.delete_message(part.chat_id, part.edits)
         return None
     if part.kind != "text" and part.kind != "delete":
         return await api.send_file(

@@ -74,6 +74,8 @@ class Part(Address):
     is_without_file: bool = False
     """True after the chat has refused a file with this text."""
     buttons: tuple[Button, ...] = ()
+    keeps_text: bool = False
+    """True for a "delete" that removes only the buttons."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,10 +246,28 @@ def plan_changes(
     return [*changed, *deleted]
 
 
+def with_stop_button(parts: Sequence[Part], stop: Button) -> list[Part]:
+    """Return the parts with this button under a first one that edits a message, until all others are sent.
+
+    An answer of one or two messages needs no button.
+    """
+    shown = [part for part in parts if part.kind != "delete"]
+    if len(shown) < 3 or parts[0].kind != "text" or parts[0].edits is None:
+        return list(parts)
+    first, *others = parts
+    (end,) = plan_changes([], first, edits=(), deletes=[parts[0].edits])
+    return [
+        replace(first, buttons=(stop,)),
+        *others,
+        replace(end, number=first.number + len(parts), keeps_text=True),
+    ]
+
+
 def plan_texts_of(document: Part) -> list[Part]:
     """Return the messages in place of a file, for a chat that takes no files, or if its bytes have expired.
 
-    The caption of a voice is a message by itself. There is none in place of a voice whose text follows.
+    The caption of a voice is a message by itself. There is none in place of a voice whose text follows. A file in
+    place of messages that others must not wait for becomes one message.
     """
     if document.kind == "voice":
         spoken = replace(document, kind="text", file_name="", file_id="")
@@ -257,7 +277,10 @@ def plan_texts_of(document: Part) -> list[Part]:
     blank = replace(
         document, kind="text", file_name="", file_id="", instead="", caption="", is_without_file=True
     )
-    if not document.file_id and len(texts) >= MESSAGES_AT_MOST:  # the beginning was sent before
+    if document.caption:
+        is_begun = document.number > 0
+        texts = [RichText(text=document.instead) if is_begun else _ended(texts[0], document.instead)]
+    elif not document.file_id and len(texts) >= MESSAGES_AT_MOST:  # the beginning was sent before
         texts[MESSAGES_AT_MOST - 2 :] = [_ended(texts[MESSAGES_AT_MOST - 2], document.instead)]
     return [replace(blank, number=document.number + number, rich=rich) for number, rich in enumerate(texts)]
 

@@ -71,7 +71,7 @@ class RestOfAnswer:
         if unsent := [part for part in dropped if part.message_id and not _is_made(part)]:
             await self._cut(ref, unsent[0], notice)
         rich = RichText(text=notice)
-        first = replace(_bare(left[0]), rich=rich, message_id="", edits=None)
+        first = replace(_bare(dropped[0]), rich=rich, message_id="", edits=None, number=left[0].number)
         parts = [first, *(part for part in left if part not in dropped)]
         changed = plan_changes(parts, first, edits=(), deletes=[each.edits for each in dropped if each.edits])
         return Rest(parts=_numbered(changed), stopped_by=[each.update_id for each in stops])
@@ -81,8 +81,11 @@ class RestOfAnswer:
         message = await self._find(ref, unsent.message_id)
         if message is None:
             return
-        sent = render_messages(message.text)[: unsent.number]
-        text = "\n\n".join(each.text for each in sent) or notice
+        texts = [each.text for each in render_messages(message.text)]
+        # Behind a voice, or in place of a file, the texts are numbered from 1.
+        ends = [at for at in (unsent.number, unsent.number - 1) if texts[at : at + 1] == [unsent.rich.text]]
+        sent = texts[: (ends or [unsent.number])[0]]
+        text = "\n\n".join(sent) or notice
         with suppress(Forgotten):
             tokens = self.tokenizer.count(text)
             await stop_answer(self.redis, ref, message.id, text=text, tokens=tokens, epoch=unsent.epoch)
@@ -91,16 +94,23 @@ class RestOfAnswer:
         return (await RedisHistory(self.redis).get(ref, [message_id])).get(message_id) if message_id else None
 
     async def _shorten(self, ref: ContextRef, left: Sequence[Part], words: Words) -> Rest | None:
-        """Put the whole answer as one file in place of its messages, if there are several left."""
+        """Put the whole answer as one file in place of its messages, if there are several left.
+
+        In a chat that takes no files it is a sentence.
+        """
         texts = [part for part in left if part.kind == "text" or _is_whole(part)]
-        if len(texts) < 2 or any(part.is_without_file for part in texts):
+        if len(texts) < 2:
             return None
+        blank, others = replace(_bare(texts[0]), edits=None), [part for part in left if part not in texts]
+        if any(part.is_without_file for part in texts):
+            note = replace(blank, rich=RichText(text=words("rest-not-shown")))
+            return Rest(parts=_numbered([note, *others]))
         known = await self._find(ref, texts[0].message_id)
         files = [part.rich.text for part in texts if _is_whole(part)]
         written = [known.text] if known else []
         source = [*files, *written, "\n\n".join(each.rich.text for each in texts)][0]
-        blank = replace(_bare(texts[0]), edits=None, caption=words("whole-in-file"))
-        parts = [plan_document(source, blank, words), *(part for part in left if part not in texts)]
+        blank = replace(blank, caption=words("whole-in-file"))
+        parts = [plan_document(source, blank, words), *others]
         deletes = [each.edits for each in texts if each.edits]
         return Rest(parts=_numbered(plan_changes(parts, blank, edits=(), deletes=deletes)))
 

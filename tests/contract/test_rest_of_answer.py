@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pytest
 
@@ -14,7 +15,7 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import Callback, Command, IncomingMessage
 from bot.transport.words import words_for
 from bot.turn.batch import dump_stop
-from bot.turn.outbox import Part, Waiting, plan_files, plan_reply
+from bot.turn.outbox import Part, Waiting, plan_files, plan_reply, plan_spoken
 from bot.turn.rest import RestOfAnswer
 from memory.codec import dump_json
 from memory.history.ledger import LedgerFile
@@ -237,21 +238,74 @@ async def test_one_text_that_is_left_is_sent_as_it_is_and_made_files_follow(redi
     ]
 
 
-async def test_a_chat_that_refuses_files_gets_no_second_one(redis: RedisClient) -> None:
-    box, claim, parts = await commit_answer(redis)
-    await accept(box, make_waiting(5, says="and then?"))
-    chat = Chat()
-    tried: list[str] = []
+@pytest.mark.parametrize("paragraphs", [6, 30])
+@pytest.mark.parametrize("asked_in", [0, 2, 3])
+async def test_a_question_waits_for_one_message_in_a_chat_that_takes_no_files(
+    redis: RedisClient, paragraphs: int, asked_in: int
+) -> None:
+    text = "\n\n".join(f"Paragraph {number}. " + "word " * 700 for number in range(paragraphs))
+    box, claim, parts = await commit_answer(redis, text=text)
+    ask = partial(accept, box, make_waiting(5, says="and then?"))
+    chat = Chat({asked_in: ask})
+    if asked_in == 0:
+        await ask()
 
     async def refuse_files(part: Part, content: bytes = b"", /) -> int | None:
-        tried.append(part.kind)
         if part.kind == "document":
             raise TelegramRefused("not enough rights to send documents")
         return await chat(part, content)
 
     await open_delivery(box, refuse_files, plan_rest=chat.rest(redis).plan).deliver(claim, parts)
 
-    assert tried == ["document", *["text"] * 6]
+    assert len(chat.arrived) == asked_in + 1
+    assert chat.texts[-1].endswith(WORDS("rest-not-shown"))
+    assert chat.texts[0].startswith("Paragraph 0. word")
+    assert await box.waiting() == [5]
+
+
+async def test_after_a_stop_the_history_has_the_texts_that_came_in_place_of_a_file(
+    redis: RedisClient,
+) -> None:
+    box, claim, parts = await commit_answer(redis, text=TEXT * 5)
+    chat = Chat({4: lambda: accept(box, make_waiting(5, says="/stop"))})
+
+    async def refuse_files(part: Part, content: bytes = b"", /) -> int | None:
+        if part.kind == "document":
+            raise TelegramRefused("not enough rights to send documents")
+        return await chat(part, content)
+
+    await open_delivery(box, refuse_files, plan_rest=chat.rest(redis).plan).deliver(claim, parts)
+
+    _, *sent, notice = chat.texts
+    assert notice == WORDS("stopped-sending")
+    assert (await answer_in(redis)).text == "\n\n".join(sent)
+
+
+async def test_after_a_stop_the_history_has_the_texts_that_came_below_a_voice_message(
+    redis: RedisClient,
+) -> None:
+    _, claim, _ = await commit_answer(redis)
+    parts = plan_spoken(TEXT, make_blank(1, 1, of="m0"), file_id="v", words=WORDS)
+    stop = waiting(make_waiting(5, says="/stop"))
+
+    await Chat().rest(redis).plan(claim, parts[3:], stop)
+
+    assert (await answer_in(redis)).text == "\n\n".join(part.rich.text for part in parts[1:3])
+
+
+async def test_a_stop_before_the_files_of_a_comment_stays_in_the_comments(redis: RedisClient) -> None:
+    _, claim, _ = await commit_answer(redis)
+    blank = replace(make_blank(1, 1, of="m0"), reply_to=9, is_comment=True)
+    gone = replace(blank, number=1, kind="delete", edits=66, reply_to=None, message_id="")
+    made = plan_files([LedgerFile(id="f", name="a.csv")], blank, first_number=2, words=WORDS)
+
+    change = await Chat().rest(redis).plan(claim, [gone, *made], waiting(make_waiting(5, says="/stop")))
+
+    assert change is not None
+    assert [(part.kind, part.reply_to, part.number) for part in change.parts] == [
+        ("text", 9, 1),
+        ("delete", None, 2),
+    ]
 
 
 @pytest.mark.parametrize("dies_in", [1, 2, 3])

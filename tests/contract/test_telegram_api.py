@@ -145,6 +145,16 @@ async def test_a_photo_arrives_with_its_caption_and_its_file_id_is_known() -> No
     assert path
 
 
+async def test_a_document_of_megabytes_arrives_whole() -> None:
+    content = "漢".encode() * 1_000_000
+    async with _api() as (sim, api):
+        await api.send_file(OLGA, content, name="answer.md")
+
+        (shown,) = [one for one in (await sim.world())["messages"] if "document" in one]
+        file = await sim.http.get(f"/api/files/{shown['document']['file_id']}")
+    assert file.content == content
+
+
 async def test_a_document_arrives_with_its_name_and_caption() -> None:
     content = "# Title\n\nÜber 🎉\n".encode()
     caption = RichText(text="the rest", entities=(Entity(type="italic", offset=0, length=3),))

@@ -5,8 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bot.transport.rendering import parse, render, render_messages, render_with
-from bot.transport.rich_text import TRIMMED, RichText, is_blank, to_spans
+from bot.transport.rich_text import TRIMMED, RichText, to_spans
 from bot.transport.splitting import split
+from memory.characters import is_blank
 
 MARKS = [
     "**",

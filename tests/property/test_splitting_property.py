@@ -3,8 +3,9 @@
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bot.transport.rich_text import Entity, RichText, Span, from_spans, is_blank, to_spans, utf16_length
+from bot.transport.rich_text import Entity, RichText, Span, from_spans, to_spans, utf16_length
 from bot.transport.splitting import split
+from memory.characters import is_blank
 
 ALPHABET = [
     "a",

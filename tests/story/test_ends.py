@@ -12,7 +12,17 @@ from memory.reminders.redis_reminders import RedisReminders
 from tests.scripted_replies import Reply, call, calls, pieces, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english
-from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, make_ref, running_bot
+from tests.story.harness import (
+    BEN,
+    CHIARA,
+    OLGA,
+    WEEKEND,
+    Story,
+    StoryStores,
+    buttons_of,
+    make_ref,
+    running_bot,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -29,6 +39,11 @@ def real_rates(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def long_then_echo(request: ChatRequest) -> Reply:
     return text(LONG) if last_user_text(request).endswith("write") else echo(request)
+
+
+def slow_paragraphs() -> Reply:
+    """Return the long answer, slow enough for a preview."""
+    return replace(pieces(*(f"{each}\n\n" for each in LONG.split("\n\n"))), chunk_delay_s=0.3)
 
 
 async def _wait_for_five(bot: Story, chat: int) -> None:
@@ -81,9 +96,7 @@ async def test_the_stop_button_stays_during_the_delivery_and_ends_it(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(screens, "STOP_BUTTON_AFTER_S", 0.0)
-    async with running_bot(
-        stores, [replace(pieces(*(f"{each}\n\n" for each in LONG.split("\n\n"))), chunk_delay_s=0.2)]
-    ) as bot:
+    async with running_bot(stores, [slow_paragraphs()]) as bot:
         await bot.say(BEN, "write")
         await _wait_for_five(bot, BEN)
         button, *_ = bot.shown_in(BEN)
@@ -96,6 +109,36 @@ async def test_the_stop_button_stays_during_the_delivery_and_ends_it(
         assert notice["text"] == english("stopped-sending")
         assert [each["text"] for each in bot.callback_answers()] == [english("stopped")]
         assert (await bot.history(BEN)).newest[-1].is_stopped
+
+
+@pytest.mark.usefixtures("real_rates")
+async def test_in_a_group_the_stop_button_stays_at_the_first_message_until_the_last(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, [slow_paragraphs()]) as bot:
+        await bot.say(BEN, AT_ME + "write", chat=WEEKEND)
+        await bot.wait_until(lambda: len(bot.shown_in(WEEKEND)) == 3)
+        first = bot.shown_in(WEEKEND)[0]
+        await bot.people.press(BEN, first, buttons_of(first)[0])
+        await bot.wait_until_idle()
+
+        *sent, notice = bot.shown_in(WEEKEND)
+        assert 3 <= len(sent) < 9
+        assert notice["text"] == english("stopped-sending")
+        assert [each["text"] for each in bot.callback_answers()] == [english("stopped")]
+        assert (await bot.history(WEEKEND)).newest[-1].text == "\n\n".join(each["text"] for each in sent)
+
+
+async def test_the_stop_button_of_a_group_goes_with_the_last_message(stores: StoryStores) -> None:
+    async with running_bot(stores, [slow_paragraphs()]) as bot:
+        await bot.wait_for_reply(await bot.say(BEN, AT_ME + "write", chat=WEEKEND))
+        await bot.wait_until_idle()
+
+        shown = [each["message"] for each in bot.events if each["type"] == "edit"]
+        assert [bool(buttons_of(each)) for each in shown][-2:] == [True, False]
+        assert shown[-2]["text"] == shown[-1]["text"]
+        assert len(bot.shown_in(WEEKEND)) == 9
+        assert not any(map(buttons_of, bot.shown_in(WEEKEND)))
 
 
 @pytest.mark.usefixtures("real_rates")

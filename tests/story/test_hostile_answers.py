@@ -13,7 +13,7 @@ _PIECE = 10_000
 _HEALTHY_WITHIN_S = 1.0
 
 
-@pytest.mark.parametrize("unit", [".", "1. ", "["])
+@pytest.mark.parametrize("unit", [".", "1. ", "[", "~~~\n"])
 @pytest.mark.parametrize("size", [100_000, 1_000_000])
 async def test_the_health_check_answers_while_a_hostile_answer_is_rendered(
     stores: StoryStores, unit: str, size: int

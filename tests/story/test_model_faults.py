@@ -64,6 +64,7 @@ RECOVERED: dict[str, list[Reply]] = {
     "an error in the stream": [broken_stream("never seen by anybody", after=2), ANSWER],
     "an empty reply": [empty(), ANSWER],
     "null": [null_content(), ANSWER],
+    "a reply that shows nothing": [text("\u2060\u00ad"), ANSWER],
     "a tool that there is not": [calls(call("no_such_tool", {"a": 1})), ANSWER],
     "arguments that are no JSON": [calls(call("add", '{"a": 2, "b"')), ANSWER],
     "arguments that are a list": [calls(call("add", [2, 3])), ANSWER],
@@ -104,6 +105,7 @@ FAILED: dict[str, tuple[list[Reply], type[Exception]]] = {
     "cut streams": ([cut("never seen by anybody", after=2)] * 3, ModelUnavailable),
     "429s": ([rate_limited(retry_after_s=0.01)] * 3, ModelUnavailable),
     "a 429 for longer than we wait": ([rate_limited(retry_after_s=3600)], ModelUnavailable),
+    "replies that show nothing": ([text("\u200b"), text("\ufeff\u3164")], ModelRepliedNothing),
     "empty replies": ([empty(), null_content()], ModelRepliedNothing),
     "a prompt that is too long and cannot be made smaller": ([context_too_long()], PromptTooLong),
 }

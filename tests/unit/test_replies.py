@@ -21,6 +21,7 @@ from bot.turn.outbox import (
     plan_reply,
     plan_spoken,
     plan_texts_of,
+    with_stop_button,
 )
 from memory.history.ledger import LedgerFile
 
@@ -179,6 +180,23 @@ def test_a_refused_comment_keeps_its_thread_as_long_as_it_can() -> None:
     assert loose is not None
     assert loose.reply_to is None
     assert next_form(loose, TelegramRefused()) is None
+
+
+@pytest.mark.parametrize(
+    ("count", "edits", "is_stoppable"), [(9, (41,), True), (9, (), False), (2, (41,), False)]
+)
+def test_a_long_answer_keeps_the_stop_button_of_its_preview_until_its_end(
+    count: int, edits: tuple[int, ...], is_stoppable: bool
+) -> None:
+    stop = Button(text="Stop", data="stop:1:2")
+    parts = _plan(_paragraphs(count), edits=edits)
+
+    shown = with_stop_button(parts, stop)
+
+    assert [part.buttons for part in shown[:2]] == [(stop,) if is_stoppable else (), ()]
+    assert [(part.kind, part.edits, part.keeps_text, part.number) for part in shown[count:]] == (
+        [("delete", 41, True, count)] if is_stoppable else []
+    )
 
 
 def test_up_to_four_messages_need_no_document() -> None:
