@@ -7,12 +7,16 @@ from bot.transport.fences import set_apart
 
 # A last line of marks only: it may still become anything, and could turn the text before it into a heading.
 _ONLY_MARKS = re.compile(r"[ >]*+(?:\d{1,9}[.)]? *|[-=#*+_~`|>:. ]*)")
-_PARTIAL_FENCE = re.compile(r"\n[ >]*[`~]{1,2}\Z")
+_PARTIAL_FENCE = re.compile(r"\n[ >]*+[`~]++\Z")
 _OPEN_LINK = re.compile(r"!?\[(?P<label>[^\[\]\n]*+)(?:\](?:\([^()\n]*+)?)?\Z")
 _TICKS = re.compile(r"`+|\n")
-_TRAILING_MARKS = r"*_~`|\!<"
-_OPENING_MARKS = re.compile(r"(?:(?<=\s)|\A)[*_~`|\\!<]{1,3}\Z")
-_PAIRED = re.compile(r"(?<!\\)(?:\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![*\w]))")
+_CODE = "\ufffd"
+_TRAILING_MARKS = r"*_~|\!<"
+_OPENING_MARKS = re.compile(r"(?:(?<=\s)|\A)[*_~`|\\!<]{1,3}\Z|\\?[*~]{1,3}\Z")
+_PAIRED = re.compile(
+    r"(?m:^[* ]++$)|(?<!\\)(?:\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![*\w])"
+    r"|(?<![\w|])\|\|(?=[^\s|])|(?<=[^\s|])\|\|(?![\w|]))"
+)
 
 
 def without_loose_ends(markdown: str) -> str:
@@ -57,7 +61,7 @@ def with_closed_code(markdown: str) -> str:
 
 def _closed(text: str) -> str:
     """Return one paragraph with its inline marks in pairs."""
-    plain = _without_code(text, "\ufffd")
+    plain = _without_code(text)
     shown = len(plain.replace("`", " ").rstrip())
     if (opened := plain.find("`", shown)) >= 0:  # nothing is in it yet
         text, plain = text[:opened], plain[:opened]
@@ -75,12 +79,12 @@ def _with_open_code(text: str, plain: str, tick: int) -> str:
     """Return the paragraph with its unfinished inline code closed."""
     start = len(plain[: tick + 1].rstrip("`"))
     run = text[start : tick + 1]
-    marks = _open_marks(plain[:start])
+    marks = _open_marks(f"{plain[:start]}{_CODE}")
     return text.rstrip(" `") + run + "".join(reversed(marks))
 
 
-def _without_code(text: str, filling: str = "") -> str:
-    """Return the text with `filling` for each character of inline code.
+def _without_code(text: str) -> str:
+    """Return the text with a letter's replacement for each character of inline code.
 
     A run of backticks is closed by the next one of the same length on its line.
     """
@@ -92,7 +96,7 @@ def _without_code(text: str, filling: str = "") -> str:
             runs.append(mark)
             continue
         for start, end in _code_spans(runs):
-            pieces += [text[done:start], filling * (end - start)]
+            pieces += [text[done:start], _CODE * (end - start)]
             done = end
         runs.clear()
     return "".join([*pieces, text[done:]])

@@ -110,7 +110,7 @@ def test_an_empty_cell_is_no_spoiler() -> None:
     ],
 )
 def test_mathematics_stays_unrendered(markdown: str, entities: list[tuple[object, ...]]) -> None:
-    assert render_entities(markdown) == (markdown.replace("\\_", "_"), entities)
+    assert render_entities(markdown) == (markdown, entities)
 
 
 def test_escaped_dollars_and_brackets_are_no_mathematics() -> None:
@@ -282,7 +282,7 @@ def test_only_addresses_that_telegram_accepts_are_sent(url: str, sendable: bool)
     assert is_sendable_url(url) is sendable
 
 
-@pytest.mark.parametrize("blank", ["", " \n\t ", "\u200b\ufeff", "\x00", "&#8203;", "[](https://a.bc)"])
+@pytest.mark.parametrize("blank", ["", " \n\t ", "\u200b\ufeff", "\x00", "&#8203;", "[]()"])
 def test_blank_text_renders_as_nothing(blank: str) -> None:
     assert render(blank) == RichText(text="")
     assert not render(blank)
