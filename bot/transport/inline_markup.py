@@ -33,7 +33,7 @@ _TOKEN = re.compile(
     r"|\\\((?:\\\\|(?!\\[()]).){1,1000}+\\\)|\\\[(?:\\\\|(?!\\[\[\]]).){1,4000}+\\\])"
     r"|\\begin\{(?P<environment>[a-zA-Z]+\*?)\}"
     r"|\\(?P<escaped>[]!#$()*+.<>[_`|~\n\\-])"
-    r"|(?P<address>(?:://|(?<=\bwww)\.|(?<=\b[a-zA-Z]):(?=\\)|\\(?=[a-zA-Z]))"
+    r"|(?P<address>(?:://|(?<=\bwww)\.|(?<=[a-zA-Z]):(?=\\)|\\(?=[a-zA-Z]))"
     rf"(?:[^\s<>\[\]`|{_CJK_MARKS}]|\[[^\s<>\[\]`]*\](?!\())*+)"
     r"|(?P<dunder>(?<!\w)__[a-z][a-z0-9]*(?:_[a-z0-9]+)*+__(?!\w))"
     r"|(?P<marks>\*+|_+|~+)|(?P<bars>\|\|)|(?P<opening>!?\[)|(?P<closing>\])"
@@ -346,11 +346,11 @@ class _Paragraph:
             self._first_active = opening.start
 
     def _pair(self, first: int) -> None:
-        """Make emphasis of the runs from `first` on, which no later one may pair with (CommonMark's rules)."""
+        """Make emphasis of the runs from `first` on, which no later one may pair with (almost CommonMark's rules)."""
         if len(self._runs) == first:
             return
         runs, self._runs[first:] = self._runs[first:], []
-        waiting: dict[tuple[str, int, bool], list[_Run]] = defaultdict(list)
+        waiting: dict[tuple[str, int], list[_Run]] = defaultdict(list)
         for run in runs:
             while run.closes and run.unused and (opener := _opener(waiting, run)):
                 use = 2 if run.unused > 1 and opener.unused > 1 else 1
@@ -364,7 +364,7 @@ class _Paragraph:
                     ):
                         stack.pop()
             if run.opens and run.unused:
-                waiting[run.mark, run.length % 3, run.closes].append(run)
+                waiting[run.mark, run.length].append(run)
         for run in runs:
             self._pieces[run.piece] = run.mark * run.unused
 
@@ -376,14 +376,12 @@ def _comes_first(name: re.Match[str], token: re.Match[str]) -> bool:
     return name.start() < token.start()
 
 
-def _opener(waiting: Mapping[tuple[str, int, bool], list[_Run]], closer: _Run) -> _Run | None:
-    """Return the last opener that fits; of runs that could do both, the lengths must not add up to three."""
+def _opener(waiting: Mapping[tuple[str, int], list[_Run]], closer: _Run) -> _Run | None:
+    """Return the last opener that fits: one mark is no half of two, as in `**the A* search**`."""
     fitting = [
         stack[-1]
-        for (mark, rest, closes), stack in waiting.items()
-        if stack
-        and mark == closer.mark
-        and not ((closes or closer.opens) and rest and (rest + closer.length) % 3 == 0)
+        for (mark, _), stack in waiting.items()
+        if stack and mark == closer.mark and stack[-1].unused + closer.unused != 3
     ]
     return max(fitting, key=lambda run: run.piece, default=None)
 
@@ -408,7 +406,9 @@ def _flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
         opens = _is_cjk(before) or _is_cjk(after)
     elif outer and not before.isspace():  # punctuation comes before
         closes = _is_cjk(before) or _is_cjk(after) or (not is_single and mark != "_" and before in _CLOSABLE)
-    opens &= (before not in ")]}" or _is_cjk(after)) and after not in ",;)]}"
+    if before in ")]}" and not _is_cjk(after):
+        opens, closes = False, closes and not (is_single and after in "([{")  # (a+b)*(c+d)
+    opens &= after not in ",;)]}"
     if mark == "*" and (before in "{," or (is_single and after in "./?") or _GLOB.match(text, end)):
         opens = False  # {**a, **b}, *.py, */5, **/build/**
     return opens, closes

@@ -215,6 +215,9 @@ def test_a_growing_spoiler_is_hidden() -> None:
         ("ב**ישראל** ו**متن**", [("bold", "ישראל"), ("bold", "متن")]),
         ("**မြန်မာ**ကို", [("bold", "မြန်မာ")]),
         ("x=**5**", [("bold", "5")]),
+        ("**the A* search (a)*(b)**", [("bold", "the A* search (a)*(b)")]),
+        ("*see **kwargs now*", [("italic", "see **kwargs now")]),
+        ("**a *b** c*", [("bold", "a *b")]),
     ],
 )
 def test_emphasis_opens_and_closes_next_to_punctuation_of_any_script(
