@@ -12,7 +12,8 @@ _GLUED = re.compile(rf"(?P<words>{_NO_FENCE})(?P<mark>`{{3,}}+|~{{3,}}+)(?P<info
 _LEADING = re.compile(_LEAD)
 _LANGUAGE = re.compile(r"(?:\.?[a-zA-Z][\w+#.-]*)?", re.ASCII)
 _MARKDOWN = frozenset({"md", "mdx", "markdown"})
-_INFO = re.compile(r"[^\s()\[\];<>\"'|&$!?\\]*(?:$|\s)")
+_INFO = re.compile(r"[^\s()\[\];<>\"'|&$!?\\]*(?:$|\s+)")
+_ATTRIBUTES = re.compile(r"[\w\s.,:/{}-]*+(?:$|=\S)")
 
 
 class Fence(NamedTuple):
@@ -37,11 +38,14 @@ class Fenced:
     """The number of the first line after the last code block that is closed."""
 
     def open(self, fence: Fence) -> None:
-        """Add an opening fence; what is no language behind it is the first line of code."""
-        is_code = _INFO.match(fence.info) is None
-        self.lines.append(str(fence._replace(info="" if is_code else fence.info)))
+        """Add an opening fence. Text behind it is the first line of code, except a language and its attributes."""
+        info = found[0] if (found := _INFO.match(fence.info)) else ""
+        code = fence.info[len(info) :]
+        if info and _ATTRIBUTES.match(code):
+            info, code = fence.info, ""
+        self.lines.append(str(fence._replace(info=info.rstrip())))
         lead = re.sub("[^>]", " ", fence.lead)
-        self.lines += [f"{lead}{fence.info}"] if is_code else []
+        self.lines += [f"{lead}{code}"] if code else []
         self.opened = fence._replace(lead=lead)
 
     def close(self, *, code: str = "", text: str = "") -> None:

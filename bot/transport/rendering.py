@@ -59,8 +59,7 @@ _EMPTY: Parsed = ("", [])
 _LINE = "————————"
 _BOX = re.compile(r"\[(?P<done>[ xX])\](?:\s+|$)")
 _ALERT = re.compile(r"\[!(?P<word>[A-Za-z]+)\][+-]?")
-_LANGUAGE = re.compile(r"\{?\.?(?P<name>[\w+#.-]{1,32})(?=[\s:{},]|\Z)[\s:,]*")
-_ATTRIBUTES = re.compile(r"\s*(?:[\w-]+=\S|\{[^\"':]*\}\Z|[^{]*\}\Z)")
+_LANGUAGE = re.compile(r"\{?\.?(?P<name>[\w+#.-]{1,32})(?=[\s:{},]|\Z)")
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 
 
@@ -236,16 +235,11 @@ class _Writer:
         self._add(*parsed)
 
     def _write_code(self, token: Token) -> None:
-        """Add code after its title, a formula, or the line that divides sections."""
+        """Add code, a formula, or the line that divides sections."""
         self._begin(token, on_own_line=True)
         language = "latex" if token.type == "formula" else None
-        title = token.info.strip()
-        if found := _LANGUAGE.match(title):
+        if found := _LANGUAGE.match(token.info):
             language = found["name"]
-            title = "" if _ATTRIBUTES.match(title, found.end("name")) else title[found.end() :]
-        if title:
-            self._add(title, [Span(0, len(title), "code")])
-            self._add("\n")
         code = token.content.rstrip("\n")
         self._add(
             *((_LINE, []) if token.type == "hr" else (code, [Span(0, len(code), "pre", None, language)]))

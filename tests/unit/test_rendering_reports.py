@@ -157,8 +157,8 @@ def test_a_label_and_its_address_arrive(markdown: str, text: str, entities: list
         ("Run: ~~~\nls\n~~~\nthen", "Run:\nls\nthen", ["ls"]),
         ('```js\na = "```";\nb = "```";\n```\nc', 'a = "```";\nb = "```";\nc', ['a = "```";\nb = "```";']),
         ("```md\n```py\nx\n```\n```\nb", "```py\nx\n```\nb", ["```py\nx\n```"]),
-        ("```bash $ ls -la\na\n```", "$ ls -la\na", ["a"]),
-        ("```src/main.py\na\n```", "src/main.py\na", ["a"]),
+        ("```bash $ ls -la\na\n```", "$ ls -la\na", ["$ ls -la\na"]),
+        ('```json {"a": 1}\n```', '{"a": 1}', ['{"a": 1}']),
         ('```python title="x.py" {1,3}\na\n```', "a", ["a"]),
     ],
 )
