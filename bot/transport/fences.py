@@ -138,7 +138,7 @@ def _begins_code(glued: re.Match[str], ahead: int, *, is_growing: bool) -> bool:
 def _take_code(fenced: Fenced, opened: Fence, line: str, ahead: int) -> None:
     """Add a line of an open code block, which may end it before its end or after its beginning."""
     if ">" in opened.lead and not line.lstrip().startswith(">"):
-        fenced.opened = None  # the quote has ended, and its code with it
+        fenced.opened, fenced.prose = None, len(fenced.lines)  # the quote has ended, and its code with it
         fenced.lines.append(line)
         return
     found = _FENCE.fullmatch(line)

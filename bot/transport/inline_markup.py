@@ -255,7 +255,7 @@ class _Paragraph:
     def _take_marks(self, marks: re.Match[str]) -> int:
         mark, length = marks[0][0], len(marks[0])
         if length <= _LONGEST_RUN and (mark != "~" or length == 2):
-            opens, closes = _flanking(self._text, marks.start(), marks.end())
+            opens, closes = flanking(self._text, marks.start(), marks.end())
             opens &= marks.start() != self._address_end
             if opens or closes:
                 self._runs.append(_Run(len(self._pieces), mark, length, opens, closes))
@@ -386,7 +386,7 @@ def _opener(waiting: Mapping[tuple[str, int], list[_Run]], closer: _Run) -> _Run
     return max(fitting, key=lambda run: run.piece, default=None)
 
 
-def _flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
+def flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
     """Return True for a run that may open, and for one that may close, by the characters around it."""
     before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
     mark, is_single = text[start], end - start == 1

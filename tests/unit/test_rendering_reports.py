@@ -188,6 +188,12 @@ def test_a_growing_answer_shows_no_fence(answer: str) -> None:
         ("**the `code`", "the code"),
         ("***\n> [!NOTE] Title", "————————\nNOTE Title"),
         ("````md\n```py\nx\n```", "```py\nx"),
+        ("```py\nx\n```The", "x"),
+        ("known [[1]](https://a.b", "known 1"),
+        ("see [Foo](https://a.bc/Foo_(b", "see Foo"),
+        ("2**1", "2**1"),
+        ("f(**kw) and **b", "f(**kw) and b"),
+        ("> ```py\n> x\nb", "x\nb"),
     ],
 )
 def test_a_growing_answer_shows_no_torn_mark(growing: str, text: str) -> None:
