@@ -204,7 +204,7 @@ class _Paragraph:
                 self._pieces.append(token.string[token.start() : end])
                 return end
             case "autolink":
-                self._add(token["autolink"].removeprefix("mailto:"), LINK, token["autolink"])
+                self._take_autolink(token["autolink"])
             case "escaped":
                 self._pieces.append("\\\\" if token["escaped"] == "\\" else token["escaped"])
             case "reference":
@@ -212,6 +212,12 @@ class _Paragraph:
             case _:
                 self._pieces.append(token[0])
         return token.end()
+
+    def _take_autolink(self, address: str) -> None:
+        if is_sendable_url(address):
+            self._add(address, LINK, address)
+        else:
+            self._pieces.append(address.removeprefix("mailto:"))
 
     def _add(self, text: str, kind: str, url: str | None = None) -> None:
         self._ranges.append((len(self._pieces), len(self._pieces) + 1, kind, url))
@@ -400,8 +406,6 @@ def flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
         return False, False
     opens = not after.isspace() and (outer or not inner)
     closes = not before.isspace() and (inner or not outer)
-    if after == "(" and inner and (before.isdigit() or not text[max(0, start - 2)].isalnum()):
-        closes = False  # 2**(n), x**(n+1)
     if inner and not after.isspace():  # punctuation follows
         opens = _is_cjk(before) or _is_cjk(after)
     elif outer and not before.isspace():  # punctuation comes before

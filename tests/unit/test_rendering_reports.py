@@ -221,6 +221,7 @@ def test_a_growing_spoiler_is_hidden() -> None:
         ("ב**ישראל** ו**متن**", [("bold", "ישראל"), ("bold", "متن")]),
         ("**မြန်မာ**ကို", [("bold", "မြန်မာ")]),
         ("x=**5**", [("bold", "5")]),
+        ("**Python 3**(latest)", [("bold", "Python 3")]),
         ("**the A* search (a)*(b)**", [("bold", "the A* search (a)*(b)")]),
         ("*see **kwargs now*", [("italic", "see **kwargs now")]),
         ("**a *b** c*", [("bold", "a *b")]),
