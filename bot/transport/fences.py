@@ -7,11 +7,13 @@ from typing import NamedTuple
 
 _LEAD = r"(?P<lead>[ >]*(?:(?:[-*+]|\d{1,9}[.)]) +)*)"
 _FENCE = re.compile(rf"{_LEAD}(?P<mark>`{{3,}}|~{{3,}})[ \t]*(?P<info>.*?)[ \t]*")
-_NO_FENCE = r"(?:[^`]++|`{1,2}(?!`))*+"
-_GLUED = re.compile(rf"(?P<words>{_NO_FENCE})(?P<mark>(?<!`)`{{3,}})(?P<info>[^`]*)")
+_NO_FENCE = r"(?:[^`~]++|`{1,2}+(?!`)|~{1,2}+(?!~))*+"
+_GLUED = re.compile(rf"(?P<words>{_NO_FENCE})(?P<mark>`{{3,}}+|~{{3,}}+)(?P<info>(?![\"'\\\\])[^`~]*)")
 _LEADING = re.compile(_LEAD)
-_LANGUAGE = re.compile(r"[\w+#.-]*")
-_INFO = re.compile(r"[^\s()\[\];<>\"'|&$!?\\]*(?:$|\s)")
+_LANGUAGE = re.compile(r"(?:\.?[a-zA-Z][\w+#.-]*)?", re.ASCII)
+_MARKDOWN = frozenset({"md", "mdx", "markdown"})
+_INFO = re.compile(r"[^\s()\[\];<>\"'|&$!?\\]*(?:$|\s+)")
+_ATTRIBUTES = re.compile(r"[\w\s.,:/{}-]*+(?:$|=\S)")
 
 
 class Fence(NamedTuple):
@@ -36,11 +38,14 @@ class Fenced:
     """The number of the first line after the last code block that is closed."""
 
     def open(self, fence: Fence) -> None:
-        """Add an opening fence; what is no language behind it is the first line of code."""
-        is_code = _INFO.match(fence.info) is None
-        self.lines.append(str(fence._replace(info="" if is_code else fence.info)))
+        """Add an opening fence. Text behind it is the first line of code, except a language and its attributes."""
+        info = found[0] if (found := _INFO.match(fence.info)) else ""
+        code = fence.info[len(info) :]
+        if info and _ATTRIBUTES.match(code):
+            info, code = fence.info, ""
+        self.lines.append(str(fence._replace(info=info.rstrip())))
         lead = re.sub("[^>]", " ", fence.lead)
-        self.lines += [f"{lead}{fence.info}"] if is_code else []
+        self.lines += [f"{lead}{code}"] if code else []
         self.opened = fence._replace(lead=lead)
 
     def close(self, *, code: str = "", text: str = "") -> None:
@@ -64,15 +69,21 @@ def set_apart(markdown: str, *, is_growing: bool = False) -> Fenced:
         return Fenced(lines)
     fenced = Fenced()
     ahead = _fences_ahead(lines)
+    nested_end = 0
     for number, line in enumerate(lines):
-        if fenced.opened:
+        if number < nested_end:
+            fenced.lines.append(line)
+        elif number == nested_end > 0:
+            fenced.close()
+        elif fenced.opened:
             _take_code(fenced, fenced.opened, line, ahead[number])
-            continue
-        fence = _FENCE.fullmatch(line)
-        glued = _GLUED.fullmatch(line)
-        if fence and fence["mark"][0] not in fence["info"]:
-            fenced.open(Fence(fence["lead"], fence["mark"], fence["info"]))
-        elif glued and _begins_code(glued, ahead[number], is_growing=is_growing and number < len(lines) - 1):
+        elif (fence := _FENCE.fullmatch(line)) and fence["mark"][0] not in fence["info"]:
+            nested_end = _end_of_nested(lines, number, fence) if nested_end >= 0 else nested_end
+            mark = 2 * fence["mark"] if nested_end > 0 else fence["mark"]
+            fenced.open(Fence(fence["lead"], mark, fence["info"]))
+        elif (glued := _GLUED.fullmatch(line)) and _begins_code(
+            glued, ahead[number], is_growing=is_growing and number < len(lines) - 1
+        ):
             lead = re.sub("[^>]", " ", found[0]) if (found := _LEADING.match(line)) else ""
             following = lines[number + 1] if number + 1 < len(lines) else ""
             fenced.lines.append(glued["words"].rstrip())
@@ -82,6 +93,24 @@ def set_apart(markdown: str, *, is_growing: bool = False) -> Fenced:
         else:
             fenced.lines.append(line)
     return fenced
+
+
+def _end_of_nested(lines: Sequence[str], begin: int, outer: re.Match[str]) -> int:
+    """Return the line that closes Markdown with code blocks in it, as if its fence were longer than theirs.
+
+    Models write three backticks for both. Zero if the first fence in it closes it, -1 if no line closes it.
+    """
+    if outer["info"].lower() not in _MARKDOWN:
+        return 0
+    depth = blocks = 0
+    for number in range(begin + 1, len(lines)):
+        fence = _FENCE.fullmatch(lines[number]) if outer["mark"] in lines[number] else None
+        if fence and fence["mark"] == outer["mark"]:
+            depth += 1 if fence["info"] else -1
+            blocks += depth > 0
+            if depth < 0:
+                return number if blocks else 0
+    return -1
 
 
 def _fences_ahead(lines: Sequence[str]) -> list[int]:
@@ -109,7 +138,7 @@ def _begins_code(glued: re.Match[str], ahead: int, *, is_growing: bool) -> bool:
 def _take_code(fenced: Fenced, opened: Fence, line: str, ahead: int) -> None:
     """Add a line of an open code block, which may end it before its end or after its beginning."""
     if ">" in opened.lead and not line.lstrip().startswith(">"):
-        fenced.opened = None  # the quote has ended, and its code with it
+        fenced.opened, fenced.prose = None, len(fenced.lines)  # the quote has ended, and its code with it
         fenced.lines.append(line)
         return
     found = _FENCE.fullmatch(line)
@@ -119,15 +148,12 @@ def _take_code(fenced: Fenced, opened: Fence, line: str, ahead: int) -> None:
     glued = _GLUED.fullmatch(line)
     if glued and glued["mark"].startswith(opened.mark) and ahead % 2 == 0:
         info = glued["info"]
-        is_text = not info.strip() or (info[0] == " " and not _is_opening(glued))
-        if is_text or " " in info.strip():
+        is_glued, is_first = not info.startswith(" "), not glued["words"].strip()
+        may_open = (is_glued and is_first) or (ahead > 0 and (is_glued or is_first))
+        if not (may_open and info.strip() and _LANGUAGE.fullmatch(info.strip())):
             fenced.close(code=glued["words"], text=info)
             return
     missing = len(opened.lead) - (len(line) - len(line.lstrip(" ")))
     if ahead and line.strip() and missing > 0 and ">" not in opened.lead:
         line = " " * missing + line  # code that is less indented than its fence would end a list
     fenced.lines.append(line)
-
-
-def _is_opening(glued: re.Match[str]) -> bool:
-    return not glued["words"].strip() and _LANGUAGE.fullmatch(glued["info"].strip()) is not None

@@ -20,7 +20,9 @@ from bot.transport.rich_text import LINK, Span, is_sendable_url
 # Endings that are both file types and top-level domains: Telegram makes links of such names (openclaw#6932).
 _FILE_TYPES = "md|py|sh|rs|pl|pm|ps|cc|so|mk|ml|mm|gd|tf|zip|mov|pub|cab|properties"
 _FILE = re.compile(
-    rf"(?<![\w@/.\\~:-])(?:~?/)?(?:[\w.-]+/)*+[\w.-]*\w\.(?:{_FILE_TYPES})(?![\w/@]|[.-]\w)", re.IGNORECASE
+    rf"(?<![\w@/.\\~:-])(?:~?/|[a-z]:[/\\])?(?:[\w.-]+(?:/|\\(?=[^\W_])))*+"
+    rf"[\w.-]*\w\.(?:{_FILE_TYPES})(?![\w/@]|[.-]\w)",
+    re.IGNORECASE,
 )
 FILE_TYPE = re.compile(rf"\w\.(?i:{_FILE_TYPES})(?!\w)")
 _CJK_MARKS = "\u3001-\u3003\u3008-\u3011\u3014-\u301f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff3d\uff5b-\uff65"
@@ -31,7 +33,8 @@ _TOKEN = re.compile(
     r"|\\\((?:\\\\|(?!\\[()]).){1,1000}+\\\)|\\\[(?:\\\\|(?!\\[\[\]]).){1,4000}+\\\])"
     r"|\\begin\{(?P<environment>[a-zA-Z]+\*?)\}"
     r"|\\(?P<escaped>[]!#$()*+.<>[_`|~\n\\-])"
-    rf"|(?P<address>(?:://|(?<=\bwww)\.)(?:[^\s<>\[\]`|{_CJK_MARKS}]|\[[^\s<>\[\]`]*\](?!\())*+)"
+    r"|(?P<address>(?:://|(?<=\bwww)\.|(?<=[a-zA-Z]):(?=\\)|\\(?=[a-zA-Z]))"
+    rf"(?:[^\s<>\[\]`|{_CJK_MARKS}]|\[[^\s<>\[\]`]*\](?!\())*+)"
     r"|(?P<dunder>(?<!\w)__[a-z][a-z0-9]*(?:_[a-z0-9]+)*+__(?!\w))"
     r"|(?P<marks>\*+|_+|~+)|(?P<bars>\|\|)|(?P<opening>!?\[)|(?P<closing>\])"
     r"|<(?P<autolink>(?:https?|tg|mailto):[^\s<>]*)>"
@@ -54,7 +57,8 @@ _PROSE = re.compile(r"(?<![\\{a-zA-Z])[^\W\d_]{3}")
 _MATHEMATICS = re.compile(r"\\[a-zA-Z\\]|(?<!\\)[\^=_<>]")
 _OPERATOR = re.compile(r"\\[a-zA-Z\\{]|(?<!\\)[\^=_<>+*/]")
 _ESCAPED_PROSE = re.compile(r"\\[.#+-]")
-_SPOKEN = re.compile(r"[^\W\d_]{3}")
+_SPOKEN = re.compile(r"[^\W\d_]{3}|\A\W?\d|[\u2e80-\ud7ff]")
+_GLOB = re.compile(r"/(?:[^\s*/]{1,99}/)*+\*")
 _LINE_BREAK = re.compile(" *\n *")
 _TICKS = re.compile("`+")
 _TRAILING = "*_~.,:;!?'\")\u201d\u2019\u00bb"
@@ -139,6 +143,7 @@ class _Paragraph:
         self._first_active = 0
         """The place before which a bracket begins no link, because links contain no links."""
         self._spoilers: dict[int, int] = {}
+        self._address_end = -1
         self._ticks: dict[int, list[int]] | None = None
 
     def parsed(self) -> tuple[str, list[Span]]:
@@ -195,10 +200,11 @@ class _Paragraph:
                 self._pieces.append(token[0])
             case "address":
                 end = token.start() + len(token[0].rstrip(_TRAILING))
+                self._address_end = end = max(end, token.start() + 1)
                 self._pieces.append(token.string[token.start() : end])
-                return max(end, token.start() + 1)
+                return end
             case "autolink":
-                self._add(token["autolink"].removeprefix("mailto:"), LINK, token["autolink"])
+                self._take_autolink(token["autolink"])
             case "escaped":
                 self._pieces.append("\\\\" if token["escaped"] == "\\" else token["escaped"])
             case "reference":
@@ -206,6 +212,12 @@ class _Paragraph:
             case _:
                 self._pieces.append(token[0])
         return token.end()
+
+    def _take_autolink(self, address: str) -> None:
+        if is_sendable_url(address):
+            self._add(address, LINK, address)
+        else:
+            self._pieces.append(address.removeprefix("mailto:"))
 
     def _add(self, text: str, kind: str, url: str | None = None) -> None:
         self._ranges.append((len(self._pieces), len(self._pieces) + 1, kind, url))
@@ -249,7 +261,8 @@ class _Paragraph:
     def _take_marks(self, marks: re.Match[str]) -> int:
         mark, length = marks[0][0], len(marks[0])
         if length <= _LONGEST_RUN and (mark != "~" or length == 2):
-            opens, closes = _flanking(self._text, marks.start(), marks.end())
+            opens, closes = flanking(self._text, marks.start(), marks.end())
+            opens &= marks.start() != self._address_end
             if opens or closes:
                 self._runs.append(_Run(len(self._pieces), mark, length, opens, closes))
         self._pieces.append(marks[0])
@@ -290,8 +303,7 @@ class _Paragraph:
         label = self._text[opening.end : bracket.start()]
         if found := _DESTINATION.match(self._text, end):
             target = found["bare"] if found["angled"] is None else found["angled"]
-            target = _unescaped(_ESCAPE.sub(r"\1", target))
-            address = address_of(target)
+            address = address_of(_unescaped(_ESCAPE.sub(r"\1", target)))
             if address or not self._text[opening.start - 1 : opening.start].isalnum():  # `call[0](x)` is code
                 self._close_link(opening, target, address)
                 return found.end()
@@ -301,7 +313,8 @@ class _Paragraph:
             return bracket.end()
         self._used.add(name)
         address = self._definitions[name]
-        if end == bracket.end() and label.isdecimal():  # `[1][2]` would read as 12
+        beside = self._text[opening.start - 1 : opening.start] + self._text[end : end + 1]
+        if end == bracket.end() and (label.isdecimal() or "[" in beside or "]" in beside):  # [1][2], not 12
             self._pieces.append("]")
             self._ranges.append((opening.piece, len(self._pieces), LINK, address))
         else:
@@ -326,13 +339,12 @@ class _Paragraph:
         self._pieces[opening.piece] = PICTURE if is_picture else ""
         shown = "".join(self._pieces[opening.piece + 1 :])
         plain = target.removeprefix("mailto:")
-        if is_picture and not shown.strip():
-            self._pieces.append(plain)
-        elif address is None and plain not in shown:
-            self._pieces.append(" (")
-            if FILE_TYPE.search(plain):
+        is_blank = not shown.strip()
+        if is_blank or (address is None and plain not in shown):
+            self._pieces.append("" if is_blank else " (")
+            if address is None and FILE_TYPE.search(plain):
                 self._ranges.append((len(self._pieces), len(self._pieces) + 1, "code", None))
-            self._pieces += [plain, ")"]
+            self._pieces += [plain, "" if is_blank else ")"]
         if address:
             inner = [each for each in self._ranges[opening.ranges :] if each[2] not in {LINK, "code"}]
             self._ranges[opening.ranges :] = [*inner, (opening.piece + 1, len(self._pieces), LINK, address)]
@@ -340,11 +352,11 @@ class _Paragraph:
             self._first_active = opening.start
 
     def _pair(self, first: int) -> None:
-        """Make emphasis of the runs from `first` on, which no later one may pair with (CommonMark's rules)."""
+        """Make emphasis of the runs from `first` on, which no later one may pair with (almost CommonMark's rules)."""
         if len(self._runs) == first:
             return
         runs, self._runs[first:] = self._runs[first:], []
-        waiting: dict[tuple[str, int, bool], list[_Run]] = defaultdict(list)
+        waiting: dict[tuple[str, int], list[_Run]] = defaultdict(list)
         for run in runs:
             while run.closes and run.unused and (opener := _opener(waiting, run)):
                 use = 2 if run.unused > 1 and opener.unused > 1 else 1
@@ -358,7 +370,7 @@ class _Paragraph:
                     ):
                         stack.pop()
             if run.opens and run.unused:
-                waiting[run.mark, run.length % 3, run.closes].append(run)
+                waiting[run.mark, run.length].append(run)
         for run in runs:
             self._pieces[run.piece] = run.mark * run.unused
 
@@ -370,19 +382,17 @@ def _comes_first(name: re.Match[str], token: re.Match[str]) -> bool:
     return name.start() < token.start()
 
 
-def _opener(waiting: Mapping[tuple[str, int, bool], list[_Run]], closer: _Run) -> _Run | None:
-    """Return the last opener that fits; of runs that could do both, the lengths must not add up to three."""
+def _opener(waiting: Mapping[tuple[str, int], list[_Run]], closer: _Run) -> _Run | None:
+    """Return the last opener that fits: one mark is no half of two, as in `**the A* search**`."""
     fitting = [
         stack[-1]
-        for (mark, rest, closes), stack in waiting.items()
-        if stack
-        and mark == closer.mark
-        and not ((closes or closer.opens) and rest and (rest + closer.length) % 3 == 0)
+        for (mark, _), stack in waiting.items()
+        if stack and mark == closer.mark and stack[-1].unused + closer.unused != 3
     ]
     return max(fitting, key=lambda run: run.piece, default=None)
 
 
-def _flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
+def flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
     """Return True for a run that may open, and for one that may close, by the characters around it."""
     before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
     mark, is_single = text[start], end - start == 1
@@ -396,28 +406,28 @@ def _flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
         return False, False
     opens = not after.isspace() and (outer or not inner)
     closes = not before.isspace() and (inner or not outer)
-    if after == "(" and inner and (before.isdigit() or not text[max(0, start - 2)].isalnum()):
-        closes = False  # 2**(n), x**(n+1)
     if inner and not after.isspace():  # punctuation follows
         opens = _is_cjk(before) or _is_cjk(after)
     elif outer and not before.isspace():  # punctuation comes before
         closes = _is_cjk(before) or _is_cjk(after) or (not is_single and mark != "_" and before in _CLOSABLE)
-        opens &= before not in ")]}" or _is_cjk(after)
-    if mark == "*" and (before in "{,=" or (is_single and after in "./")):  # {**a, **b}, *.py, */5
-        opens = False
+    if before in ")]}" and not _is_cjk(after):
+        opens, closes = False, closes and not (is_single and after in "([{")  # (a+b)*(c+d)
+    opens &= after not in ",;)]}"
+    if mark == "*" and (before in "{," or (is_single and after in "./?") or _GLOB.match(text, end)):
+        opens = False  # {**a, **b}, *.py, */5, **/build/**
     return opens, closes
 
 
 def _is_in_path(text: str, start: int, end: int) -> bool:
-    """Return True for the marks of globs, paths and names: `src/**/*.ts`, `log_*.txt`, `/__tests__/`, `_v1_.md`."""
+    """Return True for the marks of globs, patterns, paths and names: `src/**/*.ts`, `^.*$`, `/__x__/`, `_v1_.md`."""
     before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
     if text[start] == "_":
         return (
-            before in "/\\.@=#&?-"
-            or after in "/\\@=#&-"
+            before in "/\\.:@=#&%?-"
+            or after in "/\\@=#&%-"
             or (after == "." and text[end + 1 : end + 2].isalnum())
         )
-    return before in "/_.-=" and after in "./_-"
+    return before == "^" or (before in "/_.-=" and after in "./_-?$|^\\")
 
 
 def _is_word(character: str) -> bool:
@@ -425,8 +435,9 @@ def _is_word(character: str) -> bool:
 
 
 def _is_cjk(character: str) -> bool:
-    """Return True for letters and punctuation of scripts that put no spaces around emphasis."""
-    return unicodedata.east_asian_width(character) in "WF" or "\u0e00" <= character <= "\u0eff"
+    """Return True for letters and punctuation of scripts that put no spaces around emphasis or a prefix before it."""
+    is_wide = unicodedata.east_asian_width(character) in "WF" or "\u0590" <= character <= "\u18ff"
+    return is_wide and not character.isdigit()
 
 
 def _touches(neighbour: str) -> bool:

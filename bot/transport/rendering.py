@@ -59,7 +59,7 @@ _EMPTY: Parsed = ("", [])
 _LINE = "————————"
 _BOX = re.compile(r"\[(?P<done>[ xX])\](?:\s+|$)")
 _ALERT = re.compile(r"\[!(?P<word>[A-Za-z]+)\][+-]?")
-_LANGUAGE = re.compile(r"[^\s{},]+")
+_LANGUAGE = re.compile(r"\{?\.?(?P<name>[\w+#.-]{1,32})(?=[\s:{},]|\Z)")
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 
 
@@ -237,11 +237,13 @@ class _Writer:
     def _write_code(self, token: Token) -> None:
         """Add code, a formula, or the line that divides sections."""
         self._begin(token, on_own_line=True)
-        is_formula = token.type == "formula"
-        language = _LANGUAGE.search(token.info)
+        language = "latex" if token.type == "formula" else None
+        if found := _LANGUAGE.match(token.info):
+            language = found["name"]
         code = token.content.rstrip("\n")
-        kind = Span(0, len(code), "pre", None, "latex" if is_formula else language[0] if language else None)
-        self._add(*((_LINE, []) if token.type == "hr" else (code, [kind])))
+        self._add(
+            *((_LINE, []) if token.type == "hr" else (code, [Span(0, len(code), "pre", None, language)]))
+        )
         self._is_fresh = self._is_quote_begun = False
 
     def _write_table(self, token: Token) -> None:
@@ -257,15 +259,17 @@ class _Writer:
 
     def _write_definitions(self, token: Token) -> None:
         """Add the definitions whose labels no link has used, or all of them in a list with a title."""
-        last = "".join(self._pieces[-2:]).rstrip()
-        lines = [
-            line
-            for label, line in token.meta["lines"]
-            if label not in self._used or last.endswith((":", "\uff1a"))
-        ]
+        keeps_all = self._lists > 0 or self._follows_title()
+        lines = [line for label, line in token.meta["lines"] if keeps_all or label not in self._used]
         if lines:
             self._begin(token)
             self._write_inline(("\n".join(lines), []))
+
+    def _follows_title(self) -> bool:
+        """Return True after a heading, a line in bold, or a colon."""
+        last = "".join(self._pieces[-2:]).rstrip()
+        is_bold = any(span.end == self._length and span.type == "bold" for span in self._spans[-2:])
+        return is_bold or last.endswith((":", "\uff1a"))
 
 
 def _without(parsed: Parsed, start: int, end: int) -> Parsed:

@@ -6,8 +6,8 @@ inside code. Links and code never contain each other, nor quotes. Quotes contain
 
 import heapq
 import re
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -30,7 +30,6 @@ _HTTP_URL = re.compile(
 )
 _TELEGRAM_URL = re.compile(r"tg:(?://)?[a-z][\w-]*(?:[/?#]\S*)?", re.IGNORECASE | re.ASCII)
 _NAMES_A_USER = re.compile(r"tg:(?://)?user\b", re.IGNORECASE)
-_LANGUAGE = re.compile(r"[\w+#.-]{1,32}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,11 +154,10 @@ def is_sendable_url(url: str) -> bool:
 
 
 def valid_spans(text: str, spans: Iterable[Span]) -> list[Span]:
-    """Return the ranges that Telegram accepts, in its order. Others are cut, merged or dropped."""
-    sound = sorted(filter(None, (_repaired(text, span) for span in spans)), key=span_order)
+    """Return the ranges of a parsed text as Telegram accepts them, in its order: cut, merged or dropped."""
+    sound = sorted((span for span in spans if span.start < span.end), key=span_order)
     quotes = _disjoint([span for span in sound if span.type in QUOTES])
-    whole = [span for span in sound if span.type in CODE or span.type == LINK]
-    solid = _disjoint(sorted(_cut_at(whole, quotes), key=span_order))
+    solid = _disjoint([span for span in sound if span.type in CODE or span.type == LINK])
     code = [span for span in solid if span.type in CODE]
     formatting = [
         piece
@@ -175,29 +173,6 @@ def valid_spans(text: str, spans: Iterable[Span]) -> list[Span]:
 def covers_blanks(text: str, span: Span) -> bool:
     """Return True if the range has only blanks, which show no formatting."""
     return not text[span.start : span.end].strip()
-
-
-def _repaired(text: str, span: Span) -> Span | None:
-    """Return the range with the options of its type, or None if it does not fit the text."""
-    if not 0 <= span.start < span.end <= len(text):
-        return None
-    if span.type == LINK:
-        return Span(*span[:4]) if span.url and is_sendable_url(span.url) else None
-    if span.type == "pre":
-        is_valid = span.language is not None and _LANGUAGE.fullmatch(span.language)
-        return span._replace(url=None, language=span.language if is_valid else None)
-    if span.type in FORMATTING or span.type in QUOTES or span.type in CODE:
-        return Span(*span[:3])
-    return None
-
-
-def _cut_at(spans: Iterable[Span], quotes: Sequence[Span]) -> Iterator[Span]:
-    """Yield pieces that cross no border of a quote: Telegram drops a link or code that does."""
-    borders = sorted(border for quote in quotes for border in (quote.start, quote.end))
-    for span in spans:
-        within = borders[bisect_right(borders, span.start) : bisect_left(borders, span.end)]
-        edges = [span.start, *within, span.end]
-        yield from (span._replace(start=start, end=end) for start, end in pairwise(edges) if start < end)
 
 
 def _trimmed(text: str, span: Span) -> Span:

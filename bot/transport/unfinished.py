@@ -4,16 +4,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from bot.transport.fences import Fence, set_apart
+from bot.transport.inline_markup import flanking
 from bot.transport.rendering import MARKDOWN_LIMIT
 
 # A last line of marks only: it may still become anything, and could turn the text before it into a heading.
 _ONLY_MARKS = re.compile(r"[ >]*+(?:\d{1,9}[.)]? *|[-=#*+_~`|>:. ]*)")
-_PARTIAL_FENCE = re.compile(r"\n[ >]*[`~]{1,2}\Z")
-_OPEN_LINK = re.compile(r"!?\[(?P<label>[^\[\]\n]*+)(?:\](?:\([^()\n]*+)?)?\Z")
+_PARTIAL_FENCE = re.compile(r"\n[ >]*+[`~]++[\w+#-]*+ *\Z")
+_OPEN_LINK = re.compile(
+    r"!?\[(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)(?:\](?:\((?:[^()\n]|\([^()\n]*+\)?)*+)?)?\Z"
+)
 _TICKS = re.compile(r"`+|\n")
-_TRAILING_MARKS = r"*_~`|\!<"
-_OPENING_MARKS = re.compile(r"(?:(?<=\s)|\A)[*_~`|\\!<]{1,3}\Z")
-_PAIRED = re.compile(r"(?<!\\)(?:\*\*|~~|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![*\w]))")
+_CODE = "\ufffd"
+_TRAILING_MARKS = r"*_~|\!<"
+_OPENING_MARKS = re.compile(
+    r"(?:(?<=\s)|\A)[*_~`|\\!<]{1,3}\Z|\\?[*~]{1,3} *\Z|(?<![\w|])\|\|(?:[^\s|][^|\n]{0,3})?\Z"
+)
+_MARKS = re.compile(r"(?<!\\)(?:\*{1,3}|~~|\|\|)")
 
 
 def without_loose_ends(markdown: str) -> str:
@@ -63,13 +69,14 @@ def _opened_in(markdown: str, *, is_growing: bool = False) -> Fence | None:
 
 def _closed(text: str) -> str:
     """Return one paragraph with its inline marks in pairs."""
-    plain = _without_code(text, "\ufffd")
+    plain = _without_code(text)
     shown = len(plain.replace("`", " ").rstrip())
     if (opened := plain.find("`", shown)) >= 0:  # nothing is in it yet
         text, plain = text[:opened], plain[:opened]
     if (tick := plain.rfind("`")) >= 0:
         return _with_open_code(text, plain, tick)
-    text = _OPEN_LINK.sub(lambda link: link["label"], text) if _OPEN_LINK.search(plain) else text
+    if _OPEN_LINK.search(plain):
+        text = _OPEN_LINK.sub(_label, _OPEN_LINK.sub(_label, text))  # a picture may be in it
     bare = _OPENING_MARKS.sub("", text)
     if _open_marks(_without_code(bare)):
         bare = bare.rstrip(_TRAILING_MARKS)
@@ -77,16 +84,20 @@ def _closed(text: str) -> str:
     return bare.rstrip(" ") + "".join(reversed(marks)) if marks else bare
 
 
+def _label(link: re.Match[str]) -> str:
+    return link["label"]
+
+
 def _with_open_code(text: str, plain: str, tick: int) -> str:
     """Return the paragraph with its unfinished inline code closed."""
     start = len(plain[: tick + 1].rstrip("`"))
     run = text[start : tick + 1]
-    marks = _open_marks(plain[:start])
+    marks = _open_marks(f"{plain[:start]}{_CODE}")
     return text.rstrip(" `") + run + "".join(reversed(marks))
 
 
-def _without_code(text: str, filling: str = "") -> str:
-    """Return the text with `filling` for each character of inline code.
+def _without_code(text: str) -> str:
+    """Return the text with a letter's replacement for each character of inline code.
 
     A run of backticks is closed by the next one of the same length on its line.
     """
@@ -98,7 +109,7 @@ def _without_code(text: str, filling: str = "") -> str:
             runs.append(mark)
             continue
         for start, end in _code_spans(runs):
-            pieces += [text[done:start], filling * (end - start)]
+            pieces += [text[done:start], _CODE * (end - start)]
             done = end
         runs.clear()
     return "".join([*pieces, text[done:]])
@@ -121,9 +132,13 @@ def _code_spans(runs: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
 def _open_marks(plain: str) -> list[str]:
     """Return the marks that are open, in order."""
     opened: list[str] = []
-    for mark in _PAIRED.finditer(plain):
-        if mark[0] in opened:
-            opened.remove(mark[0])
-        elif mark.end() < len(plain) and not plain[mark.end()].isspace():
-            opened.append(mark[0])
+    for found in _MARKS.finditer(plain):
+        mark = found[0]
+        opens, closes = flanking(plain, *found.span())
+        if closes and mark in opened:
+            opened.remove(mark)
+        elif closes and mark[0] == "*" and "***" in opened:
+            opened[opened.index("***")] = "***"[len(mark) :]
+        elif opens and mark not in opened and "***" not in opened:
+            opened.append(mark)
     return opened

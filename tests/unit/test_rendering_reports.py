@@ -44,6 +44,17 @@ def shown(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
         "a claim[^1]\n\n[^1]: its source",
         ">= 5 is enough\n\n>>> print(1)\n1\n>>> x",
         ">5 items",
+        # kinds of the same reports
+        "C:\\Users\\_me_\\x\\*.txt and D:\\_tmp_\\y",
+        r"\d+\.\d+ and ^\w+\-\w+$",
+        "^.*$ and (.*?) and a.*, b.*",
+        "SELECT a.*, b.* FROM a WHERE c LIKE '%_x_%'",
+        "exclude **/build/** and **/node_modules/**, **/*.py",
+        "(a+b)*(c+d)*(e+f), (a)**(b) + (c)**(d)",
+        "x^*y^* and (s^*, w^*)",
+        "magnet:?xt=urn:btih:_a_b_ and urn:isbn:_x_",
+        "（https://a.bc/_x_）好【https://a.bc/_y_】",
+        "٢*٣*٤ and ２*３*４",
     ],
 )
 def test_numbers_names_and_addresses_stay(text: str) -> None:
@@ -101,6 +112,23 @@ def test_numbers_of_items_stay_as_they_are_written(markdown: str, text: str) -> 
             [("italic", "see a"), ("text_link", "a", "https://a.bc")],
         ),
         ('[a](http://b.cd/(e)_f "t")', "a", [("text_link", "a", "http://b.cd/(e)_f")]),
+        ("[](https://a.bc/x)", "https://a.bc/x", [("text_link", "https://a.bc/x", "https://a.bc/x")]),
+        (r"[notes](C:\Users\_me\.config)", r"notes (C:\Users\_me\.config)", []),
+        (
+            "Text [1].\n\n**Sources**\n\n[1]: https://a.bc/1",
+            "Text [1].\n\nSources\n\n[1]: https://a.bc/1",
+            [("text_link", "[1]", "https://a.bc/1"), ("bold", "Sources")],
+        ),
+        (
+            "Text [1].\n\n* [1]: https://a.bc/1\n* [2]: https://a.bc/2",
+            "Text [1].\n\n• [1]: https://a.bc/1\n• [2]: https://a.bc/2",
+            [("text_link", "[1]", "https://a.bc/1")],
+        ),
+        (
+            "So [li20][wu21].\n\n[li20]: https://a.bc/1\n[wu21]: https://a.bc/2",
+            "So [li20][wu21].",
+            [("text_link", "[li20]", "https://a.bc/1"), ("text_link", "[wu21]", "https://a.bc/2")],
+        ),
     ],
 )
 def test_a_label_and_its_address_arrive(markdown: str, text: str, entities: list[tuple[object, ...]]) -> None:
@@ -123,6 +151,15 @@ def test_a_label_and_its_address_arrive(markdown: str, text: str, entities: list
         ("the mark ``` is code", "the mark ``` is code", []),
         ("```print('x')\ny\n```", "print('x')\ny", ["print('x')\ny"]),
         ("> ```\n> a\n> ```\nb", "a\nb", ["a"]),
+        ("代码：```py\nx\n```好", "代码：\nx\n好", ["x"]),
+        ("```py\nx\n```.\nb", "x\n.\nb", ["x"]),
+        ("```py\nx\n``` Done", "x\nDone", ["x"]),
+        ("Run: ~~~\nls\n~~~\nthen", "Run:\nls\nthen", ["ls"]),
+        ('```js\na = "```";\nb = "```";\n```\nc', 'a = "```";\nb = "```";\nc', ['a = "```";\nb = "```";']),
+        ("```md\n```py\nx\n```\n```\nb", "```py\nx\n```\nb", ["```py\nx\n```"]),
+        ("```bash $ ls -la\na\n```", "$ ls -la\na", ["$ ls -la\na"]),
+        ('```json {"a": 1}\n```', '{"a": 1}', ['{"a": 1}']),
+        ('```python title="x.py" {1,3}\na\n```', "a", ["a"]),
     ],
 )
 def test_a_fence_on_a_line_with_text_divides_code_and_text(markdown: str, text: str, code: list[str]) -> None:
@@ -142,6 +179,31 @@ def test_a_growing_answer_shows_no_fence(answer: str) -> None:
         assert "```" not in render(without_loose_ends(answer[:end])).text.rstrip("`") + " ", answer[:end]
 
 
+@pytest.mark.parametrize(
+    ("growing", "text"),
+    [
+        ("重要：**", "重要："),
+        ("see **`code`", "see code"),
+        ("**`co", "co"),
+        ("**the `code`", "the code"),
+        ("***\n> [!NOTE] Title", "————————\nNOTE Title"),
+        ("````md\n```py\nx\n```", "```py\nx"),
+        ("```py\nx\n```The", "x"),
+        ("known [[1]](https://a.b", "known 1"),
+        ("see [Foo](https://a.bc/Foo_(b", "see Foo"),
+        ("2**1", "2**1"),
+        ("f(**kw) and **b", "f(**kw) and b"),
+        ("> ```py\n> x\nb", "x\nb"),
+    ],
+)
+def test_a_growing_answer_shows_no_torn_mark(growing: str, text: str) -> None:
+    assert render(without_loose_ends(growing)).text == text
+
+
+def test_a_growing_spoiler_is_hidden() -> None:
+    assert shown(without_loose_ends("It was ||the but")) == ("It was the but", [("spoiler", "the but")])
+
+
 # KiroCrew#2323, opencode#38490, commonmark-spec#650, future-os#744
 @pytest.mark.parametrize(
     ("markdown", "entities"),
@@ -156,6 +218,13 @@ def test_a_growing_answer_shows_no_fence(answer: str) -> None:
         ("**متن**، بعد", [("bold", "متن")]),
         ("**👍🏽 ok** x", [("bold", "👍🏽 ok")]),
         ("**/start** begins", [("bold", "/start")]),
+        ("ב**ישראל** ו**متن**", [("bold", "ישראל"), ("bold", "متن")]),
+        ("**မြန်မာ**ကို", [("bold", "မြန်မာ")]),
+        ("x=**5**", [("bold", "5")]),
+        ("**Python 3**(latest)", [("bold", "Python 3")]),
+        ("**the A* search (a)*(b)**", [("bold", "the A* search (a)*(b)")]),
+        ("*see **kwargs now*", [("italic", "see **kwargs now")]),
+        ("**a *b** c*", [("bold", "a *b")]),
     ],
 )
 def test_emphasis_opens_and_closes_next_to_punctuation_of_any_script(
@@ -198,6 +267,9 @@ def test_formulas_and_backslashes_stay(markdown: str, text: str, entities: list[
         ("example.com and https://a.bc/x.md", "example.com and https://a.bc/x.md", []),
         ("> [!NOTE]\n> text", "NOTE\ntext", [("blockquote", "NOTE\ntext"), ("bold", "NOTE")]),
         ("||one\ntwo **b**||", "one\ntwo b", [("spoiler", "one\ntwo b"), ("bold", "b")]),
+        ("答案：||巴黎||，||42||", "答案：巴黎，42", [("spoiler", "巴黎"), ("spoiler", "42")]),
+        ("the norms ||v|| and ||Ax||", "the norms ||v|| and ||Ax||", []),
+        (r"open C:\x\y.py", r"open C:\x\y.py", [("code", r"C:\x\y.py")]),
         ("| a | b |\n|---|---|\n| x | y | z |", "a | b |\n--+---+--\nx | y | z", None),
     ],
 )
