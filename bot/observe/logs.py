@@ -68,13 +68,17 @@ def configure_logs(
         )
     )
     logging.basicConfig(handlers=[handler], level=number if texts else max(number, logging.INFO), force=True)
+    _quieten_libraries(number)
+    set_on_retry_hooks([_log_retry])
+
+
+def _quieten_libraries(level: int) -> None:
     # httpx writes each request's URL at INFO, and the bot token is in that URL's path.
     for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "telegram", "openai", "uvicorn"):
-        logging.getLogger(noisy).setLevel(max(number, logging.WARNING))
+        logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
     # The SDK of MCP writes what servers send into its errors.
     for silent in ("mcp", "client"):
         logging.getLogger(silent).setLevel(logging.CRITICAL)
-    set_on_retry_hooks([_log_retry])
 
 
 def writes_texts() -> bool:
@@ -90,10 +94,12 @@ def traceback_without_texts(error: BaseException) -> str:
         if isinstance(each, BaseExceptionGroup):
             causes += cast("BaseExceptionGroup[BaseException]", each).exceptions
         found += [cause for cause in causes if cause is not None and cause not in found]
-    return "\n".join(
-        f"Traceback (most recent call last):\n{''.join(traceback.format_tb(each.__traceback__))}{type(each).__qualname__}"
-        for each in reversed(found)
-    )
+    return "\n".join(map(_frames_and_class, reversed(found)))
+
+
+def _frames_and_class(error: BaseException) -> str:
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    return f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}"
 
 
 _format_error: Callable[..., Any] = structlog.processors.ExceptionRenderer(

@@ -132,9 +132,9 @@ class LimitGuard:
 
         The refusal is the reason for the update's record, and the sentence, "" if it was said a moment ago, unless
         `always_says`.
-        Everybody who writes as a chat counts as one person: see `payer_of`. A turn of several updates is admitted if one of them would
-        be, and counts as all of them. Usage is known when a turn ends, so the last turn of a day may exceed its
-        tokens or money.
+        Everybody who writes as a chat counts as one person: see `payer_of`. A turn of several updates is admitted if
+        one of them would be, and counts as all of them. Usage is known when a turn ends, so the last turn of a day may
+        exceed its tokens or money.
         """
         if self.limits.are_none or user_id in self.exempt:
             return None
