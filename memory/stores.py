@@ -147,7 +147,7 @@ def build_indexers(
 
 
 async def open_embedder(config: EmbedderConfig, stack: AsyncExitStack) -> Embedder | None:
-    """Open the embedder until the stack closes; None if the embedded model is not installed: recall goes by words.
+    """Open the embedder until the stack closes; None if the embedded one has no engine: recall goes by words.
 
     An endpoint is asked for the size of its vectors. Raises EmbeddingError if it does not answer.
     """
