@@ -5,9 +5,10 @@ COPY requirements/uv.txt requirements/run.txt requirements/
 RUN python -m venv /tools && /tools/bin/pip install --no-cache-dir --require-hashes -r requirements/uv.txt \
     && python -m venv --without-pip /app \
     && VIRTUAL_ENV=/app /tools/bin/uv pip sync --no-cache --compile-bytecode --require-hashes requirements/run.txt
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE NOTICE ./
 COPY bot bot
 COPY memory memory
+RUN cd memory/recall/embedders/all_minilm_l6_v2 && sha256sum --check --strict SHA256SUMS
 COPY simulator simulator
 RUN VIRTUAL_ENV=/app /tools/bin/uv pip install --no-cache --compile-bytecode --no-deps .
 

@@ -168,7 +168,7 @@ async def _sizes(redis: RedisClient) -> dict[str, float]:
 
 async def _embedding_ms(directory: Path, count: int = 200) -> float:
     """Return the CPU time of the embedded embedder for one message of 60 words."""
-    embedder = MiniLMEmbedder(directory)
+    embedder = MiniLMEmbedder()
     await embedder.load()
     texts = [make_message(number).text for number in range(count)]
     started = time.process_time()

@@ -269,6 +269,7 @@ class Settings(BaseSettings):
         "console", description="console for people, json for machines."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
+    log_text: bool = Field(False, description="Whether logs and traces quote people, the model and tools.")
     otel_exporter_otlp_endpoint: str | None = Field(None, description="Where traces go (OTLP over HTTP).")
 
     @model_validator(mode="before")

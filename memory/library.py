@@ -75,7 +75,7 @@ class Memory:
                 raise UnsafeStore("\n".join(durability.problems))
             partitions = await check_store_format(redis, partitions=PARTITIONS)
             qdrant = await stack.enter_async_context(open_qdrant(index_url, api_key=index_key))
-            embedder = EmbedderConfig(data_dir=config.data_dir)
+            embedder = EmbedderConfig()
             stores = await open_memory_stores(redis, qdrant, embedder, stack, partitions=partitions)
             await stores.reindexer.claim()
             indexers = build_indexers(stores, consumer=f"library-{uuid4().hex}", lease_s=_LEASE_S, block_ms=1)

@@ -43,8 +43,6 @@ class StoreConfig:
 class EmbedderConfig:
     """The embedder: a model of an OpenAI-compatible endpoint, or the embedded model if `model` is empty."""
 
-    data_dir: Path
-    """Where the embedded model is saved in int8."""
     model: str = ""
     api_key: str | None = None
     base_url: str | None = None
@@ -103,7 +101,7 @@ async def open_memory_stores(
     """Put the open clients together with recall. No endpoint is asked: the reindexer does that, see SpaceFollower."""
     record = await _register(redis, partitions).load()
     if config.is_embedded:
-        embedder, ask_space = _open_embedded(config), None
+        embedder, ask_space = _open_embedded(), None
         ours = _describe_space(embedder, "embedded")
         own = _space_in(qdrant, ours, embedder)
     else:
@@ -149,12 +147,12 @@ def build_indexers(
 
 
 async def open_embedder(config: EmbedderConfig, stack: AsyncExitStack) -> Embedder | None:
-    """Open the embedder until the stack closes; None if the embedded model is not installed: recall goes by words.
+    """Open the embedder until the stack closes; None if the embedded one has no engine: recall goes by words.
 
     An endpoint is asked for the size of its vectors. Raises EmbeddingError if it does not answer.
     """
     if config.is_embedded:
-        return _open_embedded(config)
+        return _open_embedded()
     return await _open_endpoint(config, config.model, stack)
 
 
@@ -169,16 +167,16 @@ async def warm_up(config: EmbedderConfig) -> None:
         from memory.recall.embedders.minilm import MiniLMEmbedder
 
         try:
-            await MiniLMEmbedder(config.data_dir).load()
+            await MiniLMEmbedder().load()
         except EmbeddingError as failure:
             log.warning("embedder_not_loaded", error=str(failure), hint="recall goes by words alone")
 
 
-def _open_embedded(config: EmbedderConfig) -> Embedder | None:
+def _open_embedded() -> Embedder | None:
     # Imported here: numpy and tokenizers are for processes with an embedder.
     from memory.recall.embedders.minilm import MiniLMEmbedder, is_installed
 
-    return MiniLMEmbedder(config.data_dir) if is_installed() else None
+    return MiniLMEmbedder() if is_installed() else None
 
 
 def _register(redis: RedisClient, partitions: int) -> SpaceRegister:
@@ -294,7 +292,7 @@ async def _open_former_embedder(
     config: EmbedderConfig, stack: AsyncExitStack, description: SpaceDescription
 ) -> Embedder | None:
     if description.source == "embedded":
-        return _open_embedded(config)
+        return _open_embedded()
     if not config.has_endpoint:
         return None
     # A space with other terms is only searched if its embedder answers, so that one is asked.

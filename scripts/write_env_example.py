@@ -16,7 +16,7 @@ HEADINGS = {
     "Groups and inline mode": "group_context group_context_messages group_memory_page inline inline_memory",
     "Limits": "user_messages_per_minute chat_messages_per_minute user_tokens_per_day chat_tokens_per_day "
     "user_money_per_day chat_money_per_day pictures_per_day money_per_month",
-    "Operation": "worker_concurrency lease_s box_limit log_format log_level otel_exporter_otlp_endpoint",
+    "Operation": "worker_concurrency lease_s box_limit log_format log_level log_text otel_exporter_otlp_endpoint",
 }
 """The settings under each heading, in the order of the file."""
 _HEAD = f"""\

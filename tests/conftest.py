@@ -64,11 +64,11 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
 
 
 @pytest.fixture(scope="session")
-def minilm(tmp_path_factory: pytest.TempPathFactory) -> "MiniLMEmbedder":
-    """Return the embedded embedder, saved once for this worker."""
+def minilm() -> "MiniLMEmbedder":
+    """Return the embedded embedder."""
     from memory.recall.embedders.minilm import MiniLMEmbedder
 
-    return MiniLMEmbedder(tmp_path_factory.mktemp("embedder"))
+    return MiniLMEmbedder()
 
 
 @pytest.fixture(autouse=True)

@@ -108,8 +108,16 @@ async def run_service(
     # In the terminal of the simulator the line that names its page stays the last.
     debug_events = () if simulator_port is None else (*TURN_EVENTS, "polling")
     configure_logs(
-        log_format=settings.log_format, level=settings.log_level, secrets=secrets, debug_events=debug_events
+        log_format=settings.log_format,
+        level=settings.log_level,
+        secrets=secrets,
+        debug_events=debug_events,
+        texts=settings.log_text,
     )
+    if settings.log_text:
+        log.warning(
+            "texts_are_logged", setting="LOG_TEXT", hint="set it to false when you have found the fault"
+        )
     for name, meant in misspelt_settings().items():
         log.warning("unknown_setting", name=name, hint=f"did you mean {meant}?")
     if work:  # the check loads token ranks, which take 45 MB

@@ -135,7 +135,6 @@ def embedder_config(settings: Settings) -> EmbedderConfig:
     """Return the embedder of these settings."""
     key = settings.openai_api_key
     return EmbedderConfig(
-        data_dir=settings.data_dir,
         model="" if settings.is_embedding_embedded else settings.openai_embedding_model,
         api_key=key.get_secret_value() if key else None,
         base_url=settings.openai_base_url,

@@ -36,12 +36,12 @@ _SETTING_OF: tuple[tuple[type[Exception], str, int], ...] = (
 def report(error: Exception, settings: "Settings | None" = None) -> int:
     """Print a failure to stderr, with every secret of the settings masked, and return the exit status.
 
-    With LOG_LEVEL=debug a traceback comes first.
+    With LOG_LEVEL=debug a traceback comes first, with LOG_TEXT also the messages of its errors.
     """
     lines, status = describe(error)
     secrets = settings.secrets if settings else ()
     if settings is not None and settings.log_level == "debug":
-        print_error("".join(traceback.format_exception(error)).rstrip(), secrets)
+        print_error(_traceback_of(error, with_texts=settings.log_text), secrets)
     for line in lines:
         print_error(line, secrets)
     return status
@@ -52,6 +52,14 @@ def print_error(line: str, secrets: Collection[str] = ()) -> None:
     from bot.observe.logs import mask
 
     sys.stderr.write(printable(mask(line, secrets)) + "\n")
+
+
+def _traceback_of(error: Exception, *, with_texts: bool) -> str:
+    from bot.observe.logs import traceback_without_texts
+
+    if with_texts:
+        return "".join(traceback.format_exception(error)).rstrip()
+    return traceback_without_texts(error)
 
 
 def describe(error: BaseException) -> tuple[list[str], int]:

@@ -71,7 +71,9 @@ def load_quietly() -> "Settings":
 
     settings = load()
     level = settings.log_level if settings.log_level in ("debug", "error") else "warning"
-    configure_logs(log_format=settings.log_format, level=level, secrets=settings.secrets)
+    configure_logs(
+        log_format=settings.log_format, level=level, secrets=settings.secrets, texts=settings.log_text
+    )
     return settings
 
 

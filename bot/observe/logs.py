@@ -2,8 +2,9 @@
 
 import logging
 import sys
-from collections.abc import Collection, MutableMapping
-from typing import Any, Literal
+import traceback
+from collections.abc import Callable, Collection, MutableMapping
+from typing import Any, Literal, cast
 
 import structlog
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
@@ -19,10 +20,12 @@ def configure_logs(
     level: str = "info",
     secrets: Collection[str] = (),
     debug_events: Collection[str] = (),
+    texts: bool = False,
 ) -> None:
     """Set up structlog and the standard library's logging in the same format, and mask `secrets` in every line.
 
-    `debug_events` are logged at debug level, whatever level their code gives them.
+    `debug_events` are logged at debug level, whatever level their code gives them. Without `texts` nothing quotes a
+    conversation, whatever the level: tracebacks have no messages, and libraries log from info upwards.
     """
 
     number = logging.getLevelNamesMapping()[level.upper()]
@@ -48,7 +51,7 @@ def configure_logs(
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
-        structlog.processors.format_exc_info,
+        _format_whole_error if texts else _format_error,
         mask_secrets,
     ]
     structlog.configure(
@@ -64,14 +67,45 @@ def configure_logs(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
         )
     )
-    logging.basicConfig(handlers=[handler], level=number, force=True)
+    logging.basicConfig(handlers=[handler], level=number if texts else max(number, logging.INFO), force=True)
+    _quieten_libraries(number)
+    set_on_retry_hooks([_log_retry])
+
+
+def _quieten_libraries(level: int) -> None:
     # httpx writes each request's URL at INFO, and the bot token is in that URL's path.
     for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "telegram", "openai", "uvicorn"):
-        logging.getLogger(noisy).setLevel(max(number, logging.WARNING))
+        logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
     # The SDK of MCP writes what servers send into its errors.
     for silent in ("mcp", "client"):
         logging.getLogger(silent).setLevel(logging.CRITICAL)
-    set_on_retry_hooks([_log_retry])
+
+
+def writes_texts() -> bool:
+    """Return True if logs and spans may quote people, the model and tools (LOG_TEXT)."""
+    return _format_whole_error in structlog.get_config()["processors"]
+
+
+def traceback_without_texts(error: BaseException) -> str:
+    """Return the traceback with classes in place of the messages, which may quote a conversation."""
+    found = [error]
+    for each in found:  # it grows
+        causes = [each.__cause__ or (None if each.__suppress_context__ else each.__context__)]
+        if isinstance(each, BaseExceptionGroup):
+            causes += cast("BaseExceptionGroup[BaseException]", each).exceptions
+        found += [cause for cause in causes if cause is not None and cause not in found]
+    return "\n".join(map(_frames_and_class, reversed(found)))
+
+
+def _frames_and_class(error: BaseException) -> str:
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    return f"Traceback (most recent call last):\n{frames}{type(error).__qualname__}"
+
+
+_format_error: Callable[..., Any] = structlog.processors.ExceptionRenderer(
+    lambda exc_info: traceback_without_texts(exc_info[1])
+)
+_format_whole_error: Callable[..., Any] = structlog.processors.ExceptionRenderer()
 
 
 def _log_retry(details: RetryDetails) -> None:

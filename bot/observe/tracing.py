@@ -1,11 +1,12 @@
 """Traces of an agent's run: three events in the log and on the OpenTelemetry span, and the export of spans."""
 
-import logging
 from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import structlog
 from opentelemetry import trace
+
+from bot.observe.logs import writes_texts
 
 EXPORT_TIMEOUT_S = 3.0
 """Limit of one export. The end of the process waits no longer for a collector that does not answer."""
@@ -20,7 +21,7 @@ def trace_llm_call(turn: int, messages: int) -> None:
 
 
 def trace_tool_result(name: str, arguments: str, result: str, *, is_error: bool) -> None:
-    """Record the result of a tool call: its texts at debug level only, their lengths always."""
+    """Record the result of a tool call: its texts with LOG_TEXT only, their lengths always."""
     _record(
         "tool_result",
         f"{name}({arguments}) → {result}",
@@ -33,7 +34,7 @@ def trace_tool_result(name: str, arguments: str, result: str, *, is_error: bool)
 
 
 def trace_agent_end(content: str) -> None:
-    """Record the end of the run: the reply at debug level only, its length always."""
+    """Record the end of the run: the reply with LOG_TEXT only, its length always."""
     _record("agent_end", content, is_private=True, characters=len(content))
 
 
@@ -87,7 +88,7 @@ def configure_tracing(endpoint: str | None) -> Generator[None]:
 
 
 def _record(event: str, detail: str, *, is_private: bool, **fields: str | int | bool) -> None:
-    if not is_private or log.is_enabled_for(logging.DEBUG):
+    if not is_private or writes_texts():
         fields["detail"] = detail
     log.info(event, **fields)
     if not _is_off():

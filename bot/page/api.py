@@ -105,13 +105,13 @@ class PageApi:
             raise
 
     async def _exchange(self, request: Request) -> Mapping[str, Any]:
-        """Return the session for the token of a dashboard link."""
-        admit(self._strangers, "sessions")
+        """Return the session for the token of a dashboard link. Only refused tokens count as requests of strangers."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
         session = None
         if scheme.lower() == "dashboard" and 0 < len(token) <= _LONGEST_TOKEN:
             session = await self.open_session(token)
         if session is None:
+            admit(self._strangers, "sessions")
             raise PageError(
                 "unauthorized", "This link was used already or is too old. Run `mnemogram dashboard` again."
             )

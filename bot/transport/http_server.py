@@ -39,8 +39,12 @@ _PATIENCE_S = 2.0
 _ACCEPTED_AT_ONCE = 16
 """Backlog for asyncio, which accepts this number of connections in a row and does nothing else meanwhile."""
 _BACKLOG = 2048
-_CONNECTIONS = 512
-"""Requests get a 503 above this number of connections."""
+_REQUESTS = 512
+"""Requests to other paths than the webhook that are answered at once. Further ones get a 503."""
+_WAITING = 256
+"""Connections that have sent no request yet. Beyond this number the oldest is dropped; also of those between two."""
+_UNREAD_AT_ONCE = 256
+"""Strangers whose unread body is discarded. Further ones are cut off at once."""
 HEAD_S = 10.0
 """Maximum time for the head of a request."""
 HEAD_BYTES = 65_536
@@ -83,8 +87,10 @@ def create_http_app(
 
     A webhook that only got wrong secrets is named, but stays ready: strangers can send those too.
 
-    Updates skip the router, because refusing strangers must be cheap. The page gets all paths under `page_path`.
+    Updates skip the router, because refusing strangers must be cheap, and the limit of requests, because strangers
+    may fill it. The page gets all paths under `page_path`.
     """
+    free = asyncio.Semaphore(_REQUESTS)
 
     async def live(_: Request) -> Response:
         return JSONResponse({"status": "ok"})
@@ -115,10 +121,12 @@ def create_http_app(
         path: str = scope["path"]
         if webhook is not None and path == webhook_path and scope["method"] == "POST":
             await webhook(scope, receive, send)
-        elif page is not None and path.startswith(page_path):
-            await page(scope, receive, send)
+        elif free.locked():
+            await _Refusal(503, "too many requests at once")(scope, receive, send)
         else:
-            await rest(scope, receive, send)
+            async with free:
+                answer = page if page is not None and path.startswith(page_path) else rest
+                await answer(scope, receive, send)
 
     return app
 
@@ -130,6 +138,7 @@ class Webhook:
         self.ingest = ingest
         self._secret = secret.encode()
         self._refusals = _Refusals()
+        self._unread = asyncio.Semaphore(_UNREAD_AT_ONCE)
         self._has_had_secret = False
 
     @property
@@ -150,7 +159,7 @@ class Webhook:
         headers: dict[bytes, bytes] = dict(scope["headers"])
         if not hmac.compare_digest(headers.get(_SECRET_NAME, b""), self._secret):
             self._refusals.count(_STRANGER, "wrong secret" if _SECRET_NAME in headers else "no secret header")
-            return await _refuse_stranger(receive, send)
+            return await self._refuse_stranger(receive, send)
         self._has_had_secret = True
         cycle = cast(RequestResponseCycle, scope["extensions"][CYCLE])
         body = _body_at_once(cycle)
@@ -164,6 +173,21 @@ class Webhook:
         if cycle.keep_alive and not cycle.disconnected and not cycle.flow.write_paused:
             return _confirm_at_once(cycle, answer)
         return await JSONResponse(_confirmation(answer))(scope, receive, send)
+
+    async def _refuse_stranger(self, receive: Receive, send: Send) -> None:
+        """Answer 401 at the lowest cost.
+
+        After a complete request the connection stays open, because a new one would cost more.
+        """
+        if await _is_whole(receive):
+            await send(_WRONG_SECRET)
+            await send(_END)
+        elif self._unread.locked():
+            await send(_LAST_WRONG_SECRET)
+            await send(_END)
+        else:
+            async with self._unread:
+                await _answer_early(_LAST_WRONG_SECRET, _END, receive, send)
 
     async def _store(self, body: bytes) -> Accepted | Response:
         """Return the outcome of a stored update, or the refusal."""
@@ -216,15 +240,6 @@ def _confirm_at_once(cycle: RequestResponseCycle, outcome: Accepted) -> None:
     cycle.response_started = cycle.response_complete = True
     cycle.transport.write(_whole_confirmation(outcome))
     cycle.on_response()
-
-
-async def _refuse_stranger(receive: Receive, send: Send) -> None:
-    """Answer 401 at the lowest cost. After a complete request the connection stays open: a new one would cost more."""
-    if await _is_whole(receive):
-        await send(_WRONG_SECRET)
-        await send(_END)
-    else:
-        await _answer_early(_LAST_WRONG_SECRET, _END, receive, send)
 
 
 async def _is_whole(receive: Receive) -> bool:
@@ -362,12 +377,11 @@ async def serve_http(
     listener = _listen(host, port)
     config = uvicorn.Config(
         app,
-        http=cast("Any", partial(_BoundedHead, head_s=head_s)),
+        http=cast("Any", partial(_Connection, head_s=head_s, silent=_Waiting(), idle=_Waiting())),
         ws="none",
         lifespan="off",
         log_config=None,
         log_level="error",  # without this, each invalid request of a stranger is a warning
-        limit_concurrency=_CONNECTIONS,
         backlog=_ACCEPTED_AT_ONCE,
         access_log=False,
         proxy_headers=False,
@@ -386,25 +400,50 @@ async def serve_http(
         await serving.end(drain_s=drain_s)
 
 
-class _BoundedHead(HttpToolsProtocol):
-    """A connection of uvicorn that is dropped if the head of a request is slow or large.
+class _Waiting:
+    """Connections that wait for a request, the oldest first. Beyond _WAITING of them the oldest is dropped."""
 
-    uvicorn 0.54 limits neither with httptools: a silent connection stays open, and a head may have any size.
+    def __init__(self) -> None:
+        self._connections: dict[_Connection, None] = {}
+
+    def add(self, connection: "_Connection") -> None:
+        self._connections[connection] = None
+        if len(self._connections) > _WAITING:
+            next(iter(self._connections)).drop("crowded")
+
+    def remove(self, connection: "_Connection") -> None:
+        self._connections.pop(connection, None)
+
+
+class _Connection(HttpToolsProtocol):
+    """A connection of uvicorn that is dropped if the head of a request is slow or large, or too many others wait.
+
+    uvicorn 0.54 limits no head with httptools, and its limit of connections would refuse Telegram for silent ones.
+    `silent` has the connections without a request yet, `idle` those between two requests.
     """
 
-    def __init__(self, *args: Any, head_s: float, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, head_s: float, silent: _Waiting, idle: _Waiting, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._head_s = head_s
         self._head_bytes = 0
         self._deadline: asyncio.TimerHandle | None = None
+        self._silent = silent
+        self._idle = idle
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         super().connection_made(transport)
-        self._deadline = self.loop.call_later(self._head_s, self._drop, "slow_head")
+        self._deadline = self.loop.call_later(self._head_s, self.drop, "slow_head")
+        self._silent.add(self)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        self._stop_waiting()
         cycle.scope["extensions"] = {CYCLE: cast("Any", cycle)}
         super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.timeout_keep_alive_task is not None:  # no further request has come yet
+            self._idle.add(self)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -415,23 +454,30 @@ class _BoundedHead(HttpToolsProtocol):
             return
         self._head_bytes += len(data)
         if self._head_bytes > HEAD_BYTES:
-            self._drop("long_head")
+            self.drop("long_head")
         elif self._deadline is None:
-            self._deadline = self.loop.call_later(self._head_s, self._drop, "slow_head")
+            self._deadline = self.loop.call_later(self._head_s, self.drop, "slow_head")
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_deadline()
+        self._stop_waiting()
         super().connection_lost(exc)
+
+    def drop(self, reason: str) -> None:
+        """End the connection without an answer."""
+        metrics.CONNECTIONS_DROPPED.labels(reason).inc()
+        self._cancel_deadline()
+        self._stop_waiting()
+        self.transport.abort()
 
     def _cancel_deadline(self) -> None:
         if self._deadline is not None:
             self._deadline.cancel()
             self._deadline = None
 
-    def _drop(self, reason: str) -> None:
-        metrics.CONNECTIONS_DROPPED.labels(reason).inc()
-        self._cancel_deadline()
-        self.transport.abort()
+    def _stop_waiting(self) -> None:
+        self._silent.remove(self)
+        self._idle.remove(self)
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -101,6 +101,14 @@ def book_usage(
 def take_picture(*, pictures: Key, call: str, at_most: int, ttl: int) -> ScriptCall: ...
 
 
+def payer_of(user_id: int, chat_id: int) -> int:
+    """Return whose limits a turn uses up: the person's, or the chat's for all who write there as a channel or group.
+
+    One person may write as many channels, and Telegram does not say who it is. Ids of people are positive.
+    """
+    return user_id if user_id > 0 else chat_id
+
+
 @dataclass(frozen=True, slots=True)
 class LimitGuard:
     """Checks limits and books usage. Operators are exempt. Without limits a check costs nothing."""
@@ -124,12 +132,13 @@ class LimitGuard:
 
         The refusal is the reason for the update's record, and the sentence, "" if it was said a moment ago, unless
         `always_says`.
-        The user of an anonymous sender is the chat. A turn of several updates is admitted if one of them would
-        be, and counts as all of them. Usage is known when a turn ends, so the last turn of a day may exceed its
-        tokens or money.
+        Everybody who writes as a chat counts as one person: see `payer_of`. A turn of several updates is admitted if
+        one of them would be, and counts as all of them. Usage is known when a turn ends, so the last turn of a day may
+        exceed its tokens or money.
         """
         if self.limits.are_none or user_id in self.exempt:
             return None
+        payer = payer_of(user_id, chat_id)
         now = self.clock()
         day, ends_in = _day(now), _day_ends_in(now)
         rules: dict[str, int | float | str] = {
@@ -145,8 +154,8 @@ class LimitGuard:
             rules[f"{owner}_tokens"] = limits.tokens_per_day
             rules[f"{owner}_micros"] = math.ceil(limits.money_per_day * MICROS)
         call = admit_turn(
-            user_minute=keys.global_key("{usage}:minute", "user", user_id),
-            user_day=keys.global_key("{usage}:day", "user", user_id, day),
+            user_minute=keys.global_key("{usage}:minute", "user", payer),
+            user_day=keys.global_key("{usage}:day", "user", payer, day),
             chat_minute=keys.global_key("{usage}:minute", "chat", chat_id),
             chat_day=keys.global_key("{usage}:day", "chat", chat_id, day),
             limit_told=keys.global_key("{usage}:told", chat_id),
@@ -181,21 +190,21 @@ class LimitGuard:
             for kind, limits in of
         )
 
-    async def take_picture(self, call: str, *, user_id: int, at_most: int) -> bool:
+    async def take_picture(self, call: str, *, user_id: int, chat_id: int, at_most: int) -> bool:
         """Count a picture of this person and day, once for each call. Return False beyond the limit; 0 is none."""
         if not at_most or user_id in self.exempt:
             return True
-        key = self._pictures_of(user_id)
+        key = self._pictures_of(user_id, chat_id)
         return bool(
             await self.redis.run(take_picture(pictures=key, call=call, at_most=at_most, ttl=keys.USAGE_TTL_S))
         )
 
-    async def return_picture(self, call: str, *, user_id: int) -> None:
+    async def return_picture(self, call: str, *, user_id: int, chat_id: int) -> None:
         """Do not count this picture: it has failed."""
-        await self.redis.call("SREM", self._pictures_of(user_id), call)
+        await self.redis.call("SREM", self._pictures_of(user_id, chat_id), call)
 
-    def _pictures_of(self, user_id: int) -> Key:
-        return keys.global_key("{usage}:pictures", user_id, _day(self.clock()))
+    def _pictures_of(self, user_id: int, chat_id: int) -> Key:
+        return keys.global_key("{usage}:pictures", payer_of(user_id, chat_id), _day(self.clock()))
 
     def cost_of(self, usages: Iterable[Usage]) -> int | None:
         """Return the cost in MICROS, rounded up; None if no price of these models is known."""
@@ -223,7 +232,7 @@ class LimitGuard:
         tokens, micros = usage.prompt_tokens + usage.completion_tokens, self.cost_of(usages) or 0
         book = book_usage(
             booked=keys.global_key("{usage}:booked", update_id, run),
-            user_day=keys.global_key("{usage}:day", "user", user_id, day),
+            user_day=keys.global_key("{usage}:day", "user", payer_of(user_id, chat_id), day),
             chat_day=keys.global_key("{usage}:day", "chat", chat_id, day),
             all_day=keys.global_key("{usage}:day", "all", 0, day),
             month=month_key(month),
@@ -263,7 +272,7 @@ class LimitGuard:
     async def used_today(self, *, user_id: int, chat_id: int) -> dict[Kind, Used]:
         """Return the usage since 00:00 UTC of the person, the chat and everybody; zeros if there is none."""
         day = _day(self.clock())
-        owners: dict[Kind, int] = {"user": user_id, "chat": chat_id, "all": 0}
+        owners: dict[Kind, int] = {"user": payer_of(user_id, chat_id), "chat": chat_id, "all": 0}
         rows = await self.redis.calls(
             [
                 ("HMGET", keys.global_key("{usage}:day", kind, owner, day), "prompt", "completion", "micros")

@@ -91,7 +91,8 @@ class TurnPictures:
             await journal.record_for_good(step, dump_json(list[Usage], [*paid, usage]))
             return _file(content, prompt)
         except ToolFailed:
-            await own.guard.return_picture(call, user_id=self.question.user_id)
+            question = self.question
+            await own.guard.return_picture(call, user_id=question.user_id, chat_id=question.to.chat_id)
             raise
 
     async def _check_limits(self, context: AgentContext, call: str) -> None:
@@ -102,7 +103,10 @@ class TurnPictures:
         usages = [*context.record.usages, self._usage(Usage())]
         if not await own.guard.has_room(usages, user_id=question.user_id, chat_id=question.to.chat_id):
             raise ToolFailed(NO_ROOM)
-        if not await own.guard.take_picture(call, user_id=question.user_id, at_most=own.per_day):
+        chat_id = question.to.chat_id
+        if not await own.guard.take_picture(
+            call, user_id=question.user_id, chat_id=chat_id, at_most=own.per_day
+        ):
             minutes = ceil(own.guard.day_ends_in() / 60)
             raise ToolFailed(
                 f"The daily number of pictures of this person ({own.per_day}) is used up. The next one is possible at "

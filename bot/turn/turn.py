@@ -34,7 +34,7 @@ from bot.turn.commands import Commands
 from bot.turn.commands.call import CommandCall
 from bot.turn.commands.timezone import answers_zone_question
 from bot.turn.commit import Committer, Reply
-from bot.turn.limits import LimitGuard
+from bot.turn.limits import LimitGuard, payer_of
 from bot.turn.outbox import plan_reply
 from bot.turn.question import Question, TurnJournal, joined_updates, preview_in
 from bot.turn.reminders import ReminderTurns
@@ -314,12 +314,12 @@ class Turns:
         await self._end(question, reply, reason=press.admission.reason)
 
     async def _refuse(self, question: Question) -> None:
-        """Refuse politely once for each person and chat, then stay silent."""
-        update = question.first
+        """Refuse politely once for each person and chat, then stay silent. All who write as channels are one person."""
+        update, chat_id = question.first, question.first.message.chat_id
         is_first = bool(update.inline_id) or await self.store.note_refusal(
             question.claim.ref,
-            chat_id=update.message.chat_id,
-            sender_id=update.message.sender_id or 0,
+            chat_id=chat_id,
+            sender_id=payer_of(question.user_id, chat_id),
             update_id=update.update_id,
         )
         text = question.words("refused") if is_first else ""

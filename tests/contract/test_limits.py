@@ -230,3 +230,40 @@ async def test_all_records_of_usage_expire(redis: RedisClient) -> None:
     keys = await all_keys(redis)
     assert len(keys) == 10
     assert min([int(await redis.call("TTL", key)) for key in keys]) > 0
+
+
+CHANNELS = (-1001, -1002, -1003)
+
+
+async def test_all_who_write_as_channels_in_a_group_share_one_limit_of_messages(redis: RedisClient) -> None:
+    guard = make_guard(redis, Clock(), UsageLimits(user=OwnerLimits(messages_per_minute=2)))
+
+    reasons = [
+        await reason(guard, make_charge(update, user=writer, chat=GROUP))
+        for update, writer in enumerate((*CHANNELS, GROUP, ANNA, BEN), start=1)
+    ]
+
+    assert reasons == ["", "", "limit_user_messages", "limit_user_messages", "", ""]
+    assert await reason(guard, make_charge(10, user=CHANNELS[0], chat=-8)) == "", (
+        "another group is not theirs"
+    )
+
+
+async def test_all_who_write_as_channels_in_a_group_share_their_tokens_and_pictures(
+    redis: RedisClient,
+) -> None:
+    guard = make_guard(redis, Clock(), UsageLimits(user=OwnerLimits(tokens_per_day=10)))
+    await book(redis, guard, make_charge(1, user=CHANNELS[0], chat=GROUP), Usage(prompt_tokens=10))
+
+    assert await reason(guard, make_charge(2, user=CHANNELS[1], chat=GROUP)) == "limit_user_tokens"
+    assert not await guard.has_room([Usage(prompt_tokens=1)], user_id=CHANNELS[2], chat_id=GROUP)
+    assert await reason(guard, make_charge(3, user=ANNA, chat=GROUP)) == ""
+    used = await guard.used_today(user_id=CHANNELS[2], chat_id=GROUP)
+    assert used["user"].tokens == 10
+
+    taken = [
+        await guard.take_picture(str(writer), user_id=writer, chat_id=GROUP, at_most=2) for writer in CHANNELS
+    ]
+    assert taken == [True, True, False]
+    await guard.return_picture(str(CHANNELS[0]), user_id=CHANNELS[0], chat_id=GROUP)
+    assert await guard.take_picture("again", user_id=CHANNELS[2], chat_id=GROUP, at_most=2)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -87,9 +87,14 @@ class Endpoint:
 
 @asynccontextmanager
 async def served_webhook(
-    redis: RedisClient, *, box_limit: int = 100, down: Mapping[str, str] | None = None, is_ready: bool = True
+    redis: RedisClient,
+    *,
+    box_limit: int = 100,
+    down: Mapping[str, str] | None = None,
+    is_ready: bool = True,
+    before_health: Callable[[], Awaitable[object]] | None = None,
 ) -> AsyncGenerator[Endpoint]:
-    """Serve the webhook on this store. `down` is the content of /health/ready."""
+    """Serve the webhook on this store. `down` is the content of /health/ready, after `before_health`."""
     inbox = RedisInbox(redis, partitions=1, box_limit=box_limit, clock=lambda: 1000.0)
     ingest = (
         Ingest(
@@ -105,6 +110,8 @@ async def served_webhook(
     )
 
     async def what_is_down() -> dict[str, str]:
+        if before_health:
+            await before_health()
         return dict(down or {})
 
     webhook = Webhook(secret=SECRET, ingest=ingest)

@@ -44,6 +44,9 @@ def test_the_wheel_runs_the_library_and_the_console_with_its_locked_dependencies
     packed = {name.removeprefix("bot/page/static/") for name in ZipFile(wheel).namelist()}
     page = {path.name for path in (ROOT / "bot" / "page" / "static").iterdir() if path.is_file()}
     assert page <= packed
+    names = ZipFile(wheel).namelist()
+    for licence in ("LICENSE", "NOTICE", "all_minilm_l6_v2/LICENSE"):
+        assert any(".dist-info/" in name and name.endswith(licence) for name in names), licence
     run(UV, "venv", "--python", sys.executable, venv, cwd=tmp_path)
     here = {"VIRTUAL_ENV": str(venv)}
     run(UV, "pip", "sync", "--require-hashes", ROOT / "requirements" / "run.txt", cwd=tmp_path, **here)

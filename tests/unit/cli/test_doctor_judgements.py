@@ -10,6 +10,7 @@ import pytest
 
 from bot.cli.checks import Finding, endpoints, fail, ok, print_findings, warn
 from bot.cli.checks.endpoints import check_media, judge_inline, judge_page, judge_webhook
+from bot.cli.checks.machine import check_settings
 from bot.cli.doctor import Check, run_bounded
 from bot.mcp import connection
 from bot.settings import Settings, load_settings
@@ -19,6 +20,15 @@ from memory.errors import StoreUnavailable
 
 OURS = "https://bot.example/telegram/webhook"
 NOW = 10_000.0
+
+
+async def test_texts_in_the_logs_are_a_warning() -> None:
+    assert [each.level for each in await check_settings(load_settings())] == ["ok"]
+
+    _, warning = await check_settings(load_settings(log_text=True))
+
+    assert (warning.level, "LOG_TEXT is on" in warning.says) == ("warn", True)
+    assert "LOG_TEXT=false" in warning.fix
 
 
 @pytest.mark.parametrize(

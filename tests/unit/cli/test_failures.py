@@ -63,7 +63,7 @@ def test_a_group_reports_each_error_once_with_the_highest_status() -> None:
 
 
 def test_no_secret_of_the_settings_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    settings = load_settings(telegram_bot_token="77:AbCdEfGh", log_level="debug")
+    settings = load_settings(telegram_bot_token="77:AbCdEfGh", log_level="debug", log_text=True)
     status = report(_raised(RuntimeError("calling /bot77:AbCdEfGh/getMe")), settings)
     printed = capsys.readouterr().err
     assert status == 1
@@ -77,6 +77,14 @@ def test_a_traceback_is_printed_for_debugging_only(capsys: pytest.CaptureFixture
     printed = capsys.readouterr()
     assert printed.err == "Unexpected error (RuntimeError). Set LOG_LEVEL=debug to see where it happened.\n"
     assert printed.out == ""
+
+
+def test_a_traceback_quotes_no_chat_unless_log_text_is_on(capsys: pytest.CaptureFixture[str]) -> None:
+    report(_raised(ValueError("words of a chat")), load_settings(log_level="debug"))
+    printed = capsys.readouterr().err
+    assert "Traceback" in printed
+    assert "in _raised" in printed
+    assert "words of a chat" not in printed
 
 
 def _raised(error: Exception) -> Exception:
