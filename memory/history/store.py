@@ -129,6 +129,8 @@ class Deletion(RecordCounts):
     sender_ids: tuple[int, ...] = ()
     known_by: tuple[str, ...] = ()
     """Telegram and message ids under which the messages were quoted."""
+    summary_ids: tuple[str, ...] = ()
+    """Summaries that were dropped."""
     fact_ids: tuple[str, ...] = ()
     """Facts that cited the messages, or others that lost a quotation."""
     uncited_ids: tuple[str, ...] = ()

@@ -86,7 +86,7 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   end
 
   local oldest = oldest_since(redis.call('HGET', keys.meta, 'conversation_start') or '0', erasure.mentioning)
-  local summaries_dropped = 0
+  local summaries_dropped = {}
   if oldest then
     summaries_dropped = drop_summaries(keys.summaries, keys.lineage, keys.compress, context, oldest)
   end
@@ -103,9 +103,9 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
   end
   return {
-    messages = erasure.deleted, summaries = summaries_dropped, ledger_turns = erasure.turns,
+    messages = erasure.deleted, summaries = #summaries_dropped, ledger_turns = erasure.turns,
     artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences, artifact_ids = erasure.named,
     sender_ids = erasure.senders, known_by = erasure.names, answer_receipts = erasure.receipts,
-    facts = #facts, reminders = reminders, fact_ids = facts, uncited_ids = uncited(keys, cited),
+    facts = #facts, reminders = reminders, fact_ids = facts, summary_ids = summaries_dropped, uncited_ids = uncited(keys, cited),
   }
 end
