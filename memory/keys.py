@@ -262,7 +262,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         " (where every message belongs), total, context and sequence (queued up to there), queued, done, has_ended."
     ),
     "erasures": KeyKind(
-        "STRING: number of erasures and replacements that somebody asked for; compare `rewritten`."
+        "STRING: number of erasures, and of other writes that made words unreachable; compare `rewritten`."
     ),
     "compress": KeyKind(
         "ZSET of context ids whose conversation waits for compression, scored by the due time (Unix seconds; 0: now)."

@@ -1,7 +1,7 @@
 -- Delete messages of one context with everything that mentions them: summaries, their turns of the ledger, later turns
 -- that quote them, the artifacts of these turns, their receipts, quotations in other messages, senders without another
 -- message, facts and reminders that rest on them or on a message that loses a quotation. Queue the removal of the
--- messages' vectors.
+-- messages' vectors. Raise `erasures`: the words are unreachable now.
 -- A prelude; its script has checked the epoch.
 -- USES: telegram_index people drop_traces drop_citing reminders
 
@@ -48,7 +48,7 @@ local function delete_message(keys, context, epoch, id, erasure)
 end
 
 -- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress,
---   receipts, and those of drop_citing.lua and reminders.lua
+--   receipts, erasures, and those of drop_citing.lua and reminders.lua
 -- prefixes: listed_prefixes (memory/keys.py)
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
@@ -102,6 +102,7 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     redis.call('UNLINK', keys.sessions)
     redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
   end
+  redis.call('INCR', keys.erasures)  -- last: a full server refuses a script whose first write needs memory
   return {
     messages = erasure.deleted, summaries = #summaries_dropped, ledger_turns = erasure.turns,
     artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences, artifact_ids = erasure.named,
