@@ -14,6 +14,16 @@ _PASSES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaterUse:
+    """Answers that used deleted messages, and so may repeat them, and the records that rest on these answers."""
+
+    answers: tuple[int, ...] = ()
+    """Their sequences, in order."""
+    summaries: int = 0
+    artifacts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
     """Receipt of an erasure. Data that arrives while it is read back counts as left."""
 

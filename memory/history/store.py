@@ -122,6 +122,10 @@ class Deletion(RecordCounts):
 
     sequences: tuple[int, ...] = ()
     """Sequences of the deleted messages."""
+    quoting: tuple[int, ...] = ()
+    """Sequences of other messages that lost a quotation."""
+    turn_ends: tuple[int, ...] = ()
+    """Last sequences of other turns that the ledger lost, because their tools found the messages."""
     artifact_ids: tuple[str, ...] = ()
     """Artifacts that the deleted turns named."""
     message_ids: tuple[str, ...] = ()

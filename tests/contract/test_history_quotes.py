@@ -158,6 +158,7 @@ async def test_summaries_and_calls_that_may_contain_a_quotation_are_deleted_with
         artifacts=1,
         artifact_ids=("a1",),
         quotes=2,
+        quoting=(1, 3),
         known_by=("1",),
     )
     assert (await memory.store.load(REF, limit=50)).summary == first

@@ -208,6 +208,8 @@ class InMemoryHistory:
             artifacts=len(artifacts),
             quotes=len(stripped),
             sequences=sequences,
+            quoting=tuple(stripped),
+            turn_ends=tuple(turn.last_sequence for turn in quoting),
             artifact_ids=artifacts,
             message_ids=tuple(ids) if gone else (),
             sender_ids=tuple(dict.fromkeys(message.sender.id for message in gone if message.sender)),

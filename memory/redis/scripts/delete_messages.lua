@@ -56,7 +56,7 @@ end
 local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   local erasure = {
     ledger = keys.ledger, artifacts = keys.artifacts, artifact_prefix = prefixes.artifacts,
-    receipt_prefix = prefixes.receipts, receipts = 0, deleted = 0, turns = 0, dropped = 0, sequences = {}, mentioning = {}, senders = {}, names = {}, named = {},
+    receipt_prefix = prefixes.receipts, receipts = 0, deleted = 0, turns = 0, dropped = 0, sequences = {}, mentioning = {}, quoting = {}, turn_ends = {}, senders = {}, names = {}, named = {},
     gone = {},
   }
   for _, telegram_id in ipairs(quoted) do
@@ -72,6 +72,7 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   for _, name in ipairs(erasure.names) do
     for _, sequence in ipairs(strip_quotes(keys.messages, keys.order, keys.telegram, name)) do
       quotations, erasure.mentioning[#erasure.mentioning + 1] = quotations + 1, sequence
+      erasure.quoting[#erasure.quoting + 1] = sequence
       changed[#changed + 1] = redis.call('ZRANGEBYSCORE', keys.order, sequence, sequence)[1]
       drop_turn_at(erasure, sequence)
     end
@@ -80,6 +81,7 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     local turns, dropped, last = drop_quoting_turns(keys.ledger, keys.artifacts, prefixes.artifacts,
                                                     oldest_since(0, erasure.mentioning), erasure.gone, erasure.named)
     erasure.turns, erasure.dropped = erasure.turns + turns, erasure.dropped + dropped
+    erasure.turn_ends = last
     for _, sequence in ipairs(last) do
       erasure.mentioning[#erasure.mentioning + 1] = sequence
     end
@@ -105,7 +107,8 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   redis.call('INCR', keys.erasures)  -- last: a full server refuses a script whose first write needs memory
   return {
     messages = erasure.deleted, summaries = #summaries_dropped, ledger_turns = erasure.turns,
-    artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences, artifact_ids = erasure.named,
+    artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences,
+    quoting = erasure.quoting, turn_ends = erasure.turn_ends, artifact_ids = erasure.named,
     sender_ids = erasure.senders, known_by = erasure.names, answer_receipts = erasure.receipts,
     facts = #facts, reminders = reminders, fact_ids = facts, summary_ids = summaries_dropped, uncited_ids = uncited(keys, cited),
   }
