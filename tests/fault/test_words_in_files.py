@@ -1,11 +1,11 @@
 """Erased and replaced words leave the files under DATA_DIR within a minute, wherever they were erased."""
 
 import asyncio
-import logging
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,8 +33,6 @@ CANARY = "quokka"
 SAID = f"@mnemogram_bot my secret is {CANARY}"
 HELD, REPEAT = "held", "repeat"
 WITHIN_S = 60.0
-
-log = logging.getLogger(__name__)
 
 
 class Model:
@@ -155,20 +153,25 @@ async def stores(tmp_path: Path) -> AsyncGenerator[StoryStores]:
     ],
 )
 async def test_erased_words_leave_the_files_within_a_minute(
-    stores: StoryStores, tmp_path: Path, act: Act
+    stores: StoryStores, tmp_path: Path, act: Act, record_property: Callable[[str, object], None]
 ) -> None:
     model, seen = Model(), asyncio.Event()
 
     async def files_with_it() -> set[str]:
         found = await asyncio.to_thread(file_words, [tmp_path], re.compile(CANARY.encode()))
-        return set().union(*found.values())
+        return {name for names in found.values() for name in names}
 
     async def watch() -> None:
         while not await files_with_it():  # noqa: ASYNC110 - files do not notify
             await asyncio.sleep(0.01)
         seen.set()
 
-    embedded = {"redis_url": None, "qdrant_url": None, "qdrant_api_key": None, "data_dir": tmp_path}
+    embedded: dict[str, Any] = {
+        "redis_url": None,
+        "qdrant_url": None,
+        "qdrant_api_key": None,
+        "data_dir": tmp_path,
+    }
     async with running_bot(stores, model, inline=True, is_pushed=True, privacy_mode=False, **embedded) as bot:
         await bot.wait_until_down()
         watching = asyncio.create_task(watch())
@@ -180,4 +183,4 @@ async def test_erased_words_leave_the_files_within_a_minute(
         while left := await files_with_it():
             assert time.monotonic() - last < WITHIN_S, left
             await asyncio.sleep(0.3)
-        log.info("%s: gone after %.1f s", act.__name__, time.monotonic() - last)
+        record_property("seconds until the files are clean", round(time.monotonic() - last, 1))

@@ -11,6 +11,7 @@ import pytest
 
 from bot.transport.buttons import BUTTONS
 from bot.transport.words import words_for
+from bot.turn.later_use import parse_offers
 from memory import keys
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder
@@ -152,8 +153,9 @@ async def _show_forgotten(bot: Story, place: Place) -> Json:
 
 
 async def _count_forgotten(bot: Story, place: Place, menu: Json) -> int:
-    now = next(each for each in bot.shown_in(place.chat) if each["message_id"] == menu["message_id"])
-    return now["text"].startswith(english("forgotten"))
+    meta = keys.context_key(make_ref(place.chat, place.thread), "meta")
+    offers = parse_offers(await bot.redis.call("HGET", meta, "offers"))
+    return f"forget:{offers[-1].update_id}" != buttons_of(menu)[0] if offers else 1
 
 
 async def _show_facts(bot: Story, place: Place) -> Json:
