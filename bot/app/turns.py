@@ -257,13 +257,7 @@ def _build_commands(parts: _Parts) -> Commands:
     help_command = HelpCommand(permissions=permissions)
     is_offline = parts.settings.is_offline
     start = StartCommand(guests=stores.guests, help=help_command, page_links=links, is_offline=is_offline)
-    forget = ForgetCommand(
-        permissions=permissions,
-        forgetting=forgetting,
-        later_uses=LaterUses(redis=stores.redis, history=history),
-        history=history,
-        recall=recall,
-    )
+    forget = _build_forget(parts, forgetting)
     reset, why = _build_reset(parts), _build_why(parts)
     facts, model, voice = _build_facts(parts), _build_model(parts), _build_voice(parts)
     rows = RedisReminders(stores.redis, clock=parts.clock)
@@ -301,6 +295,17 @@ def _build_commands(parts: _Parts) -> Commands:
         },
         correct=facts.correct,
         permissions=permissions,
+    )
+
+
+def _build_forget(parts: _Parts, forgetting: Forgetting) -> ForgetCommand:
+    stores = parts.stores
+    return ForgetCommand(
+        permissions=parts.permissions,
+        forgetting=forgetting,
+        later_uses=LaterUses(redis=stores.redis, history=stores.history),
+        history=stores.history,
+        recall=stores.recall,
     )
 
 

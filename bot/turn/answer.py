@@ -21,7 +21,7 @@ from bot.transport.telegram_api import Button
 from bot.transport.texts import failure_text
 from bot.transport.unfinished import with_closed_code
 from bot.transport.updates import context_keys
-from bot.turn.answer_receipt import AnswerReceipt, make_receipt, oldest_told
+from bot.turn.answer_receipt import AnswerReceipt, make_receipt
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
@@ -289,9 +289,8 @@ class Answerer:
         agent, now = self.team_with("").name_of(context), self.conversations.clock()
         receipt = None
         if answer_id := question.kept_reply_id:
-            since = oldest_told(context.record.prompts, history)
             receipt = make_receipt(
-                context, agent=agent, message_id=answer_id, at=now, micros=micros, since=since
+                context, agent=agent, message_id=answer_id, at=now, micros=micros, history=history
             )
         settled = [*question.settled_presses, *(press.update_id for press in question.stop_presses)]
         made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]

@@ -59,6 +59,16 @@ class LeftOutOfPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PromptReach:
+    """The messages of the conversation that the prompts of a turn had."""
+
+    since: int | None = None
+    """Sequence of the oldest one, in the window or through the summary; None in receipts of earlier builds."""
+    neighbours: tuple[int, ...] = ()
+    """Sequences of messages that stood beside a hit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerReceipt:
     """The receipt of one answer: ids, counts, names and reasons. It describes the last prompt of the chat's agent."""
 
@@ -80,14 +90,9 @@ class AnswerReceipt:
     """The best hits, best first."""
     more_recalled: int = 0
     """Further hits."""
-    neighbours: tuple[int, ...] = ()
-    """Sequences of messages that stood in the prompt beside a hit."""
     facts: tuple[str, ...] = ()
     """Ids of the best facts in the prompt. A fact may have been forgotten since: the store of facts decides."""
-    since: int | None = None
-    """Sequence of the oldest message of the conversation that a prompt of the turn had, in the window or through the
-    summary. None in receipts of earlier builds.
-    """
+    reach: PromptReach = PromptReach()
     window_messages: int = 0
     """Earlier messages of the conversation in the prompt."""
     summary_id: str = ""
@@ -105,13 +110,10 @@ class AnswerReceipt:
         return sum(each.count for each in self.left_out if each.part == "window")
 
     def used(self, messages: Collection[str], sequences: Collection[int], *, answer: int) -> bool:
-        """Return True if a prompt of the turn had one of these messages. `answer` is the sequence of the answer.
-
-        A message that was left out for want of room was not in the prompt.
-        """
-        first = answer if self.since is None else self.since
+        """Return True if a prompt of the turn had one of these messages. `answer` is the sequence of the answer."""
+        first = answer if self.reach.since is None else self.reach.since
         is_recalled = not set(messages).isdisjoint(self.memories)
-        return is_recalled or any(first <= each < answer or each in self.neighbours for each in sequences)
+        return is_recalled or any(first <= at < answer or at in self.reach.neighbours for at in sequences)
 
     @property
     def memories(self) -> list[str]:
@@ -126,11 +128,11 @@ def make_receipt(
     message_id: str,
     at: float,
     micros: int | None,
-    since: int | None = None,
+    history: BufferedHistory | None = None,
 ) -> AnswerReceipt:
-    """Return the receipt of the run in this context.
+    """Return the receipt of the run in this context, which has read this history.
 
-    `agent` is the agent that has the chat after it, `since` the sequence of `oldest_told`.
+    `agent` is the agent that has the chat after it.
     """
     record = _last_record(context.record.prompts, agent)
     parts = {part.part: part for part in record.parts} if record else {}
@@ -150,8 +152,10 @@ def make_receipt(
         room=record.room if record else 0,
         recalled=recalled,
         more_recalled=max(0, len(memories.messages) - RECALLED_AT_MOST),
-        neighbours=_neighbours(memories.messages, recalled),
-        since=since,
+        reach=PromptReach(
+            since=_oldest_told(context.record.prompts, history) if history else None,
+            neighbours=_neighbours(memories.messages, recalled),
+        ),
         facts=_told(memories.facts, parts.get("facts"))[:FACTS_AT_MOST],
         window_messages=len(window.included) if window else 0,
         summary_id=summary.included[0].id if summary and summary.included else "",
@@ -161,7 +165,7 @@ def make_receipt(
     )
 
 
-def oldest_told(records: Sequence[PromptRecord], history: BufferedHistory) -> int:
+def _oldest_told(records: Sequence[PromptRecord], history: BufferedHistory) -> int:
     """Return the sequence of the oldest message that a prompt had, in the window or through the summary.
 
     A window that has older messages than the turn has loaded counts as the whole conversation.

@@ -1,4 +1,4 @@
-"""/forget erases the message that it replies to, everywhere, with a receipt, and offers to erase answers that used it."""
+"""/forget erases the message that it replies to, with a receipt. A button erases the answers that used it."""
 
 from dataclasses import dataclass, replace
 
