@@ -69,7 +69,7 @@ class PromptReach:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerReceipt:
+class AnswerReceipt(PromptReach):
     """The receipt of one answer: ids, counts, names and reasons. It describes the last prompt of the chat's agent."""
 
     message_id: str
@@ -92,7 +92,6 @@ class AnswerReceipt:
     """Further hits."""
     facts: tuple[str, ...] = ()
     """Ids of the best facts in the prompt. A fact may have been forgotten since: the store of facts decides."""
-    reach: PromptReach = PromptReach()
     window_messages: int = 0
     """Earlier messages of the conversation in the prompt."""
     summary_id: str = ""
@@ -111,9 +110,9 @@ class AnswerReceipt:
 
     def used(self, messages: Collection[str], sequences: Collection[int], *, answer: int) -> bool:
         """Return True if a prompt of the turn had one of these messages. `answer` is the sequence of the answer."""
-        first = answer if self.reach.since is None else self.reach.since
+        first = answer if self.since is None else self.since
         is_recalled = not set(messages).isdisjoint(self.memories)
-        return is_recalled or any(first <= at < answer or at in self.reach.neighbours for at in sequences)
+        return is_recalled or any(first <= at < answer or at in self.neighbours for at in sequences)
 
     @property
     def memories(self) -> list[str]:
@@ -152,10 +151,8 @@ def make_receipt(
         room=record.room if record else 0,
         recalled=recalled,
         more_recalled=max(0, len(memories.messages) - RECALLED_AT_MOST),
-        reach=PromptReach(
-            since=_oldest_told(context.record.prompts, history) if history else None,
-            neighbours=_neighbours(memories.messages, recalled),
-        ),
+        since=_oldest_told(context.record.prompts, history) if history else None,
+        neighbours=_neighbours(memories.messages, recalled),
         facts=_told(memories.facts, parts.get("facts"))[:FACTS_AT_MOST],
         window_messages=len(window.included) if window else 0,
         summary_id=summary.included[0].id if summary and summary.included else "",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.turn.answer_receipt import AnswerReceipt, PromptReach, RecalledMessage
+from bot.turn.answer_receipt import AnswerReceipt, RecalledMessage
 from bot.turn.later_use import OFFERS_AT_MOST, LaterUses, Offer, dump_offers, parse_offers
 from memory.codec import dump_json
 from memory.erasure import LaterUse
@@ -22,8 +22,7 @@ REF = make_ref()
 
 async def write_receipt(redis: RedisClient, answer: str, **facts: Any) -> None:
     """Write the receipt of an answer as a commit does."""
-    reach = PromptReach(**{name: facts.pop(name) for name in ("since", "neighbours") if name in facts})
-    line = dump_json(AnswerReceipt, make_receipt(answer, reach=reach, **facts))
+    line = dump_json(AnswerReceipt, make_receipt(answer, **facts))
     await redis.call("SET", context_key(REF, "receipt", answer), line, "EX", 60)
     await redis.call("ZADD", context_key(REF, "receipts"), 9e9, answer)
     await redis.call("EXPIRE", context_key(REF, "receipts"), 60)
