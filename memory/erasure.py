@@ -14,6 +14,16 @@ _PASSES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaterUse:
+    """Answers that used deleted messages, and so may repeat them, and the records that rest on these answers."""
+
+    answers: tuple[int, ...] = ()
+    """Their sequences, in order."""
+    summaries: int = 0
+    artifacts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ErasureReceipt:
     """Receipt of an erasure. Data that arrives while it is read back counts as left."""
 
@@ -27,6 +37,8 @@ class ErasureReceipt:
     updates_forgotten: int = 0
     unsent_dropped: int = 0
     """Messages of an answer that were dropped before they were sent."""
+    missing: tuple[str, ...] = ()
+    """Ids that were named and not found: perhaps the message is in another chat, so nothing is proven about it."""
 
     @property
     def messages_erased(self) -> int:
@@ -51,14 +63,14 @@ class ErasureReceipt:
 
     @property
     def is_proven(self) -> bool:
-        """Return True if both stores were read back and nothing was left."""
-        return self.vectors_left == 0 and self.left.total == 0
+        """Return True if both stores were read back and nothing was left of anything that was named."""
+        return self.vectors_left == 0 and self.left.total == 0 and not self.missing
 
     def counts(self) -> dict[str, int | None]:
-        """Return all counts by name, for logs and documents."""
+        """Return all counts by name, for logs and documents, without the missing ids."""
         erased = {f"{name}_erased": number for name, number in self.erased.by_name().items()}
         facts = {field.name: getattr(self, field.name) for field in fields(self)}
-        del facts["erased"], facts["left"]
+        del facts["erased"], facts["left"], facts["missing"]
         return {**erased, **facts, "messages_left": self.messages_left, "others_left": self.others_left}
 
     def __add__(self, other: "ErasureReceipt") -> "ErasureReceipt":

@@ -121,7 +121,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " at the last one). facts_from: older messages were not read for facts yet. facts_version (of changes of"
         " facts), facts_saved (id of the last save), fact_failures. `facts_since:<sender id>`: messages of this person"
         " before that sequence are not read. corrections: the questions about facts that wait for"
-        " an answer (AwaitedCorrection as JSON). model: the one that people have chosen. talk_after: models see only"
+        " an answer (AwaitedCorrection as JSON). offers: the buttons that forget answers which used a forgotten message"
+        " (Offer as JSON). model: the one that people have chosen. talk_after: models see only"
         " talk after this time, because a filter refused the lines before. zone_asked: the person"
         " who was asked for a time zone, and when (Unix seconds)."
     ),
@@ -262,7 +263,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         " (where every message belongs), total, context and sequence (queued up to there), queued, done, has_ended."
     ),
     "erasures": KeyKind(
-        "STRING: number of erasures and replacements that somebody asked for; compare `rewritten`."
+        "STRING: number of erasures, and of other writes that made words unreachable; compare `rewritten`."
     ),
     "compress": KeyKind(
         "ZSET of context ids whose conversation waits for compression, scored by the due time (Unix seconds; 0: now)."

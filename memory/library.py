@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Unpack
@@ -39,6 +40,9 @@ PARTITIONS = 8
 """Partitions of a store that nobody has used before."""
 CLEAN_EVERY_S = 2.0
 _LEASE_S = 30.0
+_BLANK_MESSAGE = (
+    "The text of a message must not be empty: nobody could find it. A `note` may stand for a file."
+)
 
 
 class Memory:
@@ -90,7 +94,10 @@ class Memory:
             yield memory
 
     def chat(self, key: str) -> "Chat":
-        """Return the chat of this name; it is created by its first message."""
+        """Return the chat of this name; it is created by its first message. Raises ValueError for an empty name."""
+        _refuse_blank(
+            key, "The key of a chat must not be empty: it is the name by which you find the chat again."
+        )
         ref = ContextRef(
             context_id=context_id(NAMESPACE, {"chat": key}),
             partition=partition_of(key, self.stores.partitions),
@@ -127,11 +134,16 @@ class Chat:
         self._stores = memory.stores
 
     async def add_user(self, text: str, **details: Unpack[MessageDetails]) -> Message:
-        """Add what a person wrote; return the message with its id and sequence."""
+        """Add what a person wrote; return the message with its id and sequence.
+
+        Raises ValueError for an empty text, unless a `note` tells what was sent.
+        """
+        _refuse_blank(text + details.get("note", ""), _BLANK_MESSAGE)
         return await (await self._registered()).append_user_message(text, **details)
 
     async def add_assistant(self, text: str, **details: Unpack[MessageDetails]) -> Message:
-        """Add a reply; return the message with its id and sequence."""
+        """Add a reply; return the message with its id and sequence. Raises ValueError as `add_user` does."""
+        _refuse_blank(text + details.get("note", ""), _BLANK_MESSAGE)
         return await (await self._registered()).append_assistant_message(text, **details)
 
     async def recent(self, n: int = 20) -> list[Message]:
@@ -142,16 +154,28 @@ class Chat:
     async def search(self, text: str, k: int = 3, **options: Unpack[SearchOptions]) -> list[RankedMessage]:
         """Return up to `k` messages that match `text`, best first; messages added before are indexed first.
 
-        Raises RecallUnavailable.
+        Raises RecallUnavailable, and ValueError for an empty text.
         """
+        _refuse_blank(text, "The text to search for must not be empty.")
         await self._memory.index()
         return await (await self._history()).search(text, k, **options)
 
-    async def forget(self, ids: Collection[str]) -> ErasureReceipt:
-        """Erase these messages from history and index; return the receipt of reading both back."""
+    async def forget(self, ids: str | Collection[str]) -> ErasureReceipt:
+        """Erase the message with this id, or with these, from history and index; return the receipt.
+
+        The receipt tells what reading both back found. An id that this chat does not have is in its `missing`, and
+        then it is not proven. Raises ValueError without ids and for an empty one.
+        """
+        wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+        if not wanted or not all(each.strip() for each in wanted):
+            raise ValueError("Name the messages to forget by their ids: `Message.id` of each.")
         stores = self._stores
         epoch = (await stores.history.load(self.ref, limit=0)).epoch
-        return await delete_provably(self.ref, ids, epoch=epoch, store=stores.history, recall=stores.recall)
+        found = await stores.history.get(self.ref, wanted)
+        receipt = await delete_provably(
+            self.ref, wanted, epoch=epoch, store=stores.history, recall=stores.recall
+        )
+        return replace(receipt, missing=tuple(each for each in wanted if each not in found))
 
     async def reset(self) -> ErasureReceipt:
         """Erase the whole chat from history and index; return the receipt of reading both back."""
@@ -175,6 +199,12 @@ class Chat:
             clock=time.time,
             new_id=lambda: str(uuid4()),
         )
+
+
+def _refuse_blank(text: str, sentence: str) -> None:
+    """Raise ValueError with this sentence if the text has nothing but blanks."""
+    if not text.strip():
+        raise ValueError(sentence)
 
 
 @asynccontextmanager

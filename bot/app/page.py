@@ -30,6 +30,7 @@ from bot.transport.people import Administrators
 from bot.transport.telegram_api import MEMBERS
 from bot.turn.erasure import Eraser
 from bot.turn.forgetting import Forgetting
+from bot.turn.later_use import LaterUses
 from bot.turn.store import TurnStore
 from memory.errors import MemoryFailure, RecallUnavailable, StoreUnavailable
 from memory.facts.redis_facts import RedisFacts
@@ -154,6 +155,7 @@ def _build_changes(pages: MemoryPages, outside: Outside, *, clock: Callable[[], 
         access=pages.access,
         redis=redis,
         forgetting=Forgetting(redis=redis, store=store, history=history, talk=RedisTalk(redis)),
+        later_uses=LaterUses(redis=redis, history=history),
         open_eraser=partial(Eraser, store, history),
         open_recall=pages.open_recall,
         telegram=outside.telegram,

@@ -55,6 +55,7 @@ from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability, send_part
 from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.forgetting import Forgetting
+from bot.turn.later_use import LaterUses
 from bot.turn.limits import LimitGuard, OwnerLimits, UsageLimits
 from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
@@ -256,7 +257,7 @@ def _build_commands(parts: _Parts) -> Commands:
     help_command = HelpCommand(permissions=permissions)
     is_offline = parts.settings.is_offline
     start = StartCommand(guests=stores.guests, help=help_command, page_links=links, is_offline=is_offline)
-    forget = ForgetCommand(permissions=permissions, forgetting=forgetting, history=history, recall=recall)
+    forget = _build_forget(parts, forgetting)
     reset, why = _build_reset(parts), _build_why(parts)
     facts, model, voice = _build_facts(parts), _build_model(parts), _build_voice(parts)
     rows = RedisReminders(stores.redis, clock=parts.clock)
@@ -286,6 +287,7 @@ def _build_commands(parts: _Parts) -> Commands:
             "reset": reset.press,
             "why": why.press,
             "facts": facts.press,
+            "forget": forget.press,
             "reminders": reminders.press,
             "timezone": timezone.press,
             "model": model.press,
@@ -293,6 +295,17 @@ def _build_commands(parts: _Parts) -> Commands:
         },
         correct=facts.correct,
         permissions=permissions,
+    )
+
+
+def _build_forget(parts: _Parts, forgetting: Forgetting) -> ForgetCommand:
+    stores = parts.stores
+    return ForgetCommand(
+        permissions=parts.permissions,
+        forgetting=forgetting,
+        later_uses=LaterUses(redis=stores.redis, history=stores.history),
+        history=stores.history,
+        recall=stores.recall,
     )
 
 

@@ -56,12 +56,16 @@ async def find_chat(
     snapshot = await stores.history.load(ref, limit=0)
     entry = next((entry for entry in entries if entry.ref == ref), None)
     if entry is None and not snapshot.count:
-        topics = topics_of(entries, name.chat_id)
-        if topics and name.thread_id is None:
-            names = ", ".join(topic.name for topic in topics)
-            raise CommandFailed(f"Chat {name} has a memory only in its topics: {names}.")
-        raise CommandFailed(f"Chat {name} has no memory. `mnemogram chats` lists the chats that have one.")
+        raise CommandFailed(no_memory(name, topics_of(entries, name.chat_id)))
     return entry or unlisted_chat(name, ref), snapshot
+
+
+def no_memory(name: ChatName, topics: "list[ListedChat]") -> str:
+    """Return the sentence about a chat without a memory of its own. `topics` are those of it that have one."""
+    if topics and name.thread_id is None:
+        names = ", ".join(topic.name for topic in topics)
+        return f"Chat {name} has a memory only in its topics: {names}."
+    return f"Chat {name} has no memory. `mnemogram chats` lists the chats that have one."
 
 
 async def present_name(stores: "Stores", name: ChatName) -> ChatName:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.chats import chat_ref, describe_topics, list_chats, present_name, topics_of, unlisted_chat
+from bot.cli.chats import (
+    chat_ref,
+    describe_topics,
+    list_chats,
+    no_memory,
+    present_name,
+    topics_of,
+    unlisted_chat,
+)
 from bot.cli.failures import FAILED, print_error
 from bot.cli.output import count, print_facts, print_json, print_line
 from bot.cli.session import AsJson, Chat, ChatName, complete, finish, load_quietly, open_stores
@@ -27,7 +35,8 @@ def reset(
 ) -> None:
     """Erase the memory of a chat everywhere, and print the receipt.
 
-    Asks first at a terminal. The exit status is 1 if reading back does not prove the erasure.
+    Asks first at a terminal. The exit status is 1 if the chat has no memory, or if reading back does not prove the
+    erasure.
     """
     if all_topics and chat.thread_id is not None:
         raise typer.BadParameter(f"{chat} is one topic. Use `{chat.chat_id} --all` for the whole chat.")
@@ -90,7 +99,10 @@ async def _make_question(settings: "Settings", name: ChatName, *, all_topics: bo
 
 
 async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_json: bool) -> int:
-    """Erase, print the receipt and return the exit status. The chat need not have a memory."""
+    """Erase, print the receipt and return the exit status.
+
+    A chat without a memory may have waiting updates, so nobody knows before that there is nothing to erase.
+    """
     from memory.erasure import sum_receipts
 
     async with open_stores(settings) as stores:
@@ -98,14 +110,17 @@ async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_j
         entries = await _select(settings, stores, name, all_topics=all_topics)
         receipt = sum_receipts([await erase(stores, entry.ref) for entry in entries])
         topics = topics_of(await list_chats(settings, stores), name.chat_id) if name.thread_id is None else []
+    is_empty = receipt.is_proven and not receipt.has_erased
     if as_json:
         document = {"chat": str(name), "contexts": len(entries), **receipt.counts()}
         print_json({**document, "is_proven": receipt.is_proven})
-    else:
+    elif not is_empty:
         print_receipt(receipt, _subject(name, entries))
+    if is_empty:
+        print_error(f"{no_memory(name, topics)} Both stores were read back: there was nothing to erase.")
     if topics:
         print_error(f"{describe_topics(name, topics)}. `mnemogram reset {name} --all` erases them too.")
-    return 0 if receipt.is_proven else FAILED
+    return 0 if receipt.is_proven and not is_empty else FAILED
 
 
 async def _select(

@@ -6,8 +6,9 @@ from typing import Any
 
 from bot.page.access import PageContext
 from bot.page.visitors import Visitor
+from bot.transport.texts import UNUSED
 from bot.turn.answer_receipt import AnswerReceipt
-from memory.erasure import ErasureReceipt
+from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.fact import Fact
 from memory.history.message import Message
 from memory.history.store import HistorySnapshot
@@ -108,14 +109,18 @@ def is_written_by(message: Message, visitor: Visitor) -> bool:
     return is_person and message.sender is not None and message.sender.id == visitor.user_id
 
 
-def erasure_document(receipt: ErasureReceipt, text: str) -> Document:
-    """Return the receipt of an erasure; `text` is the receipt for people."""
+def erasure_document(receipt: ErasureReceipt, text: str, used: LaterUse = UNUSED) -> Document:
+    """Return the receipt of an erasure; `text` is the receipt for people, `used` tells what may repeat the messages."""
     return {
         "erased": _counts(receipt.erased.by_name()),
         "vectors_erased": receipt.vectors_erased,
         "left": _counts(receipt.left.by_name()),
         "vectors_left": receipt.vectors_left,
         "is_proven": receipt.is_proven,
+        "used": {
+            "answers": len(used.answers),
+            **_counts({"summaries": used.summaries, "artifacts": used.artifacts}),
+        },
         "text": text,
     }
 

@@ -24,6 +24,7 @@ from bot.transport.texts import forgotten_text, receipt_text
 from bot.transport.words import words_for
 from bot.turn.erasure import Eraser
 from bot.turn.forgetting import Forgetting
+from bot.turn.later_use import LaterUses
 from memory.characters import well_formed
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten, RecallUnavailable
@@ -50,6 +51,7 @@ class MemoryChanges:
     access: ChatAccess
     redis: RedisClient
     forgetting: Forgetting
+    later_uses: LaterUses
     open_eraser: Callable[[Recall | None], Eraser]
     open_recall: OpenRecall
     telegram: TelegramApi
@@ -70,6 +72,7 @@ class MemoryChanges:
     async def forget(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
         """Erase messages everywhere. `gone` are those that were not there, or that another window has just erased.
 
+        `used_by` are the ids of answers that used them, and may repeat them: another request forgets these.
         Viewing gives no right to erase what others wrote: without `may_forget_all` a request with another's message
         erases nothing.
         """
@@ -99,12 +102,20 @@ class MemoryChanges:
         erased = set(done.deletion.sequences) if done else set[int]()
         gone = [each for each in ids if each not in found or found[each].sequence not in erased]
         if done is None or not erased:
-            return {"receipt": None, "gone": gone}
+            return {"receipt": None, "gone": gone, "used_by": []}
         receipt = honest(done.receipt, recall)
         log.info("page_forgot", context=ref.context_id, messages=len(erased), is_proven=receipt.is_proven)
+        used = await self.later_uses.find(ref, done.deletion, list(found.values()))
         key = "forgotten" if len(erased) == 1 else "forgotten-several"
-        text = forgotten_text(words_for(visitor.language), receipt, key=key, is_resumed=False)
-        return {"receipt": erasure_document(receipt, text), "gone": gone}
+        text = forgotten_text(words_for(visitor.language), receipt, key=key, is_resumed=False, used=used)
+        answers = (
+            await self.later_uses.messages_at(ref, used.answers) if context.rights.may_forget_all else []
+        )
+        return {
+            "receipt": erasure_document(receipt, text, used),
+            "gone": gone,
+            "used_by": [each.id for each in answers],
+        }
 
     async def reset(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
         """Erase everything of a context, as /reset does."""

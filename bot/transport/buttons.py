@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 STOP_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON, FACTS_BUTTON = "stop", "help", "reset", "why", "facts"
+FORGET_BUTTON = "forget"
 REMINDERS_BUTTON, TIMEZONE_BUTTON = "reminders", "timezone"
 MODEL_BUTTON, VOICE_BUTTON = "model", "voice"
 """First words of the data of our buttons, before any colon. Each is the name of a command too."""
@@ -33,6 +34,7 @@ BUTTONS: Mapping[str, ButtonRule] = {
     RESET_BUTTON: ButtonRule(pressers="asker", needs_access=False),
     WHY_BUTTON: ButtonRule(is_answered_anew=True),
     FACTS_BUTTON: ButtonRule(pressers="asker"),
+    FORGET_BUTTON: ButtonRule(pressers="owners"),
     REMINDERS_BUTTON: ButtonRule(pressers="asker"),
     TIMEZONE_BUTTON: ButtonRule(is_answered_anew=True),
     MODEL_BUTTON: ButtonRule(pressers="owners"),

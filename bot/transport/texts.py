@@ -19,7 +19,7 @@ from bot.errors import (
 from bot.transport.command_menus import Audience
 from bot.transport.words import Words
 from memory.characters import one_line
-from memory.erasure import ErasureReceipt
+from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.message import Message
 from memory.history.store import HistorySnapshot
 from memory.history.summary import render_summary
@@ -29,6 +29,9 @@ _SHOWN = 40
 """Characters that are quoted of a refused message."""
 _MARKUP = re.compile(r"[\\`*_~<>\[\]|$&#]")
 """Characters that could be rendered as Markdown."""
+_PROVEN, _PROVEN_TEXT = "receipt-proven", "receipt-proven-text"
+"""Keys for a proven erasure: nothing is left, or only answers that used the text."""
+UNUSED = LaterUse()
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",
     ModelQuotaExhausted: "failure-model-quota",
@@ -142,16 +145,20 @@ def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int
     return "\n".join([head, "", *filter(None, details)])
 
 
-def forgotten_text(words: Words, receipt: ErasureReceipt, *, key: str, is_resumed: bool) -> str:
+def forgotten_text(
+    words: Words, receipt: ErasureReceipt, *, key: str, is_resumed: bool, used: LaterUse = UNUSED
+) -> str:
     """Return the receipt of a /forget, which begins with the text of `key`.
 
-    `is_resumed`: an interrupted attempt may have erased more than the receipt counts.
+    `is_resumed`: an interrupted attempt may have erased more than the receipt counts. If answers have `used` the
+    messages, it does not say that nothing is left.
     """
     details = [
         _erased(words, receipt),
         words("forget-interrupted") if is_resumed else "",
         _left(words, receipt),
-        _proof(words, receipt, doubt="forget-doubt"),
+        _proof(words, receipt, doubt="forget-doubt", proven=_PROVEN_TEXT if used.answers else _PROVEN),
+        _used(words, used, is_several=key == "forgotten-several"),
     ]
     return "\n".join([words(key), "", *filter(None, details)])
 
@@ -196,7 +203,16 @@ def _left(words: Words, receipt: ErasureReceipt) -> str:
     )
 
 
-def _proof(words: Words, receipt: ErasureReceipt, *, doubt: str) -> str:
+def _used(words: Words, used: LaterUse, *, is_several: bool) -> str:
+    """Return the sentences about answers that used the messages; "" if none did."""
+    if not used.answers:
+        return ""
+    told = words("forget-used-several" if is_several else "forget-used", count=len(used.answers))
+    things = _counts(words, ("count-summaries", used.summaries), ("count-results", used.artifacts))
+    return f"{told} {words('forget-rests', things=things)}" if things else told
+
+
+def _proof(words: Words, receipt: ErasureReceipt, *, doubt: str, proven: str = _PROVEN) -> str:
     if receipt.is_proven:
-        return words("receipt-proven")
+        return words(proven)
     return words("receipt-index-away" if receipt.vectors_left is None else doubt)

@@ -289,7 +289,9 @@ class Answerer:
         agent, now = self.team_with("").name_of(context), self.conversations.clock()
         receipt = None
         if answer_id := question.kept_reply_id:
-            receipt = make_receipt(context, agent=agent, message_id=answer_id, at=now, micros=micros)
+            receipt = make_receipt(
+                context, agent=agent, message_id=answer_id, at=now, micros=micros, history=history
+            )
         settled = [*question.settled_presses, *(press.update_id for press in question.stop_presses)]
         made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         is_known = before.created_at is not None and history.epoch == before.epoch

@@ -10,14 +10,17 @@ from bot.agent.prompt.parts import LeftOutCause, PartName, PromptRecord, RecordP
 from memory.chat_history import RankedMessage
 from memory.codec import parse_json
 from memory.facts.selection import Memories
+from memory.history.buffered import BufferedHistory
 from memory.history.fact import Fact
+from memory.history.message import sequence_of
 from memory.keys import ContextRef, context_key
 from memory.recall.reasons import Reason
 from memory.redis.client import RedisClient
 
 RECALLED_AT_MOST = 8
+NEIGHBOURS_AT_MOST = 16
 FACTS_AT_MOST = 3
-TOOLS_AT_MOST = 10
+TOOLS_AT_MOST = 9
 MODELS_AT_MOST = 3
 """Entries of the lists of a receipt, which takes 4 kB of JSON at most, and 0.5 kB usually."""
 _CALLS = frozenset(("tool", "delegation", "transfer"))
@@ -56,7 +59,17 @@ class LeftOutOfPart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AnswerReceipt:
+class PromptReach:
+    """The messages of the conversation that the prompts of a turn had."""
+
+    since: int | None = None
+    """Sequence of the oldest one, in the window or through the summary; None in receipts of earlier builds."""
+    neighbours: tuple[int, ...] = ()
+    """Sequences of messages that stood beside a hit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerReceipt(PromptReach):
     """The receipt of one answer: ids, counts, names and reasons. It describes the last prompt of the chat's agent."""
 
     message_id: str
@@ -95,6 +108,12 @@ class AnswerReceipt:
         """Return the number of earlier messages that are not in the prompt, and that no summary covers."""
         return sum(each.count for each in self.left_out if each.part == "window")
 
+    def used(self, messages: Collection[str], sequences: Collection[int], *, answer: int) -> bool:
+        """Return True if a prompt of the turn had one of these messages. `answer` is the sequence of the answer."""
+        first = answer if self.since is None else self.since
+        is_recalled = not set(messages).isdisjoint(self.memories)
+        return is_recalled or any(first <= at < answer or at in self.neighbours for at in sequences)
+
     @property
     def memories(self) -> list[str]:
         """Return the ids of the recalled messages that the prompt contains, best first."""
@@ -102,9 +121,18 @@ class AnswerReceipt:
 
 
 def make_receipt(
-    context: AgentContext, *, agent: str, message_id: str, at: float, micros: int | None
+    context: AgentContext,
+    *,
+    agent: str,
+    message_id: str,
+    at: float,
+    micros: int | None,
+    history: BufferedHistory | None = None,
 ) -> AnswerReceipt:
-    """Return the receipt of the run in this context. `agent` is the agent that has the chat after it."""
+    """Return the receipt of the run in this context, which has read this history.
+
+    `agent` is the agent that has the chat after it.
+    """
     record = _last_record(context.record.prompts, agent)
     parts = {part.part: part for part in record.parts} if record else {}
     memories = context.thinking.recalled or Memories()
@@ -112,6 +140,7 @@ def make_receipt(
     summary = parts.get("summary")
     window = parts.get("window")
     calls = [note for note in context.record.notes if note.kind in _CALLS]
+    recalled = _recalled(memories.messages[:RECALLED_AT_MOST], parts.get("recalled"))
     return AnswerReceipt(
         message_id=message_id,
         at=at,
@@ -120,8 +149,10 @@ def make_receipt(
         micros=micros,
         prompt_tokens=record.tokens if record else 0,
         room=record.room if record else 0,
-        recalled=_recalled(memories.messages[:RECALLED_AT_MOST], parts.get("recalled")),
+        recalled=recalled,
         more_recalled=max(0, len(memories.messages) - RECALLED_AT_MOST),
+        since=_oldest_told(context.record.prompts, history) if history else None,
+        neighbours=_neighbours(memories.messages, recalled),
         facts=_told(memories.facts, parts.get("facts"))[:FACTS_AT_MOST],
         window_messages=len(window.included) if window else 0,
         summary_id=summary.included[0].id if summary and summary.included else "",
@@ -129,6 +160,22 @@ def make_receipt(
         more_tools=max(0, len(calls) - TOOLS_AT_MOST),
         left_out=left_out,
     )
+
+
+def _oldest_told(records: Sequence[PromptRecord], history: BufferedHistory) -> int:
+    """Return the sequence of the oldest message that a prompt had, in the window or through the summary.
+
+    A window that has older messages than the turn has loaded counts as the whole conversation.
+    """
+    parts = [part for record in records for part in record.parts]
+    if any(part.part == "summary" and part.included for part in parts):
+        return history.snapshot.conversation_start
+    included = {item.id for part in parts if part.part == "window" for item in part.included}
+    loaded = {each.id: each.sequence or 0 for each in (*history.snapshot.newest, *history.pending)}
+    if not included <= loaded.keys():
+        return history.snapshot.conversation_start
+    own = [each.sequence or 0 for each in history.pending[:1]]
+    return min([*own, *(loaded[each] for each in included)], default=history.snapshot.next_sequence)
 
 
 def tokens_by_model(usages: Iterable[Usage]) -> tuple[Usage, ...]:
@@ -175,6 +222,13 @@ def _recalled(hits: Sequence[RankedMessage], part: RecordPart | None) -> tuple[R
         )
         for hit in hits
     )
+
+
+def _neighbours(hits: Sequence[RankedMessage], recalled: Sequence[RecalledMessage]) -> tuple[int, ...]:
+    """Return the sequences of the messages beside the hits that are in the prompt."""
+    shown = {each.message_id for each in recalled if not each.left_out}
+    beside = [each for hit in hits if hit.message.id in shown for each in (*hit.before, *hit.after)]
+    return tuple(dict.fromkeys(map(sequence_of, beside)))[:NEIGHBOURS_AT_MOST]
 
 
 def _told(facts: Sequence[Fact], part: RecordPart | None) -> tuple[str, ...]:

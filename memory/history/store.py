@@ -122,6 +122,10 @@ class Deletion(RecordCounts):
 
     sequences: tuple[int, ...] = ()
     """Sequences of the deleted messages."""
+    quoting: tuple[int, ...] = ()
+    """Sequences of other messages that lost a quotation."""
+    turn_ends: tuple[int, ...] = ()
+    """Last sequences of other turns that the ledger lost, because their tools found the messages."""
     artifact_ids: tuple[str, ...] = ()
     """Artifacts that the deleted turns named."""
     message_ids: tuple[str, ...] = ()
@@ -129,6 +133,8 @@ class Deletion(RecordCounts):
     sender_ids: tuple[int, ...] = ()
     known_by: tuple[str, ...] = ()
     """Telegram and message ids under which the messages were quoted."""
+    summary_ids: tuple[str, ...] = ()
+    """Summaries that were dropped."""
     fact_ids: tuple[str, ...] = ()
     """Facts that cited the messages, or others that lost a quotation."""
     uncited_ids: tuple[str, ...] = ()

@@ -96,11 +96,12 @@ class ContextImport:
     async def clear_up(self) -> None:
         """Delete what a failed import has staged; the rest ends with its TTL.
 
-        One command deletes all: a `place_import` whose reply was lost may still run, and would place what is complete.
+        One UNLINK deletes all: a `place_import` whose reply was lost may still run, and would place what is complete.
         """
         names = [*_STAGED, *(f"artifact:{each}" for each in self._artifacts)]
         with suppress(MemoryFailure):
             await self.redis.call("UNLINK", *map(self._staged, names))
+            await self.redis.call("INCR", partition_key(self.ref.partition, "erasures"))
 
     def _all_commands(self, lines: Iterable[str]) -> Iterator[Command]:
         for line in file.read_file(lines):

@@ -105,7 +105,7 @@ class FakeMemory:
         self.store = InMemoryHistory()
 
     async def add_summary(self, ref: ContextRef, summary: Summary, covers: Sequence[str]) -> None:
-        self.store.keep_summary(ref, summary)
+        self.store.keep_summary(ref, summary, covers)
 
     async def add_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
         self.store.keep_ledger_turn(ref, turn)

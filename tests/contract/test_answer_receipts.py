@@ -10,6 +10,7 @@ from bot.errors import Fenced
 from bot.turn.answer_receipt import (
     FACTS_AT_MOST,
     MODELS_AT_MOST,
+    NEIGHBOURS_AT_MOST,
     RECALLED_AT_MOST,
     TOOLS_AT_MOST,
     AnswerReceipt,
@@ -171,6 +172,8 @@ def test_the_largest_receipt_takes_4_kb() -> None:
         room=10**9,
         recalled=(recalled,) * RECALLED_AT_MOST,
         more_recalled=50,
+        since=10**6,
+        neighbours=(10**6,) * NEIGHBOURS_AT_MOST,
         facts=("f" * 36,) * FACTS_AT_MOST,
         window_messages=10**6,
         summary_id="f" * 36,

@@ -418,6 +418,16 @@ async def test_a_message_forgotten_during_a_compression_is_not_in_the_summary(ri
     assert summary.text.overview == numbered_text(0, *range(2, 32))
 
 
+async def test_a_compression_between_a_deletion_and_its_reading_back_is_no_trace_of_it(rig: Rig) -> None:
+    await rig.compressor().step()
+    deleted = await rig.history.delete(REF, ["m1"], epoch=0)
+
+    again = await rig.compressor().step()
+
+    left = await rig.history.count_traces(REF, mentioning=deleted)
+    assert (deleted.summaries > 0, again.outcome, left.total) == (True, "compressed", 0)
+
+
 async def test_a_message_edited_during_a_compression_is_summarised_with_its_new_text(rig: Rig) -> None:
     async def edit_m1_at_the_second() -> None:
         if len(rig.summarizer.pieces) == 2:

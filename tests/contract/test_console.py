@@ -198,6 +198,25 @@ def test_the_json_receipt_of_a_reset_has_every_count(console: ConsoleRig) -> Non
     }
 
 
+def test_reset_of_a_chat_without_a_memory_says_so(console: ConsoleRig) -> None:
+    for options in ([], ["--all"], ["--json"]):
+        ran = console("reset", "-77", "--yes", *options)
+        assert ran.status == 1
+        assert ran.err.startswith("Chat -77 has no memory. `mnemogram chats` lists the chats that have one.")
+        assert "there was nothing to erase" in ran.err
+        assert "is erased" not in ran.out
+    on_stores(remember(GROUP, ["in a topic"], thread_id=7))
+    ran = console("reset", str(GROUP), "--yes")
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.startswith(f"Chat {GROUP} has a memory only in its topics: {GROUP}/7.")
+
+
+def test_reset_of_a_chat_whose_only_message_waits_erases_that(console: ConsoleRig) -> None:
+    on_stores(wait_in_line(1001, 11))
+    ran = console("reset", "1001", "--yes", "--json")
+    assert (ran.status, ran.err, ran.document["updates_forgotten"]) == (0, "", 1)
+
+
 def test_reset_of_a_chat_keeps_its_topics_and_says_so(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ["in General"]))
     on_stores(remember(GROUP, ["in a topic"], thread_id=7))

@@ -250,27 +250,34 @@ async def test_an_import_into_another_chat_has_no_telegram_ids_and_no_talk(redis
     assert deleted.quotes == 1
 
 
+async def _memory_in(redis: RedisClient) -> dict[str, Any]:
+    """Return every value except the number of erasures, which counts what an import has staged in vain."""
+    values = await all_values(redis)
+    values.pop(partition_key(0, "erasures"), None)
+    return values
+
+
 async def test_a_second_import_is_refused_and_changes_nothing(redis: RedisClient) -> None:
     await fill(redis, make_ref())
     file = as_file(await body(redis, make_ref()))
-    before = await all_values(redis)
+    before = await _memory_in(redis)
 
     with pytest.raises(ContextOccupied):
         await import_file(redis, file, make_ref())
 
-    assert await all_values(redis) == before
+    assert await _memory_in(redis) == before
 
 
 async def test_an_import_that_a_reset_overtakes_places_nothing(redis: RedisClient) -> None:
     await fill(redis, make_ref())
     file = as_file(await body(redis, make_ref()))
     await RedisHistory(redis).erase(make_ref())
-    before = await all_values(redis)
+    before = await _memory_in(redis)
 
     with pytest.raises(Forgotten):
         await import_file(redis, file, make_ref(), epoch=0)
 
-    assert await all_values(redis) == before
+    assert await _memory_in(redis) == before
 
 
 async def test_staged_lines_expire(redis: RedisClient) -> None:

@@ -152,7 +152,14 @@ async def test_summaries_and_calls_that_may_contain_a_quotation_are_deleted_with
     deleted = await memory.store.delete(REF, [], epoch=0, quoted=[1])
 
     assert deleted == Deletion(
-        summaries=1, ledger_turns=1, artifacts=1, artifact_ids=("a1",), quotes=2, known_by=("1",)
+        summaries=1,
+        summary_ids=("s2",),
+        ledger_turns=1,
+        artifacts=1,
+        artifact_ids=("a1",),
+        quotes=2,
+        quoting=(1, 3),
+        known_by=("1",),
     )
     assert (await memory.store.load(REF, limit=50)).summary == first
 

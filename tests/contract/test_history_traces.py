@@ -85,6 +85,7 @@ async def test_forgetting_a_covered_message_deletes_every_summary_of_it(memory: 
     assert deleted == Deletion(
         messages=1,
         summaries=1,
+        summary_ids=("s2",),
         ledger_turns=1,
         artifacts=1,
         sequences=(4,),
@@ -192,12 +193,41 @@ async def test_the_receipt_of_forgetting_counts_erased_and_remaining_records(mem
 async def test_reading_back_finds_remaining_traces_of_a_message(memory: Memory) -> None:
     await write_conversation(memory)
     deleted = await memory.store.delete(REF, ["m2"], epoch=0)
-    await memory.add_summary(REF, make_summary("late", upto=4), ["m3", "m4"])
+    dropped = make_summary("s1", upto=3)
+    await memory.add_summary(REF, dropped, ["m3"])
+    await memory.add_summary(REF, make_summary("on it", upto=4, after=dropped), ["m4"])
     await memory.add_turn(REF, make_turn(2, 3, artifact="a2"))
 
     left = await memory.store.count_traces(REF, mentioning=deleted)
 
-    assert left == RecordCounts(summaries=1, ledger_turns=1, artifacts=1)
+    assert left == RecordCounts(summaries=2, ledger_turns=1, artifacts=1)
+
+
+async def test_a_summary_of_what_remains_is_no_trace_of_a_message(memory: Memory) -> None:
+    """A compression may begin and end between the deletion and the reading back."""
+    await write_conversation(memory)
+    deleted = await memory.store.delete(REF, ["m2"], epoch=0)
+    await memory.add_summary(REF, make_summary("late", upto=4), ["m3", "m4"])
+
+    left = await memory.store.count_traces(REF, mentioning=deleted)
+
+    assert left == RecordCounts()
+
+
+async def test_a_summary_that_was_made_of_a_forgotten_message_is_left(redis: RedisClient) -> None:
+    memory = RedisMemory(redis)
+    await write_conversation(memory)
+    deleted = await memory.store.delete(REF, ["m2"], epoch=0)
+    await redis.calls(
+        [
+            ("ZADD", context_key(REF, "lineage"), 4, "late"),
+            ("HSET", context_key(REF, "summaries"), "covers:late", '["m1","m2"]', "late", "{}"),
+        ]
+    )
+
+    left = await memory.store.count_traces(REF, mentioning=deleted)
+
+    assert left == RecordCounts(summaries=1)
 
 
 async def test_a_new_conversation_drops_the_summaries_and_keeps_the_ledger(memory: Memory) -> None:

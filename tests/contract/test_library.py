@@ -77,6 +77,44 @@ async def test_a_forgotten_message_is_gone_and_the_others_stay(memory: Memory) -
     assert lock.id not in [hit.message.id for hit in await chat.search("the code of the bike lock")]
 
 
+async def test_one_message_is_forgotten_by_its_id_alone(memory: Memory) -> None:
+    chat = memory.chat("anna")
+    lock = await chat.add_user("The code of the bike lock is 4711.")
+
+    receipt = await chat.forget(lock.id)
+
+    assert (receipt.messages_erased, receipt.missing, receipt.is_proven) == (1, (), True)
+
+
+async def test_a_receipt_names_the_ids_that_were_not_found_and_proves_nothing_then(memory: Memory) -> None:
+    elsewhere = await memory.chat("ben").add_user("My code is 4711 too.")
+    lock = await memory.chat("anna").add_user("The code of the bike lock is 4711.")
+
+    receipt = await memory.chat("anna").forget([lock.id, elsewhere.id, "no id", "no id"])
+
+    assert (receipt.messages_erased, receipt.left.total) == (1, 0)
+    assert (receipt.missing, receipt.is_proven) == ((elsewhere.id, "no id"), False)
+    assert await memory.chat("ben").recent() == [elsewhere]
+
+
+async def test_empty_texts_keys_and_ids_are_refused_with_a_sentence(memory: Memory) -> None:
+    for key in ("", " \n"):
+        with pytest.raises(ValueError, match="key of a chat must not be empty"):
+            memory.chat(key)
+    chat = memory.chat("anna")
+    for add in (chat.add_user, chat.add_assistant):
+        with pytest.raises(ValueError, match="text of a message must not be empty"):
+            await add(" ")
+    with pytest.raises(ValueError, match="text to search for"):
+        await chat.search("")
+    nothing: list[str | list[str]] = ["", [], ["m1", ""]]
+    for ids in nothing:
+        with pytest.raises(ValueError, match="by their ids"):
+            await chat.forget(ids)
+    photo = await chat.add_user("", note="a photo")
+    assert await chat.recent() == [photo]
+
+
 async def test_a_reset_chat_is_empty_and_takes_new_messages(memory: Memory) -> None:
     chat = memory.chat("anna")
     await chat.add_user("The code of the bike lock is 4711.")

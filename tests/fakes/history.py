@@ -31,6 +31,7 @@ class _Kept:
     revision: int = 0
     messages: dict[str, Message] = field(default_factory=dict[str, Message])
     summaries: list[Summary] = field(default_factory=list[Summary])
+    covers: dict[str, Collection[str]] = field(default_factory=dict[str, Collection[str]])
     ledger: list[LedgerTurn] = field(default_factory=list[LedgerTurn])
     people: dict[int, str] = field(default_factory=dict[int, str])
     sessions: list[int] = field(default_factory=list[int])
@@ -74,9 +75,10 @@ class InMemoryHistory:
             ),
         )
 
-    def keep_summary(self, ref: ContextRef, summary: Summary) -> None:
-        """Make this the current summary, as a compression does in Redis."""
+    def keep_summary(self, ref: ContextRef, summary: Summary, covers: Collection[str] = ()) -> None:
+        """Make this the current summary, as a compression does in Redis. `covers` are the messages it adds."""
         self._kept(ref).summaries.append(summary)
+        self._kept(ref).covers[summary.id] = covers
 
     def keep_ledger_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
         """Store the calls of a turn, the newest last, as a commit does in Redis."""
@@ -197,13 +199,17 @@ class InMemoryHistory:
         turns += quoting
         artifacts = _artifacts_of(turns)
         telling = [*sequences, *stripped, *(turn.last_sequence for turn in quoting)]
+        dropped = _drop_summaries(kept, telling)
         return Deletion(
             messages=len(gone),
-            summaries=_drop_summaries(kept, telling),
+            summaries=len(dropped),
+            summary_ids=dropped,
             ledger_turns=len(turns),
             artifacts=len(artifacts),
             quotes=len(stripped),
             sequences=sequences,
+            quoting=tuple(stripped),
+            turn_ends=tuple(turn.last_sequence for turn in quoting),
             artifact_ids=artifacts,
             message_ids=tuple(ids) if gone else (),
             sender_ids=tuple(dict.fromkeys(message.sender.id for message in gone if message.sender)),
@@ -215,8 +221,7 @@ class InMemoryHistory:
         kept = self._kept(ref)
         summaries, turns = kept.summaries, kept.ledger
         if mentioning is not None:
-            present = [each for each in mentioning.sequences if each >= kept.conversation_start]
-            summaries = [s for s in summaries if present and s.upto_sequence >= min(present)]
+            summaries = _telling(kept, mentioning)
             of_them = _turns_of(turns, mentioning.sequences)
             turns = of_them + _quoting(turns, {*mentioning.message_ids, *mentioning.artifact_ids})
         artifacts = _artifacts_of(kept.ledger)
@@ -306,12 +311,21 @@ def _session_of(kept: _Kept, sequence: int) -> int:
     return max((start for start in kept.sessions if start <= sequence), default=0)
 
 
-def _drop_summaries(kept: _Kept, sequences: Sequence[int]) -> int:
+def _drop_summaries(kept: _Kept, sequences: Sequence[int]) -> tuple[str, ...]:
     present = [sequence for sequence in sequences if sequence >= kept.conversation_start]
-    before = len(kept.summaries)
-    if present:
-        kept.summaries = [s for s in kept.summaries if s.upto_sequence < min(present)]
-    return before - len(kept.summaries)
+    dropped = [s for s in kept.summaries if present and s.upto_sequence >= min(present)]
+    kept.summaries = [s for s in kept.summaries if s not in dropped]
+    return tuple(s.id for s in dropped)
+
+
+def _telling(kept: _Kept, deleted: Deletion) -> list[Summary]:
+    """Return the summaries that tell deleted messages. A later one repeats those before it."""
+    for place, summary in enumerate(kept.summaries):
+        if summary.id in deleted.summary_ids or not set(deleted.message_ids).isdisjoint(
+            kept.covers[summary.id]
+        ):
+            return kept.summaries[place:]
+    return []
 
 
 def _known_by(gone: Sequence[Message], quoted: Collection[int]) -> tuple[str, ...]:

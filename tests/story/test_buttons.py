@@ -11,6 +11,7 @@ import pytest
 
 from bot.transport.buttons import BUTTONS
 from bot.transport.words import words_for
+from bot.turn.later_use import parse_offers
 from memory import keys
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder
@@ -143,6 +144,20 @@ async def _count_resets(bot: Story, place: Place, menu: Json) -> int:
     return int(epoch or 0) - int(buttons_of(menu)[0].split(":")[-1])
 
 
+async def _show_forgotten(bot: Story, place: Place) -> Json:
+    said = await bot.say(place.person, "@mnemogram_bot hello", **place.where)
+    await bot.wait_for_reply(said)
+    number = said["message_id"]
+    asked = await bot.say(place.person, "/forget@mnemogram_bot", reply_to=number, **place.where)
+    return await bot.wait_for_reply(asked)
+
+
+async def _count_forgotten(bot: Story, place: Place, menu: Json) -> int:
+    meta = keys.context_key(make_ref(place.chat, place.thread), "meta")
+    offers = parse_offers(await bot.redis.call("HGET", meta, "offers"))
+    return f"forget:{offers[-1].update_id}" != buttons_of(menu)[0] if offers else 1
+
+
 async def _show_facts(bot: Story, place: Place) -> Json:
     await place.show(bot, "@mnemogram_bot hello")
     await plant(bot, "Ann sings", "Ann swims", about=place.person, **place.where)
@@ -212,6 +227,12 @@ CASES: Mapping[str, Case] = {
         data="why",
     ),
     "facts": Case(show=_show_facts, count=_count_facts, refusal="facts-not-yours", again="facts-outdated"),
+    "forget": Case(
+        show=_show_forgotten,
+        count=_count_forgotten,
+        refusal="administrators-only",
+        again="button-unknown",
+    ),
     "timezone": Case(show=_menu_of("/timezone@mnemogram_bot Berln"), count=_count_zones),
     "model": Case(
         show=_menu_of("/model@mnemogram_bot"), count=_count_model, number=1, refusal="administrators-only"

@@ -1,6 +1,6 @@
 -- Accept one update: dedupe, bound, add to its context's box, wake the context. Atomic.
 -- USES: fence talk_lines counters
--- KEYS: update box active ready stop control talk contexts unreachable telegram counts outbox
+-- KEYS: update box active ready stop control talk contexts unreachable telegram counts outbox erasures
 -- ARGV: arrival:json now limits:json
 -- Returns accepted | duplicate | full | control | ignored
 local context = arrival.ref.context_id
@@ -41,8 +41,8 @@ local is_edit = arrival.reason == 'talk_edit'
 local before = arrival.talk ~= '' and redis.call('ZRANGEBYSCORE', talk, score, score)[1]
 
 local function hear()
-  if arrival.talk ~= '' and is_edit then
-    drop_pins(talk, score)
+  if arrival.talk ~= '' and is_edit and drop_pins(talk, score) + (before and before ~= arrival.talk and 1 or 0) > 0 then
+    redis.call('INCR', erasures)
   end
   if arrival.talk ~= '' and (before or not is_edit) then
     keep_line()

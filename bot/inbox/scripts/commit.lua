@@ -4,7 +4,7 @@
 -- USES: fence append_messages delete_messages drop_traces start_conversation counters note_unread
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited unread choices extract
--- KEYS: reminders due files
+-- KEYS: reminders due files erasures
 -- ARGV: fence:json expected_epoch now changes:json settings:json counted...
 -- changes: a turn, as _changes has it (bot/turn/store.py). settings: prefixes of keys, how much to keep for how many
 -- seconds, and the revision that the turn has read, "" if it depends on no message. counted: name, amount, …
@@ -28,6 +28,18 @@ local function keep_receipt(list, now, receipt, settings)
   end
 end
 
+-- Return true if words end with this update that no message keeps. An edit ends the words that it has replaced. The words
+-- of an inline question, of a question that a limit refused, and of a command's argument are kept nowhere.
+local function ends_words(payload, changes)
+  local action = string.match(payload, '"admission":{"action":"(%l+)"')
+  if action == 'edit' then
+    return changes.reason ~= 'edit_changes_nothing'
+  elseif action == 'command' then
+    return not string.find(payload, '"argument":"",', 1, true)
+  end
+  return action ~= 'press' and action ~= 'refuse' and #changes.messages.rows == 0
+end
+
 if not is_held(ready, fence) then
   return 'fenced'
 end
@@ -47,7 +59,9 @@ if settings.revision ~= '' and (redis.call('HGET', meta, 'revision') or '0') ~= 
   return 'changed'
 end
 
+local has_ended_words = false
 for number, id in ipairs(changes.update_ids) do
+  has_ended_words = has_ended_words or ends_words(redis.call('HGET', prefix .. id, 'payload') or '', changes)
   redis.call('ZREM', box, id)
   if number > 1 then
     redis.call('HSET', prefix .. id, 'turn_of', first_id)
@@ -103,6 +117,9 @@ if changes.begins_send then
   redis.call('SET', sending, 1)
 end
 redis.call('DEL', journal)
+if has_ended_words then
+  redis.call('INCR', erasures)
+end
 if redis.call('EXISTS', outbox) == 0 then
   redis.call('UNLINK', files)
 end

@@ -1,6 +1,6 @@
 -- Put other parts in place of the outbox's first one, or of all.
 -- USES: fence
--- KEYS: ready outbox sending box delivering
+-- KEYS: ready outbox sending box delivering erasures
 -- ARGV: fence:json part now change:json instead...
 -- change: begun, the sends of the first new part, in any form, that have an unknown outcome; is_whole for all parts;
 -- stopped_by, the waiting updates that have stopped the outbox and end here
@@ -25,6 +25,7 @@ for i = #instead, 1, -1 do
 end
 redis.call('SET', sending, change.begun)
 if #change.stopped_by > 0 then
+  redis.call('INCR', erasures)  -- nobody reads what was not sent
   for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
     redis.call('HSET', change.update_prefix .. id, 'reason', 'stopped')
   end

@@ -1,6 +1,6 @@
 -- Put a dead letter back into its context's line, or end it for good if `drop_reason` is not ''.
 -- USES: fence
--- KEYS: dead update box active ready
+-- KEYS: dead update box active ready erasures
 -- ARGV: id context drop_reason now ttl
 -- Returns 1 done, 0 not a dead letter
 if redis.call('ZREM', dead, id) == 0 then
@@ -8,6 +8,7 @@ if redis.call('ZREM', dead, id) == 0 then
 end
 if drop_reason ~= '' then
   finish_update(update, 'dead', drop_reason, now, ttl)
+  redis.call('INCR', erasures)
   return 1
 end
 redis.call('HSET', update, 'state', 'pending', 'attempts', 0)

@@ -1,12 +1,26 @@
 -- Take the first part off the outbox: its outcome is known. After the last one finish its updates, and settle the context
 -- if nothing waits in its box.
 -- USES: fence telegram_index counters
--- KEYS: ready active box outbox sending delivering files telegram epoch counts
+-- KEYS: ready active box outbox sending delivering files telegram epoch counts erasures
 -- ARGV: fence:json part expected_epoch now outcome:json
 -- outcome: telegram_id is "-" for a part that no message shows, and "" if nobody knows whether it arrived;
 -- photo: the file id of a photo
 -- Returns ok | settled (the claim has ended) | fenced | gone (the outbox was erased meanwhile). A repetition whose first
 -- reply was lost gets that reply again, if the part belongs to an update.
+
+-- Seconds in which the store's file is surely not rewritten after an erasure: GATHER_S (memory/embedded/file_rewriter.py)
+-- is longer.
+local QUICK_S = 1
+
+-- Return true if a file that was rewritten since the commit may have words of the outbox that were erased meanwhile, or
+-- an inline question, which is kept nowhere.
+local function may_stay_in_files(updates)
+  local committed = now
+  for _, update in ipairs(updates) do
+    committed = math.min(committed, redis.call('HGET', update, 'committed_at') or now)
+  end
+  return now - committed > QUICK_S or string.find(part, '"inline_id":"', 1, true)
+end
 
 -- Return true if this claim has taken the part off the outbox before. The note in the update's record says so.
 local function is_done()
@@ -77,6 +91,9 @@ end
 if redis.call('EXISTS', outbox) == 1 then
   redis.call('DEL', sending)
   return 'ok'
+end
+if may_stay_in_files(updates) then
+  redis.call('INCR', erasures)
 end
 for _, update in ipairs(updates) do
   local ends_as, reason = unpack(redis.call('HMGET', update, 'ends_as', 'reason'))

@@ -1,7 +1,7 @@
 -- Read the work of a claimed context: its pending updates, the journal of an interrupted turn, undelivered parts.
 -- An update that was begun too often becomes a dead letter here, and the others go on.
 -- USES: fence zones
--- KEYS: ready box journal outbox sending stop dead epoch local_zones
+-- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures
 -- ARGV: fence:json update_prefix updates_at_most:number attempts_at_most:number now
 -- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id or '',
 --         {dead id, payload, …}, epoch, {sender id of an update, time zone, …}}
@@ -21,6 +21,7 @@ if #parts == 0 then
     if is_resumed then
       local preview = redis.call('HGET', journal, 'preview')
       redis.call('DEL', journal)
+      redis.call('INCR', erasures)
       if preview then
         redis.call('HSET', journal, 'preview', preview)  -- the apology deletes that message
       end

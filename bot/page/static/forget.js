@@ -5,7 +5,8 @@ import { contextTitle, senderName } from "./people.js";
 import { spinnerBox, stateBox } from "./states.js";
 import { words } from "./words.js";
 
-// Each resolves to true if the memory has changed. `run()` resolves to {receipt, gone}.
+// Each resolves to true if the memory has changed. `run()` resolves to {receipt, gone, used_by}; `run(ids)` forgets
+// answers of `used_by` too.
 export function confirmForget(messages, bot, run) {
   const previews = messages.map((message) => preview(message, bot));
   const explained = messages.length === 1 ? words.forgetWhatOne : words.forgetWhat;
@@ -77,15 +78,20 @@ function confirmErasure({ title, content, confirm, run, gone = "" }) {
   let isBusy = false;
   const close = () => dialog.close();
 
-  async function erase() {
+  async function erase(ids) {
     isBusy = true;
     fill(body, el("h2", null, title), spinnerBox(words.forgetting));
     try {
-      const answer = await run();
+      const answer = await run(ids);
       isChanged = true;
-      fill(body, receiptOf(answer, gone), el("div", { class: "dialog-buttons" }, closeButton(words.done, close, "primary")));
+      const buttons = [closeButton(words.done, close, "primary")];
+      if (answer.used_by?.length > 0) {
+        const more = { class: "button danger", onclick: () => erase(answer.used_by), "data-testid": "forget-answers" };
+        buttons.push(button(more, words.forgetAnswers));
+      }
+      fill(body, receiptOf(answer, gone), el("div", { class: "dialog-buttons" }, buttons));
     } catch (error) {
-      const again = button({ class: "button primary", onclick: erase }, words.tryAgain);
+      const again = button({ class: "button primary", onclick: () => erase(ids) }, words.tryAgain);
       const failed = stateBox({ picture: "alert", title: words.failedTitle, text: error.message });
       fill(body, failed, el("div", { class: "dialog-buttons" }, closeButton(words.cancel, close), again));
     }
@@ -93,7 +99,7 @@ function confirmErasure({ title, content, confirm, run, gone = "" }) {
     body.querySelector("button")?.focus();
   }
 
-  const go = button({ class: "button danger primary", onclick: erase, "data-testid": "confirm-forget" }, confirm);
+  const go = button({ class: "button danger primary", onclick: () => erase(), "data-testid": "confirm-forget" }, confirm);
   const buttons = el("div", { class: "dialog-buttons" }, closeButton(words.keep, close), go);
   fill(body, el("h2", null, title), content, buttons);
   return new Promise((resolve) => {
@@ -143,6 +149,7 @@ function fact(title, values) {
 function leftAmounts(receipt) {
   const left = amounts(receipt.left, receipt.vectors_left ?? 0);
   if (receipt.vectors_left === null) left.push(words.vectorsUnknown);
+  if (receipt.used?.answers > 0) left.push(words.answersUsed(receipt.used.answers));
   return left.length > 0 ? left.map((text) => `${words.left}: ${text}`) : [words.nothingLeft];
 }
 

@@ -8,7 +8,7 @@ import { createOverview } from "./overview.js";
 import { contextAvatar, contextTitle } from "./people.js";
 import { createReminders } from "./reminders.js";
 import { createSearch } from "./search.js";
-import { createSelectionBar, Selection } from "./selection.js";
+import { createSelectionBar, MOST, Selection } from "./selection.js";
 import { Timeline } from "./timeline.js";
 import { words } from "./words.js";
 
@@ -76,9 +76,14 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
 
   async function askForget(messages) {
     const ids = messages.map((message) => message.id);
-    const isDone = await confirmForget(messages, bot, () => api.post(path("forget"), { message_ids: ids }));
+    const gone = new Set();
+    const isDone = await confirmForget(messages, bot, async (chosen = ids) => {
+      const now = chosen.slice(0, MOST);
+      const answer = await api.post(path("forget"), { message_ids: now });
+      for (const id of now) gone.add(id);
+      return { ...answer, used_by: [...chosen.slice(MOST), ...answer.used_by] };
+    });
     if (!isDone) return;
-    const gone = new Set(ids);
     receipts.clear();
     timeline.remove(gone);
     search.remove(gone);

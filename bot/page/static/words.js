@@ -225,6 +225,8 @@ export const words = {
   forgetLimits: "Other messages that repeat the same stay, and so does the chat in Telegram. You cannot undo this.",
   keep: "Keep",
   forgetting: "Erasing, then reading back…",
+  forgetAnswers: "Forget them too",
+  answersUsed: (amount) => `${count(amount, "answer")} that used it`,
   forgotten: "Forgotten",
   notProven: "Not everything is erased yet",
   nothingErased: "There was nothing to erase",

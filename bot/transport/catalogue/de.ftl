@@ -529,14 +529,26 @@ why-no-receipt = Zu dieser Antwort habe ich keine Einzelheiten mehr. Ich bewahre
 
 forget-usage = Antworte mit /forget auf die Nachricht, die ich vergessen soll, deine oder meine. Es wurde nichts geändert.
 not-kept = Diese Nachricht habe ich nicht gespeichert, es gibt also nichts zu vergessen.
-forgotten = Ich habe diese Nachricht vergessen. Wenn eine andere sie wiederholt, zum Beispiel eine Antwort von mir, lass mich auch die vergessen.
-forgotten-several = Ich habe diese Nachrichten vergessen. Wenn eine andere sie wiederholt, zum Beispiel eine Antwort von mir, lass mich auch die vergessen.
+forgotten = Ich habe diese Nachricht vergessen. Wenn eine andere sie wiederholt, lass mich auch die vergessen.
+forgotten-several = Ich habe diese Nachrichten vergessen. Wenn eine andere sie wiederholt, lass mich auch die vergessen.
 forgotten-unanswered = Ich habe diese Nachricht vergessen. Ich konnte sie nicht beantworten und hatte sie nur für einen neuen Versuch gespeichert.
 forgotten-unkept = Ich habe diese Nachricht vergessen. Sie selbst hatte ich nicht gespeichert, aber ich habe hier anderes gelöscht, das sie erwähnte.
 forgotten-fact = Ich habe diesen Fakt vergessen. Die Nachrichten, aus denen ich ihn weiß, bleiben.
 forgotten-reminder = Ich habe diese Erinnerung gelöscht. Die Nachrichten dazu bleiben.
 forget-interrupted = Ich wurde unterbrochen, deshalb habe ich vielleicht mehr gelöscht, als hier steht.
 forget-doubt = Ein Teil davon ist noch da. /reset löscht alles, was ich aus diesem Chat weiß.
+forget-used =
+    { $count ->
+        [one] { $count } meiner Antworten hat sie verwendet und wiederholt sie vielleicht.
+       *[other] { $count } meiner Antworten haben sie verwendet und wiederholen sie vielleicht.
+    }
+forget-used-several =
+    { $count ->
+        [one] { $count } meiner Antworten hat sie verwendet und wiederholt sie vielleicht.
+       *[other] { $count } meiner Antworten haben sie verwendet und wiederholen sie vielleicht.
+    }
+forget-rests = Das gilt auch für das, was darauf beruht: { $things }.
+forget-answers-button = Auch diese vergessen
 unknown-chat-id = Bitte gib die ID des Chats an, zum Beispiel /reset -1001234. Es wurde nichts geändert.
 reset-asks =
     { $scope ->
@@ -556,6 +568,7 @@ reset-doubt = Während der Prüfung kam etwas Neues an. Schick zur Sicherheit no
 receipt-erased = Gelöscht: { $things }.
 receipt-left = Nach einer Prüfung noch übrig: Nachrichten { $messages }, Sucheinträge { $vectors }, alles andere { $others }.
 receipt-proven = Ich habe beide Speicher geprüft: Es ist nichts übrig.
+receipt-proven-text = Ich habe beide Speicher geprüft: Der Text selbst ist gelöscht.
 receipt-index-away = Der Suchindex antwortet gerade nicht. Keine Suche findet diese Einträge mehr, und sie werden gelöscht, sobald der Index wieder da ist.
 
 ## Dateien, die sich in Nachrichten ohne Text nicht lesen lassen

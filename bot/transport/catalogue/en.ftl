@@ -529,14 +529,26 @@ why-no-receipt = I don't have the details of that answer. I keep them for 30 day
 
 forget-usage = Reply with /forget to the message I should forget, yours or mine. Nothing was changed.
 not-kept = I don't remember that message, so there's nothing to forget.
-forgotten = I've forgotten that message. If another message repeats it, such as one of my answers, make me forget that one too.
-forgotten-several = I've forgotten those messages. If another message repeats them, such as one of my answers, make me forget that one too.
+forgotten = I've forgotten that message. If another message repeats it, make me forget that one too.
+forgotten-several = I've forgotten those messages. If another message repeats them, make me forget that one too.
 forgotten-unanswered = I've forgotten that message. I couldn't answer it, and only kept it for another try.
 forgotten-unkept = I've forgotten that message. I didn't remember it itself, but I've erased other things here that mentioned it.
 forgotten-fact = I've forgotten that fact. The messages it came from are still here.
 forgotten-reminder = I've deleted that reminder. The messages about it are still here.
 forget-interrupted = I was interrupted, so I may have erased more than these counts say.
 forget-doubt = Some of it is still there. /reset erases everything I remember from this chat.
+forget-used =
+    { $count ->
+        [one] { $count } of my answers used it and may repeat it.
+       *[other] { $count } of my answers used it and may repeat it.
+    }
+forget-used-several =
+    { $count ->
+        [one] { $count } of my answers used them and may repeat them.
+       *[other] { $count } of my answers used them and may repeat them.
+    }
+forget-rests = So may what rests on them: { $things }.
+forget-answers-button = Forget them too
 unknown-chat-id = Please give the ID of the chat, for example /reset -1001234. Nothing was changed.
 reset-asks =
     { $scope ->
@@ -556,6 +568,7 @@ reset-doubt = Something new arrived while I was checking. Send /reset again to b
 receipt-erased = Erased: { $things }.
 receipt-left = Left after a check: messages { $messages }, search entries { $vectors }, everything else { $others }.
 receipt-proven = I've checked both stores: nothing is left.
+receipt-proven-text = I've checked both stores: the text itself is gone.
 receipt-index-away = The search index isn't responding right now. No search can find these entries any more, and they'll be erased as soon as the index is back.
 
 ## Files that cannot be read in messages without text

@@ -529,14 +529,26 @@ why-no-receipt = No tengo los detalles de esa respuesta. Los guardo 30 días com
 
 forget-usage = Responde con /forget al mensaje que debo olvidar, tuyo o mío. No he cambiado nada.
 not-kept = No recuerdo ese mensaje, así que no hay nada que olvidar.
-forgotten = He olvidado ese mensaje. Si otro lo repite, como una de mis respuestas, haz que lo olvide también.
-forgotten-several = He olvidado esos mensajes. Si otro los repite, como una de mis respuestas, haz que lo olvide también.
+forgotten = He olvidado ese mensaje. Si otro lo repite, haz que lo olvide también.
+forgotten-several = He olvidado esos mensajes. Si otro los repite, haz que lo olvide también.
 forgotten-unanswered = He olvidado ese mensaje. No pude contestarlo y solo lo guardaba para intentarlo de nuevo.
 forgotten-unkept = He olvidado ese mensaje. No lo recordaba, pero he borrado otras cosas de aquí que lo mencionaban.
 forgotten-fact = He olvidado ese dato. Los mensajes que me lo dijeron se quedan.
 forgotten-reminder = He borrado ese recordatorio. Los mensajes sobre él se quedan.
 forget-interrupted = Hubo una interrupción, así que puede que haya borrado más de lo que se indica aquí.
 forget-doubt = Todavía queda una parte. /reset borra todo lo que recuerdo de este chat.
+forget-used =
+    { $count ->
+        [one] { $count } de mis respuestas lo usó y puede repetirlo.
+       *[other] { $count } de mis respuestas lo usaron y pueden repetirlo.
+    }
+forget-used-several =
+    { $count ->
+        [one] { $count } de mis respuestas los usó y puede repetirlos.
+       *[other] { $count } de mis respuestas los usaron y pueden repetirlos.
+    }
+forget-rests = Lo mismo vale para lo que se basa en ellas: { $things }.
+forget-answers-button = Olvidarlas también
 unknown-chat-id = Indica el ID del chat, por ejemplo /reset -1001234. No he cambiado nada.
 reset-asks =
     { $scope ->
@@ -556,6 +568,7 @@ reset-doubt = Llegó algo nuevo mientras lo comprobaba. Envía /reset otra vez p
 receipt-erased = Borrado: { $things }.
 receipt-left = Quedan tras comprobarlo: mensajes { $messages }, entradas de búsqueda { $vectors }, todo lo demás { $others }.
 receipt-proven = He comprobado los dos almacenes: no queda nada.
+receipt-proven-text = He comprobado los dos almacenes: el texto en sí ya no está.
 receipt-index-away = El índice de búsqueda no responde ahora mismo. Ninguna búsqueda encuentra ya estas entradas, y se borrarán en cuanto el índice vuelva.
 
 ## Archivos que no se pueden leer en mensajes sin texto

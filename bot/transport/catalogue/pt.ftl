@@ -529,14 +529,26 @@ why-no-receipt = Não tenho os detalhes dessa resposta. Eu os guardo por 30 dias
 
 forget-usage = Responda com /forget à mensagem que devo esquecer, sua ou minha. Nada foi alterado.
 not-kept = Não me lembro dessa mensagem, então não há nada para esquecer.
-forgotten = Esqueci essa mensagem. Se outra a repetir, como uma das minhas respostas, peça que eu esqueça essa também.
-forgotten-several = Esqueci essas mensagens. Se outra as repetir, como uma das minhas respostas, peça que eu esqueça essa também.
+forgotten = Esqueci essa mensagem. Se outra a repetir, peça que eu esqueça essa também.
+forgotten-several = Esqueci essas mensagens. Se outra as repetir, peça que eu esqueça essa também.
 forgotten-unanswered = Esqueci essa mensagem. Não consegui respondê-la e só a guardava para uma nova tentativa.
 forgotten-unkept = Esqueci essa mensagem. Eu não me lembrava dela, mas apaguei outras coisas daqui que a mencionavam.
 forgotten-fact = Esqueci esse fato. As mensagens que me contaram continuam.
 forgotten-reminder = Apaguei esse lembrete. As mensagens sobre ele continuam.
 forget-interrupted = Houve uma interrupção, então posso ter apagado mais do que está indicado aqui.
 forget-doubt = Ainda resta uma parte. /reset apaga tudo o que lembro deste chat.
+forget-used =
+    { $count ->
+        [one] { $count } das minhas respostas a usou e pode repeti-la.
+       *[other] { $count } das minhas respostas a usaram e podem repeti-la.
+    }
+forget-used-several =
+    { $count ->
+        [one] { $count } das minhas respostas as usou e pode repeti-las.
+       *[other] { $count } das minhas respostas as usaram e podem repeti-las.
+    }
+forget-rests = O mesmo vale para o que se baseia nelas: { $things }.
+forget-answers-button = Esquecê-las também
 unknown-chat-id = Indique o ID do chat, por exemplo /reset -1001234. Nada foi alterado.
 reset-asks =
     { $scope ->
@@ -556,6 +568,7 @@ reset-doubt = Chegou algo novo enquanto eu verificava. Envie /reset de novo para
 receipt-erased = Apagado: { $things }.
 receipt-left = Restam após a verificação: mensagens { $messages }, entradas de busca { $vectors }, todo o resto { $others }.
 receipt-proven = Verifiquei os dois armazenamentos: não restou nada.
+receipt-proven-text = Verifiquei os dois armazenamentos: o texto em si foi apagado.
 receipt-index-away = O índice de busca não responde agora. Nenhuma busca encontra mais essas entradas, e elas serão apagadas assim que o índice voltar.
 
 ## Arquivos que não podem ser lidos em mensagens sem texto

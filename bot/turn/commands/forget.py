@@ -1,29 +1,49 @@
-"""/forget erases the message that it replies to, everywhere, with a receipt."""
+"""/forget erases the message that it replies to, with a receipt. A button erases the answers that used it."""
 
 from dataclasses import dataclass, replace
 
-from bot.transport.texts import forgotten_text
+from bot.transport.buttons import FORGET_BUTTON
+from bot.transport.telegram_api import Button
+from bot.transport.texts import UNUSED, forgotten_text
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
-from bot.turn.forgetting import Forgetting, TelegramNumber
+from bot.turn.forgetting import Forgetting, ForgottenMessages, TelegramNumber
+from bot.turn.later_use import LaterUses, Offer, dump_offers
 from bot.turn.permissions import Permissions
-from memory.erasure import ErasureReceipt
-from memory.history.message import Message
+from memory.codec import dump_json, parse_json
+from memory.erasure import ErasureReceipt, LaterUse
+from memory.history.message import Message, sequence_of
 from memory.history.redis_history import RedisHistory
+from memory.history.store import Deletion
 from memory.recall.recall import Recall
 
-_CHOSEN_STEP, _RECEIPT_STEP = "forget", "forgotten"
-"""Steps in the journal: the id of the message that is being erased, and the receipt."""
-_UNKEPT = "unkept"
-"""The id of a message that the history does not have."""
+_CHOSEN_STEP, _RECEIPT_STEP = "forget:chosen", "forget:receipt"
+"""Steps in the journal: the messages that are being erased, and the receipt."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Chosen:
+    """The messages that are being erased; without ids one that the history does not have."""
+
+    ids: tuple[str, ...] = ()
+    sequences: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Receipt:
+    """A receipt, and the answers that its button forgets."""
+
+    text: str
+    answers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgetCommand:
-    """Erases one message. An interrupted try goes on with the same message."""
+    """Erases one message, and then answers that used it. An interrupted try goes on with the same messages."""
 
     permissions: Permissions
     forgetting: Forgetting
+    later_uses: LaterUses
     history: RedisHistory
     recall: Recall
 
@@ -33,21 +53,45 @@ class ForgetCommand:
         A message outside the history may be known as talk, from a quotation or from a dead letter.
         Raises Fenced, Forgotten and the store's errors.
         """
-        receipt = await call.journal.finished(_RECEIPT_STEP)
-        if receipt is not None:
-            return Reply(text=receipt)
-        chosen = await call.journal.finished(_CHOSEN_STEP)
-        if chosen is not None:
-            return Reply(text=await self._erase(call, chosen, is_resumed=True))
+        if (resumed := await self._resume(call, key="forgotten")) is not None:
+            return resumed
         if call.message.reply_to is None:
             return Reply(text=call.words("forget-usage"))
         message = await self._find(call)
         refusal = await self._refusal_for(call, message)
         if refusal is not None:
             return Reply(text=call.words(refusal))
-        chosen = message.id if message else _UNKEPT
-        await call.journal.record_for_good(_CHOSEN_STEP, chosen)
-        return Reply(text=await self._erase(call, chosen, is_resumed=False))
+        return await self._begin(call, [message] if message else [], key="forgotten")
+
+    async def press(self, call: CommandCall) -> Reply:
+        """Erase the answers that used a forgotten message, and put the receipt in place of the other one.
+
+        The dispatch has checked that the presser may forget everything here.
+        """
+        reply = await self._resume(call, key="forgotten-several")
+        if reply is None:
+            offers = await self.later_uses.offers(call.ref)
+            offer = next((each for each in offers if _button_data(each.update_id) == call.argument), None)
+            messages = await self.later_uses.messages_at(call.ref, offer.answers) if offer else []
+            if not messages:
+                return Reply(notice=call.words("button-unknown"))
+            reply = await self._begin(call, messages, key="forgotten-several")
+        return replace(reply, edits=(call.message.message_id,))
+
+    async def _begin(self, call: CommandCall, messages: list[Message], *, key: str) -> Reply:
+        chosen = _Chosen(ids=tuple(each.id for each in messages), sequences=tuple(map(sequence_of, messages)))
+        await call.journal.record_for_good(_CHOSEN_STEP, dump_json(_Chosen, chosen))
+        return await self._erase(call, chosen, messages, key=key)
+
+    async def _resume(self, call: CommandCall, *, key: str) -> Reply | None:
+        """Go on with an interrupted try; None if there was none."""
+        receipt = await call.journal.finished(_RECEIPT_STEP)
+        if receipt is not None:
+            return await self._reply(call, parse_json(_Receipt, receipt))
+        chosen = await call.journal.finished(_CHOSEN_STEP)
+        if chosen is None:
+            return None
+        return await self._erase(call, parse_json(_Chosen, chosen), None, key=key)
 
     async def _find(self, call: CommandCall) -> Message | None:
         """Return the message of the history that /forget replies to."""
@@ -71,23 +115,51 @@ class ForgetCommand:
                 return letter.message.sender_id
         return call.message.reply_to.sender_id if call.message.reply_to else None
 
-    async def _erase(self, call: CommandCall, chosen: str, *, is_resumed: bool) -> str:
-        """Erase everything about the message. Return the receipt."""
-        ids = [] if chosen == _UNKEPT else [chosen]
+    async def _erase(
+        self, call: CommandCall, chosen: _Chosen, messages: list[Message] | None, *, key: str
+    ) -> Reply:
+        """Erase everything about the messages. Return the receipt. A resumed try does not have them any more."""
         is_moved = call.update.anchor_id != call.message.chat_id
+        numbers = await self.forgetting.numbers_of(call.ref, messages or [], is_moved=is_moved)
+        if call.update.callback is None:
+            numbers.append(TelegramNumber(id=_telegram_id(call), is_moved=is_moved))
         done = await self.forgetting.erase(
-            call.ref,
-            ids,
-            epoch=call.snapshot.epoch,
-            recall=self.recall,
-            numbers=[TelegramNumber(id=_telegram_id(call), is_moved=is_moved)],
+            call.ref, chosen.ids, epoch=call.snapshot.epoch, recall=self.recall, numbers=set(numbers)
         )
-        receipt = done.receipt
-        if ids and is_resumed:  # it existed when it was chosen, whichever try has erased it
-            receipt = replace(receipt, erased=replace(receipt.erased, messages=1))
-        text = _text(call, receipt, is_kept=bool(ids), has_letters=done.has_letters, is_resumed=is_resumed)
-        await call.journal.record_for_good(_RECEIPT_STEP, text)
-        return text
+        used = await self._later_use(call, chosen, done.deletion, messages)
+        text = _text(call, done, chosen, key=key, is_resumed=messages is None, used=used)
+        receipt = _Receipt(text=text, answers=used.answers)
+        await call.journal.record_for_good(_RECEIPT_STEP, dump_json(_Receipt, receipt))
+        return await self._reply(call, receipt)
+
+    async def _later_use(
+        self, call: CommandCall, chosen: _Chosen, deletion: Deletion, messages: list[Message] | None
+    ) -> LaterUse:
+        """Return the answers that used the messages. A resumed try may know less of what was erased."""
+        if not chosen.ids:
+            return UNUSED
+        sequences = tuple(sorted({*deletion.sequences, *chosen.sequences}))
+        whole = replace(deletion, sequences=sequences, message_ids=chosen.ids)
+        return await self.later_uses.find(call.ref, whole, messages or [])
+
+    async def _reply(self, call: CommandCall, receipt: _Receipt) -> Reply:
+        """Return the receipt with its button, in place of the offer whose button was pressed."""
+        offers = await self.later_uses.offers(call.ref)
+        left = [each for each in offers if _button_data(each.update_id) != call.argument]
+        if receipt.answers:
+            left.append(Offer(update_id=call.update.update_id, answers=receipt.answers))
+        if not receipt.answers and len(left) == len(offers):
+            return Reply(text=receipt.text)
+        button = Button(text=call.words("forget-answers-button"), data=_button_data(call.update.update_id))
+        return Reply(
+            text=receipt.text,
+            buttons=[button] if receipt.answers else [],
+            meta={"offers": dump_offers(left)},
+        )
+
+
+def _button_data(update_id: int) -> str:
+    return f"{FORGET_BUTTON}:{update_id}"
 
 
 def _telegram_id(call: CommandCall) -> int:
@@ -100,11 +172,20 @@ def _writer_of(message: Message) -> int | None:
 
 
 def _text(
-    call: CommandCall, receipt: ErasureReceipt, *, is_kept: bool, has_letters: bool, is_resumed: bool
+    call: CommandCall, done: ForgottenMessages, chosen: _Chosen, *, key: str, is_resumed: bool, used: LaterUse
 ) -> str:
     """Return the receipt. For a message that was not in the history it needs something else that was erased."""
-    if is_kept:
-        return forgotten_text(call.words, receipt, key="forgotten", is_resumed=is_resumed)
-    if receipt.erased.talk or receipt.erased.quotes or is_resumed:
+    receipt = done.receipt
+    if chosen.ids:
+        if is_resumed:  # they existed when they were chosen, whichever try has erased them
+            receipt = replace(receipt, erased=replace(receipt.erased, messages=len(chosen.ids)))
+        if len(chosen.ids) == 1:
+            key = "forgotten"
+        return forgotten_text(call.words, receipt, key=key, is_resumed=is_resumed, used=used)
+    if _mentions(receipt) or is_resumed:
         return forgotten_text(call.words, receipt, key="forgotten-unkept", is_resumed=is_resumed)
-    return call.words("forgotten-unanswered" if has_letters else "not-kept")
+    return call.words("forgotten-unanswered" if done.has_letters else "not-kept")
+
+
+def _mentions(receipt: ErasureReceipt) -> bool:
+    return bool(receipt.erased.talk or receipt.erased.quotes)

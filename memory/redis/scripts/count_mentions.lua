@@ -1,14 +1,38 @@
 -- Count what still mentions messages that were deleted.
 -- USES: drop_traces reminders
--- KEYS: meta lineage ledger people senders messages telegram facts cited reminders due
+-- KEYS: summaries lineage ledger people senders messages telegram facts cited reminders due
 -- ARGV: prefixes:json deleted:json
 -- Reply: RecordCounts (memory/keys.py) as JSON; `people` have a name here and no message
-local start = tonumber(redis.call('HGET', meta, 'conversation_start') or '0')
-local covering, turns, live, receipts, named, quotations, gone = 0, 0, 0, 0, 0, 0, {}
-for _, sequence in ipairs(deleted.sequences) do
-  if sequence >= start then
-    covering = math.max(covering, redis.call('ZCOUNT', lineage, sequence, '+inf'))
+
+-- Return true if the JSON of a summary's messages has one of the deleted ones.
+local function covers_deleted(json)
+  for _, id in ipairs(deleted.message_ids) do
+    if string.find(json, '"' .. id .. '"', 1, true) then
+      return true
+    end
   end
+  return false
+end
+
+-- Count the dropped summaries that still exist, and those that were made of a deleted message. A later summary repeats
+-- the ones before it. A summary that was made after the deletion, of the messages that remain, mentions none.
+local function count_summaries()
+  local count, is_dropped, repeats = 0, {}, false
+  for _, id in ipairs(deleted.summary_ids) do
+    is_dropped[id] = true
+    count = count + redis.call('HEXISTS', summaries, id)
+  end
+  for _, id in ipairs(redis.call('ZRANGE', lineage, 0, -1)) do
+    repeats = repeats or is_dropped[id] or covers_deleted(redis.call('HGET', summaries, 'covers:' .. id) or '')
+    if repeats and not is_dropped[id] then
+      count = count + 1
+    end
+  end
+  return count
+end
+
+local turns, live, receipts, named, quotations, gone = 0, 0, 0, 0, 0, {}
+for _, sequence in ipairs(deleted.sequences) do
   if find_ledger_turn(ledger, sequence) then
     turns = turns + 1
   end
@@ -47,6 +71,6 @@ if #deleted.sequences > 0 then
   turns = turns + #find_quoting_turns(ledger, oldest_since(0, deleted.sequences), gone)
 end
 return cjson.encode({
-  summaries = covering, ledger_turns = turns, artifacts = live, people = named, quotes = quotations,
+  summaries = count_summaries(), ledger_turns = turns, artifacts = live, people = named, quotes = quotations,
   answer_receipts = receipts, facts = citing, reminders = #reminders_of(reminders, deleted.message_ids),
 })

@@ -1,7 +1,7 @@
 -- Delete messages of one context with everything that mentions them: summaries, their turns of the ledger, later turns
 -- that quote them, the artifacts of these turns, their receipts, quotations in other messages, senders without another
 -- message, facts and reminders that rest on them or on a message that loses a quotation. Queue the removal of the
--- messages' vectors.
+-- messages' vectors. Raise `erasures`: the words are unreachable now.
 -- A prelude; its script has checked the epoch.
 -- USES: telegram_index people drop_traces drop_citing reminders
 
@@ -48,7 +48,7 @@ local function delete_message(keys, context, epoch, id, erasure)
 end
 
 -- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress,
---   receipts, and those of drop_citing.lua and reminders.lua
+--   receipts, erasures, and those of drop_citing.lua and reminders.lua
 -- prefixes: listed_prefixes (memory/keys.py)
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
@@ -56,7 +56,7 @@ end
 local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   local erasure = {
     ledger = keys.ledger, artifacts = keys.artifacts, artifact_prefix = prefixes.artifacts,
-    receipt_prefix = prefixes.receipts, receipts = 0, deleted = 0, turns = 0, dropped = 0, sequences = {}, mentioning = {}, senders = {}, names = {}, named = {},
+    receipt_prefix = prefixes.receipts, receipts = 0, deleted = 0, turns = 0, dropped = 0, sequences = {}, mentioning = {}, quoting = {}, turn_ends = {}, senders = {}, names = {}, named = {},
     gone = {},
   }
   for _, telegram_id in ipairs(quoted) do
@@ -72,6 +72,7 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   for _, name in ipairs(erasure.names) do
     for _, sequence in ipairs(strip_quotes(keys.messages, keys.order, keys.telegram, name)) do
       quotations, erasure.mentioning[#erasure.mentioning + 1] = quotations + 1, sequence
+      erasure.quoting[#erasure.quoting + 1] = sequence
       changed[#changed + 1] = redis.call('ZRANGEBYSCORE', keys.order, sequence, sequence)[1]
       drop_turn_at(erasure, sequence)
     end
@@ -80,13 +81,14 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     local turns, dropped, last = drop_quoting_turns(keys.ledger, keys.artifacts, prefixes.artifacts,
                                                     oldest_since(0, erasure.mentioning), erasure.gone, erasure.named)
     erasure.turns, erasure.dropped = erasure.turns + turns, erasure.dropped + dropped
+    erasure.turn_ends = last
     for _, sequence in ipairs(last) do
       erasure.mentioning[#erasure.mentioning + 1] = sequence
     end
   end
 
   local oldest = oldest_since(redis.call('HGET', keys.meta, 'conversation_start') or '0', erasure.mentioning)
-  local summaries_dropped = 0
+  local summaries_dropped = {}
   if oldest then
     summaries_dropped = drop_summaries(keys.summaries, keys.lineage, keys.compress, context, oldest)
   end
@@ -102,10 +104,12 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     redis.call('UNLINK', keys.sessions)
     redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
   end
+  redis.call('INCR', keys.erasures)  -- last: a full server refuses a script whose first write needs memory
   return {
-    messages = erasure.deleted, summaries = summaries_dropped, ledger_turns = erasure.turns,
-    artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences, artifact_ids = erasure.named,
+    messages = erasure.deleted, summaries = #summaries_dropped, ledger_turns = erasure.turns,
+    artifacts = erasure.dropped, quotes = quotations, sequences = erasure.sequences,
+    quoting = erasure.quoting, turn_ends = erasure.turn_ends, artifact_ids = erasure.named,
     sender_ids = erasure.senders, known_by = erasure.names, answer_receipts = erasure.receipts,
-    facts = #facts, reminders = reminders, fact_ids = facts, uncited_ids = uncited(keys, cited),
+    facts = #facts, reminders = reminders, fact_ids = facts, summary_ids = summaries_dropped, uncited_ids = uncited(keys, cited),
   }
 end

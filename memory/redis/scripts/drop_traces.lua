@@ -2,7 +2,7 @@
 
 -- Drop the summaries that cover this sequence: all that end there or later, because each repeats the ones before it.
 -- The newest summary that does not cover it is the current one again. The compression is due at once then.
--- Return how many.
+-- Return their ids.
 local function drop_summaries(summaries_key, lineage_key, compress_key, context_id, sequence)
   local covering = redis.call('ZRANGEBYSCORE', lineage_key, sequence, '+inf')
   for _, id in ipairs(covering) do
@@ -12,7 +12,7 @@ local function drop_summaries(summaries_key, lineage_key, compress_key, context_
   if #covering > 0 then
     redis.call('ZADD', compress_key, 'NX', 0, context_id)
   end
-  return #covering
+  return covering
 end
 
 -- Return the ids of the artifacts that a turn of the ledger names. All texts in a turn's JSON are strings, whose

@@ -8,7 +8,4 @@ if (redis.call('GET', epoch) or '0') ~= expected_epoch then
   return false
 end
 local dropped, cited = drop_facts(keys, context_id, expected_epoch, ids)
-if #dropped > 0 then
-  redis.call('INCR', erasures)
-end
 return { dropped, uncited(keys, cited) }

@@ -123,7 +123,7 @@ local function uncited(keys, messages)
   return found
 end
 
--- Delete these facts. keys: facts, fact_order, cited, order, work, meta
+-- Delete these facts. keys: facts, fact_order, cited, order, work, meta, erasures
 -- Return the ids of those that existed, and of the messages that they cited and that exist, each once.
 local function drop_facts(keys, context, epoch, ids)
   local dropped, cited = {}, {}
@@ -138,6 +138,7 @@ local function drop_facts(keys, context, epoch, ids)
   end
   if #dropped > 0 then
     redis.call('HINCRBY', keys.meta, 'facts_version', 1)
+    redis.call('INCR', keys.erasures)
   end
   return dropped, reindex(keys, context, epoch, cited)
 end

@@ -9,7 +9,6 @@ if (redis.call('GET', epoch) or '0') ~= expected_epoch then
   return false
 end
 local deletion = delete_messages(keys, context_id, expected_epoch, prefixes, ids, quoted)
-redis.call('INCR', erasures)  -- last: a full server refuses a script whose first write needs memory
 for name, value in pairs(deletion) do
   if type(value) == 'table' and #value == 0 then
     deletion[name] = nil  -- cjson writes an empty list as an object
