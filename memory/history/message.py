@@ -117,11 +117,14 @@ def text_origin(message: Message) -> Origin:
 
 
 def parts_of(message: Message) -> list[MessagePart]:
-    """Return the words of a message by their origin, in the order of prompts. Empty parts are left out."""
+    """Return the words of a message by their origin, in the order of prompts. Empty parts are left out.
+
+    The note on a voice message has no words of anybody.
+    """
     note: Origin = "transcribed" if f", {TRANSCRIBED}" in message.note else "attached"
     parts = [
         MessagePart("quoted", message.quote.shown if message.quote else ""),
-        MessagePart(note, message.note),
+        MessagePart(note, "" if message.origin == "spoken" else message.note),
         MessagePart(text_origin(message), message.text),
     ]
     return [part for part in parts if part.text.strip()]

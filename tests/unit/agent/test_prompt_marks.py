@@ -153,7 +153,9 @@ def test_a_split_paste_becomes_one_text_and_other_joined_messages_get_blank_line
     (together,) = group_continuations(said)
 
     told = as_prompt_message(together, is_group=True).text
-    assert told == "[2025-11-20 18:03 UTC] Olga: one, two,\nthree\n\n[a photo]\n\n[forwarded from Ben]\n> news"
+    assert (
+        told == "[2025-11-20 18:03 UTC] Olga: one, two,\nthree\n\n[a photo]\n\n[forwarded from Ben]\n> news"
+    )
 
 
 def test_only_the_next_message_continues_a_paste() -> None:
