@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from memory.erasure import ErasureReceipt, count_vectors, delete_provably, prove_erased
 from memory.facts.selection import Memories, select_memories
-from memory.history.message import Continuation, Message, Quote, Role, Sender, is_indexed, render_message
+from memory.history.message import (
+    Continuation,
+    Message,
+    Origin,
+    Quote,
+    Role,
+    Sender,
+    is_indexed,
+    render_message,
+)
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore, Passage
 from memory.keys import ContextRef
@@ -39,6 +48,7 @@ class MessageDetails(TypedDict, total=False):
     is_stopped: bool
     note: str
     forwarded_from: str
+    origin: Origin
     continues: Continuation
     quote: Quote | None
 
@@ -283,6 +293,7 @@ class _Writer:
             is_stopped=details.get("is_stopped", False),
             note=details.get("note", ""),
             forwarded_from=details.get("forwarded_from", ""),
+            origin=details.get("origin", "typed"),
             continues=details.get("continues", ""),
             quote=details.get("quote"),
         )

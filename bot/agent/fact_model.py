@@ -12,7 +12,7 @@ from memory.characters import one_line
 from memory.facts.extractor import ReadingTally
 from memory.facts.queue import FactWork, NewFact
 from memory.history.fact import LONGEST_STATEMENT, LONGEST_SUBJECT, Fact
-from memory.history.message import render_message, sequence_of
+from memory.history.message import foreign_origins, own_words, sequence_of
 from memory.history.transcript import Excerpt, quote, quote_json, render_line, render_name, render_speaker
 from memory.recall.filters import find_same_name
 from memory.recall.lexicon.languages import normal
@@ -144,7 +144,7 @@ class ModelFactReader:
     def _names(self, work: FactWork) -> list[str]:
         """Return the names of the writers, and of other people as far as they fit: first those that are mentioned."""
         writers = set(map(render_speaker, work.messages))
-        text = "\n".join(map(render_message, work.messages)).casefold()
+        text = "\n".join(map(own_words, work.messages)).casefold()
 
         def is_unmentioned(name: str) -> bool:
             return not any(word in text for word in name.casefold().split())
@@ -159,14 +159,23 @@ class ModelFactReader:
         return sorted(names)
 
     def _lines(self, work: FactWork) -> Iterator[str]:
-        """Yield the lines in the order of the talk, with numbers for those that may be cited."""
+        """Yield the lines in the order of the talk, with numbers for those that may be cited.
+
+        Only people's own words, and answers to them: an answer to a document may repeat what that says.
+        """
         numbers = {message.id: number for number, message in enumerate(work.messages, 1)}
         clocks = Clocks(zones=work.zones)
+        answers_own_words = False
         for message in sorted((*work.context, *work.messages), key=sequence_of):
+            if message.role == "user":
+                answers_own_words = not foreign_origins(message)
+            text = own_words(message) if message.role == "user" else message.text if answers_own_words else ""
+            if not text.strip():
+                continue
             number = numbers.get(message.id)
             most = _CONTEXT_TOKENS if number is None else self._window // _LINE_SHARE
-            text = self._tokenizer.cut_middle(render_message(message), most)
-            line = render_line(Excerpt(message=message, text=text), clocks)
+            text = self._tokenizer.cut_middle(text, most)
+            line = render_line(Excerpt(message=replace(message, note="", quote=None), text=text), clocks)
             yield line if number is None else f"{number}. {line}"
 
 

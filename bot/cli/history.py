@@ -186,6 +186,8 @@ def _by_speaker(speaker: str | None, people: Mapping[int, str]) -> "Where":
 
 def message_document(message: "Message") -> dict[str, object]:
     """Return a message as JSON prints it."""
+    from memory.history.message import text_origin
+
     sender, quote = message.sender, message.quote
     return {
         "id": message.id,
@@ -194,6 +196,7 @@ def message_document(message: "Message") -> dict[str, object]:
         "sender": {"id": sender.id, "name": sender.name} if sender else None,
         "sent_at": iso(message.sent_at),
         "text": message.text,
+        "origin": text_origin(message),
         "note": message.note,
         "forwarded_from": message.forwarded_from,
         "quote": {"sender": quote.sender_name, "text": quote.shown} if quote else None,

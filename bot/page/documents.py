@@ -10,7 +10,7 @@ from bot.transport.texts import UNUSED
 from bot.turn.answer_receipt import AnswerReceipt
 from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.fact import Fact
-from memory.history.message import Message
+from memory.history.message import Message, text_origin
 from memory.history.store import HistorySnapshot
 from memory.recall.reasons import Reason
 
@@ -50,6 +50,7 @@ def message_document(
         "is_mine": is_mine,
         "sent_at": message.sent_at,
         "text": message.text,
+        "origin": text_origin(message),
         "note": message.note,
         "forwarded_from": message.forwarded_from,
         "quote": None if quote is None else {"sender": quote.sender_name, "text": quote.shown},

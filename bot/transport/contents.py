@@ -20,6 +20,9 @@ FILE_KINDS = (
 )
 """Kinds of content that consist of one file. An animation also has a document, a live photo also has a photo."""
 
+VOICE_KINDS = ("voice", "video_note")
+"""Files in which their sender speaks. Other recordings may have anybody's words."""
+
 # Fields of service messages, from the Bot API documentation (10.0).
 _SERVICE = """
     boost_added channel_chat_created chat_background_set chat_owner_changed chat_owner_left chat_shared

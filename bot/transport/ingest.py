@@ -301,7 +301,12 @@ def _talk_line(message: IncomingMessage, *, is_moved: bool) -> TalkLine | None:
     pinned_id = message.event.pinned_message_id
     text = message.note
     if not is_service:
-        text = render_text(full_text(message), note=message.note, forwarded_from=message.forwarded_from)
+        text = render_text(
+            full_text(message),
+            note=message.note,
+            forwarded_from=message.forwarded_from,
+            is_via_bot=message.via_bot_id is not None,
+        )
     text = cut(text)
     if not text:
         return None

@@ -10,6 +10,7 @@ from bot.transport.contents import (
     MEDIA_KINDS,
     SENT_SERVICES,
     SERVICE_FIELDS,
+    VOICE_KINDS,
     Attachment,
     attachment_in,
     note_on,
@@ -18,7 +19,7 @@ from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in,
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
 from bot.transport.rich_messages import MORE_FILES, as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
-from memory.history.message import Continuation, Quote
+from memory.history.message import Continuation, Origin, Quote
 
 UNKNOWN = "unknown"
 TEXT, CAPTION = "text", "caption"
@@ -266,6 +267,16 @@ def quote_of(message: IncomingMessage, bot_id: int, *, file: str = "") -> Quote 
         text=text,
         file=file,
     )
+
+
+def origin_of(message: IncomingMessage) -> Origin:
+    """Return whose words the text is, with the transcript of a voice message."""
+    if message.forwarded_from:
+        return "forwarded"
+    if message.via_bot_id is not None:
+        return "via_bot"
+    file = message.attachment
+    return "spoken" if file is not None and file.kind in VOICE_KINDS else "typed"
 
 
 def quotes_message(message: IncomingMessage, telegram_message_id: int) -> bool:

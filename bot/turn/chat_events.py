@@ -10,11 +10,12 @@ import structlog
 from bot.errors import ChatMigrated, TelegramFailure, TurnEnded, TurnRestarted, TurnStopped
 from bot.inbox.records import Claim, Signal
 from bot.transport.buttons import STOP_BUTTON
+from bot.transport.contents import VOICE_KINDS
 from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.migrations import Migrations
 from bot.transport.telegram_api import TelegramApi
-from bot.transport.updates import APART_S, IncomingMessage
+from bot.transport.updates import APART_S, IncomingMessage, origin_of
 from bot.transport.words import Words, words_for
 from bot.turn.batch import has_changed, is_alone, stops_turn
 from bot.turn.commit import Reply
@@ -33,9 +34,6 @@ from memory.history.store import Erasure
 from memory.keys import ContextRef
 
 log = structlog.get_logger()
-
-SPOKEN_KINDS = ("voice", "audio", "video_note")
-"""The history has their transcript, which an edit of the caption does not change."""
 
 _RESET_STEP = "reset"
 """Written by reset.lua: the running update has erased this context."""
@@ -191,12 +189,14 @@ def has_same_text(stored: Message, edited: IncomingMessage, text: str) -> bool:
 
 
 def _is_spoken(edited: IncomingMessage) -> bool:
-    return edited.attachment is not None and edited.attachment.kind in SPOKEN_KINDS
+    return edited.attachment is not None and edited.attachment.kind in VOICE_KINDS
 
 
 def _whole_text(edited: IncomingMessage, text: str) -> str:
     blank = Message(id="", role="user", text=text, sent_at=0.0, tokens=0)
-    return render_message(replace(blank, note=edited.note, forwarded_from=edited.forwarded_from))
+    return render_message(
+        replace(blank, note=edited.note, forwarded_from=edited.forwarded_from, origin=origin_of(edited))
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,9 @@ from bot.agent.team import Team
 from bot.errors import TelegramFailure
 from bot.transport.gating import Access
 from bot.transport.people import Administrators
-from bot.transport.updates import IncomingMessage
+from bot.transport.updates import IncomingMessage, origin_of
 from bot.turn.question import Question
+from memory.history.message import OWN_ORIGINS, text_origin
 
 log = structlog.get_logger()
 
@@ -53,8 +54,8 @@ class Permissions:
     async def caller_of(self, question: Question) -> Caller:
         """Return the permissions of the person who asks. Never raises.
 
-        A turn belongs to one person. Forwarded and quoted people get no permissions; a turn of forwards only runs
-        with the lowest ones. An edit adds no permissions to those of the message. Telegram is asked only if a
+        A turn belongs to one person. Forwarded and quoted people get no permissions; a turn of forwards and results of
+        other bots only runs with the lowest ones. An edit adds no permissions to those of the message. Telegram is asked only if a
         tool is for administrators. If Telegram does not answer, nobody is an administrator.
         """
         message, asker = question.first.message, _asker_of(question)
@@ -87,10 +88,12 @@ class Permissions:
 
 
 def _asker_of(question: Question) -> int | None:
-    """Return the id of the person who asks; None for one without an id, and if there are only forwards."""
-    askers = [each.message.sender_id for each in question.batch.updates if not each.message.forwarded_from]
+    """Return the id of the person who asks; None for one without an id, and if there are only words of others."""
+    askers = [
+        each.message.sender_id for each in question.batch.updates if origin_of(each.message) in OWN_ORIGINS
+    ]
     if question.again is not None:
-        written = [each for each in question.again.messages if not each.forwarded_from]
+        written = [each for each in question.again.messages if text_origin(each) in OWN_ORIGINS]
         if {each.sender.id if each.sender else None for each in written} != set(askers):
             return None
     return askers[0] if askers else None

@@ -9,7 +9,7 @@ from bot.inbox.records import Claim
 from bot.inbox.signals import Incoming
 from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate
-from bot.transport.updates import quote_of
+from bot.transport.updates import origin_of, quote_of
 from bot.transport.words import Words, words_for
 from bot.turn.batch import (
     Batch,
@@ -247,6 +247,7 @@ class Question:
             edited_at=None if message.edit_date is None else float(message.edit_date),
             note=read.note if read else message.note,
             forwarded_from=message.forwarded_from,
+            origin=origin_of(message),
             quote=quote_of(message, bot.id, file=read.quoted if read else ""),
         )
         return replace(now, tokens=tokenizer.count(render_message(now)))

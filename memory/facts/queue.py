@@ -8,7 +8,7 @@ from memory.codec import dump_json
 from memory.errors import Forgotten
 from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
 from memory.history.fact import Fact, is_source
-from memory.history.message import Message, message_id, render_message, sequence_of
+from memory.history.message import Message, message_id, own_words, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages, parse_people
 from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
 from memory.redis.claims import QueueClaim, claim_next, count_due, renew_claim
@@ -277,7 +277,7 @@ def _choose_known(
     of_writers: Sequence[Fact], of_others: Sequence[Fact], *, messages: Sequence[Message]
 ) -> tuple[Fact, ...]:
     """Return KNOWN_FACTS at most: those about writers first, then those whose subject is named in a message."""
-    text = "\n".join(render_message(message) for message in messages).casefold()
+    text = "\n".join(map(own_words, messages)).casefold()
     named = [fact for fact in of_others if fact.subject.casefold() in text]
     others = [fact for fact in of_others if fact.subject.casefold() not in text]
     return (*of_writers, *named, *others)[:KNOWN_FACTS]

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from memory.history.message import Message, render_message
+from memory.history.message import Message, own_words
 
 LONGEST_STATEMENT = 300
 """Characters of a statement."""
@@ -38,6 +38,5 @@ class Fact:
 
 
 def is_source(message: Message) -> bool:
-    """Return True if facts may rest on the message: a person wrote it here, and it is not forwarded or refused."""
-    is_written_here = message.role == "user" and message.sender is not None and not message.forwarded_from
-    return is_written_here and not message.is_refused and bool(render_message(message).strip())
+    """Return True if facts may rest on the message: a person typed or spoke it here, and it is not refused."""
+    return message.sender is not None and not message.is_refused and bool(own_words(message).strip())

@@ -3,12 +3,25 @@
 import re
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
+from typing import Literal, NamedTuple
 from uuid import UUID, uuid5
 
 from memory.characters import seen_characters
 
 Role = Literal["user", "assistant", "system", "tool"]
+
+Origin = Literal[
+    "typed", "spoken", "quoted", "forwarded", "via_bot", "attached", "transcribed", "tool", "bot"
+]
+"""Whose words a part of a message is.
+
+typed, spoken: the sender's own. quoted: of the message that it replies to. forwarded: of another writer. via_bot: a
+result of another bot's inline mode. attached: a document, a contact, a place, a poll, or a file's name. transcribed:
+heard in a file that is no voice message. tool, bot: of a tool, of the assistant."""
+OWN_ORIGINS: frozenset[Origin] = frozenset(["typed", "spoken"])
+"""Origins that facts and instructions may rest on."""
+TRANSCRIBED = "transcribed"
+"""Word of notes on recordings that were heard."""
 
 CONVERSATION_ROLES: tuple[Role, ...] = ("user", "assistant")
 """Roles of a two-way conversation; the window selectors choose from them."""
@@ -20,7 +33,7 @@ NOTED = (
 )
 """First words of notes (bot/transport/contents.py), after the article and without blanks."""
 
-_NOTE_MARK = re.compile(rf"\((?:forwardedfrom|paidmedia|an?(?:{'|'.join(NOTED)}))")
+_NOTE_MARK = re.compile(rf"\((?:forwardedfrom|sentthroughanotherbot|paidmedia|an?(?:{'|'.join(NOTED)}))")
 _LONGEST_MARK = 20
 _NAMESPACE = UUID("5d9e5d0e-52a5-4b0b-9a0c-6f1f6f0f5c11")
 
@@ -48,6 +61,13 @@ class Quote:
     def shown(self) -> str:
         """The quotation for people, with the file in round brackets."""
         return " ".join(filter(None, [self.text, self.file and f"({self.file})"]))
+
+
+class MessagePart(NamedTuple):
+    """Words of one message that have one origin."""
+
+    origin: Origin
+    text: str
 
 
 Continuation = Literal["", "paste", "bundle"]
@@ -82,9 +102,44 @@ class Message:
     """One line of ours about attachments, such as "a photo"."""
     forwarded_from: str = ""
     """Name of the original sender."""
+    origin: Origin = "typed"
+    """Whose words the `text` is, if a person sent it; `text_origin` is right for each role."""
     continues: Continuation = ""
     quote: Quote | None = None
     """Must stay the last field: scripts cut it off when the quoted message is forgotten."""
+
+
+def text_origin(message: Message) -> Origin:
+    """Return whose words the text is."""
+    if message.role == "user":
+        return "forwarded" if message.forwarded_from else message.origin
+    return "tool" if message.role == "tool" else "bot"
+
+
+def parts_of(message: Message) -> list[MessagePart]:
+    """Return the words of a message by their origin, in the order of prompts. Empty parts are left out.
+
+    The note on a voice message has no words of anybody.
+    """
+    note: Origin = "transcribed" if f", {TRANSCRIBED}" in message.note else "attached"
+    parts = [
+        MessagePart("quoted", message.quote.shown if message.quote else ""),
+        MessagePart(note, "" if message.origin == "spoken" else message.note),
+        MessagePart(text_origin(message), message.text),
+    ]
+    return [part for part in parts if part.text.strip()]
+
+
+def own_words(message: Message) -> str:
+    """Return what a person typed or spoke; "" for a message that has only words of others."""
+    return message.text if text_origin(message) in OWN_ORIGINS else ""
+
+
+def foreign_origins(message: Message) -> list[Origin]:
+    """Return the origins of the words in a person's message that are not the sender's own; [] for other messages."""
+    if message.role != "user":
+        return []
+    return [part.origin for part in parts_of(message) if part.origin not in OWN_ORIGINS]
 
 
 def render_message(message: Message) -> str:
@@ -92,19 +147,25 @@ def render_message(message: Message) -> str:
 
     The quotation is left out: it is another message's text.
     """
-    return render_text(message.text, note=message.note, forwarded_from=message.forwarded_from)
+    return render_text(
+        message.text,
+        note=message.note,
+        forwarded_from=message.forwarded_from,
+        is_via_bot=message.origin == "via_bot",
+    )
 
 
-def render_text(text: str, *, note: str, forwarded_from: str) -> str:
+def render_text(text: str, *, note: str, forwarded_from: str, is_via_bot: bool = False) -> str:
     """Return the text after lines about its origin and its attachments, in round brackets.
 
     A line of the text that looks like one of these lines is quoted with `> `.
     """
-    if not note and not forwarded_from and text.isascii() and "(" not in text:
+    if not (note or forwarded_from or is_via_bot) and text.isascii() and "(" not in text:
         return text  # nearly every message
     name = " ".join(re.split(r"[()\s]+", forwarded_from)).strip()
     lines = [
         *([f"(forwarded from {name or 'somebody'})"] if forwarded_from else []),
+        *(["(sent through another bot)"] if is_via_bot and not forwarded_from else []),
         *([f"({note})"] if note else []),
         *(["".join(map(_unmarked, text.splitlines(keepends=True)))] if text else []),
     ]

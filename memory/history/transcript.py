@@ -8,7 +8,7 @@ from typing import cast
 
 from memory.characters import as_read, well_formed
 from memory.history.ledger import LedgerEntry
-from memory.history.message import Message
+from memory.history.message import Message, foreign_origins
 from memory.zones.clocks import ON_UTC, Clocks
 
 _NAME_CHARACTERS = 40
@@ -63,7 +63,11 @@ def _render_excerpt(excerpt: Excerpt, clocks: Clocks) -> str:
     message = excerpt.message
     when = clocks.minute(message.sent_at, message.sender.id if message.sender else None)
     part = f" (part {excerpt.part} of {excerpt.parts})" if excerpt.parts > 1 else ""
-    return f"[{when}] {render_speaker(message)}{part}: {quote(excerpt.text)}"
+    # A part of a long message may begin in the middle of what is attached.
+    hidden = {"quoted"} if excerpt.parts > 1 else {"quoted", "attached", "transcribed"}
+    origins = ", ".join(each for each in foreign_origins(message) if each not in hidden)
+    quoting = f" [quoting: {origins}]" if origins else ""
+    return f"[{when}] {render_speaker(message)}{quoting}{part}: {quote(excerpt.text)}"
 
 
 def render_speaker(message: Message) -> str:

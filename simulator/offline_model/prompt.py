@@ -16,7 +16,7 @@ _DATA_HEADING = re.compile(r"(?![\[(>])(?>[^\n]*?\bdata\b)(?>[^\n]*?\binstructio
 _TASK_HEADING = re.compile(r"Task from the agent\b[^\n]*:\n")
 _SPOKEN = re.compile(r"\s*\[(\d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}):\s*(.*)", re.DOTALL)
 _MARK = re.compile(
-    r"[\[(](in reply to|forwarded from|attached:|paid|the|an?) ?([^\"]*?)(?::? (\".*\"))?[\])]"
+    r"[\[(](in reply to|forwarded from|sent through|attached:|paid|the|an?) ?([^\"]*?)(?::? (\".*\"))?[\])]"
 )
 _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}): (\".*\")")
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
@@ -127,17 +127,23 @@ def is_question(text: str) -> bool:
 def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]]:
     """Return the lines that the person wrote, and all statements of the text.
 
-    Lines of marks tell of a reply, a forwarded message or a document. The prompt quotes a person's own line with
-    `> ` if it looks like a mark.
+    Lines of marks tell of a reply, a forwarded message or a document. The prompt quotes the text of a forwarded
+    message with `> `, and a person's own line that looks like a mark.
     """
     lines: list[str] = []
+    forwarded: list[str] = []
+    is_quoting = False
     found: list[Statement] = []
     for line in text.splitlines():
         mark = _MARK.fullmatch(line)
-        if mark is None:
+        if mark is None and is_quoting and line.startswith(">"):
+            forwarded.append(line[2:])
+        elif mark is None:
             lines.append(line)
         elif mark[1] == "forwarded from":
-            like = replace(like, speaker=mark[2])
+            like, is_quoting = replace(like, speaker=mark[2]), True
+        elif mark[1] == "sent through":
+            is_quoting = True
         elif mark[1] == "in reply to":
             is_own = mark[2] == "you"
             origin = replace(like, source="own" if is_own else "person", speaker="" if is_own else mark[2])
@@ -145,7 +151,7 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
         else:
             content = _unquoted(mark[3]) if mark[3] else ""
             found += _passages(content, replace(like, source="document"))
-    return lines, [*found, *_passages("\n".join(lines), like)]
+    return lines, [*found, *_passages("\n".join([*forwarded, *lines]), like)]
 
 
 def _passages(text: str, like: Statement) -> list[Statement]:

@@ -111,8 +111,11 @@ def test_a_summary_is_written_from_rendered_messages() -> None:
     plan = plan_compression(said, [], limits=limits)
 
     assert plan is not None
-    told = [render_line(line).partition(": ")[2] for piece in plan.pieces for line in piece.lines]
-    assert told == ['"(forwarded from Ben)\\n(a photo)\\nby the sea"', '"(a location at 1.00000, 2.00000)"']
+    told = [render_line(line).partition("] ")[2] for piece in plan.pieces for line in piece.lines]
+    assert told == [
+        'user [quoting: forwarded]: "(forwarded from Ben)\\n(a photo)\\nby the sea"',
+        'user: "(a location at 1.00000, 2.00000)"',
+    ]
 
 
 def test_the_consoles_json_has_origin_and_note() -> None:

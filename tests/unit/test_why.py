@@ -170,7 +170,7 @@ def test_the_first_words_stay_one_line_of_plain_text(text: str, shown: str) -> N
 
 
 def test_a_message_without_text_is_shown_by_its_note() -> None:
-    assert "Anna: “a photo”" in _why(_receipt(1), [_memory("", note="a photo")]).text
+    assert "Anna, attached: “a photo”" in _why(_receipt(1), [_memory("", note="a photo")]).text
 
 
 def test_a_name_cannot_break_the_line() -> None:

@@ -14,6 +14,7 @@ from bot.agent.prompt.text import (
     FACTS_HEADING,
     GROUP_NOTE,
     LEDGER_HEADING,
+    QUOTED_NOTE,
     RECALLED_HEADING,
     RECORD_HEADING,
     SUMMARY_HEADING,
@@ -30,7 +31,7 @@ from bot.agent.prompt.text import (
     without_marks,
 )
 from memory.history.ledger import render_entry
-from memory.history.message import Message
+from memory.history.message import Message, foreign_origins
 from memory.history.selectors import TokenCounter
 from memory.history.summary import Summary, render_summary
 
@@ -132,9 +133,9 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
     second copy would only take room. Tool messages of the window (they have no call) and blank replies are left
     out. A blank message of a user reads as it did when it was answered.
     """
-    system = PromptMessage(
-        role="system", text=f"{parts.system}\n\n{GROUP_NOTE}" if parts.is_group else parts.system
-    )
+    notes = [GROUP_NOTE] if parts.is_group else []
+    notes += [QUOTED_NOTE] if any(map(foreign_origins, (*parts.window, *parts.prompt))) else []
+    system = PromptMessage(role="system", text="\n\n".join([parts.system, *notes]))
     tokens = cost_of(system, meter) + REPLY_OVERHEAD
     tools = [
         PromptPiece(id=tool.name, tokens=MESSAGE_OVERHEAD + meter.count(tool.described))

@@ -58,6 +58,8 @@ function bodyOf(message) {
   return [
     message.forwarded_from &&
       el("p", { class: "entry-origin" }, icon("forward"), el("span", null, words.forwardedFrom, name(message.forwarded_from))),
+    message.origin === "via_bot" &&
+      el("p", { class: "entry-origin" }, icon("forward"), el("span", null, words.throughAnotherBot)),
     message.quote &&
       el("blockquote", { class: "quote" }, name(message.quote.sender), el("p", { dir: "auto" }, message.quote.text)),
     message.note && el("p", { class: "entry-note" }, icon("clip"), el("span", { dir: "auto" }, message.note)),

@@ -88,6 +88,7 @@ export const words = {
   refused: "not used",
   refusedHint: "The model's filter refused this message, so answers don't use it. An edit in Telegram changes that.",
   forwardedFrom: "Forwarded from ",
+  throughAnotherBot: "Sent through another bot",
   showAll: "Show all",
   showLess: "Show less",
   forgetOne: "Forget this message",

@@ -492,6 +492,12 @@ why-fact = • { $day }, über { $subject }: „{ $words }“
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = ich
 why-somebody = jemand
+why-origin =
+    { $origin ->
+        [forwarded] { $writer }, weitergeleitet
+        [via_bot] { $writer }, über einen anderen Bot
+       *[attached] { $writer }, angehängt
+    }
 why-more =
     { $count ->
         [one] Und { $count } weitere Nachricht.

@@ -492,6 +492,12 @@ why-fact = • { $day }, about { $subject }: “{ $words }”
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = me
 why-somebody = somebody
+why-origin =
+    { $origin ->
+        [forwarded] { $writer }, forwarded
+        [via_bot] { $writer }, through another bot
+       *[attached] { $writer }, attached
+    }
 why-more =
     { $count ->
         [one] And { $count } more message.

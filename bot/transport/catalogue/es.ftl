@@ -492,6 +492,12 @@ why-fact = • { $day }, sobre { $subject }: «{ $words }»
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = yo
 why-somebody = alguien
+why-origin =
+    { $origin ->
+        [forwarded] { $writer }, reenviado
+        [via_bot] { $writer }, a través de otro bot
+       *[attached] { $writer }, adjunto
+    }
 why-more =
     { $count ->
         [one] Y { $count } mensaje más.

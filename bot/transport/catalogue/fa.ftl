@@ -362,6 +362,12 @@ why-fact = • { $day }، دربارهٔ { $subject }: «{ $words }»
 why-day = { JALALI($date) }
 why-me = من
 why-somebody = کسی
+why-origin =
+    { $origin ->
+        [forwarded] { $writer }، هدایت‌شده
+        [via_bot] { $writer }، از راه رباتی دیگر
+       *[attached] { $writer }، پیوست
+    }
 why-more = و { DIGITS($count) } پیام دیگر.
 why-forgotten = از آن زمان { DIGITS($count) } پیام فراموش شده است.
 why-facts-forgotten = از آن زمان { DIGITS($count) } دانسته فراموش شده است.

@@ -492,6 +492,12 @@ why-fact = • { $day }, sobre { $subject }: “{ $words }”
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = eu
 why-somebody = alguém
+why-origin =
+    { $origin ->
+        [forwarded] { $writer }, encaminhado
+        [via_bot] { $writer }, através de outro bot
+       *[attached] { $writer }, anexo
+    }
 why-more =
     { $count ->
         [one] E mais { $count } mensagem.

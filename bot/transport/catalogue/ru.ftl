@@ -525,6 +525,12 @@ why-fact = • { $day }, факт ({ $subject }): «{ $words }»
 why-day = { DATETIME($date, dateStyle: "long") }
 why-me = я
 why-somebody = кто-то
+why-origin =
+    { $origin ->
+        [forwarded] { $writer }, пересланное
+        [via_bot] { $writer }, через другого бота
+       *[attached] { $writer }, вложение
+    }
 why-more =
     { $count ->
         [one] И ещё { $count } сообщение.

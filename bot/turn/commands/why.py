@@ -18,7 +18,7 @@ from bot.turn.store import TurnStore
 from memory.characters import one_line, seam_before
 from memory.facts.redis_facts import RedisFacts
 from memory.history.fact import Fact
-from memory.history.message import Message
+from memory.history.message import OWN_ORIGINS, Message, text_origin
 from memory.history.redis_history import RedisHistory
 from memory.redis.client import RedisClient
 
@@ -122,7 +122,7 @@ def why_text(
     for memory in memories[:shown]:
         day = _day(words, memory.message.sent_at)
         line = words(
-            "why-memory", day=day, writer=_writer(words, memory.message), words=_excerpt(memory.message)
+            "why-memory", day=day, writer=_whose(words, memory.message), words=_excerpt(memory.message)
         )
         if memory.url:
             begin = len("\n".join([*lines, ""])) + line.index(day)
@@ -205,6 +205,15 @@ def _writer(words: Words, message: Message) -> str:
         return words("why-me")
     name = one_line(message.sender.name) if message.sender else ""
     return _first(name) or words("why-somebody")
+
+
+def _whose(words: Words, message: Message) -> str:
+    """Return the writer of the words that `_excerpt` shows, and how they came if they are another's."""
+    writer, origin = _writer(words, message), text_origin(message)
+    if message.note and not one_line(message.text):
+        origin = "attached"
+    is_foreign = message.role == "user" and origin not in OWN_ORIGINS
+    return words("why-origin", writer=writer, origin=origin) if is_foreign else writer
 
 
 def _excerpt(message: Message) -> str:

@@ -34,11 +34,11 @@ def private(spoken: Message) -> str:
 
 
 def test_marks_stand_on_separate_lines_before_the_text() -> None:
-    assert private(MARKED) == f"{MARKS}\nlook"
+    assert private(MARKED) == f"{MARKS}\n> look"
 
 
 def test_in_a_group_marks_follow_time_and_name() -> None:
-    assert as_spoken(MARKED, is_group=True).text == f"[2025-11-20 18:03 UTC] Olga:\n{MARKS}\nlook"
+    assert as_spoken(MARKED, is_group=True).text == f"[2025-11-20 18:03 UTC] Olga:\n{MARKS}\n> look"
 
 
 def test_a_reply_to_the_bot_is_marked_as_such() -> None:
@@ -127,7 +127,7 @@ def test_quoted_text_in_a_mark_stays_on_its_line(text: str, name: str, origin: s
     assert head.startswith("[in reply to ")
     assert json.loads('"' + body.removesuffix("]")) == quoted
     assert len(lines) == 2 + bool(origin) + bool(text)
-    assert lines[-1] == "end"
+    assert lines[-1] == ("> end" if origin else "end")
 
 
 def continuing(number: int, text: str, how: str, **fields: object) -> Message:
@@ -153,7 +153,9 @@ def test_a_split_paste_becomes_one_text_and_other_joined_messages_get_blank_line
     (together,) = group_continuations(said)
 
     told = as_prompt_message(together, is_group=True).text
-    assert told == "[2025-11-20 18:03 UTC] Olga: one, two,\nthree\n\n[a photo]\n\n[forwarded from Ben]\nnews"
+    assert (
+        told == "[2025-11-20 18:03 UTC] Olga: one, two,\nthree\n\n[a photo]\n\n[forwarded from Ben]\n> news"
+    )
 
 
 def test_only_the_next_message_continues_a_paste() -> None:
