@@ -24,5 +24,5 @@ VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
-    CMD ["python", "-c", "import os, urllib.request; urllib.request.urlopen('http://127.0.0.1:' + os.environ.get('HTTP_PORT', '8080') + '/health/live', timeout=4)"]
+    CMD ["python", "-c", "import http.client, os, sys; http = http.client.HTTPConnection('127.0.0.1', int(os.environ.get('HTTP_PORT', '8080')), timeout=4); http.request('GET', '/health/ready'); answer = http.getresponse(); print(answer.read().decode()); sys.exit(answer.status != 200)"]
 CMD ["mnemogram", "run"]

@@ -19,6 +19,14 @@ MemoryFailure
 
 import traceback
 
+REFUSALS = {
+    "OOM": "its memory is full: raise its maxmemory, or free memory",
+    "MISCONF": "its last write to the disk failed: free space there, and read its log",
+    "READONLY": "it is a replica: name the primary",
+    "NOREPLICAS": "too few replicas: start them, or lower min-replicas-to-write; if it is embedded, free its disk",
+}
+"""Codes by which a server that can be read refuses writes, and what an operator can do."""
+
 
 class MemoryFailure(Exception):
     """Memory failed."""
@@ -45,6 +53,11 @@ class StoreNotDurable(StoreUnavailable):
 
 class StoreFull(MemoryFailure):
     """The store refuses writes."""
+
+    @classmethod
+    def from_code(cls, code: str) -> "StoreFull":
+        """Return the failure with this code of a reply, and the words on what to do."""
+        return cls(f"Redis refuses writes: {code} ({REFUSALS[code]})")
 
 
 class CommandRefused(MemoryFailure):

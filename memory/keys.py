@@ -87,7 +87,7 @@ WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files",
 PartitionName = Literal[
     Literal["contexts", "work", "walk", "erasures", "compress", "extract", "due", "own_updates", "active"],
     Literal["ready", "control", "dead", "unreachable", "counts", "workers", "update", "erased", "refused"],
-    Literal["warned", "import", "local_zones"],
+    Literal["warned", "import", "local_zones", "probe"],
 ]
 GlobalName = Literal[
     Literal["format", "partitions", "spaces", "sweeping", "rewritten", "whole_since", "migrations"],
@@ -96,7 +96,6 @@ GlobalName = Literal[
         "restoring",
         "commands",
         "abilities",
-        "probe",
         "{usage}:day",
         "{usage}:month",
         "{usage}:minute",
@@ -322,6 +321,10 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         expires=True,
     ),
     "local_zones": KeyKind("HASH: a copy of `zones` for the scripts of the partition."),
+    "probe": KeyKind(
+        "STRING: the write by which /health/ready and `mnemogram doctor` find out if there can be any; PROBE_TTL_S.",
+        expires=True,
+    ),
 }
 """One partition: `{m0}:ready`."""
 
@@ -353,9 +356,6 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "HASH digest of the endpoint, and the model → what its requests do without, learned from refusals (JSON);"
         " a day.",
         expires=True,
-    ),
-    "probe": KeyKind(
-        "STRING: the write by which `mnemogram doctor` finds out if there can be any.", expires=True
     ),
     "{usage}:day": KeyKind(
         "HASH of the usage of one user or chat (KIND; or all:0) on a day (UTC): prompt, completion, micros;"

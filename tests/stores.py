@@ -54,8 +54,9 @@ async def plain_valkey(directory: Path, **settings: str) -> AsyncGenerator[str]:
     socket = directory / "plain.sock"
     options = {"port": "0", "unixsocket": str(socket), "dir": str(directory), **settings}
     arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
+    # SIGXFSZ stays ignored, so that a limit of its files is a failed write, as on a full disk.
     server = await asyncio.create_subprocess_exec(
-        valkey_binary(), *arguments, stdout=asyncio.subprocess.DEVNULL
+        valkey_binary(), *arguments, stdout=asyncio.subprocess.DEVNULL, restore_signals=False
     )
     try:
         async with asyncio.timeout(10):

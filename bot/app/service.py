@@ -3,10 +3,9 @@
 import asyncio
 import sys
 import time
-from collections.abc import Coroutine
 from contextlib import AsyncExitStack, suppress
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import structlog
 
@@ -24,6 +23,7 @@ from bot.app.build import (
     build_reminder_clock,
     build_teams,
 )
+from bot.app.health import find_down, find_low_disk, watch_health_forever
 from bot.app.lessons import SharedLessons
 from bot.app.lifecycle import (
     background,
@@ -72,8 +72,7 @@ from bot.transport.telegram_files import open_files
 from bot.turn.commands import COMMANDS
 from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.valkey import remove_unfinished_rewrites
-from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
-from memory.keys import ContextRef
+from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
 from memory.stores import build_indexers, warm_up
 from memory.summary.redis_summaries import RedisSummaries
@@ -85,7 +84,6 @@ DRAIN_S = 3.0
 COMPRESSIONS_AT_ONCE = 2
 """Compressions per process and partition. Each waits for a model most of its time."""
 EXTRACTIONS_AT_ONCE = 2
-_HEALTH_TIMEOUT_S = 3.0
 
 
 async def run_service(
@@ -231,6 +229,7 @@ class _Service:
                 )
                 self._page.api = await stack.enter_async_context(page_api)
                 stack.callback(setattr, self._page, "api", None)  # answers with 503 from now on
+            tasks.append(spawn(watch_health_forever(self.what_is_down, self.what_is_at_risk), "health"))
             if self._settings.redis_url is not None:
                 tasks.append(spawn(mend_forever(intake.redis), "file-repair"))
             working: list[asyncio.Task[None]] = []
@@ -257,19 +256,17 @@ class _Service:
         await leave(self._indexers)
 
     async def what_is_down(self) -> dict[str, str]:
-        """Return the parts that do not answer now, each with one sentence, for /health/ready."""
+        """Return the parts that fail now, each with one sentence, for /health/ready."""
         if self._intake is None:
             return {self._waits_for or "start": "not reached yet"}
-        down: dict[str, str] = {}
-        if not await _answers(self._intake.redis.call("PING")):
-            down["redis"] = "does not answer: updates are refused with 503 and Telegram keeps them"
-        if self._stores is not None and not await _answers(
-            self._stores.recall.count(ContextRef(context_id="health", partition=0))
-        ):
-            down["qdrant"] = "does not answer: answers come without recall"
+        down = await find_down(self._settings, self._intake, self._stores)
         if self._outside is None:
             down["telegram"] = "not reached yet"
         return down
+
+    def what_is_at_risk(self) -> dict[str, str]:
+        """Return the parts that work and will soon fail, each with one sentence."""
+        return find_low_disk(self._settings)
 
     async def _listen(self, stack: AsyncExitStack, *, port: int, takes_updates: bool) -> str:
         """Open the HTTP port; return its origin."""
@@ -277,6 +274,7 @@ class _Service:
         app = create_http_app(
             webhook=self._webhook if takes_updates else None,
             what_is_down=self.what_is_down,
+            what_is_at_risk=self.what_is_at_risk,
             webhook_path=WEBHOOK_PATH,
             page=self._page if takes_updates else None,
             page_path=PAGE_PATH,
@@ -418,15 +416,6 @@ class _Service:
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
         await asyncio.Event().wait()
-
-
-async def _answers(question: Coroutine[Any, Any, object]) -> bool:
-    try:
-        async with asyncio.timeout(_HEALTH_TIMEOUT_S):
-            await question
-    except (MemoryFailure, TimeoutError):
-        return False
-    return True
 
 
 def _there(value: T | None) -> T:

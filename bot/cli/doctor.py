@@ -61,6 +61,8 @@ async def run_bounded(check: Check, settings: "Settings") -> list[Finding]:
     """Return the findings of a check. An error or a timeout becomes a finding."""
     import asyncio
 
+    from memory.embedded.errors import DataDirFull
+
     try:
         async with asyncio.timeout(check.limit_s):
             return await check.run(settings)
@@ -68,7 +70,8 @@ async def run_bounded(check: Check, settings: "Settings") -> list[Finding]:
         return [fail(check.name, f"no answer within {check.limit_s:g} s", check.fix)]
     except Exception as error:  # noqa: BLE001 — one check must not stop the others
         lines, _ = describe(error)
-        return [fail(check.name, line, check.fix) for line in lines]
+        fix = "Free some space on that disk." if isinstance(error, DataDirFull) else check.fix
+        return [fail(check.name, line, fix) for line in lines]
 
 
 def _checks(simulator_port: int) -> Iterator[Check]:

@@ -24,16 +24,18 @@ class ButtonRule:
     """False if people without access to the bot may press it too."""
     waits: bool = True
     """True if a press waits in the chat's line, as a command does. False if it acts on the running answer."""
+    owner_at: int | None = 0
+    """Place of the menu's owner in its data, between colons. 0: the menu belongs to the chat. None: to one button."""
     is_answered_anew: bool = False
     """True if the answer may be a new message. Equal presses of one person that wait together get one."""
 
 
 BUTTONS: Mapping[str, ButtonRule] = {
-    STOP_BUTTON: ButtonRule(pressers="asker", needs_access=False, waits=False),
+    STOP_BUTTON: ButtonRule(pressers="asker", owner_at=None, needs_access=False, waits=False),
     HELP_BUTTON: ButtonRule(needs_access=False, is_answered_anew=True),
-    RESET_BUTTON: ButtonRule(pressers="asker", needs_access=False),
+    RESET_BUTTON: ButtonRule(pressers="asker", owner_at=2, needs_access=False),
     WHY_BUTTON: ButtonRule(is_answered_anew=True),
-    FACTS_BUTTON: ButtonRule(pressers="asker"),
+    FACTS_BUTTON: ButtonRule(pressers="asker", owner_at=2),
     FORGET_BUTTON: ButtonRule(pressers="owners"),
     REMINDERS_BUTTON: ButtonRule(pressers="asker"),
     TIMEZONE_BUTTON: ButtonRule(is_answered_anew=True),
@@ -47,3 +49,12 @@ def word_of(data: str) -> str:
     """Return the word of the table that the data begins with; "" if it is no button of ours."""
     word = data.split(":")[0]
     return word if word in BUTTONS else ""
+
+
+def is_same_menu(data: str, other: str) -> bool:
+    """Return True if buttons with these data can be on the same menu: of the same command and the same owner."""
+    word = word_of(data)
+    if not word or word != word_of(other):
+        return False
+    at = BUTTONS[word].owner_at
+    return data == other if at is None else data.split(":")[at : at + 1] == other.split(":")[at : at + 1]

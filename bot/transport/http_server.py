@@ -80,10 +80,12 @@ def create_http_app(
     webhook: "Webhook | None",
     what_is_down: Callable[[], Awaitable[dict[str, str]]],
     webhook_path: str,
+    what_is_at_risk: Callable[[], dict[str, str]] = dict,
     page: ASGIApp | None = None,
     page_path: str = "",
 ) -> ASGIApp:
     """Return the app; a worker has no webhook and no page. `what_is_down` names each failing part with one sentence.
+    `what_is_at_risk` does so for parts that still work.
 
     A webhook that only got wrong secrets is named, but stays ready: strangers can send those too.
 
@@ -99,8 +101,9 @@ def create_http_app(
         down = await what_is_down()
         status = "down" if down else "ok"
         caution = webhook.caution if webhook else None
-        cautions = {"cautions": {"webhook": caution}} if caution else {}
-        return JSONResponse({"status": status, "down": down} | cautions, 503 if down else 200)
+        cautions = what_is_at_risk() | ({"webhook": caution} if caution else {})
+        named = {"cautions": cautions} if cautions else {}
+        return JSONResponse({"status": status, "down": down} | named, 503 if down else 200)
 
     async def show_metrics(_: Request) -> Response:
         return Response(metrics.render(), media_type=metrics.CONTENT_TYPE)

@@ -5,7 +5,9 @@ No shape of JSON makes the parser fail; unknown fields are ignored.
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
+from typing import Literal, cast
 
+from bot.transport.buttons import is_same_menu
 from bot.transport.contents import (
     MEDIA_KINDS,
     SENT_SERVICES,
@@ -148,12 +150,17 @@ class IncomingMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callback:
-    """The press of an inline button; `data` is our own text from the button."""
+    """The press of an inline button. `data` is the text of one of our buttons, or made up by a manipulated app."""
 
     id: str
     data: str
     sender_id: int
     language_code: str = ""
+    under: Literal["menu", "another", "unknown"] = "menu"
+    """The message that is named: a menu with such a button, another message, or one that Telegram does not describe.
+
+    A menu may have changed since the press: any button of the same command and owner makes it one.
+    """
     is_topic_unknown: bool = False
     """True if Telegram only tells the forum. It no longer describes messages of some hours ago, and deleted ones.
 
@@ -489,8 +496,21 @@ def _callback(raw: Json) -> Callback:
         data=str_in(raw, "data"),
         sender_id=int_in(sender, "id") or 0,
         language_code=str_in(sender, "language_code"),
+        under=_kind_of_pressed(message, str_in(raw, "data")),
         is_topic_unknown=message.get("date") == 0 and object_in(message, "chat").get("is_forum") is True,
     )
+
+
+def _kind_of_pressed(message: Json, data: str) -> Literal["menu", "another", "unknown"]:
+    """Return `Callback.under`. Telegram describes a message with its keyboard, unless it is old or deleted."""
+    if message.get("date") == 0:
+        return "unknown"
+    rows = object_in(message, "reply_markup").get("inline_keyboard")
+    if not isinstance(rows, list):
+        return "another"
+    buttons = [button for row in cast("list[object]", rows) for button in objects_in({"row": row}, "row")]
+    shown = [str_in(button, "callback_data") for button in buttons]
+    return "menu" if any(is_same_menu(data, each) for each in shown) else "another"
 
 
 def _inline_question(raw: Json) -> IncomingMessage | None:

@@ -219,7 +219,9 @@ class Buttons:
         return False
 
     async def remove(self, press: WaitingUpdate) -> None:
-        """Remove the buttons from the message of this press."""
+        """Remove the buttons from the menu of this press."""
+        if not _is_on_menu(press):
+            return
         with suppress(TelegramFailure):
             await self.telegram.remove_buttons(press.message.chat_id, press.message.message_id)
 
@@ -237,8 +239,15 @@ class Buttons:
         if not is_alone(callback.data):
             await self.remove(press)
             return
+        if not _is_on_menu(press):
+            return
         with suppress(TelegramFailure):
             await self.telegram.delete_message(message.chat_id, message.message_id)
+
+
+def _is_on_menu(press: WaitingUpdate) -> bool:
+    """Return True if the pressed message may be changed. Made-up data may name any message of the bot."""
+    return press.callback is not None and press.callback.under == "menu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

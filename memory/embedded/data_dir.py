@@ -13,6 +13,10 @@ from memory.embedded.errors import DataDirFull, DataDirUnusable, data_dir_failur
 MAX_SOCKET_PATH_BYTES = 100
 # The engine lays out about 100 MB of sparse files per collection; running out under a memory map is a SIGBUS.
 MIN_FREE_BYTES = 200 * 1024 * 1024
+FULL_BELOW_BYTES = 64 * 1024 * 1024
+"""With less free space the embedded store takes no writes. It needs the rest for deletions of expired keys."""
+ROOM_FROM_BYTES = 96 * 1024 * 1024
+"""From this free space on a store that was full takes writes again."""
 ERASED_WITHIN_S = 50.0
 """Time from an erasure until no file holds the data: a minute, less ten seconds for small delays."""
 
@@ -34,6 +38,11 @@ def prepare_directory(data_dir: Path, name: str) -> Path:
             f"DATA_DIR: {directory} has {free // 2**20} MB of free space, {MIN_FREE_BYTES // 2**20} are needed"
         )
     return directory
+
+
+def free_bytes(data_dir: Path) -> int:
+    """Return the free space of the disk under `data_dir`. Raises OSError."""
+    return shutil.disk_usage(data_dir.expanduser().absolute()).free
 
 
 def make_directory(data_dir: Path, name: str) -> Path:

@@ -178,9 +178,11 @@ def _spawn(
 
 
 def _prepare_child(server_lock: int, guardian: int) -> None:
-    """Write the new child's id into the lock that it holds. On Linux, make it end with the guardian."""
-    os.ftruncate(server_lock, 0)
-    os.pwrite(server_lock, str(os.getpid()).encode(), 0)
+    """Write the new child's id into the lock that it holds. On Linux, make it end with the guardian.
+
+    Ids have one length, so that a restart needs no space on a full disk.
+    """
+    os.pwrite(server_lock, b"%010d" % os.getpid(), 0)
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
         if os.getppid() != guardian:
@@ -214,8 +216,9 @@ def _listen(record: Path) -> socket.socket:
 
 
 def _log(text: str) -> None:
-    """Write to our standard error, which is the server's log file."""
-    sys.stderr.write(f"guardian: {text}\n")
+    """Write to our standard error, which is the server's log file. On a full disk nothing can be written."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"guardian: {text}\n")
 
 
 if __name__ == "__main__":

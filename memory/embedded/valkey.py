@@ -3,16 +3,30 @@
 import asyncio
 import contextlib
 import importlib.util
+import logging
 import os
 import re
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from memory.embedded.data_dir import prepare_directory, socket_path
+from memory.embedded.data_dir import (
+    FULL_BELOW_BYTES,
+    ROOM_FROM_BYTES,
+    free_bytes,
+    prepare_directory,
+    socket_path,
+)
 from memory.embedded.errors import ServerMissing
 from memory.embedded.supervisor import EmbeddedServer, is_answering, use_server
+
+_ROOM_CHECK_S = 0.5
+_REFUSE_WRITES = b"CONFIG SET min-replicas-to-write 1 appendfsync everysec\r\n"
+_TAKE_WRITES = b"CONFIG SET min-replicas-to-write 0 appendfsync always\r\n"
+
+_log = logging.getLogger(__name__)
 
 
 @contextlib.asynccontextmanager
@@ -20,7 +34,8 @@ async def open_valkey(data_dir: Path) -> AsyncGenerator[str]:
     """Open the store under `data_dir`, which all processes share, and yield its `unix://` URL.
 
     An acknowledged write is on the disk (append-only file, fsync before the response). The URL stays the same when the
-    server dies and comes back; connections to the dead one fail. Raises the errors of memory.embedded.errors.
+    server dies and comes back; connections to the dead one fail. On a nearly full disk it refuses writes. Raises the
+    errors of memory.embedded.errors.
     """
     directory = prepare_directory(data_dir, "valkey")
     socket = socket_path(directory, "valkey.sock")
@@ -31,7 +46,52 @@ async def open_valkey(data_dir: Path) -> AsyncGenerator[str]:
         is_ready=partial(answers_ping, socket),
     )
     async with use_server(server):
-        yield f"unix://{quote(str(socket))}"
+        room = _Room(directory=directory, socket=socket)
+        await room.check()
+        watch = asyncio.create_task(room.watch(), name="watch room of valkey")
+        try:
+            yield f"unix://{quote(str(socket))}"
+        finally:
+            watch.cancel()
+            await asyncio.gather(watch, return_exceptions=True)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Room:
+    """Lets the server refuse writes while its disk is nearly full. Several processes may do this at once.
+
+    With `appendfsync always` Valkey (9.1.2 tried) ends itself if a write to its file fails, at each update again. With
+    `everysec` it stays, and as long as it waits for a replica that it does not have, it acknowledges no write.
+    """
+
+    directory: Path
+    socket: Path
+    is_full: bool | None = None
+    """None until the server has confirmed either state."""
+
+    async def watch(self) -> None:
+        while True:
+            await asyncio.sleep(_ROOM_CHECK_S)
+            await self.check()
+
+    async def check(self) -> None:
+        """Tell the server if it has changed. A full disk is told each time, because the server may be a new one."""
+        try:
+            free = free_bytes(self.directory)
+        except OSError:
+            return
+        was_full = self.is_full
+        is_full = free < (ROOM_FROM_BYTES if was_full else FULL_BELOW_BYTES)
+        if not is_full and was_full is False:
+            return
+        command = _REFUSE_WRITES if is_full else _TAKE_WRITES
+        if not await is_answering(asyncio.open_unix_connection(self.socket), command, b"+OK"):
+            return
+        self.is_full = is_full
+        if is_full and not was_full:
+            _log.error("embedded.disk_full", extra={"free_mb": free >> 20, "hint": "free some space"})
+        elif was_full and not is_full:
+            _log.warning("embedded.disk_has_room", extra={"free_mb": free >> 20})
 
 
 async def answers_ping(socket: Path) -> bool:

@@ -32,6 +32,7 @@ from redis.exceptions import (
 )
 
 from memory.errors import (
+    REFUSALS,
     CommandRefused,
     CredentialsRefused,
     MemoryFailure,
@@ -537,6 +538,8 @@ def _failure(reply: Exception) -> Exception:
 
 _CODES = {OutOfMemoryError: "OOM", ReadOnlyError: "READONLY"}
 """Codes of replies whose text the driver replaces."""
+_ON_REPLICA = "cannot be used with replica"
+"""Said of WAIT and WAITAOF by a server that became a replica."""
 
 
 def _translated(error: Exception) -> Exception:
@@ -544,11 +547,9 @@ def _translated(error: Exception) -> Exception:
     if isinstance(error, RedisClusterException) and isinstance(error.__cause__, _FAILURES):
         return _translated(error.__cause__)  # the reason why no node of the cluster could serve
     text = str(error)
-    if isinstance(error, OutOfMemoryError | ReadOnlyError) or text.startswith(
-        ("OOM", "MISCONF", "NOREPLICAS")
-    ):
-        code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
-        return StoreFull(f"Redis refuses writes: {code}")
+    code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
+    if code in REFUSALS or _ON_REPLICA in text:
+        return StoreFull.from_code(code if code in REFUSALS else "READONLY")
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
         return CredentialsRefused("Redis refused the credentials of REDIS_URL")
     if isinstance(error, MasterNotFoundError):

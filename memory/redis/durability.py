@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from memory.errors import CommandRefused
-from memory.keys import global_key
+from memory.keys import PROBE_TTL_S, global_key
 from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
 _OLDEST = (6, 2)
 _VALKEY_TRUNCATES_FROM = (9, 1, 2)
@@ -49,6 +50,19 @@ async def check_store(redis: RedisClient, *, is_external: bool) -> StoreDurabili
     """
     facts = await _read(redis)
     return replace(facts, problems=judge(facts, is_external=is_external))
+
+
+@lua_script("memory.redis.scripts")
+def probe_write(partition: int, *, ttl: int) -> ScriptCall: ...
+
+
+async def check_writes(redis: RedisClient, *, partitions: int) -> None:
+    """Write as an update is written: by a script, confirmed on disk. On a cluster, write in each partition.
+
+    Raises the failure that an update gets now: StoreFull, StoreNotDurable, StoreUnavailable or CommandRefused.
+    """
+    for partition in range(partitions if redis.is_cluster else 1):
+        await redis.run_durably(probe_write(partition, ttl=PROBE_TTL_S))
 
 
 async def read_setting(redis: RedisClient, name: str) -> list[str | None]:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from memory.errors import StoreUnavailable
+from memory.errors import StoreFull, StoreUnavailable
 from memory.redis.client import RedisClient, open_redis
-from memory.redis.durability import StoreDurability, check_store
+from memory.redis.durability import StoreDurability, check_store, check_writes
 from tests.stores import plain_valkey
 
 
@@ -54,3 +54,19 @@ async def test_a_server_that_is_not_there_is_unavailable(tmp_path: Path) -> None
     async with open_redis(f"unix://{tmp_path / 'nothing.sock'}") as redis:
         with pytest.raises(StoreUnavailable):
             await check_store(redis, is_external=True)
+
+
+@pytest.mark.parametrize("is_new", [True, False], ids=["new client", "client that has written"])
+async def test_a_replica_refuses_writes_and_says_that_it_is_one(tmp_path: Path, is_new: bool) -> None:
+    async with (
+        plain_valkey(tmp_path, appendonly="yes") as url,
+        open_redis(url) as control,
+        open_redis(url) as redis,
+    ):
+        if not is_new:
+            await check_writes(redis, partitions=1)
+        await control.call("REPLICAOF", "127.0.0.1", 1)
+        with pytest.raises(StoreFull, match=r"READONLY \(it is a replica: name the primary\)"):
+            await check_writes(redis, partitions=1)
+        await control.call("REPLICAOF", "NO", "ONE")
+        await check_writes(redis, partitions=1)

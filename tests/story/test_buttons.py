@@ -373,6 +373,72 @@ async def test_a_press_that_has_expired_is_done_and_its_refusal_becomes_a_messag
         assert bot.said_in(WEEKEND).count(english("facts-not-yours")) == 1
 
 
+def _forgeries(bot: Story, place: Place, menus: Mapping[str, str], message: Json) -> list[Json]:
+    """Return presses of a member and of the asker with the data of every menu, which name this message."""
+    senders = [{"id": each, "is_bot": False, "first_name": "Ann"} for each in (CHIARA, place.person)]
+    return [
+        {"id": "1", "from": sender, "data": data, "message": message, "chat_instance": "1"}
+        for data in [*menus.values(), f"stop:{CHIARA}:alone:1"]
+        for sender in senders
+    ]
+
+
+async def test_made_up_data_changes_no_message_that_is_not_the_menu(stores: StoryStores) -> None:
+    async with running_bot(stores, is_pushed=True, **SETTINGS) as bot:
+        await bot.wait_until_down()
+        answer = await GROUP.show(bot, "@mnemogram_bot hello")
+        menus = {word: case.data_in(await case.show(bot, GROUP)) for word, case in CASES.items()}
+        await bot.wait_until_idle()
+        before = bot.shown_in(WEEKEND)
+        undescribed = {"chat": answer["chat"], "message_id": answer["message_id"], "date": 0}
+        for message in (answer, undescribed):
+            for query in _forgeries(bot, GROUP, menus, message):
+                await bot.push({"callback_query": query})
+        await bot.wait_until_idle()
+        assert bot.shown_in(WEEKEND)[: len(before)] == before
+
+
+async def test_a_menu_that_telegram_does_not_describe_any_more_answers_in_a_new_message(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, is_pushed=True, **SETTINGS) as bot:
+        await bot.wait_until_down()
+        for word, case in CASES.items():
+            menu = await case.show(bot, PRIVATE)
+            await bot.wait_until_idle()
+            before = bot.shown_in(BEN)
+            old = {"chat": menu["chat"], "message_id": menu["message_id"], "date": 0}
+            person = {"id": BEN, "is_bot": False, "first_name": "Ben"}
+            query = {"id": "1", "from": person, "data": case.data_in(menu), "message": old}
+            await bot.push({"callback_query": query | {"chat_instance": "1"}})
+            await bot.wait_until_idle()
+            # The question for a reset has a date after which it is not confirmed.
+            works = word not in ("stop", "reset")
+            assert await case.count(bot, PRIVATE, menu) == works, word
+            shown = bot.shown_in(BEN)
+            assert shown[: len(before)] == before, word
+            assert len(shown) == len(before) + (word != "stop"), word
+
+
+async def test_a_list_turns_its_pages_after_a_restart(stores: StoryStores) -> None:
+    async with running_bot(stores, **SETTINGS) as bot:
+        await bot.ask(BEN, "hello")
+        await plant(bot, *[f"Ben Hart owns {number} boats" for number in range(20)], chat=BEN)
+        first = await PRIVATE.show(bot, "/facts")
+        await bot.stop()
+        bot.start()
+        texts = [first["text"]]
+        for _ in range(2):
+            (shown,) = [each for each in bot.shown_in(BEN) if each["message_id"] == first["message_id"]]
+            press = await bot.people.press(
+                BEN, shown, [each for each in buttons_of(shown) if ":p:" in each][-1]
+            )
+            assert await answer_to(bot, press) == ("", False)
+            await bot.wait_until_idle()
+            texts += [each["text"] for each in bot.shown_in(BEN) if each["message_id"] == first["message_id"]]
+        assert len(set(texts)) == 3
+
+
 async def test_a_press_under_a_message_of_inline_mode_is_taken_and_does_nothing(stores: StoryStores) -> None:
     async with running_bot(stores, is_pushed=True, **SETTINGS) as bot:
         await bot.wait_until_down()

@@ -72,7 +72,7 @@ async def test_only_the_person_who_asked_may_press(stores: StoryStores) -> None:
         assert len(await bot.lines(WEEKEND)) == 2
         forged = data.replace(str(OLGA), str(BEN))
         press = await bot.people.press(BEN, question, forged, any_data=True)
-        assert await answer_to(bot, press) == (english("reset-not-yours"), True)
+        assert await answer_to(bot, press) == (english("button-unknown"), False)
         await bot.people.press(OLGA, question, data)
         assert "Erased: 2 messages" in await bot.wait_for_receipt(question)
 

@@ -261,7 +261,12 @@ def test_a_migration_has_the_id_of_the_other_chat() -> None:
 def test_a_pressed_button_has_its_data_and_message() -> None:
     raw = {
         "update_id": 6,
-        "callback_query": {"id": "q", "from": ANNA, "data": "stop", "message": raw_message(text="hello")},
+        "callback_query": {
+            "id": "q",
+            "from": ANNA,
+            "data": "stop",
+            "message": raw_message(text="hello", reply_markup=_keyboard("stop")),
+        },
     }
 
     assert parse_update(raw) == ParsedUpdate(
@@ -270,6 +275,56 @@ def test_a_pressed_button_has_its_data_and_message() -> None:
         message=PLAIN,
         callback=Callback(id="q", data="stop", sender_id=7, language_code="pt"),
     )
+
+
+def _keyboard(*data: str) -> dict[str, object]:
+    return {"inline_keyboard": [[{"text": "✓", "callback_data": each}] for each in data]}
+
+
+@pytest.mark.parametrize(
+    ("data", "shown", "under"),
+    [
+        ("facts:p:7:10:", ["facts:d:7:0:0123456789abcdef"], "menu"),  # the list has another page meanwhile
+        ("facts:p:8:0:", ["facts:p:7:0:"], "another"),  # the list of another person
+        ("facts:p:7:0:", ["why"], "another"),
+        ("reset:all:7:3", ["reset:chat:7:2"], "menu"),
+        ("reset:chat:8:3", ["reset:chat:7:3"], "another"),
+        ("model:0", ["https", "model:1"], "menu"),
+        ("stop:7:5", ["stop:7:5"], "menu"),
+        ("stop:7:alone:5", ["stop:7:5"], "another"),  # would delete the message
+        ("buy", ["buy"], "another"),
+        ("", [""], "another"),
+    ],
+)
+def test_a_press_tells_if_its_message_is_the_menu(data: str, shown: list[str], under: str) -> None:
+    message = raw_message(text="hello", reply_markup=_keyboard(*shown))
+    raw = {"update_id": 6, "callback_query": {"id": "q", "from": ANNA, "data": data, "message": message}}
+
+    callback = parse_update(raw).callback
+
+    assert callback is not None
+    assert callback.under == under
+
+
+@pytest.mark.parametrize("keyboard", [None, [], {"inline_keyboard": [None, [None, "a"], {"text": "b"}]}])
+def test_a_press_under_a_message_without_a_keyboard_is_not_on_a_menu(keyboard: object) -> None:
+    message = raw_message(text="hello", reply_markup=keyboard)
+    raw = {"update_id": 6, "callback_query": {"id": "q", "from": ANNA, "data": "stop", "message": message}}
+
+    callback = parse_update(raw).callback
+
+    assert callback is not None
+    assert callback.under == "another"
+
+
+def test_a_press_under_a_message_that_telegram_does_not_describe_is_of_an_unknown_one() -> None:
+    message = {"chat": GROUP, "message_id": 5, "date": 0}
+    raw = {"update_id": 6, "callback_query": {"id": "q", "from": ANNA, "data": "model:0", "message": message}}
+
+    callback = parse_update(raw).callback
+
+    assert callback is not None
+    assert callback.under == "unknown"
 
 
 def test_a_change_of_membership_has_both_statuses() -> None:

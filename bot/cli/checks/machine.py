@@ -1,7 +1,6 @@
 """Checks of this machine and the stores: settings, disk, ports, Redis and the index."""
 
 import asyncio
-import shutil
 import time
 from collections.abc import Coroutine
 from contextlib import AsyncExitStack
@@ -11,6 +10,7 @@ from typing import Any
 import httpx
 
 from bot.agent.abilities import describe
+from bot.app.health import LOW_SPACE_BYTES
 from bot.app.lessons import load_lessons
 from bot.app.stores import store_config
 from bot.cli.checks import Finding, fail, ok, warn
@@ -19,15 +19,14 @@ from bot.cli.webhook import SIMULATOR_HOST, open_bot_api, simulates
 from bot.errors import TelegramFailure
 from bot.settings import Settings, misspelt_settings
 from memory import keys
-from memory.embedded.data_dir import prepare_directory
+from memory.embedded.data_dir import free_bytes, prepare_directory
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.space_follower import SpaceRegister
 from memory.redis.client import RedisClient, open_redis
-from memory.redis.durability import StoreDurability, check_store
+from memory.redis.durability import StoreDurability, check_store, check_writes
 from memory.stores import qdrant_place, redis_place
 
-_LOW_SPACE = 1 << 30
 _HEALTH_TIMEOUT_S = 3.0
 
 
@@ -54,9 +53,9 @@ async def check_data_dir(settings: Settings) -> list[Finding]:
         return [ok("data", "DATA_DIR holds no store: REDIS_URL and QDRANT_URL name both")]
     for name in embedded:
         await asyncio.to_thread(prepare_directory, settings.data_dir, name)
-    free = shutil.disk_usage(settings.data_dir).free
+    free = free_bytes(settings.data_dir)
     says = f"DATA_DIR {settings.data_dir.absolute()} is writable, {free / 2**30:.1f} GB free"
-    if free < _LOW_SPACE:
+    if free < LOW_SPACE_BYTES:
         return [warn("data", says, "Free some space: the store refuses updates when the disk is full.")]
     return [ok("data", says)]
 
@@ -80,7 +79,7 @@ async def check_redis(settings: Settings) -> list[Finding]:
         durability = await check_store(redis, is_external=settings.redis_url is not None)
         return [
             *_check_durability(durability, settings),
-            *await _check_write(redis),
+            *await _check_write(redis, settings),
             *await _check_replicas(redis, settings),
             await _check_partitions(redis, settings),
             *await _check_spaces(redis, settings),
@@ -142,14 +141,16 @@ def _check_durability(durability: StoreDurability, settings: Settings) -> list[F
     return [ok("store", f"{name}, {where}: keeps acknowledged writes ({fsync}), evicts nothing")]
 
 
-async def _check_write(redis: RedisClient) -> list[Finding]:
-    """Write a key and delete it. A server may answer, and refuse all writes."""
-    key = keys.global_key("probe")
+async def _check_write(redis: RedisClient, settings: Settings) -> list[Finding]:
+    """Write a key. A server may answer, and refuse all writes."""
     try:
-        await redis.call("SET", key, "doctor", "EX", keys.PROBE_TTL_S)
-        await redis.call("DEL", key)
-    except (StoreFull, CommandRefused, StoreUnavailable) as error:
-        fix = "Free memory or disk of the server, or allow our user to write `mnemogram:*`."
+        await check_writes(redis, partitions=settings.partitions)
+    except StoreFull as error:
+        return [
+            fail("store", str(error), "Updates are refused with 503 until then, and Telegram keeps them.")
+        ]
+    except (CommandRefused, StoreUnavailable) as error:
+        fix = "Free memory or disk of the server, or allow our user to run scripts and write all our keys."
         return [fail("store", f"the server refuses writes: {error.__cause__ or error}", fix)]
     return []
 

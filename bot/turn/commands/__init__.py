@@ -68,13 +68,18 @@ class Commands:
         return await self._handlers[name](call)
 
     async def press(self, call: CommandCall) -> Reply | None:
-        """Answer the press of a button; None if it is no button, or one that only a running turn answers."""
+        """Answer the press of a button; None if it is no button, or one that only a running turn answers.
+
+        None also for a message without such a button: the data is made up, or the menu has done its work.
+        """
         word = word_of(call.argument)
         handler, callback = self._buttons.get(word), call.update.callback
         if handler is None or callback is None:
             return None
         if callback.is_topic_unknown:
             return Reply(notice=call.words("button-gone", command=f"/{word}"))
+        if callback.under == "another" and not BUTTONS[word].is_answered_anew:
+            return None
         if BUTTONS[word].pressers == "owners":
             presser = replace(call.message, sender_id=call.person_id)
             refusal = await self._permissions.refusal_for(presser)

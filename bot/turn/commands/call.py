@@ -48,6 +48,12 @@ class CommandCall:
         return self.update.message
 
     @property
+    def menu(self) -> tuple[int, ...]:
+        """The message that a press may change: its menu. None if the press names another message."""
+        callback = self.update.callback
+        return (self.message.message_id,) if callback is not None and callback.under == "menu" else ()
+
+    @property
     def words(self) -> Words:
         """The catalogue in the language of the person who sent the command or pressed the button."""
         callback = self.update.callback

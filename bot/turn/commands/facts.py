@@ -90,7 +90,8 @@ class FactsCommand:
         if fact is None:
             return replace(await self._list(call, press), notice=call.words("facts-outdated"))
         if press.verb == "correct":
-            return self._ask(call, press, fact)
+            # The question takes the place of a list, so a message that may not be changed gets a new list first.
+            return self._ask(call, press, fact) if call.menu else await self._list(call, press)
         await call.journal.record_for_good(_CHOSEN_STEP, fact.id)
         return await self._delete(call, press, fact.id, is_resumed=False)
 
@@ -127,7 +128,7 @@ class FactsCommand:
         if call.corrections:
             left = without_correction(call.corrections, telegram_id)
             reply = replace(reply, meta={"corrections": dump_corrections(left)})
-        return replace(reply, edits=(telegram_id,))
+        return replace(reply, edits=call.menu)
 
     async def _page(self, call: CommandCall, press: FactPress, *, notice: str = "") -> Reply:
         facts = await self._load(call, press.owner)
@@ -179,7 +180,7 @@ class FactsCommand:
                 text=call.words("facts-ask", statement=one_line(fact.statement, LONGEST_STATEMENT))
             ),
             buttons=[Button(text=call.words("facts-cancel"), data=cancel.dump())],
-            edits=(telegram_id,),
+            edits=call.menu,
             meta={"corrections": dump_corrections(with_correction(call.corrections, awaited))},
         )
 

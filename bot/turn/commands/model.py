@@ -47,7 +47,7 @@ class ModelCommand:
             )
         else:
             reply = self._choose(call, model)
-        return replace(reply, edits=(call.message.message_id,))
+        return replace(reply, edits=call.menu)
 
     def _choose(self, call: CommandCall, model: str) -> Reply:
         """Keep the choice. A conversation that is too long for the model's window is compressed at once."""

@@ -49,7 +49,7 @@ class RemindersCommand:
             text = call.words("reminders-cancelled", text=one_line(reminder.text, SHOWN_CHARACTERS))
         notice = call.words("reminders-gone") if chosen and reminder is None else ""
         reply = await self._page(call, reader=call.person_id, first=first, notice=text)
-        return replace(reply, edits=(call.message.message_id,), notice=notice)
+        return replace(reply, edits=call.menu, notice=notice)
 
     async def _page(self, call: CommandCall, *, reader: int, first: int = 0, notice: str = "") -> Reply:
         """Show the page in the reader's time zone; in that of the first reminder if it is unknown."""

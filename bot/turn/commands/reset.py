@@ -83,7 +83,7 @@ class ResetCommand:
         if scope == "all":
             refs = [*await self.chat_contexts.find(call.message.chat_id), call.ref]
         reply = await self._erase(call, refs, done=scope)
-        return replace(reply, edits=(call.message.message_id,))
+        return replace(reply, edits=call.menu)
 
     async def _may_press(self, call: CommandCall, asker: int) -> bool:
         """Return True for the person who asked, or any administrator if an anonymous one asked."""

@@ -60,7 +60,7 @@ class TimezoneCommand:
             except BadTime:
                 return None
             reply = await self._set(call, call.person_id, reading)
-        return reply if call.is_group else replace(reply, edits=(call.message.message_id,))
+        return reply if call.is_group else replace(reply, edits=call.menu)
 
     async def _show(self, call: CommandCall) -> Reply:
         """Show the zone. The next location of this person answers the question for it."""

@@ -41,7 +41,7 @@ class VoiceCommand:
         )
         if choice is None or not self.can_speak:
             return None
-        return replace(self._choose(call, choice), edits=(call.message.message_id,))
+        return replace(self._choose(call, choice), edits=call.menu)
 
     def _choose(self, call: CommandCall, choice: VoiceChoice) -> Reply:
         return replace(self._list(call, choice), meta={"voice": choice})

@@ -16,6 +16,7 @@ from bot.mcp import connection
 from bot.settings import Settings, load_settings
 from bot.transport.gating import BotIdentity
 from bot.transport.telegram_api import WebhookInfo
+from memory.embedded.errors import DataDirFull
 from memory.errors import StoreUnavailable
 
 OURS = "https://bot.example/telegram/webhook"
@@ -176,3 +177,17 @@ async def test_mcp_servers_are_listed_with_their_tools_or_their_failure(
 
 async def test_without_mcp_servers_the_doctor_says_nothing_about_them() -> None:
     assert await endpoints.check_servers(load_settings()) == []
+
+
+async def test_a_full_disk_is_named_with_what_to_do_and_not_the_server() -> None:
+    async def open_store(_: Settings) -> list[Finding]:
+        raise DataDirFull("DATA_DIR: /data/valkey has 3 MB of free space, 200 are needed")
+
+    check = Check(name="store", run=open_store, fix="Start Redis or Valkey, or correct REDIS_URL.")
+    (finding,) = await run_bounded(check, load_settings(_env_file=None))
+
+    assert finding == fail(
+        "store",
+        "DATA_DIR: /data/valkey has 3 MB of free space, 200 are needed",
+        "Free some space on that disk.",
+    )

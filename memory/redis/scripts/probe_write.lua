@@ -1,0 +1,4 @@
+-- Write, to find out if anything can be written.
+-- KEYS: probe
+-- ARGV: ttl
+redis.call('SET', probe, 'x', 'EX', ttl)
