@@ -36,7 +36,7 @@ BUTTONS: Mapping[str, ButtonRule] = {
     RESET_BUTTON: ButtonRule(pressers="asker", owner_at=2, needs_access=False),
     WHY_BUTTON: ButtonRule(is_answered_anew=True),
     FACTS_BUTTON: ButtonRule(pressers="asker", owner_at=2),
-    FORGET_BUTTON: ButtonRule(pressers="owners"),
+    FORGET_BUTTON: ButtonRule(pressers="owners", owner_at=None),
     REMINDERS_BUTTON: ButtonRule(pressers="asker"),
     TIMEZONE_BUTTON: ButtonRule(is_answered_anew=True),
     MODEL_BUTTON: ButtonRule(pressers="owners"),

@@ -55,8 +55,8 @@ class Permissions:
         """Return the permissions of the person who asks. Never raises.
 
         A turn belongs to one person. Forwarded and quoted people get no permissions; a turn of forwards and results of
-        other bots only runs with the lowest ones. An edit adds no permissions to those of the message. Telegram is asked only if a
-        tool is for administrators. If Telegram does not answer, nobody is an administrator.
+        other bots only runs with the lowest ones. An edit adds no permissions to those of the message. Telegram is
+        asked only if a tool is for administrators. If Telegram does not answer, nobody is an administrator.
         """
         message, asker = question.first.message, _asker_of(question)
         role: Role = "anyone"

@@ -192,7 +192,8 @@ def test_a_full_store_after_the_erasure_is_reported_with_the_erasure(
 
     assert lost.status == 1
     assert lost.err == (
-        "REDIS_URL: Redis refuses writes: OOM (its memory is full: raise its maxmemory, or free memory). Nothing was imported. The former memory of chat 7 is erased.\n"
+        "REDIS_URL: Redis refuses writes: OOM (its memory is full: raise its maxmemory, or free memory). "
+        "Nothing was imported. The former memory of chat 7 is erased.\n"
     )
     assert console("export", "7").status == 1
 

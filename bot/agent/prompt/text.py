@@ -305,7 +305,8 @@ def _mark(message: Message, clocks: Clocks, *, is_group: bool, note: str = "") -
 _HEADING_MARKS = [as_read(re.split(r"[,.:]", heading)[0]) for heading in _HEADINGS]
 _MARK = re.compile(
     r"#{1,6}(?:tool|delegation|transfer):"
-    rf"|\[(?:inreplyto|forwardedfrom|sentthroughanotherbot|attached:|paidmedia|the\d*pictures?of|an?(?:{'|'.join(NOTED)}))"
+    r"|\[(?:inreplyto|forwardedfrom|sentthroughanotherbot|attached:|paidmedia|the\d*pictures?of"
+    rf"|an?(?:{'|'.join(NOTED)}))"
     f"|{'|'.join(map(re.escape, _HEADING_MARKS))}"
 )
 _GROUP_MARK = re.compile(r"\[\d{4}-\d\d-\d\d")

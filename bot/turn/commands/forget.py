@@ -76,7 +76,7 @@ class ForgetCommand:
             if not messages:
                 return Reply(notice=call.words("button-unknown"))
             reply = await self._begin(call, messages, key="forgotten-several")
-        return replace(reply, edits=(call.message.message_id,))
+        return replace(reply, edits=call.menu)
 
     async def _begin(self, call: CommandCall, messages: list[Message], *, key: str) -> Reply:
         chosen = _Chosen(ids=tuple(each.id for each in messages), sequences=tuple(map(sequence_of, messages)))
