@@ -39,6 +39,12 @@ class Place:
     writer_id: int
     thread_id: int | None = None
     mention: str = ""
+    form: str = ""
+    """The form of the chat, for rows that count them."""
+    reply_to: int | None = None
+    """The post of a channel under which the person comments."""
+    as_channel: int | None = None
+    """The channel as which the person writes."""
 
     @property
     def name(self) -> str:
