@@ -398,9 +398,8 @@ def chat_object(sim: Simulation, chat: Chat) -> dict[str, Any]:
         "type": chat.type,
         **title,
         "is_forum": chat.is_forum,
-        "is_direct_messages": chat.is_direct,
-        "comments_id": chat.comments_id,
-        "direct_messages_id": chat.direct_messages_id,
+        **({"is_direct_messages": True} if chat.is_direct else {}),
+        **(_parts_of_channel(chat) if chat.type == "channel" else {}),
         "bot_status": chat.bot_status,
         "can_have_topics": chat.is_forum or (chat.type == "private" and sim.config.private_topics),
         "migrated_to": chat.migrated_to,
@@ -409,6 +408,10 @@ def chat_object(sim: Simulation, chat: Chat) -> dict[str, Any]:
         "topics": [{"message_thread_id": topic.thread_id, "name": topic.name} for topic in chat.topics],
         "commands": sim.commands_of(chat),
     }
+
+
+def _parts_of_channel(channel: Chat) -> dict[str, Any]:
+    return {"comments_id": channel.comments_id, "direct_messages_id": channel.direct_messages_id}
 
 
 def file_object(file: StoredFile) -> dict[str, Any]:

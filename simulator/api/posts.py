@@ -6,7 +6,7 @@ from typing import Any, Literal, cast
 from simulator.api.api_objects import chat_json, member_json, message_json, user_json
 from simulator.api.errors import PageError
 from simulator.api.simulation import Simulation
-from simulator.api.updates import MESSAGE_LIFE_S
+from simulator.api.updates import MESSAGE_LIFE_S, UpdateKind
 from simulator.api.utf16 import utf16_slice
 from simulator.api.world import TELEGRAM, BotStatus, Chat, Message, Person, World
 
@@ -92,7 +92,10 @@ def tell_bot(sim: Simulation, kind: Literal["message", "edited_message"], messag
     if is_visible_to_bot(sim.world, message, privacy_mode=sim.config.privacy_mode):
         payload = message_json(sim.world, message)
         is_post = sim.world.chats[message.chat_id].type == "channel"
-        of_channel = {"message": "channel_post", "edited_message": "edited_channel_post"}
+        of_channel: dict[str, UpdateKind] = {
+            "message": "channel_post",
+            "edited_message": "edited_channel_post",
+        }
         sim.queue.add(
             of_channel[kind] if is_post else kind,
             payload,

@@ -1,6 +1,6 @@
 """One case for each form of chat: its context, and the address of what is sent there."""
 
-from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,16 +10,18 @@ from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, parse_update
 from bot.turn.outbox import blank_part
 
+Json = dict[str, Any]
+
 BOT = BotIdentity(id=4242, username="mnemogram_bot")
-PRIVATE = {"id": 7, "type": "private", "first_name": "Anna"}
-GROUP = {"id": -5, "type": "group", "title": "Choir"}
-SUPERGROUP = {"id": -1005, "type": "supergroup", "title": "Choir"}
+PRIVATE: Json = {"id": 7, "type": "private", "first_name": "Anna"}
+GROUP: Json = {"id": -5, "type": "group", "title": "Choir"}
+SUPERGROUP: Json = {"id": -1005, "type": "supergroup", "title": "Choir"}
 FORUM = SUPERGROUP | {"is_forum": True}
 DIRECT = SUPERGROUP | {"is_direct_messages": True}
-TOPIC = {"message_thread_id": 9, "is_topic_message": True}
-ANNAS = {"direct_messages_topic": {"topic_id": 2**40, "user": {"id": 7, "first_name": "Anna"}}}
+TOPIC: Json = {"message_thread_id": 9, "is_topic_message": True}
+ANNAS: Json = {"direct_messages_topic": {"topic_id": 2**40, "user": {"id": 7, "first_name": "Anna"}}}
 
-SERVED = {
+SERVED: dict[str, tuple[Json, Json, Json, Json, int | None]] = {
     "private chat": (PRIVATE, {}, {"chat_id": 7}, {}, None),
     "topic of a private chat": (
         PRIVATE,
@@ -49,7 +51,7 @@ SERVED = {
 }
 """The chat, the fields of the message, the keys of the context besides the bot's, the topic and the reply of sends."""
 
-REFUSED = {
+REFUSED: dict[str, tuple[str, Json, Json, str]] = {
     "direct messages without a topic": ("message", DIRECT, {}, "no_topic"),
     "channel": ("channel_post", {"id": -6, "type": "channel", "title": "News"}, {}, "channel_post"),
     "business chat": ("business_message", PRIVATE, {"business_connection_id": "b"}, "business_chat"),
@@ -61,7 +63,7 @@ REFUSED = {
 """The kind of the update, the chat, the fields of the message, and the reason in the trace."""
 
 
-def received(chat: dict[str, object], fields: dict[str, object], kind: str = "message") -> IncomingMessage:
+def received(chat: Json, fields: Json, kind: str = "message") -> IncomingMessage:
     person = {"id": 7, "is_bot": False, "first_name": "Anna"}
     body = {"message_id": 3, "date": 1, "chat": chat, "from": person, "text": "hello", **fields}
     message = parse_update({"update_id": 1, kind: body}).message
@@ -79,11 +81,10 @@ def test_a_form_has_its_context_and_its_address(form: str) -> None:
     chat, fields, keys, topic, reply_to = SERVED[form]
     message = received(chat, fields)
 
-    place = replace(message)
     own = context_keys(BOT.id, message.chat_id, message.thread_id, is_direct=message.is_direct)
     found = place_of(own)
     admission = Admission(action="turn", reason="mention")
-    update = WaitingUpdate(update_id=1, admission=admission, message=place, anchor_id=message.chat_id)
+    update = WaitingUpdate(update_id=1, admission=admission, message=message, anchor_id=message.chat_id)
     part = blank_part(update, epoch=0)
 
     assert message.refusal == ""
@@ -120,9 +121,7 @@ def test_every_other_form_is_refused_with_its_reason(form: str) -> None:
         ({"id": 7}, {}, "unknown_chat_type"),
     ],
 )
-def test_a_chat_that_is_split_in_another_way_is_refused(
-    chat: dict[str, object], fields: dict[str, object], reason: str
-) -> None:
+def test_a_chat_that_is_split_in_another_way_is_refused(chat: Json, fields: Json, reason: str) -> None:
     assert received(chat, fields).refusal == reason
 
 
