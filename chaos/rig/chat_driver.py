@@ -71,7 +71,7 @@ class ChatDriver:
 
     def note_event(self, event: Mapping[str, Any]) -> None:
         """Note an event of the chat page."""
-        if event["type"] not in {"message", "edit"} or event["message"]["from"]["id"] != BOT_ID:
+        if event["type"] not in {"message", "edit"} or event["message"].get("from", {}).get("id") != BOT_ID:
             return
         message = event["message"]
         self.message_count += event["type"] == "message"

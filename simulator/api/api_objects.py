@@ -3,7 +3,7 @@
 from typing import Any
 
 from simulator.api.entities import DETAIL_FIELDS, Entity
-from simulator.api.world import ANONYMOUS, Chat, Message, Person, World, person_of_topic
+from simulator.api.world import ANONYMOUS, TELEGRAM, Chat, Message, Person, World, person_of_topic
 
 Json = dict[str, Any]
 
@@ -112,7 +112,7 @@ def _message_body(world: World, chat: Chat, message: Message) -> Json:
         body["sender_chat"] = chat_json(world, chat)
     if message.sender_chat_id is not None:
         body["sender_chat"] = chat_json(world, world.chats[message.sender_chat_id])
-    if message.is_automatic_forward:
+    if message.sender_id == TELEGRAM.id:
         body["is_automatic_forward"] = True
     if message.edit_date is not None:
         body["edit_date"] = message.edit_date

@@ -74,7 +74,7 @@ def post(sim: Simulation, message: Message) -> Message:
         channel = chat_json(sim.world, sim.world.chats[posted.chat_id])
         origin = {"type": "channel", "chat": channel, "message_id": posted.id, "date": posted.date}
         copy = replace(posted, id=0, chat_id=comments_id, sender_id=TELEGRAM.id, reply_to=None, quote=None)
-        post(sim, replace(copy, is_automatic_forward=True, forward_origin=origin))
+        post(sim, replace(copy, forward_origin=origin))
     return posted
 
 

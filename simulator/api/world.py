@@ -109,7 +109,6 @@ class Message:
     media_group_id: str | None = None
     is_via_bot: bool = False  # a chosen result of the bot's inline mode
     sender_chat_id: int | None = None  # the channel that people write as, or whose post it is
-    is_automatic_forward: bool = False
 
 
 def direct_topic_of(person_id: int) -> int:

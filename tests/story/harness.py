@@ -227,7 +227,7 @@ class Story:
         said: dict[int, str] = {}
         for event in self.events:
             message = event["message"] if event["type"] in ("message", "edit") else None
-            if message is None or message["chat"]["id"] != chat or message["from"]["id"] != BOT:
+            if message is None or message["chat"]["id"] != chat or message.get("from", {}).get("id") != BOT:
                 continue
             if not _has_button(message, "stop", "reset"):
                 said.setdefault(message["message_id"], _text_of(message))
@@ -241,7 +241,7 @@ class Story:
                 shown[event["message"]["message_id"]] = event["message"]
             elif event["type"] == "delete" and event["chat_id"] == chat:
                 shown.pop(event["message_id"], None)
-        return [message for message in shown.values() if message["from"]["id"] == BOT]
+        return [message for message in shown.values() if message.get("from", {}).get("id") == BOT]
 
     def drafts_in(self, chat: int) -> list[str]:
         """Return the drafts of a private chat, oldest first, with an empty text at the end of each."""
