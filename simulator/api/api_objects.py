@@ -3,7 +3,16 @@
 from typing import Any
 
 from simulator.api.entities import DETAIL_FIELDS, Entity
-from simulator.api.world import ANONYMOUS, TELEGRAM, Chat, Message, Person, World, person_of_topic
+from simulator.api.world import (
+    ANONYMOUS,
+    CHANNEL_BOT,
+    TELEGRAM,
+    Chat,
+    Message,
+    Person,
+    World,
+    person_of_topic,
+)
 
 Json = dict[str, Any]
 
@@ -103,17 +112,21 @@ def member_status(world: World, chat: Chat, user: Person) -> str:
 
 
 def _message_body(world: World, chat: Chat, message: Message) -> Json:
-    sender = None if chat.type == "channel" else world.user(message.sender_id)
+    sender = (
+        None
+        if chat.type == "channel"
+        else world.user(message.sender_id if message.sender_id > 0 else CHANNEL_BOT.id)
+    )
     body: Json = {"message_id": message.id} | _topic(world, chat, message)
     if sender is not None:
         body["from"] = user_json(sender)
     body |= {"chat": chat_json(world, chat), "date": message.date}
     if message.sender_id == ANONYMOUS.id:
         body["sender_chat"] = chat_json(world, chat)
-    if message.sender_chat_id is not None:
-        body["sender_chat"] = chat_json(world, world.chats[message.sender_chat_id])
-    if message.sender_id == TELEGRAM.id:
-        body["is_automatic_forward"] = True
+    if message.sender_id < 0:
+        body["sender_chat"] = chat_json(world, world.chats[message.sender_id])
+    if message.sender_id == TELEGRAM.id and message.forward_origin is not None:
+        body |= {"sender_chat": message.forward_origin["chat"], "is_automatic_forward": True}
     if message.edit_date is not None:
         body["edit_date"] = message.edit_date
     if message.service is not None:

@@ -13,7 +13,7 @@ from simulator.api.posts import buttons_of, chat_of, find_chat, find_shown, open
 from simulator.api.simulation import Simulation
 from simulator.api.updates import CALLBACK_LIFE_S, MESSAGE_LIFE_S
 from simulator.api.utf16 import split_paste, utf16_length
-from simulator.api.world import ANONYMOUS, CHANNEL_BOT, Chat, Message, Topic, direct_topic_of, read_reaction
+from simulator.api.world import ANONYMOUS, Chat, Message, Topic, direct_topic_of, read_reaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +61,7 @@ def write_line(sim: Simulation, line: Line) -> Message:
     )
     first = Message(
         chat_id=chat.id,
-        sender_id=_sender_of(chat, line) if as_channel is None else CHANNEL_BOT.id,
-        sender_chat_id=as_channel,
+        sender_id=_sender_of(chat, line) if as_channel is None else as_channel,
         date=sim.now(),
         content=line.content,
         thread_id=thread_of(chat, topic_id, replied),

@@ -92,7 +92,7 @@ class Message:
     """A message of a chat. Fields with a dict hold the Bot API's fields of the same name, unless a comment differs."""
 
     chat_id: int
-    sender_id: int
+    sender_id: int  # a channel's id, if people write as the channel
     date: int  # Unix seconds
     text: str = ""  # the caption, if there is `content`
     entities: tuple[Entity, ...] = ()
@@ -108,7 +108,6 @@ class Message:
     forward_origin: dict[str, Any] | None = None
     media_group_id: str | None = None
     is_via_bot: bool = False  # a chosen result of the bot's inline mode
-    sender_chat_id: int | None = None  # the channel that people write as, or whose post it is
 
 
 def direct_topic_of(person_id: int) -> int:
