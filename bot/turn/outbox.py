@@ -35,8 +35,8 @@ _CODE_BLOCK = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n(.*?)(?:^\1[`~]*\s*$|\Z)", r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Part(ChatPlace):
-    """One Telegram message to send."""
+class Address(ChatPlace):
+    """The place of one message in Telegram."""
 
     reply_to: int | None
     is_comment: bool = False
@@ -45,6 +45,12 @@ class Part(ChatPlace):
     Such a thread is a chain of replies (PaulSonOfLars/gotgbot#196), so it shows nothing but replies."""
     inline_id: str = ""
     """The inline message that the text replaces, in a chat that nobody knows; `chat_id` is the person who asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part(Address):
+    """One Telegram message to send."""
+
     update_id: int
     """Together with `number`: makes each line in the outbox unique."""
     number: int
