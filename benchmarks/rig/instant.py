@@ -9,6 +9,7 @@ from typing import Any
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec, Usage
 from bot.agent.summarizer import summary_fields
 from bot.errors import FileGone
+from bot.transport.forms import ChatPlace
 from bot.transport.rich_text import RichText
 from memory.history.message import Message, Sender
 from memory.history.summary import SummaryText
@@ -46,24 +47,16 @@ class InstantTelegram:
     last_id: int = 1_000_000
 
     async def send_message(
-        self,
-        chat_id: int,
-        rich: RichText,
-        *,
-        thread_id: int | None = None,
-        reply_to: int | None = None,
-        buttons: Sequence[object] = (),
+        self, to: ChatPlace, rich: RichText, *, reply_to: int | None = None, buttons: Sequence[object] = ()
     ) -> int:
         """See TelegramApi."""
         self.last_id += 1
         return self.last_id
 
-    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
+    async def send_typing(self, to: ChatPlace) -> None:
         """See TelegramApi."""
 
-    async def send_draft(
-        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
-    ) -> None:
+    async def send_draft(self, to: ChatPlace, draft_id: int, rich: RichText) -> None:
         """See TelegramApi; on a busy machine an answer may take long enough to be shown before."""
 
     async def delete_message(self, chat_id: int, message_id: int) -> None:

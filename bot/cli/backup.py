@@ -6,6 +6,7 @@ import shutil
 import time
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -185,11 +186,12 @@ class _Names:
 
     def name_of(self, context: "Context") -> str:
         """Return the name, or "" for a context that is no chat."""
-        chat, thread = context.keys.get("chat_id"), context.keys.get("message_thread_id")
-        if chat is None:
+        from bot.transport.forms import place_of
+
+        place = place_of(context.keys)
+        if place is None:
             return ""
-        present = self._present.get(int(chat), chat)
-        return str(present) if thread is None else f"{present}/{thread}"
+        return replace(place, chat_id=self._present.get(place.chat_id, place.chat_id)).name
 
 
 class Progress:

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.cli.failures import CommandFailed
@@ -77,10 +78,24 @@ async def present_name(stores: "Stores", name: ChatName) -> ChatName:
 
 async def chat_ref(settings: "Settings", stores: "Stores", name: ChatName) -> "ContextRef":
     """Return the context of the chat, even if it has no memory."""
+    from memory.history.contexts import find_context
+
+    ref, direct = await chat_refs(settings, stores, name)
+    return direct if direct != ref and await find_context(stores.redis, direct) else ref
+
+
+async def chat_refs(
+    settings: "Settings", stores: "Stores", name: ChatName
+) -> "tuple[ContextRef, ContextRef]":
+    """Return the context of the chat, and its context if it is the direct messages of a channel.
+
+    The name of a topic does not tell which of them it is.
+    """
     from bot.transport.ingest import telegram_ref
 
     anchor_id = await stores.migrations.resolve(name.chat_id)
-    return telegram_ref(settings.bot_id, anchor_id, name.thread_id, partitions=stores.partitions)
+    ref = partial(telegram_ref, settings.bot_id, anchor_id, name.thread_id, partitions=stores.partitions)
+    return ref(), ref(is_direct=name.thread_id is not None)
 
 
 def topics_of(entries: "list[ListedChat]", chat_id: int) -> "list[ListedChat]":

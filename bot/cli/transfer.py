@@ -13,7 +13,7 @@ from uuid import uuid4
 
 import typer
 
-from bot.cli.chats import chat_ref, describe_topics, find_chat, list_chats, present_name, topics_of
+from bot.cli.chats import chat_ref, chat_refs, describe_topics, find_chat, list_chats, present_name, topics_of
 from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line
 from bot.cli.reset import erase, print_receipt
@@ -233,12 +233,16 @@ def _own_chat(facts: "FileFacts") -> ChatName:
 async def _prepare(
     settings: "Settings", stores: "Stores", name: ChatName, facts: "FileFacts"
 ) -> "ContextImport":
-    from bot.transport.updates import context_keys
+    from bot.transport.forms import context_keys
     from memory.history.contexts import dump_entry
     from memory.transfer.importer import ContextImport
 
     ref, now = await chat_ref(settings, stores, name), time.time()
-    keys = context_keys(settings.bot_id, await stores.migrations.resolve(name.chat_id), name.thread_id)
+    own, direct = await chat_refs(settings, stores, name)
+    if direct != own and direct.context_id == facts.header.context:
+        ref = direct
+    anchor_id = await stores.migrations.resolve(name.chat_id)
+    keys = context_keys(settings.bot_id, anchor_id, name.thread_id, is_direct=ref != own)
     is_other = ref.context_id != facts.header.context
     title = "" if is_other else facts.header.title
     created_at = facts.header.registered_at or facts.context.created_at or now

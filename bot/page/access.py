@@ -2,11 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from operator import itemgetter
 
 import structlog
 
 from bot.errors import TelegramFailure
 from bot.page.visitors import PageError, Visitor
+from bot.transport.forms import ChatPlace, place_of
 from bot.transport.gating import Access
 from bot.transport.ingest import has_access, telegram_ref
 from bot.transport.migrations import Migrations
@@ -99,7 +101,8 @@ class ChatAccess:
                 if not visitor.is_operator:
                     raise
                 continue
-            contexts = [replace(context, rights=rights) for context in await self._list_chat(anchor_id)]
+            listed = await self._list_chat(await self._home(visitor, anchor_id))
+            contexts = [replace(context, rights=rights) for context in listed]
             thread_id = await self._thread_of_link(visitor, anchor_id)
             opened = [context for context in contexts if context.thread_id == thread_id] or contexts
             current, found = opened[0].ref.context_id, found + contexts
@@ -109,7 +112,7 @@ class ChatAccess:
 
     async def _find_own(self, visitor: Visitor, context_id: str) -> PageContext:
         for anchor_id in await self._chats_of(visitor):
-            context = await self._find_in_chat(anchor_id, context_id)
+            context = await self._find_in_chat(await self._home(visitor, anchor_id), context_id)
             if context is not None:
                 return replace(context, rights=await self._rights(visitor, anchor_id))
         raise PageError("forbidden", NOT_YOURS)
@@ -138,6 +141,10 @@ class ChatAccess:
         place, user_id = visitor.place, visitor.user_id
         if place is None or user_id is None or self.group_page == "off":
             raise PageError("forbidden", NOT_YOURS)
+        if place.is_direct:  # Telegram tells nothing about the people of such a chat
+            if place.person_id == user_id:
+                return OWNER
+            raise PageError("forbidden", NOT_YOURS)
         chat_id = await self._present_id(anchor_id, place)
         if await _ask(self.is_administrator, chat_id, user_id):
             return OWNER
@@ -154,41 +161,46 @@ class ChatAccess:
             return place.chat_id
         return (await self.migrations.present_ids()).get(anchor_id, place.chat_id)
 
-    async def _find_in_chat(self, anchor_id: int, context_id: str) -> PageContext | None:
-        """Return the context if it belongs to this chat. The chat's own context needs no entry in the registry."""
-        own = self._own(anchor_id)
+    async def _find_in_chat(self, home: ChatPlace, context_id: str) -> PageContext | None:
+        """Return the context if it is one of `_list_chat`."""
+        own = self._own(home)
         if own.context_id == context_id:
-            entry = await find_context(self.redis, own)
-            return self._context(own, anchor_id, entry)
+            return self._context(own, home, await find_context(self.redis, own))
         ref = ContextRef(context_id=context_id, partition=own.partition)
         entry = await find_context(self.redis, ref)
-        is_of_chat = entry is not None and self._chat_of(entry) == anchor_id
-        return self._context(ref, anchor_id, entry) if is_of_chat else None
+        place = None if entry is None else self._place_of(entry)
+        return self._context(ref, place, entry) if place and _is_topic_of(home, place) else None
 
-    async def _list_chat(self, anchor_id: int) -> list[PageContext]:
-        own = self._own(anchor_id)
-        registered = {
-            entry.ref.context_id: entry
-            async for entry in scan_contexts(self.redis, own.partition, name="chat_id", value=anchor_id)
-            if self._chat_of(entry) == anchor_id
-        }
-        first = registered.pop(own.context_id, None)
-        topics = sorted(registered.values(), key=lambda entry: (entry.created_at, entry.ref.context_id))
-        return [
-            self._context(own, anchor_id, first),
-            *[self._context(entry.ref, anchor_id, entry) for entry in topics],
+    async def _list_chat(self, home: ChatPlace) -> list[PageContext]:
+        """Return the context of `home`, which needs no entry in the registry, and those of its topics."""
+        own = self._own(home)
+        first = self._context(own, home, await find_context(self.redis, own))
+        if home.is_direct:
+            return [first]
+        topics = [
+            (entry.created_at, entry.ref.context_id, self._context(entry.ref, place, entry))
+            async for entry in scan_contexts(self.redis, own.partition, name="chat_id", value=home.chat_id)
+            if entry.ref != own and (place := self._place_of(entry)) and _is_topic_of(home, place)
         ]
+        return [first, *(context for _, _, context in sorted(topics, key=itemgetter(0, 1)))]
 
     async def _look_into(self, visitor: Visitor, context_id: str) -> PageContext:
         """Return the context of somebody else's chat for an operator. Each such look is logged."""
         for partition in range(self.partitions):
             ref = ContextRef(context_id=context_id, partition=partition)
             entry = await find_context(self.redis, ref)
-            anchor_id = None if entry is None else self._chat_of(entry)
-            if anchor_id is not None:
+            place = None if entry is None else self._place_of(entry)
+            if place is not None:
                 log.warning("operator_reads_chat", operator=visitor.user_id, context=context_id)
-                return replace(self._context(ref, anchor_id, entry), rights=OPERATOR)
+                return replace(self._context(ref, place, entry), rights=OPERATOR)
         raise PageError("forbidden", NOT_YOURS)
+
+    async def _home(self, visitor: Visitor, anchor_id: int) -> ChatPlace:
+        """Return the chat, or in the direct messages of a channel the topic of the visitor's link."""
+        link = visitor.place
+        if link is None or not link.is_direct or await self.migrations.resolve(link.chat_id) != anchor_id:
+            return ChatPlace(chat_id=anchor_id, thread_id=None)
+        return ChatPlace(chat_id=anchor_id, thread_id=link.thread_id, is_direct=True)
 
     async def _thread_of_link(self, visitor: Visitor, anchor_id: int) -> int | None:
         place = visitor.place
@@ -196,19 +208,28 @@ class ChatAccess:
             return None
         return place.thread_id
 
-    def _own(self, anchor_id: int) -> ContextRef:
-        return telegram_ref(self.bot_id, anchor_id, None, partitions=self.partitions)
+    def _own(self, home: ChatPlace) -> ContextRef:
+        return telegram_ref(
+            self.bot_id, home.chat_id, home.thread_id, is_direct=home.is_direct, partitions=self.partitions
+        )
 
-    def _chat_of(self, entry: Context) -> int | None:
-        """Return the anchor of the entry's chat; None for another bot's or another program's context."""
-        chat_id = entry.keys.get("chat_id")
-        is_ours = entry.keys.get("bot_id") == self.bot_id
-        return chat_id if is_ours and isinstance(chat_id, int) else None
+    def _place_of(self, entry: Context) -> ChatPlace | None:
+        """Return the place of the entry's chat; None for another bot's or another program's context."""
+        return place_of(entry.keys) if entry.keys.get("bot_id") == self.bot_id else None
 
-    def _context(self, ref: ContextRef, anchor_id: int, entry: Context | None) -> PageContext:
-        thread = entry.keys.get("message_thread_id") if entry else None
-        title = entry.title if entry else ""
-        return PageContext(ref=ref, anchor_id=anchor_id, thread_id=thread, title=title, rights=MEMBER)
+    def _context(self, ref: ContextRef, place: ChatPlace, entry: Context | None) -> PageContext:
+        return PageContext(
+            ref=ref,
+            anchor_id=place.chat_id,
+            thread_id=place.thread_id,
+            title=entry.title if entry else "",
+            rights=MEMBER,
+        )
+
+
+def _is_topic_of(home: ChatPlace, place: ChatPlace) -> bool:
+    """Return True if who sees `home` sees the place too: each topic of direct messages is another person's."""
+    return place.chat_id == home.chat_id and not place.is_direct and not home.is_direct
 
 
 async def _ask(has_role: HasRole, chat_id: int, user_id: int) -> bool:

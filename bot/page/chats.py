@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
 from typing import cast
 
+from bot.transport.forms import ChatPlace, place_of
 from bot.transport.migrations import Migrations
 from memory import keys
 from memory.history.contexts import Context, find_context, list_contexts
@@ -21,20 +22,13 @@ _USAGES_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ListedChat:
+class ListedChat(ChatPlace):
     """A context of this bot: a chat or one of its topics, by the chat's present id."""
 
-    chat_id: int
-    thread_id: int | None
     ref: ContextRef
     title: str = ""
     registered_at: float = 0.0
     """0 if it is not registered."""
-
-    @property
-    def name(self) -> str:
-        """`-1001234`, or `-1001234/7` for a topic."""
-        return str(self.chat_id) if self.thread_id is None else f"{self.chat_id}/{self.thread_id}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +47,7 @@ class ChatList:
         """Return every chat and topic that has a memory, oldest first."""
         present = await self.migrations.present_ids()
         found = await list_contexts(self.redis, range(self.partitions))
-        return [self._listed(each, present) for each in found if self._is_ours(each)]
+        return [listed for each in found if (listed := self._listed(each, present))]
 
     async def find(self, refs: Sequence[ContextRef]) -> Mapping[ContextRef, ListedChat]:
         """Return these chats, without those that are not registered."""
@@ -63,8 +57,8 @@ class ChatList:
             present = await self.migrations.present_ids()
             for ref in wanted:
                 context = await find_context(self.redis, ref)
-                if context is not None and self._is_ours(context):
-                    found[ref] = self._listed(context, present)
+                if context is not None and (listed := self._listed(context, present)):
+                    found[ref] = listed
         return found
 
     async def by_use(self) -> list[Mapping[str, object]]:
@@ -104,14 +98,15 @@ class ChatList:
                 tokens[chat_id] = sum(int(number or 0) for number in row)
         return tokens
 
-    def _is_ours(self, context: Context) -> bool:
-        return context.keys.get("bot_id") == self.bot_id and "chat_id" in context.keys
-
-    def _listed(self, context: Context, present: Mapping[int, int]) -> ListedChat:
-        anchor_id, thread = int(context.keys["chat_id"]), context.keys.get("message_thread_id")
+    def _listed(self, context: Context, present: Mapping[int, int]) -> ListedChat | None:
+        """Return the chat; None for another bot's or another program's context."""
+        place = place_of(context.keys)
+        if place is None or context.keys.get("bot_id") != self.bot_id:
+            return None
         return ListedChat(
-            chat_id=present.get(anchor_id, anchor_id),
-            thread_id=None if thread is None else int(thread),
+            chat_id=present.get(place.chat_id, place.chat_id),
+            thread_id=place.thread_id,
+            is_direct=place.is_direct,
             ref=context.ref,
             title=context.title,
             registered_at=context.created_at,

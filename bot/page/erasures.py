@@ -19,6 +19,7 @@ from bot.page.memories import OpenRecall
 from bot.page.rates import RateLimit
 from bot.page.traces import iso
 from bot.page.visitors import PageError, Visitor
+from bot.transport.forms import ChatPlace
 from bot.transport.telegram_api import TelegramApi
 from bot.transport.texts import forgotten_text, receipt_text
 from bot.transport.words import words_for
@@ -149,7 +150,7 @@ class MemoryChanges:
         content = await self._write_export(context)
         file_name = f"memory-{datetime.fromtimestamp(self.clock(), UTC):%Y-%m-%d}.jsonl"
         try:
-            await self.telegram.send_file(user_id, content, name=file_name)
+            await self.telegram.send_file(ChatPlace(chat_id=user_id, thread_id=None), content, name=file_name)
         except (ChatUnreachable, TelegramRefused):
             raise PageError(
                 "forbidden",

@@ -1,6 +1,7 @@
 """The tools `set_reminder`, `list_reminders` and `cancel_reminder`, with the rights of the person who asks."""
 
 import re
+from dataclasses import asdict
 from datetime import datetime
 from typing import Annotated
 from zoneinfo import ZoneInfo
@@ -107,11 +108,7 @@ async def set_reminder(
         repeats=rule,
         person_id=person,
         person_name=_name(context, person),
-        chat_id=reminders.chat_id,
-        thread_id=reminders.thread_id,
-        reply_to=reminders.reply_to,
-        chat_type=reminders.chat_type,
-        language_code=reminders.language_code,
+        **asdict(reminders.place),
         created_at=now,
         message_ids=tuple(each.id for each in context.user_messages),
     )

@@ -47,12 +47,6 @@ PAGE_LINK = "page_link"
 """Reason of a `/start` with a link to a group's memory page, by a person without access."""
 GROUPS = ("group", "supergroup")
 
-_UNANSWERED_KINDS = {
-    UNKNOWN: "unknown_kind",
-    "channel_post": "channel_post",
-    "edited_channel_post": "channel_post",
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BotIdentity:
@@ -102,8 +96,8 @@ class Admission:
     - remind: "due"; notice: "budget"; inline: "chosen"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"
     - hear, ignore: "not_addressed", "from_bot", "channel_post", "service_message", "no_text" (an edit),
-      "other_bots_command"; only ignore: "not_allowed", "unknown_kind", "unused_kind", "no_message", "same_membership",
-      "via_us", "no_keyboard" (a chosen result without a message to edit)
+      "other_bots_command"; only ignore: the refusals of forms.py, "not_allowed", "unknown_kind", "unused_kind",
+      "no_message", "same_membership", "via_us", "no_keyboard" (a chosen result without a message to edit)
     """
     command: Command | None = None
     """UNKNOWN for a command that we do not have, UNREADABLE for a message without readable content."""
@@ -118,6 +112,8 @@ def admit(
     mentions or answers us.
     """
     message = update.message
+    if message is not None and is_refused(update):
+        return _ignored(message.refusal)
     if update.membership is not None and message is not None:
         return _admit_membership(update.membership, message, is_permitted)
     if update.kind not in {"message", "edited_message", "callback_query"}:
@@ -126,8 +122,6 @@ def admit(
         return _ignored("no_message")
     if update.callback is not None:
         return _admit_press(update.callback, message, is_permitted)
-    if message.chat_type == "channel":
-        return _ignored("channel_post")
     if message.via_bot_id == bot.id:
         return _ignored("via_us")
     if message.sender_id == bot.id:
@@ -137,6 +131,12 @@ def admit(
     if message.event.migrate_to_chat_id or message.event.migrate_from_chat_id:
         return Admission(action="migration", reason="migration")
     return _admit_message(message, bot, is_permitted, commands)
+
+
+def is_refused(update: ParsedUpdate) -> bool:
+    """Return True for a message in a form of chat that we do not serve. A press that gets no effect is answered."""
+    is_press = update.callback is not None and update.callback.is_topic_unknown
+    return update.message is not None and bool(update.message.refusal) and not is_press
 
 
 def asker_of(update: ParsedUpdate) -> int | None:
@@ -164,7 +164,7 @@ def _admit_other_kind(update: ParsedUpdate, is_permitted: bool) -> Admission:
     """Admit a chosen result of ours: its id is a date. Without a keyboard Telegram names no message to edit."""
     message = update.message
     if update.kind != CHOSEN_RESULT or message is None or not message.date or not message.text:
-        return _ignored(_UNANSWERED_KINDS.get(update.kind, "unused_kind"))
+        return _ignored("unknown_kind" if update.kind == UNKNOWN else "unused_kind")
     if not update.inline_id:
         return _ignored("no_keyboard")
     if not is_permitted:
@@ -192,8 +192,6 @@ def _admit_membership(membership: Membership, message: IncomingMessage, is_permi
         if was_inside == is_inside:
             return _ignored("same_membership")
         return Admission(action="membership", reason="unblocked" if is_inside else "blocked")
-    if message.chat_type not in GROUPS:
-        return _ignored("channel_post")
     if was_inside and not is_inside:
         return Admission(action="membership", reason="left")
     joined = is_inside and not was_inside

@@ -8,7 +8,18 @@ from typing import Any, Literal
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
 from bot.transport.buttons import BUTTONS, ButtonRule
-from bot.transport.gating import GROUPS, INVITED, PAGE_LINK, Access, Admission, BotIdentity, admit, asker_of
+from bot.transport.forms import context_keys
+from bot.transport.gating import (
+    GROUPS,
+    INVITED,
+    PAGE_LINK,
+    Access,
+    Admission,
+    BotIdentity,
+    admit,
+    asker_of,
+    is_refused,
+)
 from bot.transport.migrations import Migrations
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Guests, digest_of
@@ -20,7 +31,6 @@ from bot.transport.updates import (
     IncomingMessage,
     Membership,
     ParsedUpdate,
-    context_keys,
     continuation,
     full_text,
     inline_context_keys,
@@ -136,8 +146,8 @@ class Ingest:
             elif update.kind == INLINE_QUERY:  # it expires within seconds, and another answer does no harm
                 self._rules.answer_query(update)
                 return "ignored"
-        if message is None:
-            update = replace(update, message=None)
+        if message is None or is_refused(update):
+            update = replace(update, message=message)
             admission = admit(update, bot=self._bot, is_permitted=False, commands=self._commands)
             # Only noted, so that a repeat is recognised.
             arrival = Arrival(
@@ -236,9 +246,15 @@ class Ingest:
         return self._with_talk(arrival, waiting, kind) if action in {"hear", "edit"} else arrival
 
     def _ref_of(self, waiting: WaitingUpdate) -> ContextRef:
-        bot_id, partitions = self._bot.id, self._rules.partitions
+        bot_id, partitions, message = self._bot.id, self._rules.partitions, waiting.message
         if waiting.is_kept:
-            return telegram_ref(bot_id, waiting.anchor_id, waiting.message.thread_id, partitions=partitions)
+            return telegram_ref(
+                bot_id,
+                waiting.anchor_id,
+                message.thread_id,
+                is_direct=message.is_direct,
+                partitions=partitions,
+            )
         return inline_ref(bot_id, waiting.anchor_id, partitions=partitions)
 
     def _gate(self, admission: Admission) -> str:
@@ -256,7 +272,7 @@ class Ingest:
         # Our own leaving is the last event of a chat, and must not begin a memory of it.
         if line is None or is_unwanted or message.event.left_user_id == self._bot.id:
             return arrival
-        keys = context_keys(self._bot.id, waiting.anchor_id, message.thread_id)
+        keys = context_keys(self._bot.id, waiting.anchor_id, message.thread_id, is_direct=message.is_direct)
         title = message.chat_title or message.sender_name
         return replace(
             arrival,
@@ -275,9 +291,11 @@ async def has_access(access: Access, guests: Guests | None, person: int | None, 
 
 
 @lru_cache(maxsize=_CONTEXTS_REMEMBERED)
-def telegram_ref(bot_id: int, chat_id: int, thread_id: int | None, *, partitions: int) -> ContextRef:
+def telegram_ref(
+    bot_id: int, chat_id: int, thread_id: int | None, *, partitions: int, is_direct: bool = False
+) -> ContextRef:
     """Return the context of a chat or of one topic of it. All topics of a chat share its partition."""
-    keys = context_keys(bot_id, chat_id, thread_id)
+    keys = context_keys(bot_id, chat_id, thread_id, is_direct=is_direct)
     return ContextRef(context_id=context_id(NAMESPACE, keys), partition=partition_of(chat_id, partitions))
 
 

@@ -8,6 +8,7 @@ import struct
 from dataclasses import dataclass, field
 from typing import Literal
 
+from bot.transport.forms import ChatPlace
 from bot.transport.telegram_api import Button
 
 PARAMETER = "link"
@@ -15,8 +16,12 @@ PARAMETER = "link"
 _PREFIX = "m"
 """First character of each parameter. Codes of invitations may begin with it too, but have another length."""
 _PLACE = struct.Struct(">qq")
+_DIRECT_PLACE = struct.Struct(">qqq")
+"""A topic of a channel's direct messages, and its person."""
 _SIGNATURE_BYTES = 16
-_LENGTH = 4 * (_PLACE.size + _SIGNATURE_BYTES) // 3 + 2
+_LENGTHS = {
+    len(_PREFIX) + -(-4 * (each.size + _SIGNATURE_BYTES) // 3): each for each in (_PLACE, _DIRECT_PLACE)
+}
 """Characters of a parameter; `?start=` takes 64 of `A-Z a-z 0-9 _ -`."""
 
 
@@ -25,15 +30,16 @@ GroupAccess = Literal["administrators", "members", "off"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagePlace:
-    """A chat, or one of its topics, whose memory a link opens."""
+class PagePlace(ChatPlace):
+    """A chat, or one of its topics, whose memory a link opens.
 
-    chat_id: int
-    """The chat's id when the link was made, because Telegram answers questions about members by the present id.
-
-    A group that has become a supergroup since is found by both: see Migrations and Administrators.
+    `chat_id` is the chat's id when the link was made, because Telegram answers questions about members by the present
+    id. A group that has become a supergroup since is found by both: see Migrations and Administrators.
     """
+
     thread_id: int | None = None
+    person_id: int | None = None
+    """The person to whom a topic of a channel's direct messages belongs. Nobody else sees it on the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,7 +59,8 @@ class PageLinks:
 
     def is_offered(self, place: PagePlace) -> bool:
         """Return True if the memory of this chat has a page."""
-        return self.page_url is not None and (place.chat_id > 0 or self.group_access != "off")
+        is_open = place.chat_id > 0 or self.group_access != "off"
+        return self.page_url is not None and is_open and place.is_direct == (place.person_id is not None)
 
     def open_place(self, place: PagePlace, text: str) -> list[Button]:
         """Return the button for an answer in this chat; [] if there is no page for it.
@@ -79,25 +86,32 @@ class PageLinks:
 
 
 def sign_place(place: PagePlace, token: str) -> str:
-    """Return the signed parameter of a place: 44 characters."""
-    packed = _PLACE.pack(place.chat_id, place.thread_id or 0)
+    """Return the signed parameter of a place: 44 characters, or 55 for a topic of a channel's direct messages."""
+    ids = (place.chat_id, place.thread_id or 0)
+    packed = _PLACE.pack(*ids) if place.person_id is None else _DIRECT_PLACE.pack(*ids, place.person_id)
     return _PREFIX + base64.urlsafe_b64encode(packed + _sign(packed, token)).rstrip(b"=").decode()
 
 
 def parse_place(parameter: str, token: str) -> PagePlace | None:
     """Return the place of a parameter, or None if this bot did not sign it."""
-    if len(parameter) != _LENGTH or not parameter.startswith(_PREFIX) or not parameter.isascii():
+    layout = _LENGTHS.get(len(parameter))
+    if layout is None or not parameter.startswith(_PREFIX) or not parameter.isascii():
         return None
     text = parameter.removeprefix(_PREFIX)
     try:
         data = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
     except (binascii.Error, ValueError):
         return None
-    packed, signature = data[: _PLACE.size], data[_PLACE.size :]
+    packed, signature = data[: layout.size], data[layout.size :]
     if not hmac.compare_digest(signature, _sign(packed, token)):
         return None
-    chat_id, thread_id = _PLACE.unpack(packed)
-    return PagePlace(chat_id=chat_id, thread_id=thread_id or None)
+    chat_id, thread_id, *person = layout.unpack(packed)
+    return PagePlace(
+        chat_id=chat_id,
+        thread_id=thread_id or None,
+        is_direct=bool(person),
+        person_id=person[0] if person else None,
+    )
 
 
 def _sign(packed: bytes, token: str) -> bytes:

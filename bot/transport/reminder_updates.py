@@ -40,6 +40,7 @@ class ReminderUpdates:
                 chat_id=chat_id,
                 chat_type=chat_type,
                 thread_id=reminder.thread_id,
+                is_direct=reminder.is_direct,
                 sender_id=reminder.person_id,
                 sender_name=reminder.person_name,
                 language_code=reminder.language_code or "",

@@ -14,6 +14,7 @@ import telegram
 from telegram.warnings import PTBUserWarning
 
 from bot.errors import FileGone, FileTooLarge, TelegramRefused
+from bot.transport.forms import ChatPlace
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_request import AiohttpRequest, translated_errors
@@ -116,20 +117,14 @@ class TelegramApi:
         )
 
     async def send_message(
-        self,
-        chat_id: int,
-        rich: RichText,
-        *,
-        thread_id: int | None = None,
-        reply_to: int | None = None,
-        buttons: Sequence[Button] = (),
+        self, to: ChatPlace, rich: RichText, *, reply_to: int | None = None, buttons: Sequence[Button] = ()
     ) -> int:
         """Send one message of at most 4,096 UTF-16 units, without a link preview. Return its message id."""
         with translated_errors():
             sent = await self._bot.send_message(
-                chat_id,
+                to.chat_id,
                 rich.text,
-                message_thread_id=thread_id,
+                **to.topic,
                 reply_to_message_id=reply_to,
                 allow_sending_without_reply=True,
                 link_preview_options=_NO_PREVIEW,
@@ -164,13 +159,12 @@ class TelegramApi:
 
     async def send_file(
         self,
-        chat_id: int,
+        to: ChatPlace,
         content: bytes,
         *,
         kind: FileKind = "document",
         name: str,
         caption: RichText | None = None,
-        thread_id: int | None = None,
         reply_to: int | None = None,
     ) -> int:
         """Send a file with a caption of at most 1,024 UTF-16 units. Return its message id, a SentPhoto for a photo."""
@@ -178,31 +172,29 @@ class TelegramApi:
         options: dict[str, Any] = {
             "filename": name,
             "caption": caption.text or None,
-            "message_thread_id": thread_id,
+            **to.topic,
             "reply_to_message_id": reply_to,
             "allow_sending_without_reply": True,
             "api_kwargs": _entities(caption, field="caption_entities"),
         }
         with translated_errors():
             if kind == "photo":
-                return SentPhoto.of(await self._bot.send_photo(chat_id, content, **options))
+                return SentPhoto.of(await self._bot.send_photo(to.chat_id, content, **options))
             if kind == "voice":
-                return (await self._bot.send_voice(chat_id, content, **options)).message_id
+                return (await self._bot.send_voice(to.chat_id, content, **options)).message_id
             sent = await self._bot.send_document(
-                chat_id, content, disable_content_type_detection=True, **options
+                to.chat_id, content, disable_content_type_detection=True, **options
             )
             return sent.message_id
 
-    async def send_draft(
-        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
-    ) -> None:
+    async def send_draft(self, to: ChatPlace, draft_id: int, rich: RichText) -> None:
         """Show a draft in a private chat for 30 seconds, in place of the one with this id (not 0).
 
         An empty text shows "Thinking…". The next sent message removes it.
         """
         with translated_errors():
             await self._bot.send_message_draft(
-                chat_id, draft_id, rich.text, message_thread_id=thread_id, api_kwargs=_entities(rich)
+                to.chat_id, draft_id, rich.text, message_thread_id=to.thread_id, api_kwargs=_entities(rich)
             )
 
     async def answer_callback(self, callback_id: str, text: str = "", *, is_alert: bool = False) -> bool:
@@ -211,10 +203,10 @@ class TelegramApi:
             return await self._bot.answer_callback_query(callback_id, text or None, is_alert or None)
         return False
 
-    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
+    async def send_typing(self, to: ChatPlace) -> None:
         """Show "typing" for about five seconds."""
         with translated_errors():
-            await self._bot.send_chat_action(chat_id, "typing", thread_id)
+            await self._bot.send_chat_action(to.chat_id, "typing", to.thread_id)
 
     async def member_status(self, chat_id: int, user_id: int) -> str:
         """Return a person's status in a chat: one of MEMBERS if they are in it, left or kicked if they are not."""

@@ -17,6 +17,15 @@ from bot.transport.contents import (
     attachment_in,
     note_on,
 )
+from bot.transport.forms import (
+    DIRECT_TOPIC,
+    FORMS,
+    ChatPlace,
+    direct_person_in,
+    find_form,
+    has_topics,
+    topic_in,
+)
 from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
 from bot.transport.rich_messages import MORE_FILES, as_ordinary
@@ -102,18 +111,20 @@ NO_EVENT = ServiceEvent()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IncomingMessage:
+class IncomingMessage(ChatPlace):
     """One received message. A change of the bot's membership is a message of kind MEMBERSHIP with the id 0."""
 
-    chat_id: int
+    thread_id: int | None = None
     chat_type: str = ""
     """"private", "group", "supergroup" or "channel"."""
     chat_title: str = ""
     """Title of the chat, or the name of the person in a private chat."""
-    thread_id: int | None = None
-    """Topic of the message; None outside of topics and in "General"."""
     is_comment: bool = False
     """True in a thread that is no topic: comments of a channel's post, or replies in a supergroup."""
+    refusal: str = ""
+    """Reason for refusing it by the form of its chat."""
+    direct_person_id: int | None = None
+    """The person whose topic it is, in the direct messages of a channel."""
     sender_id: int | None = None
     """Id of a person, or of a chat for anonymous administrators and channel posts."""
     sender_name: str = ""
@@ -162,9 +173,9 @@ class Callback:
     A menu may have changed since the press: any button of the same command and owner makes it one.
     """
     is_topic_unknown: bool = False
-    """True if Telegram only tells the forum. It no longer describes messages of some hours ago, and deleted ones.
+    """True if Telegram only tells the chat, which has topics.
 
-    Source: tdlib/telegram-bot-api#401.
+    It no longer describes messages of some hours ago, and deleted ones. Source: tdlib/telegram-bot-api#401.
     """
 
 
@@ -214,10 +225,10 @@ def parse_update(raw: Mapping[str, object]) -> ParsedUpdate:
         return ParsedUpdate(update_id=update_id, kind=UNKNOWN)
     body = object_in(raw, kind)
     if kind in MESSAGE_KINDS:
-        return ParsedUpdate(update_id=update_id, kind=kind, message=_message(body))
+        return ParsedUpdate(update_id=update_id, kind=kind, message=_message(kind, body))
     if kind == "callback_query":
         is_inline = "inline_message_id" in body
-        message = _inline_question(body) if is_inline else _message(object_in(body, "message"))
+        message = _inline_question(body) if is_inline else _message(kind, object_in(body, "message"))
         return ParsedUpdate(update_id=update_id, kind=kind, message=message, callback=_callback(body))
     if kind in (INLINE_QUERY, CHOSEN_RESULT):
         inline_id = str_in(body, "id" if kind == INLINE_QUERY else "inline_message_id")
@@ -248,12 +259,6 @@ def parse_command(message: IncomingMessage, start: int = 0) -> Command | None:
 def inline_context_keys(bot_id: int, person_id: int) -> dict[str, object]:
     """Return the keys of the context of a person's inline questions, which keeps nothing."""
     return {"bot_id": bot_id, "inline_of": person_id}
-
-
-def context_keys(bot_id: int, chat_id: int, thread_id: int | None) -> dict[str, object]:
-    """Return the keys of the context that a chat, or one of its topics, has with this bot."""
-    keys: dict[str, object] = {"bot_id": bot_id, "chat_id": chat_id}
-    return keys if thread_id is None else keys | {"message_thread_id": thread_id}
 
 
 def quote_of(message: IncomingMessage, bot_id: int, *, file: str = "") -> Quote | None:
@@ -362,7 +367,7 @@ def may_go_on(message: IncomingMessage) -> bool:
     return message.attachment is None and utf16_length(message.text) >= PASTE_UNITS
 
 
-def _message(raw: Json) -> IncomingMessage | None:
+def _message(update: str, raw: Json) -> IncomingMessage | None:
     raw = as_ordinary(raw) if "rich_message" in raw else raw
     message_id, chat = int_in(raw, "message_id"), object_in(raw, "chat")
     chat_id = int_in(chat, "id")
@@ -374,13 +379,16 @@ def _message(raw: Json) -> IncomingMessage | None:
     kind = TEXT if text else CAPTION if caption else ""
     entities = "caption_entities" if kind == CAPTION else "entities"
     content = raw.keys() & _CONTENT_FIELDS
-    thread_id, is_topic = int_in(raw, "message_thread_id"), raw.get("is_topic_message") is True
+    form = FORMS[find_form(update, raw)]
     return IncomingMessage(
         chat_id=chat_id,
         chat_type=str_in(chat, "type"),
         chat_title=name_in(chat),
-        thread_id=thread_id if is_topic else None,
-        is_comment=thread_id is not None and not is_topic and str_in(chat, "type") != "private",
+        thread_id=topic_in(raw, form),
+        is_direct=form.topic == DIRECT_TOPIC,
+        is_comment=form.is_comment,
+        refusal=form.refusal,
+        direct_person_id=direct_person_in(raw) if form.topic == DIRECT_TOPIC else None,
         sender_id=int_in(sender, "id"),
         sender_name=name_in(sender),
         is_from_bot=sender.get("is_bot") is True,
@@ -497,7 +505,7 @@ def _callback(raw: Json) -> Callback:
         sender_id=int_in(sender, "id") or 0,
         language_code=str_in(sender, "language_code"),
         under=_kind_of_pressed(message, str_in(raw, "data")),
-        is_topic_unknown=message.get("date") == 0 and object_in(message, "chat").get("is_forum") is True,
+        is_topic_unknown=message.get("date") == 0 and has_topics(object_in(message, "chat")),
     )
 
 
@@ -540,7 +548,7 @@ def _inline_question(raw: Json) -> IncomingMessage | None:
 def _membership_message(raw: Json) -> IncomingMessage | None:
     """Return a message from the person who changed the bot's membership, because Telegram sends none."""
     fields = {key: raw[key] for key in ("chat", "from", "date") if key in raw}
-    message = _message({**fields, "message_id": 0})
+    message = _message("my_chat_member", {**fields, "message_id": 0})
     return message and replace(message, kind=MEMBERSHIP, sender_id=message.sender_id or 0, is_from_bot=False)
 
 

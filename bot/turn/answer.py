@@ -15,12 +15,12 @@ from bot.agent.prompt.parts import quoted_key
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
 from bot.transport.buttons import WHY_BUTTON
+from bot.transport.forms import context_keys
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.telegram_api import Button
 from bot.transport.texts import failure_text
 from bot.transport.unfinished import with_closed_code
-from bot.transport.updates import context_keys
 from bot.turn.answer_receipt import AnswerReceipt, make_receipt
 from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
@@ -389,6 +389,7 @@ class Answerer:
 
     def _registration(self, first: WaitingUpdate) -> str:
         """Return the registry's entry of a context that is new, or that this turn has erased."""
-        keys = context_keys(self.bot.id, first.anchor_id, first.message.thread_id)
-        title = first.message.chat_title or first.message.sender_name
+        message = first.message
+        keys = context_keys(self.bot.id, first.anchor_id, message.thread_id, is_direct=message.is_direct)
+        title = message.chat_title or message.sender_name
         return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())

@@ -21,6 +21,7 @@ from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
 from memory.reminders.context_reminders import ContextReminders
 from memory.reminders.redis_reminders import RedisReminders
+from memory.reminders.reminder import ReminderPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +121,13 @@ class Conversations:
             reminders=self.reminders,
             ref=ref,
             epoch=lambda: history.epoch,
-            chat_id=message.chat_id,
-            thread_id=message.thread_id,
-            chat_type=message.chat_type,
-            language_code=message.language_code,
-            reply_to=message.message_id if message.is_comment else None,
+            place=ReminderPlace(
+                chat_id=message.chat_id,
+                thread_id=message.thread_id,
+                is_direct=message.is_direct,
+                chat_type=message.chat_type,
+                language_code=message.language_code,
+                reply_to=message.message_id if message.is_comment else None,
+            ),
             is_due=message.message_id == 0,
         )

@@ -117,12 +117,11 @@ async def send_part(api: TelegramApi, part: Part, content: bytes = b"") -> int |
         return None
     if part.kind != "text" and part.kind != "delete":
         return await api.send_file(
-            part.chat_id,
+            part,
             content if part.file_id else part.rich.text.encode(),
             kind=part.kind,
             name=part.file_name,
             caption=part.rich if part.file_id else RichText(text=part.caption),
-            thread_id=part.thread_id,
             reply_to=part.reply_to,
         )
     if part.inline_id:
@@ -131,9 +130,7 @@ async def send_part(api: TelegramApi, part: Part, content: bytes = b"") -> int |
     if part.edits is not None:
         await api.edit_message(part.chat_id, part.edits, part.rich, buttons=part.buttons)
         return part.edits
-    return await api.send_message(
-        part.chat_id, part.rich, thread_id=part.thread_id, reply_to=part.reply_to, buttons=part.buttons
-    )
+    return await api.send_message(part, part.rich, reply_to=part.reply_to, buttons=part.buttons)
 
 
 class Reachability:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bot.errors import ChatMigrated, FileExpired, MessageGone, TelegramRefused, ThreadGone
+from bot.transport.forms import ChatPlace
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.inline import quoted_question
 from bot.transport.rendering import render_messages
@@ -34,11 +35,9 @@ _CODE_BLOCK = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n(.*?)(?:^\1[`~]*\s*$|\Z)", r
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class Address(ChatPlace):
     """The place of one message in Telegram."""
 
-    chat_id: int
-    thread_id: int | None
     reply_to: int | None
     is_comment: bool = False
     """True in a thread that is no topic, such as the comments of a channel.
@@ -120,6 +119,7 @@ def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:
         number=0,
         chat_id=message.chat_id,
         thread_id=message.thread_id,
+        is_direct=message.is_direct,
         reply_to=message.message_id if is_quoting else asked_in,
         is_comment=message.is_comment or asked_in is not None,
         rich=quoted_question(message.text) if update.inline_id else RichText(text=""),
@@ -289,15 +289,16 @@ def next_form(part: Part, refusal: TelegramRefused | ChatMigrated) -> Part | Non
     """Return the next form of a part that Telegram refused, or None if there is none left.
 
     Each form has less than the one before, so that this ends. A chat that has moved gets the part at its new id.
-    A message that cannot be edited is sent again. A deleted topic is left out. Everything else becomes plain
-    text that quotes nothing and has no links under it. A refused photo becomes a document, which has no other form.
+    A message that cannot be edited is sent again. A deleted topic is left out, but not one of direct messages.
+    Everything else becomes plain text that quotes nothing and has no links under it. A refused photo becomes a
+    document, which has no other form.
     """
     match refusal:
         case ChatMigrated():
             return moved_part(part, refusal.new_chat_id)
         case MessageGone() if part.kind == "text" and part.edits is not None:
             return replace(part, edits=None)
-        case ThreadGone() if part.thread_id is not None:
+        case ThreadGone() if part.thread_id is not None and not part.is_direct:
             return replace(part, thread_id=None, reply_to=None)
         case TelegramRefused() if part.kind == "photo" and not isinstance(refusal, FileExpired):
             return replace(part, kind="document")

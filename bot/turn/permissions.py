@@ -35,9 +35,10 @@ class Permissions:
     async def refusal_for(self, message: IncomingMessage) -> str | None:
         """Return the catalogue's key of the refusal if the sender may not change the chat's memory.
 
-        In a private chat everybody may. In a group only its administrators and the operators may.
+        In a private chat everybody may, and in a topic of a channel's direct messages: there only its person and the
+        channel's administrators write. In a group only its administrators and the operators may.
         """
-        if message.chat_type == "private" or self.is_operator(message.sender_id):
+        if message.chat_type == "private" or message.is_direct or self.is_operator(message.sender_id):
             return None
         if message.sender_id is None:
             return "administrators-only"

@@ -80,10 +80,11 @@ class ReminderTurns:
         If Telegram does not tell, the person is still in the group.
         """
         update, person = question.first, reminder.person_id
-        chat_id = update.message.chat_id
+        chat_id, has_members = update.message.chat_id, update.message.chat_type in GROUPS
+        has_members &= not update.message.is_direct  # Telegram names no members there
         if not await has_access(self.access, self.guests, person, chat_id, update.anchor_id):
             return "not_allowed"
-        if update.message.chat_type in GROUPS and person > 0:
+        if has_members and person > 0:
             with suppress(TelegramFailure):
                 if await self.member_status(chat_id, person) in _OUTSIDE:
                     return "not_a_member"

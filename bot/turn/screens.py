@@ -9,6 +9,7 @@ import structlog
 
 from bot.errors import MessageGone, SendUnknown, TelegramFailure, TelegramUnavailable, TurnEnded
 from bot.observe import metrics
+from bot.transport.forms import ChatPlace
 from bot.transport.rates import Importance
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
@@ -42,22 +43,14 @@ class PreviewApi(Protocol):
     """The calls of the Bot API that show an answer while it is written."""
 
     async def send_message(
-        self,
-        chat_id: int,
-        rich: RichText,
-        *,
-        thread_id: int | None = None,
-        reply_to: int | None = None,
-        buttons: Sequence[Button] = (),
+        self, to: ChatPlace, rich: RichText, *, reply_to: int | None = None, buttons: Sequence[Button] = ()
     ) -> int: ...
     async def edit_message(
         self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
     ) -> None: ...
     async def delete_message(self, chat_id: int, message_id: int) -> None: ...
-    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None: ...
-    async def send_draft(
-        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
-    ) -> None: ...
+    async def send_typing(self, to: ChatPlace) -> None: ...
+    async def send_draft(self, to: ChatPlace, draft_id: int, rich: RichText) -> None: ...
 
 
 class PreviewJournal(Protocol):
@@ -123,13 +116,14 @@ class Line:
         log.info("preview_failed", chat=self.to.chat_id, error=type(error).__name__)
 
     async def type(self) -> None:
-        """Show "typing"."""
+        """Show "typing". Telegram has it in no channel's direct messages (sendChatAction)."""
 
         async def typing() -> int:
-            await self.api.send_typing(self.to.chat_id, thread_id=self.to.thread_id)
+            await self.api.send_typing(self.to)
             return 0
 
-        await self.call("typing", typing)
+        if not self.to.is_direct:
+            await self.call("typing", typing)
 
     @property
     def writing(self) -> RichText:
@@ -219,9 +213,7 @@ class DraftScreen:
         stop = line.stop_button(with_nothing_else(line.stop_data))
 
         async def send() -> int:
-            return await line.api.send_message(
-                to.chat_id, line.writing, thread_id=to.thread_id, buttons=[stop]
-            )
+            return await line.api.send_message(to, line.writing, buttons=[stop])
 
         message_id = await line.call("button", send)
         if message_id is not None:
@@ -233,8 +225,7 @@ class DraftScreen:
     async def _draft(self, rich: RichText) -> int:
         # The draft id is the same in every try of the turn.
         draft_id = crc32(self.line.stop_data.encode()) % (2**31 - 1) + 1
-        to = self.line.to
-        await self.line.api.send_draft(to.chat_id, draft_id, rich, thread_id=to.thread_id)
+        await self.line.api.send_draft(self.line.to, draft_id, rich)
         return draft_id
 
 
@@ -294,9 +285,7 @@ class MessageScreen:
         buttons = [self.line.stop_button(self.line.stop_data)]
         self.is_seen = bool(self.edits)
         if not self.edits:
-            return await api.send_message(
-                to.chat_id, rich, thread_id=to.thread_id, reply_to=to.reply_to, buttons=buttons
-            )
+            return await api.send_message(to, rich, reply_to=to.reply_to, buttons=buttons)
         message_id = self.edits[0]
         await api.edit_message(to.chat_id, message_id, rich, buttons=buttons)
         return message_id

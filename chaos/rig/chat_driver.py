@@ -39,7 +39,8 @@ class ChatDriver:
             from_id=place.writer_id,
             text=said,
             message_thread_id=place.thread_id,
-            reply_to_message_id=reply_to,
+            reply_to_message_id=place.reply_to if reply_to is None else reply_to,
+            as_channel=place.as_channel,
         )
         return write_line(self.simulation, line).id
 
@@ -70,12 +71,13 @@ class ChatDriver:
 
     def note_event(self, event: Mapping[str, Any]) -> None:
         """Note an event of the chat page."""
-        if event["type"] not in {"message", "edit"} or event["message"]["from"]["id"] != BOT_ID:
+        if event["type"] not in {"message", "edit"} or event["message"].get("from", {}).get("id") != BOT_ID:
             return
         message = event["message"]
         self.message_count += event["type"] == "message"
         # In a supergroup without topics an answer has the number of the thread that it replies in.
         thread_id = message.get("message_thread_id") if message.get("is_topic_message") else None
+        thread_id = message.get("direct_messages_topic", {}).get("topic_id", thread_id)
         for expectation in self._expectations[message["chat"]["id"], thread_id]:
             if re.search(expectation.words, message.get("text", "")) and not expectation.message.done():
                 expectation.message.set_result(message["text"])

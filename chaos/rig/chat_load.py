@@ -39,6 +39,12 @@ class Place:
     writer_id: int
     thread_id: int | None = None
     mention: str = ""
+    form: str = ""
+    """The form of the chat, for rows that count them."""
+    reply_to: int | None = None
+    """The post of a channel under which the person comments."""
+    as_channel: int | None = None
+    """The channel as which the person writes."""
 
     @property
     def name(self) -> str:
@@ -225,7 +231,7 @@ class ChatLoad:
             return
         message = event["message"]
         found = LINE.findall(message.get("text", ""))
-        if message["from"]["id"] != BOT_ID or not found:
+        if message.get("from", {}).get("id") != BOT_ID or not found:
             return
         self.answers_seen += 1
         one = self._by_line.get(found[-1])
@@ -309,7 +315,7 @@ class BotMessages:
 
     def take_in(self, event: Mapping[str, Any]) -> None:
         """Note an event of the chat page."""
-        if event["type"] == "message" and event["message"]["from"]["id"] == BOT_ID:
+        if event["type"] == "message" and event["message"].get("from", {}).get("id") == BOT_ID:
             self.by_chat[event["message"]["chat"]["id"]].append(event["message"].get("text", ""))
             self.count += 1
 
@@ -390,7 +396,7 @@ async def _write(simulator: Rig, heard: BotMessages, chat: int, burst: Sequence[
 
 def confirm_reset(simulation: Simulation, event: Mapping[str, Any]) -> None:
     """Press the button under the question of a /reset as its asker."""
-    if event["type"] != "message" or event["message"]["from"]["id"] != BOT_ID:
+    if event["type"] != "message" or event["message"].get("from", {}).get("id") != BOT_ID:
         return
     message = event["message"]
     for row in message.get("reply_markup", {}).get("inline_keyboard", []):

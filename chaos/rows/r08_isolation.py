@@ -1,10 +1,13 @@
 """R8: a thousand chats with similar ids write the same text with different words. None sees another's."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
+from itertools import cycle
 from random import Random
+from typing import Literal
 
 from chaos.card import Bench, Row, Score
 from chaos.rig.chat_driver import ChatDriver, driving_chats
@@ -13,44 +16,110 @@ from chaos.rig.evidence import settled
 from chaos.rig.isolation_checks import NAMES, WatchingModel, describe_requests, line_of
 from chaos.rig.system import System, running_system
 from simulator.api.groups import upgrade_group
+from simulator.api.people import Line, write_line
 from simulator.api.simulation import Simulation
-from simulator.api.world import Chat, Person, Topic
+from simulator.api.world import Chat, Person, Topic, direct_topic_of
 from tests.scripted_openai import ScriptedOpenAI
 
 _SUPERGROUP = -1_000_000_000_000
 _LARGEST = (1 << 52) - 1
 _HEARD_WITHIN_S = 180.0
 _TOPICS = (1, 2, 12, 22)
+_WRITERS = 5
+"""People of one channel; the first is its administrator."""
 _EVERY_SO_MANY_LINES = 1_000
 _REQUESTS_KEPT = 500
 
 
 def place_strangers(simulation: Simulation, count: int) -> list[Place]:
-    """Create this many contexts whose ids begin like others':
+    """Create this many contexts in all forms of chats, with the same people and ids that begin like others'.
 
-    private chats, topics of forums and groups that become supergroups, with the same people.
+    A third are private chats. Groups become supergroups in the middle.
     """
     mention = f"@{simulation.config.bot_username}"
     places: list[Place] = []
-    for at, person_id in enumerate(_ids_of_people(count // 2)):
+    for at, person_id in enumerate(_ids_of_people(count // 3)):
         person = Person(id=person_id, first_name=NAMES[at % len(NAMES)], username=f"stranger_{at}")
         simulation.world.add_person(person)
-        places.append(Place(chat_id=person_id, writer_id=person_id))
+        places.append(Place(chat_id=person_id, writer_id=person_id, form="private"))
     writers = [place.writer_id for place in places]
+    makers = cycle([_private_topics, _group, _forum, _comments, _direct_messages])
     number = 0
     while len(places) < count:
-        writer = writers[number % len(writers)]
-        if number % 3 == 0:
-            chat = _put_chat(simulation, -1 - number, "group", writer)
-            places.append(Place(chat_id=chat.id, writer_id=writer, mention=mention))
-        elif (chat_id := _SUPERGROUP - _forum_number(number)) not in simulation.world.chats:
-            chat = _put_chat(simulation, chat_id, "supergroup", writer)
-            places += [
-                Place(chat_id=chat.id, writer_id=writer, thread_id=topic.thread_id, mention=mention)
-                for topic in chat.topics[: count - len(places)]
-            ]
+        several = [writers[(number + step) % len(writers)] for step in range(_WRITERS)]
+        made = next(makers)(simulation, number, several)
+        places += [
+            replace(each, mention="" if each.chat_id > 0 else mention) for each in made[: count - len(places)]
+        ]
         number += 1
     return places
+
+
+def _private_topics(simulation: Simulation, number: int, writers: Sequence[int]) -> list[Place]:
+    """Return the topics of a private chat."""
+    chat = simulation.world.chats[writers[0]]
+    if chat.topics:
+        return []
+    simulation.world.put_chat(replace(chat, topics=_topics()))
+    return [
+        Place(chat_id=chat.id, writer_id=chat.id, thread_id=each, form="topic of a private chat")
+        for each in _TOPICS
+    ]
+
+
+def _group(simulation: Simulation, number: int, writers: Sequence[int]) -> list[Place]:
+    chat = _put_chat(simulation, -1 - number, "group", writers[:1])
+    return [Place(chat_id=chat.id, writer_id=writers[0], form="group")]
+
+
+def _forum(simulation: Simulation, number: int, writers: Sequence[int]) -> list[Place]:
+    chat = _put_chat(simulation, _free_id(simulation, number), "supergroup", writers[:1])
+    chat = simulation.world.put_chat(replace(chat, is_forum=True, topics=_topics()))
+    return [
+        Place(chat_id=chat.id, writer_id=writers[0], thread_id=topic.thread_id, form="forum")
+        for topic in chat.topics
+    ]
+
+
+def _comments(simulation: Simulation, number: int, writers: Sequence[int]) -> list[Place]:
+    """Return the comments under one post, by the channel itself."""
+    group = _put_chat(simulation, _free_id(simulation, number), "supergroup", writers[:1])
+    channel = _put_chat(simulation, _free_id(simulation, number), "channel", writers[:1])
+    simulation.world.put_chat(replace(channel, comments_id=group.id, bot_status="administrator"))
+    write_line(simulation, Line(chat_id=channel.id, from_id=writers[0], text="*"))
+    post = simulation.world.newest(group.id, 1)[0]
+    return [
+        Place(
+            chat_id=group.id,
+            writer_id=writers[0],
+            reply_to=post.id,
+            as_channel=channel.id,
+            form="comments",
+        )
+    ]
+
+
+def _direct_messages(simulation: Simulation, number: int, writers: Sequence[int]) -> list[Place]:
+    """Return the topics of several people in the direct messages of one channel."""
+    channel = _put_chat(simulation, _free_id(simulation, number), "channel", writers)
+    direct = replace(channel, id=_free_id(simulation, number), type="supergroup", parent_id=channel.id)
+    simulation.world.put_chat(replace(direct, bot_status="administrator"))
+    return [
+        Place(chat_id=direct.id, writer_id=each, thread_id=direct_topic_of(each), form="direct messages")
+        for each in sorted(set(writers) - {*channel.admins})
+    ]
+
+
+def _free_id(simulation: Simulation, number: int) -> int:
+    """Return a free id of a supergroup or channel, with one digit more each time, starting again at the end."""
+    chat_id = _SUPERGROUP - int(str(number + 1) * (number % 3 + 1))
+    while chat_id in simulation.world.chats:
+        chat_id -= 1
+    return chat_id
+
+
+def _topics() -> tuple[Topic, ...]:
+    return (Topic(thread_id=None, name="General"), *(Topic(thread_id=each, name="*") for each in _TOPICS))
 
 
 def _ids_of_people(count: int) -> list[int]:
@@ -63,23 +132,14 @@ def _ids_of_people(count: int) -> list[int]:
     return sorted(wanted - {1001})[:count]
 
 
-def _forum_number(number: int) -> int:
-    """Return a forum id with one digit more each time, starting again at the end."""
-    return int(str(number + 1) * (number % 3 + 1))
-
-
-def _put_chat(simulation: Simulation, chat_id: int, kind: str, writer: int) -> Chat:
-    is_forum = kind == "supergroup"
-    topics = [Topic(thread_id=None, name="General"), *(Topic(thread_id=each, name="*") for each in _TOPICS)]
-    chat = Chat(
-        id=chat_id,
-        type="supergroup" if is_forum else "group",
-        title="{m0}:ctx:*",
-        is_forum=is_forum,
-        members=(writer,),
-        admins=(writer,),
-        topics=tuple(topics) if is_forum else (),
-    )
+def _put_chat(
+    simulation: Simulation,
+    chat_id: int,
+    kind: Literal["group", "supergroup", "channel"],
+    writers: Sequence[int],
+) -> Chat:
+    people = tuple(writers)
+    chat = Chat(id=chat_id, type=kind, title="{m0}:ctx:*", members=people, admins=people[:1])
     return simulation.world.put_chat(chat)
 
 
@@ -104,7 +164,8 @@ async def run(bench: Bench) -> Score:
     score.at_least("prompts with a message recalled from their own context", model.recalled, len(places))
     score.exactly("turns", counted.done, len(places) * each)
     score.at_least("attempts to read an artifact of another context", model.pried, counted.done // 50)
-    score.note("contexts", ", ".join(f"{count:,} {kind}" for kind, count in kinds_of(places).items()))
+    forms = Counter(place.form for place in places)
+    score.note("contexts", ", ".join(f"{count:,} {form}" for form, count in forms.items()))
     for what, figure in describe_requests(model).items():
         score.note(what, figure)
     return score
@@ -157,20 +218,11 @@ def _upgrade(simulation: Simulation, place: Place) -> Place:
     return replace(place, chat_id=chat.id)
 
 
-def kinds_of(places: Sequence[Place]) -> dict[str, int]:
-    """Return the number of contexts of each kind."""
-    return {
-        "private": sum(place.chat_id > 0 for place in places),
-        "group": sum(0 > place.chat_id > _SUPERGROUP for place in places),
-        "topic": sum(place.chat_id < _SUPERGROUP for place in places),
-    }
-
-
 ROW = Row(
     name="R8",
     title="isolation",
     load="1,000 contexts, 50,000 turns, with recall; every turn asks for what others said",
-    fault="ids with the same beginning, topics, groups that migrate, names such as `*`; tools called with others' ids",
+    fault="all forms of chats, like ids, groups that migrate, names such as `*`; tools called with others' ids",
     hold="0 words of another context in any prompt",
     run=run,
 )

@@ -5,25 +5,19 @@ from dataclasses import dataclass
 
 from memory.keys import ContextRef
 from memory.reminders.redis_reminders import Addition, RedisReminders
-from memory.reminders.reminder import Reminder
+from memory.reminders.reminder import Reminder, ReminderPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextReminders:
-    """The reminders of the context of a turn, and the place where they are sent."""
+    """The reminders of the context of a turn, and the place where new ones are sent."""
 
     reminders: RedisReminders
     """The store. It also has the clock and the time zones of people."""
     ref: ContextRef
     epoch: Callable[[], int]
     """The epoch of the turn, which a tool may have raised."""
-    chat_id: int
-    thread_id: int | None
-    reply_to: int | None = None
-    """The message that the reminders reply to."""
-    chat_type: str
-    language_code: str | None
-    """Language of the person who asks."""
+    place: ReminderPlace
     is_due: bool = False
     """True in the turn of a due reminder."""
 

@@ -17,6 +17,8 @@ class ReminderPlace:
 
     chat_id: int
     thread_id: int | None = None
+    is_direct: bool = False
+    """True in the direct messages of a channel, where `thread_id` is the topic of one person."""
     reply_to: int | None = None
     """The Telegram message that asked for it in the comments of a channel: only a reply is shown there."""
     chat_type: str

@@ -3,7 +3,16 @@
 from typing import Any
 
 from simulator.api.entities import DETAIL_FIELDS, Entity
-from simulator.api.world import ANONYMOUS, Chat, Message, Person, World
+from simulator.api.world import (
+    ANONYMOUS,
+    CHANNEL_BOT,
+    TELEGRAM,
+    Chat,
+    Message,
+    Person,
+    World,
+    person_of_topic,
+)
 
 Json = dict[str, Any]
 
@@ -44,6 +53,8 @@ def chat_json(world: World, chat: Chat) -> Json:
     group: Json = {"id": chat.id, "title": chat.title, "type": chat.type}
     if chat.is_forum:
         group["is_forum"] = True
+    if chat.is_direct:
+        group["is_direct_messages"] = True
     return group
 
 
@@ -101,19 +112,23 @@ def member_status(world: World, chat: Chat, user: Person) -> str:
 
 
 def _message_body(world: World, chat: Chat, message: Message) -> Json:
-    sender = world.user(message.sender_id)
-    body: Json = {"message_id": message.id}
-    if message.thread_id is not None:
-        body["message_thread_id"] = message.thread_id
+    sender = (
+        None
+        if chat.type == "channel"
+        else world.user(message.sender_id if message.sender_id > 0 else CHANNEL_BOT.id)
+    )
+    body: Json = {"message_id": message.id} | _topic(world, chat, message)
     if sender is not None:
         body["from"] = user_json(sender)
     body |= {"chat": chat_json(world, chat), "date": message.date}
     if message.sender_id == ANONYMOUS.id:
         body["sender_chat"] = chat_json(world, chat)
+    if message.sender_id < 0:
+        body["sender_chat"] = chat_json(world, world.chats[message.sender_id])
+    if message.sender_id == TELEGRAM.id and message.forward_origin is not None:
+        body |= {"sender_chat": message.forward_origin["chat"], "is_automatic_forward": True}
     if message.edit_date is not None:
         body["edit_date"] = message.edit_date
-    if message.thread_id is not None and chat.has_topics:
-        body["is_topic_message"] = True
     if message.service is not None:
         return body | message.service
     body |= _content(world, message)
@@ -122,6 +137,16 @@ def _message_body(world: World, chat: Chat, message: Message) -> Json:
     if message.reply_markup:
         body["reply_markup"] = message.reply_markup
     return body
+
+
+def _topic(world: World, chat: Chat, message: Message) -> Json:
+    if message.thread_id is None:
+        return {}
+    if chat.is_direct:
+        person = world.user(person_of_topic(message.thread_id))
+        user = {} if person is None else {"user": user_json(person)}
+        return {"direct_messages_topic": {"topic_id": message.thread_id, **user}}
+    return {"message_thread_id": message.thread_id} | ({"is_topic_message": True} if chat.has_topics else {})
 
 
 def _content(world: World, message: Message) -> Json:

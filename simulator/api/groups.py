@@ -27,16 +27,21 @@ _ICON_COLOR = 7322096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathering:
-    """A group or supergroup to create; the first of `admins` is its creator. `has_bot` adds the bot at once."""
+    """A group, supergroup or channel to create; the first of `admins` is its creator. `has_bot` adds the bot at once.
+
+    A channel may have a group of comments, and direct messages. The bot is its administrator.
+    """
 
     title: str
-    type: Literal["group", "supergroup"]
+    type: Literal["group", "supergroup", "channel"]
     is_forum: bool = False
     members: tuple[int, ...] = ()
     admins: tuple[int, ...] = ()
     topics: tuple[str, ...] = ()
     migrate_to_chat_id: int | None = None
     has_bot: bool = True
+    has_comments: bool = False
+    has_direct_messages: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,6 +105,8 @@ def add_chat(sim: Simulation, gathering: Gathering) -> Chat:
         bot_status="left",
         migrated_to=gathering.migrate_to_chat_id,
     )
+    if chat.type == "channel":
+        return _add_channel(sim, chat, gathering)
     added = add_forum(sim.world, chat, date=sim.now())
     if gathering.has_bot:
         status: BotStatus = "administrator" if sim.world.bot.id in gathering.admins else "member"
@@ -108,6 +115,23 @@ def add_chat(sim: Simulation, gathering: Gathering) -> Chat:
         announce(sim, added, creator, new_chat_members=[user_json(sim.world.bot)])
     sim.feed.publish("world")
     return added
+
+
+def _add_channel(sim: Simulation, channel: Chat, gathering: Gathering) -> Chat:
+    """Add a channel with its group of comments and its direct messages, as the gathering says."""
+    channel = sim.world.put_chat(
+        replace(channel, bot_status="administrator" if gathering.has_bot else "left")
+    )
+    if gathering.has_comments:
+        group = replace(gathering, type="supergroup", title=f"{gathering.title} chat", has_comments=False)
+        channel = sim.world.put_chat(replace(channel, comments_id=add_chat(sim, group).id))
+    if gathering.has_direct_messages:
+        direct_id = sim.world.next_chat_id("supergroup")
+        direct = replace(channel, id=direct_id, type="supergroup", parent_id=channel.id, comments_id=None)
+        sim.world.put_chat(direct)
+        channel = sim.world.put_chat(replace(channel, direct_messages_id=direct_id))
+    sim.feed.publish("world")
+    return channel
 
 
 def set_language(sim: Simulation, *, from_id: int, language_code: str) -> None:

@@ -8,7 +8,8 @@ A failed request gets a status of 4xx and `{"error": "one sentence."}`. Messages
 - POST /api/files?name=…&type=… with bytes: file_id, name, mime_type, size; of a picture also width, height
 - GET /api/files/ID: the bytes
 - POST /api/messages: chat_id, from_id, text? or one kind of content, caption?, duration? (s), entities?,
-  reply_to_message_id?, quote? (a part of that message), message_thread_id?, anonymous?
+  reply_to_message_id?, quote? (a part of that message), message_thread_id?, anonymous?, as_channel? (its id)
+  - in the direct messages of a channel message_thread_id is the topic: a person's own one, or that of a reply
   - content is one of
     - photo, voice, audio, video_note, video, animation, document: a file id
     - sticker, dice: an emoji
@@ -33,7 +34,8 @@ A failed request gets a status of 4xx and `{"error": "one sentence."}`. Messages
 - POST /api/upgrades: chat_id, from_id, order? (old_first, new_first); the response is the new supergroup
 - POST /api/people: first_name, last_name?, username?, language_code?, is_operator?, is_premium?, is_bot?
 - POST /api/languages: from_id, language_code
-- POST /api/chats: title, type, members, admins, is_forum?, topics?, has_bot?
+- POST /api/chats: title, type, members, admins, is_forum?, topics?, has_bot?; for a channel has_comments?,
+  has_direct_messages?, which the response has as comments_id and direct_messages_id
 - POST, DELETE /api/faults: the fields of faults.py, with `for_ms` in place of `until`
 - GET /api/calls?after=N&method=M: calls (events.py), last
 - GET /api/updates/ID: the update and its deliveries
@@ -396,6 +398,8 @@ def chat_object(sim: Simulation, chat: Chat) -> dict[str, Any]:
         "type": chat.type,
         **title,
         "is_forum": chat.is_forum,
+        **({"is_direct_messages": True} if chat.is_direct else {}),
+        **(_parts_of_channel(chat) if chat.type == "channel" else {}),
         "bot_status": chat.bot_status,
         "can_have_topics": chat.is_forum or (chat.type == "private" and sim.config.private_topics),
         "migrated_to": chat.migrated_to,
@@ -404,6 +408,10 @@ def chat_object(sim: Simulation, chat: Chat) -> dict[str, Any]:
         "topics": [{"message_thread_id": topic.thread_id, "name": topic.name} for topic in chat.topics],
         "commands": sim.commands_of(chat),
     }
+
+
+def _parts_of_channel(channel: Chat) -> dict[str, Any]:
+    return {"comments_id": channel.comments_id, "direct_messages_id": channel.direct_messages_id}
 
 
 def file_object(file: StoredFile) -> dict[str, Any]:

@@ -197,13 +197,15 @@ class ChatBody(Body):
     """A chat. With `migrate_to_chat_id` it is an upgraded group: calls for it fail with the new id."""
 
     title: Name
-    type: Literal["group", "supergroup"]
+    type: Literal["group", "supergroup", "channel"]
     is_forum: bool = False
     members: tuple[int, ...] = ()
     admins: tuple[int, ...] = ()
     topics: tuple[Name, ...] = ()
     migrate_to_chat_id: int | None = None
     has_bot: bool = True
+    has_comments: bool = False
+    has_direct_messages: bool = False
 
     def gathering(self) -> Gathering:
         return Gathering(**self.model_dump())
@@ -327,7 +329,8 @@ class ContentBody(Body):
 
 _OWN_FIELD_NAMES = (
     "message_id message_thread_id from chat date edit_date text entities caption caption_entities reply_to_message"
-    " quote forward_origin media_group_id reply_markup link_preview_options is_topic_message"
+    " quote forward_origin media_group_id reply_markup link_preview_options is_topic_message direct_messages_topic"
+    " sender_chat is_automatic_forward"
 )
 _OWN_FIELDS = frozenset(_OWN_FIELD_NAMES.split())
 _OTHER_KINDS = ("sticker", "location", "contact", "poll", "dice", "rich_message", "raw")
@@ -343,6 +346,7 @@ class LineBody(ContentBody):
     quote: str | None = None
     message_thread_id: int | None = None
     anonymous: bool = False
+    as_channel: int | None = None
 
     def line(self, sim: Simulation) -> Line:
         """Return the message to send. Raises PageError, also for a picture with a text in place of a caption."""
@@ -362,6 +366,7 @@ class LineBody(ContentBody):
             reply_to_message_id=self.reply_to_message_id,
             quote=self.quote,
             anonymous=self.anonymous,
+            as_channel=self.as_channel,
             message_thread_id=self.message_thread_id,
         )
 

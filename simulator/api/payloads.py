@@ -92,6 +92,7 @@ class SendMessage(Payload):
     parse_mode: Text = ""
     entities: Decoded = None
     message_thread_id: Number = 0
+    direct_messages_topic_id: Number = 0
     reply_parameters: DecodedObject = None
     reply_markup: DecodedObject = None
     link_preview_options: DecodedObject = None
@@ -120,6 +121,7 @@ class SendFile(CaptionFields):
     chat_id: Text = ""
     uploads: dict[str, Any] = {}
     message_thread_id: Number = 0
+    direct_messages_topic_id: Number = 0
     reply_parameters: DecodedObject = None
     reply_markup: DecodedObject = None
 

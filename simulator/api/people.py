@@ -9,11 +9,11 @@ from simulator.api.entities import Entity
 from simulator.api.errors import ApiError, PageError
 from simulator.api.formatted_text import MAX_CAPTION, MAX_TEXT, FormattedText, format_text
 from simulator.api.methods.messages import thread_of
-from simulator.api.posts import buttons_of, chat_of, find_shown, open_chat_of, post, tell_bot
+from simulator.api.posts import buttons_of, chat_of, find_chat, find_shown, open_chat_of, post, tell_bot
 from simulator.api.simulation import Simulation
 from simulator.api.updates import CALLBACK_LIFE_S, MESSAGE_LIFE_S
 from simulator.api.utf16 import split_paste, utf16_length
-from simulator.api.world import ANONYMOUS, Chat, Message, read_reaction
+from simulator.api.world import ANONYMOUS, Chat, Message, Topic, direct_topic_of, read_reaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +30,7 @@ class Line:
     message_thread_id: int | None = None
     media_group_id: str | None = None
     anonymous: bool = False  # an administrator writes as the group
+    as_channel: int | None = None  # the channel that its administrator writes as
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,17 +54,17 @@ def write_line(sim: Simulation, line: Line) -> Message:
     """
     chat = open_chat_of(sim, line.chat_id, line.from_id)
     texts = [_read_text(sim, line, one) for one in _texts_of(line)]
-    if line.message_thread_id is not None and not chat.has_thread(line.message_thread_id):
-        raise PageError("There is no such topic in this chat.", status=404)
+    topic_id = _topic_of(sim, chat, line.from_id, line.message_thread_id)
+    as_channel = _channel_of(sim, chat, line)
     replied = (
         find_shown(sim, chat, line.reply_to_message_id) if line.reply_to_message_id is not None else None
     )
     first = Message(
         chat_id=chat.id,
-        sender_id=_sender_of(chat, line),
+        sender_id=_sender_of(chat, line) if as_channel is None else as_channel,
         date=sim.now(),
         content=line.content,
-        thread_id=thread_of(chat, line.message_thread_id, replied),
+        thread_id=thread_of(chat, topic_id, replied),
         reply_to=replied.id if replied else None,
         quote=_read_quote(sim, replied, line.quote) if line.quote is not None else None,
         media_group_id=line.media_group_id,
@@ -154,6 +155,34 @@ def react(sim: Simulation, *, chat_id: int, from_id: int, message_id: int, emoji
             "new_reaction": new,
         }
         sim.queue.add("message_reaction", update, lane=f"chat {chat.id}", life_s=MESSAGE_LIFE_S)
+
+
+def _topic_of(sim: Simulation, chat: Chat, person_id: int, topic_id: int | None) -> int | None:
+    """Return the topic to write to. In the direct messages of a channel people only have their own, from the start.
+
+    Raises PageError for any other topic.
+    """
+    if chat.is_direct and person_id not in chat.admins:
+        own = direct_topic_of(person_id)
+        if topic_id not in (None, own):
+            raise PageError("That is the topic of another person.", status=403)
+        if not chat.has_thread(own):
+            topic = Topic(thread_id=own, name=sim.world.people[person_id].first_name)
+            sim.world.put_chat(replace(chat, topics=(*chat.topics, topic)))
+            sim.feed.publish("world")
+        return own
+    if (topic_id is None and chat.is_direct) or (topic_id is not None and not chat.has_thread(topic_id)):
+        raise PageError("There is no such topic in this chat.", status=404)
+    return topic_id
+
+
+def _channel_of(sim: Simulation, chat: Chat, line: Line) -> int | None:
+    """Return the channel as which a line is written: in a channel, and by administrators in its direct messages."""
+    own = chat.id if chat.type == "channel" else chat.parent_id if line.from_id in chat.admins else None
+    channel_id = own if line.as_channel is None else line.as_channel
+    if channel_id is not None and line.from_id not in find_chat(sim, channel_id).admins:
+        raise PageError("Only an administrator can write as the channel.", status=403)
+    return channel_id
 
 
 def _senders_of(chat: Chat, person_id: int) -> set[int]:
@@ -250,9 +279,7 @@ def forward(sim: Simulation, request: Forward) -> list[Message]:
     if any(one.service is not None for one in originals) or not originals:
         raise PageError("Only messages can be forwarded.")
     chat = open_chat_of(sim, request.chat_id, request.from_id)
-    thread_id = request.message_thread_id
-    if thread_id is not None and not chat.has_thread(thread_id):
-        raise PageError("There is no such topic in this chat.", status=404)
+    thread_id = _topic_of(sim, chat, request.from_id, request.message_thread_id)
     comment = Line(
         chat_id=chat.id, from_id=request.from_id, text=request.comment, message_thread_id=thread_id
     )

@@ -6,9 +6,9 @@ from typing import Any, Literal, cast
 from simulator.api.api_objects import chat_json, member_json, message_json, user_json
 from simulator.api.errors import PageError
 from simulator.api.simulation import Simulation
-from simulator.api.updates import MESSAGE_LIFE_S
+from simulator.api.updates import MESSAGE_LIFE_S, UpdateKind
 from simulator.api.utf16 import utf16_slice
-from simulator.api.world import BotStatus, Chat, Message, Person, World
+from simulator.api.world import TELEGRAM, BotStatus, Chat, Message, Person, World
 
 
 def find_chat(sim: Simulation, chat_id: int) -> Chat:
@@ -61,11 +61,20 @@ def buttons_of(message: Message) -> list[dict[str, Any]]:
 
 
 def post(sim: Simulation, message: Message) -> Message:
-    """Add a message, with a new id if it has none. Show it, and send it to the bot if Telegram does."""
+    """Add a message, with a new id if it has none. Show it, and send it to the bot if Telegram does.
+
+    A post of a channel also appears in its group of comments.
+    """
     number = message.id or sim.world.next_message_id(message.chat_id)
     posted = sim.world.put_message(replace(message, id=number))
     sim.publish_message("message", posted)
     tell_bot(sim, "message", posted)
+    comments_id = sim.world.chats[posted.chat_id].comments_id
+    if comments_id is not None:
+        channel = chat_json(sim.world, sim.world.chats[posted.chat_id])
+        origin = {"type": "channel", "chat": channel, "message_id": posted.id, "date": posted.date}
+        copy = replace(posted, id=0, chat_id=comments_id, sender_id=TELEGRAM.id, reply_to=None, quote=None)
+        post(sim, replace(copy, forward_origin=origin))
     return posted
 
 
@@ -82,7 +91,17 @@ def announce(
 def tell_bot(sim: Simulation, kind: Literal["message", "edited_message"], message: Message) -> None:
     if is_visible_to_bot(sim.world, message, privacy_mode=sim.config.privacy_mode):
         payload = message_json(sim.world, message)
-        sim.queue.add(kind, payload, lane=f"chat {message.chat_id}", life_s=MESSAGE_LIFE_S)
+        is_post = sim.world.chats[message.chat_id].type == "channel"
+        of_channel: dict[str, UpdateKind] = {
+            "message": "channel_post",
+            "edited_message": "edited_channel_post",
+        }
+        sim.queue.add(
+            of_channel[kind] if is_post else kind,
+            payload,
+            lane=f"chat {message.chat_id}",
+            life_s=MESSAGE_LIFE_S,
+        )
 
 
 def change_bot_status(sim: Simulation, chat: Chat, status: BotStatus, actor: Person) -> Chat:

@@ -12,6 +12,8 @@ from simulator.api.wakeup import Wakeup
 UpdateKind = Literal[
     "message",
     "edited_message",
+    "channel_post",
+    "edited_channel_post",
     "callback_query",
     "my_chat_member",
     "chat_member",

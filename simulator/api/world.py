@@ -1,7 +1,7 @@
 """The people, chats, messages and reactions of the simulated Telegram. All are in memory and bounded."""
 
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import count, islice
 from typing import Any, Literal, cast
@@ -10,11 +10,13 @@ from simulator.api.config import SimulatorConfig
 from simulator.api.entities import Entity
 from simulator.api.errors import BadRequest
 
-ChatType = Literal["private", "group", "supergroup"]
+ChatType = Literal["private", "group", "supergroup", "channel"]
 BotStatus = Literal["member", "administrator", "left", "kicked"]
 
 MAX_MESSAGES_PER_CHAT = 5_000
 _SUPERGROUP_PREFIX = 1_000_000_000_000
+_BROAD: frozenset[ChatType] = frozenset(["supergroup", "channel"])
+"""Chats whose ids begin with -100."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +35,11 @@ class Person:
 
 ANONYMOUS = Person(id=1087968824, first_name="Group", username="GroupAnonymousBot", is_bot=True)
 """Sender of the messages that anonymous administrators of a group write."""
+CHANNEL_BOT = Person(id=136817688, first_name="Channel", username="Channel_Bot", is_bot=True)
+"""Sender of the messages that people write as a channel."""
+TELEGRAM = Person(id=777000, first_name="Telegram")
+"""Sender of the posts of a channel in its group of comments."""
+_DIRECT_TOPICS = 5_000_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +63,14 @@ class Chat:
     topics: tuple[Topic, ...] = ()
     bot_status: BotStatus = "member"
     migrated_to: int | None = None
+    comments_id: int | None = None  # the group of comments of a channel
+    direct_messages_id: int | None = None  # the direct messages of a channel
+    parent_id: int | None = None  # the channel, if these are its direct messages
+
+    @property
+    def is_direct(self) -> bool:
+        """True for the direct messages of a channel: a supergroup with a topic for each person."""
+        return self.parent_id is not None
 
     @property
     def has_bot(self) -> bool:
@@ -77,7 +92,7 @@ class Message:
     """A message of a chat. Fields with a dict hold the Bot API's fields of the same name, unless a comment differs."""
 
     chat_id: int
-    sender_id: int
+    sender_id: int  # a channel's id, if people write as the channel
     date: int  # Unix seconds
     text: str = ""  # the caption, if there is `content`
     entities: tuple[Entity, ...] = ()
@@ -93,6 +108,16 @@ class Message:
     forward_origin: dict[str, Any] | None = None
     media_group_id: str | None = None
     is_via_bot: bool = False  # a chosen result of the bot's inline mode
+
+
+def direct_topic_of(person_id: int) -> int:
+    """Return the id of a person's topic in the direct messages of channels. It has more than 32 bits."""
+    return _DIRECT_TOPICS + person_id
+
+
+def person_of_topic(topic_id: int) -> int:
+    """Return the person to whom a topic in direct messages belongs."""
+    return topic_id - _DIRECT_TOPICS
 
 
 MAX_REACTIONS = 50_000
@@ -144,7 +169,8 @@ def read_reaction(item: object) -> Reaction:
 class World:
     """All people, chats, messages and reactions.
 
-    Message ids rise over all private chats and groups together, and in each supergroup separately, as in Telegram.
+    Message ids rise over all private chats and groups together, and in each supergroup and channel separately, as in
+    Telegram.
     """
 
     bot: Person
@@ -169,7 +195,7 @@ class World:
         return chat
 
     def user(self, user_id: int) -> Person | None:
-        of_telegram = {self.bot.id: self.bot, ANONYMOUS.id: ANONYMOUS}
+        of_telegram = {each.id: each for each in (self.bot, ANONYMOUS, CHANNEL_BOT, TELEGRAM)}
         return of_telegram.get(user_id) or self.people.get(user_id)
 
     def user_named(self, username: str) -> Person | None:
@@ -179,7 +205,7 @@ class World:
 
     def next_message_id(self, chat_id: int) -> int:
         """Return a message id that no other message gets."""
-        counter = chat_id if self.chats[chat_id].type == "supergroup" else 0
+        counter = chat_id if self.chats[chat_id].type in _BROAD else 0
         self._last_ids[counter] = self._last_ids.get(counter, self.first_message_id - 1) + 1
         return self._last_ids[counter]
 
@@ -213,13 +239,13 @@ class World:
         return max(self.people, default=1000) + 1
 
     def next_chat_id(self, kind: ChatType) -> int:
-        if kind == "supergroup":
-            return min(_of_type(self.chats.values(), "supergroup"), default=-_SUPERGROUP_PREFIX) - 1
-        return min(_of_type(self.chats.values(), "group"), default=-2000) - 1
+        if kind in _BROAD:
+            return min(_of_type(self.chats.values(), _BROAD), default=-_SUPERGROUP_PREFIX) - 1
+        return min(_of_type(self.chats.values(), {"group"}), default=-2000) - 1
 
 
-def _of_type(chats: Iterable[Chat], kind: ChatType) -> list[int]:
-    return [chat.id for chat in chats if chat.type == kind]
+def _of_type(chats: Iterable[Chat], kinds: Collection[ChatType]) -> list[int]:
+    return [chat.id for chat in chats if chat.type in kinds]
 
 
 OLGA, BEN, CHIARA = 1001, 1002, 1003

@@ -3,13 +3,15 @@ import { fullName } from "./format.js";
 
 // A message without a known topic belongs to General, as in Telegram.
 export function topicOf(chat, message) {
-  if (!hasTopics(chat) || !message.is_topic_message) return null;
+  if (!hasTopics(chat)) return null;
+  if (chat.is_direct_messages) return message.direct_messages_topic?.topic_id ?? null;
+  if (!message.is_topic_message) return null;
   return message.message_thread_id ?? null;
 }
 
 // A forum, or a private chat in which the bot allows topics.
 export function hasTopics(chat) {
-  return Boolean(chat && (chat.is_forum || (isPrivate(chat) && chat.can_have_topics)));
+  return Boolean(chat && (chat.is_forum || chat.is_direct_messages || (isPrivate(chat) && chat.can_have_topics)));
 }
 
 export function placeKey(chatId, topicId) {

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from bot.agent.model import Usage
 from bot.settings import SIMULATOR_TOKEN
-from bot.transport.ingest import context_keys
+from bot.transport.forms import context_keys
 from bot.turn.answer_receipt import AnswerReceipt, CalledTool, RecalledMessage
 from memory.artifacts.store import ContextArtifacts
 from memory.codec import dump_json

@@ -18,8 +18,8 @@ from bot.cli import main
 from bot.inbox.records import Arrival
 from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import load_settings
+from bot.transport.forms import context_keys
 from bot.transport.ingest import telegram_ref
-from bot.transport.updates import context_keys
 from bot.turn.store import ATTEMPTS_AT_MOST, TurnStore
 from memory.codec import dump_json
 from memory.history import contexts

@@ -16,8 +16,8 @@ import pytest
 from bot.app.stores import Stores, open_stores
 from bot.cli import backup
 from bot.settings import load_settings
+from bot.transport.forms import context_keys
 from bot.transport.ingest import telegram_ref
-from bot.transport.updates import context_keys
 from memory.codec import dump_json
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey

@@ -12,7 +12,7 @@ from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
 from memory.reminders.context_reminders import ContextReminders
 from memory.reminders.redis_reminders import RedisReminders, copy_zones
-from memory.reminders.reminder import Reminder, reminder_id
+from memory.reminders.reminder import Reminder, ReminderPlace, reminder_id
 from tests.messages import make_message, make_ref
 from tests.redis_values import keys_with
 
@@ -104,10 +104,7 @@ async def test_nothing_is_added_or_cancelled_for_a_turn_from_before_a_reset(redi
         reminders=store,
         ref=REF,
         epoch=lambda: epoch,
-        chat_id=10,
-        thread_id=None,
-        chat_type="private",
-        language_code=None,
+        place=ReminderPlace(chat_id=10, chat_type="private"),
     )
     await RedisHistory(redis).erase(REF)
     with pytest.raises(Forgotten):

@@ -18,6 +18,7 @@ from bot.errors import (
     ThreadGone,
     TokenRefused,
 )
+from bot.transport.forms import ChatPlace
 from bot.transport.rich_text import Entity, RichText
 from bot.transport.telegram_api import ALLOWED_UPDATES, Button, SentPhoto, TelegramApi, open_telegram
 from simulator.api.config import DEFAULT_TOKEN
@@ -58,7 +59,9 @@ async def test_a_text_arrives_as_a_reply_with_entities_and_without_a_preview() -
         asked = await sim.say(BEN, "hello?")
         rich = RichText(text="see this", entities=(Entity(type="bold", offset=4, length=4),))
 
-        sent = await api.send_message(BEN, rich, reply_to=asked["message_id"])
+        sent = await api.send_message(
+            ChatPlace(chat_id=BEN, thread_id=None), rich, reply_to=asked["message_id"]
+        )
 
         shown = (await sim.messages(BEN))[-1]
         assert (shown["message_id"], shown["text"]) == (sent, "see this")
@@ -70,7 +73,7 @@ async def test_a_text_arrives_as_a_reply_with_entities_and_without_a_preview() -
 async def test_a_message_is_edited_with_its_buttons_and_an_unchanged_edit_succeeds() -> None:
     stop = Button(text="Stop", data="stop:1:2")
     async with _api() as (sim, api):
-        sent = await api.send_message(BEN, HELLO, buttons=[stop])
+        sent = await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO, buttons=[stop])
         for _ in range(2):
             await api.edit_message(BEN, sent, RichText(text="hello you"), buttons=[stop])
         (with_button,) = await sim.messages(BEN)
@@ -84,7 +87,7 @@ async def test_a_message_is_edited_with_its_buttons_and_an_unchanged_edit_succee
 
 async def test_a_message_is_deleted_and_a_missing_one_counts_as_deleted() -> None:
     async with _api() as (sim, api):
-        sent = await api.send_message(BEN, HELLO)
+        sent = await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
         for _ in range(2):
             await api.delete_message(BEN, sent)
 
@@ -93,7 +96,9 @@ async def test_a_message_is_deleted_and_a_missing_one_counts_as_deleted() -> Non
 
 async def test_buttons_are_removed_and_missing_ones_count_as_removed() -> None:
     async with _api() as (sim, api):
-        sent = await api.send_message(BEN, HELLO, buttons=[Button(text="Stop", data="stop")])
+        sent = await api.send_message(
+            ChatPlace(chat_id=BEN, thread_id=None), HELLO, buttons=[Button(text="Stop", data="stop")]
+        )
         for _ in range(2):
             await api.remove_buttons(BEN, sent)
 
@@ -113,19 +118,27 @@ async def test_a_missing_or_foreign_message_cannot_be_edited() -> None:
 async def test_a_missing_topic_has_its_own_error() -> None:
     async with _api() as (_, api):
         with pytest.raises(ThreadGone):
-            await api.send_message(WORKSHOP, HELLO, thread_id=999)
+            await api.send_message(ChatPlace(chat_id=WORKSHOP, thread_id=999), HELLO)
 
 
 async def test_a_voice_message_arrives_with_its_caption_and_anything_but_ogg_opus_is_refused() -> None:
     caption = RichText(text="hello")
     async with _api() as (sim, api):
-        sent = await api.send_file(OLGA, make_voice_note(3), kind="voice", name="answer.ogg", caption=caption)
+        sent = await api.send_file(
+            ChatPlace(chat_id=OLGA, thread_id=None),
+            make_voice_note(3),
+            kind="voice",
+            name="answer.ogg",
+            caption=caption,
+        )
 
         (shown,) = [one for one in (await sim.world())["messages"] if "voice" in one]
         assert (shown["message_id"], shown["caption"]) == (sent, "hello")
         assert (shown["voice"]["duration"], shown["voice"]["mime_type"]) == (3, "audio/ogg")
         with pytest.raises(TelegramRefused, match="ogg opus"):
-            await api.send_file(OLGA, b"ID3", kind="voice", name="answer.ogg")
+            await api.send_file(
+                ChatPlace(chat_id=OLGA, thread_id=None), b"ID3", kind="voice", name="answer.ogg"
+            )
 
 
 async def test_a_photo_arrives_with_its_caption_and_its_file_id_is_known() -> None:
@@ -133,7 +146,11 @@ async def test_a_photo_arrives_with_its_caption_and_its_file_id_is_known() -> No
     caption = RichText(text="cat", entities=(quotation,))
     async with _api() as (sim, api):
         sent = await api.send_file(
-            OLGA, make_picture(30, 20), kind="photo", name="picture.png", caption=caption
+            ChatPlace(chat_id=OLGA, thread_id=None),
+            make_picture(30, 20),
+            kind="photo",
+            name="picture.png",
+            caption=caption,
         )
 
         (shown,) = [one for one in (await sim.world())["messages"] if "photo" in one]
@@ -148,7 +165,7 @@ async def test_a_photo_arrives_with_its_caption_and_its_file_id_is_known() -> No
 async def test_a_document_of_megabytes_arrives_whole() -> None:
     content = "漢".encode() * 1_000_000
     async with _api() as (sim, api):
-        await api.send_file(OLGA, content, name="answer.md")
+        await api.send_file(ChatPlace(chat_id=OLGA, thread_id=None), content, name="answer.md")
 
         (shown,) = [one for one in (await sim.world())["messages"] if "document" in one]
         file = await sim.http.get(f"/api/files/{shown['document']['file_id']}")
@@ -159,7 +176,9 @@ async def test_a_document_arrives_with_its_name_and_caption() -> None:
     content = "# Title\n\nÜber 🎉\n".encode()
     caption = RichText(text="the rest", entities=(Entity(type="italic", offset=0, length=3),))
     async with _api() as (sim, api):
-        sent = await api.send_file(WORKSHOP, content, name="answer.md", caption=caption, thread_id=2)
+        sent = await api.send_file(
+            ChatPlace(chat_id=WORKSHOP, thread_id=2), content, name="answer.md", caption=caption
+        )
 
         (shown,) = [one for one in (await sim.world())["messages"] if "document" in one]
         file = await sim.http.get(f"/api/files/{shown['document']['file_id']}")
@@ -171,9 +190,11 @@ async def test_a_document_arrives_with_its_name_and_caption() -> None:
 
 async def test_a_draft_is_shown_and_an_empty_one_is_accepted() -> None:
     async with _api() as (sim, api), sim.events() as events:
-        await api.send_draft(BEN, 7, RichText(text=""))
+        await api.send_draft(ChatPlace(chat_id=BEN, thread_id=None), 7, RichText(text=""))
         await api.send_draft(
-            BEN, 7, RichText(text="hel", entities=(Entity(type="bold", offset=0, length=3),))
+            ChatPlace(chat_id=BEN, thread_id=None),
+            7,
+            RichText(text="hel", entities=(Entity(type="bold", offset=0, length=3),)),
         )
         shown = [await anext(events), await anext(events)]
 
@@ -182,7 +203,9 @@ async def test_a_draft_is_shown_and_an_empty_one_is_accepted() -> None:
 
 async def test_a_press_is_answered_and_an_expired_one_counts_as_answered() -> None:
     async with _api() as (sim, api):
-        sent = await api.send_message(BEN, HELLO, buttons=[Button(text="Stop", data="stop")])
+        sent = await api.send_message(
+            ChatPlace(chat_id=BEN, thread_id=None), HELLO, buttons=[Button(text="Stop", data="stop")]
+        )
         press = await sim.page("callbacks", chat_id=BEN, from_id=BEN, message_id=sent, data="stop")
 
         async with sim.events() as events:
@@ -215,14 +238,14 @@ async def test_commands_are_registered_for_their_scopes() -> None:
 
 async def test_an_answer_to_a_deleted_message_is_still_sent() -> None:
     async with _api() as (sim, api):
-        await api.send_message(BEN, HELLO, reply_to=99_999)
+        await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO, reply_to=99_999)
 
         assert [shown["text"] for shown in await sim.messages(BEN)] == ["hello"]
 
 
 async def test_a_text_arrives_in_its_topic() -> None:
     async with _api() as (sim, api):
-        await api.send_message(WORKSHOP, HELLO, thread_id=2)
+        await api.send_message(ChatPlace(chat_id=WORKSHOP, thread_id=2), HELLO)
 
         assert (await sim.messages(WORKSHOP))[-1]["message_thread_id"] == 2
 
@@ -240,7 +263,7 @@ async def test_buttons_carry_a_link_or_the_address_of_a_mini_app() -> None:
     page = Button(text="Open", web_app="https://bot.example/app/?link=m1")
     link = Button(text="Look", url="https://t.me/mem_bot?start=m1")
     async with _api() as (sim, api):
-        await api.send_message(BEN, HELLO, buttons=[page, link])
+        await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO, buttons=[page, link])
         (shown,) = await sim.messages(BEN)
 
     assert shown["reply_markup"]["inline_keyboard"] == [
@@ -254,7 +277,7 @@ async def test_buttons_carry_a_link_or_the_address_of_a_mini_app() -> None:
 async def test_buttons_with_different_row_numbers_stand_in_different_rows() -> None:
     buttons = [Button(text=f"{row}", data=f"{row}-{each}", row=row) for row in (0, 2) for each in (1, 2)]
     async with _api() as (sim, api):
-        await api.send_message(BEN, HELLO, buttons=buttons)
+        await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO, buttons=buttons)
         (shown,) = await sim.messages(BEN)
 
     keyboard = [[each["callback_data"] for each in row] for row in shown["reply_markup"]["inline_keyboard"]]
@@ -331,7 +354,7 @@ async def test_a_429_reports_its_waiting_time() -> None:
         await sim.page("faults", method="sendMessage", error="429", retry_after=9)
 
         with pytest.raises(TelegramUnavailable) as failed:
-            await api.send_message(BEN, HELLO)
+            await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
 
     assert failed.value.retry_after == 9.0
 
@@ -341,7 +364,7 @@ async def test_a_500_counts_as_no_send() -> None:
         await sim.page("faults", method="sendMessage", error="500")
 
         with pytest.raises(TelegramUnavailable) as failed:
-            await api.send_message(BEN, HELLO)
+            await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
 
     assert failed.value.retry_after is None
 
@@ -351,7 +374,7 @@ async def test_a_broken_connection_leaves_the_outcome_unknown() -> None:
         await sim.page("faults", method="sendMessage", error="cut")
 
         with pytest.raises(SendUnknown):
-            await api.send_message(BEN, HELLO)
+            await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
 
         assert [shown["text"] for shown in await sim.messages(BEN)] == ["hello"]
 
@@ -359,7 +382,7 @@ async def test_a_broken_connection_leaves_the_outcome_unknown() -> None:
 async def test_an_unreachable_server_counts_as_no_send() -> None:
     async with open_telegram(token=DEFAULT_TOKEN, api_url="http://127.0.0.1:1") as api:
         with pytest.raises(TelegramUnavailable):
-            await api.send_message(BEN, HELLO)
+            await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
 
 
 @pytest.mark.parametrize(
@@ -408,7 +431,7 @@ async def test_an_unreachable_server_counts_as_no_send() -> None:
 async def test_a_response_unlike_telegrams_is_handled(body: bytes, failure: type[TelegramFailure]) -> None:
     async with _api_that_answers(body) as api:
         with pytest.raises(failure):
-            await api.send_message(BEN, HELLO)
+            await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
 
 
 async def test_a_proxy_without_a_connection_counts_as_no_send(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -423,7 +446,7 @@ async def test_a_proxy_without_a_connection_counts_as_no_send(monkeypatch: pytes
         monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
         async with open_telegram(token=DEFAULT_TOKEN, api_url="https://bot-api.invalid") as api:
             with pytest.raises(TelegramUnavailable):
-                await api.send_message(BEN, HELLO)
+                await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
 
     assert asked[0].startswith(b"CONNECT ")
 
@@ -441,11 +464,11 @@ async def test_refusals_are_distinguished() -> None:
         old = await sim.page("chats", title="Old", type="group", members=[OLGA], migrate_to_chat_id=WORKSHOP)
 
         with pytest.raises(ChatUnreachable):
-            await api.send_message(BEN, HELLO)
+            await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
         with pytest.raises(ChatMigrated) as migrated:
-            await api.send_message(old["id"], HELLO)
+            await api.send_message(ChatPlace(chat_id=old["id"], thread_id=None), HELLO)
         with pytest.raises(TelegramRefused, match="too long"):
-            await api.send_message(OLGA, RichText(text="x" * 4097))
+            await api.send_message(ChatPlace(chat_id=OLGA, thread_id=None), RichText(text="x" * 4097))
 
     assert migrated.value.new_chat_id == WORKSHOP
 
@@ -474,7 +497,7 @@ async def test_a_page_that_contains_the_token_is_not_logged(
     raw = b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n%s" % (status, len(page), page)
     async with _api_that_answers(raw) as api:
         with caplog.at_level(logging.INFO), pytest.raises(TelegramFailure) as failed:
-            await api.send_message(BEN, HELLO)
+            await api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO)
 
     assert DEFAULT_TOKEN not in caplog.text + repr(failed.value) + repr(failed.value.__context__)
 
@@ -500,7 +523,9 @@ async def test_a_message_cancelled_before_its_send_is_never_sent() -> None:
     async with _api() as (sim, api):
         before = len(await sim.messages(BEN))
         for steps in range(3):
-            call = asyncio.create_task(api.send_message(BEN, HELLO), name="cancelled")
+            call = asyncio.create_task(
+                api.send_message(ChatPlace(chat_id=BEN, thread_id=None), HELLO), name="cancelled"
+            )
             for _ in range(steps):
                 await asyncio.sleep(0)
             call.cancel()

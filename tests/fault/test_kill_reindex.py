@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.app.stores import Stores, open_stores
 from bot.settings import load_settings
-from bot.transport.updates import context_keys
+from bot.transport.forms import context_keys
 from chaos.rig.fork_server import Forks, forks
 from chaos.rig.index_proxy import IndexProxy, proxied_index
 from chaos.rig.program import run_console, until

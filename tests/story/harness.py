@@ -227,7 +227,7 @@ class Story:
         said: dict[int, str] = {}
         for event in self.events:
             message = event["message"] if event["type"] in ("message", "edit") else None
-            if message is None or message["chat"]["id"] != chat or message["from"]["id"] != BOT:
+            if message is None or message["chat"]["id"] != chat or message.get("from", {}).get("id") != BOT:
                 continue
             if not _has_button(message, "stop", "reset"):
                 said.setdefault(message["message_id"], _text_of(message))
@@ -241,7 +241,7 @@ class Story:
                 shown[event["message"]["message_id"]] = event["message"]
             elif event["type"] == "delete" and event["chat_id"] == chat:
                 shown.pop(event["message_id"], None)
-        return [message for message in shown.values() if message["from"]["id"] == BOT]
+        return [message for message in shown.values() if message.get("from", {}).get("id") == BOT]
 
     def drafts_in(self, chat: int) -> list[str]:
         """Return the drafts of a private chat, oldest first, with an empty text at the end of each."""
@@ -255,9 +255,12 @@ class Story:
         """Return the chat actions shown in a chat."""
         return [e["action"] for e in self.events if e["type"] == "action" and e["chat_id"] == chat]
 
-    async def history(self, chat: int, thread: int | None = None) -> HistorySnapshot:
+    async def history(
+        self, chat: int, thread: int | None = None, *, is_direct: bool = False
+    ) -> HistorySnapshot:
         """Return the current conversation of a chat or topic, at most 1,000 messages."""
-        return await RedisHistory(self.redis).load(make_ref(chat, thread), limit=1000)
+        ref = make_ref(chat, thread, is_direct=is_direct)
+        return await RedisHistory(self.redis).load(ref, limit=1000)
 
     async def lines(self, chat: int, thread: int | None = None) -> list[tuple[str, str]]:
         """Return the history as (role, text) pairs."""
@@ -314,6 +317,8 @@ def buttons_of(message: Json) -> list[str]:
 
 def _topic_of(message: Json) -> int | None:
     """Return the topic of a message. In an ordinary supergroup the thread of a reply is no topic."""
+    if "direct_messages_topic" in message:
+        return message["direct_messages_topic"]["topic_id"]
     return message.get("message_thread_id") if message.get("is_topic_message") else None
 
 
@@ -330,9 +335,9 @@ async def take_the_context_away(bot: Story) -> None:
     await bot.redis.call("XCLAIM", keys.partition_key(0, "ready"), "workers", "another", 0, entry[0])
 
 
-def make_ref(chat: int, thread: int | None = None) -> ContextRef:
+def make_ref(chat: int, thread: int | None = None, *, is_direct: bool = False) -> ContextRef:
     """Return the context of a chat or topic."""
-    return telegram_ref(BOT, chat, thread, partitions=1)
+    return telegram_ref(BOT, chat, thread, is_direct=is_direct, partitions=1)
 
 
 @asynccontextmanager

@@ -16,13 +16,15 @@ async def plant(
     *statements: str,
     chat: int = BEN,
     thread: int | None = None,
+    is_direct: bool = False,
     about: int = BEN,
     said_by: int | None = None,
     valid_to: float | None = None,
 ) -> list[Fact]:
     """Save facts that rest on the newest message of a person in the chat. Each is newer than the one before."""
-    ref = make_ref(chat, thread)
-    message = [each for each in (await bot.history(chat, thread)).newest if each.role == "user"][-1]
+    ref = make_ref(chat, thread, is_direct=is_direct)
+    history = await bot.history(chat, thread, is_direct=is_direct)
+    message = [each for each in history.newest if each.role == "user"][-1]
     known = len(await list_all(RedisFacts(bot.redis, clock=lambda: 0.0), ref))
     blank = Fact(
         id="",

@@ -70,13 +70,20 @@ class Visit:
 
 @asynccontextmanager
 async def visiting(
-    bot: Story, person: int, *, group: int | None = None, thread: int | None = None
+    bot: Story,
+    person: int,
+    *,
+    group: int | None = None,
+    thread: int | None = None,
+    link: str = "",
 ) -> AsyncGenerator[Visit]:
-    """Open the page as a person, by the signed link of a group if one is named."""
+    """Open the page as a person, by the signed link of a group if one is named, or by this signed link."""
     token = bot.settings.token
     headers = {"Authorization": f"tma {sign_init_data(person, token=token)}"}
     if group is not None:
-        headers["Mnemogram-Link"] = sign_place(PagePlace(chat_id=group, thread_id=thread), token)
+        link = sign_place(PagePlace(chat_id=group, thread_id=thread), token)
+    if link:
+        headers["Mnemogram-Link"] = link
     async with local_client(bot.http_url, timeout_s=DEADLINE_S) as http:
         yield Visit(http=http, headers=headers)
 

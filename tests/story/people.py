@@ -148,6 +148,12 @@ class People:
         body = {"title": title, "type": "group", "members": list(members)} | about
         return (await self.post("chats", **body))["id"]
 
+    async def new_channel(self, title: str, members: Sequence[int], *, admin: int) -> Json:
+        """Create a channel with comments and direct messages, and return it: comments_id, direct_messages_id."""
+        more = {"has_comments": True, "has_direct_messages": True}
+        body = {"title": title, "type": "channel", "members": list(members), "admins": [admin]}
+        return await self.post("chats", **body, **more)
+
     async def new_topic(self, chat: int, name: str, *, by: int) -> int:
         """Create a topic and return its thread id."""
         return (await self.post("topics", chat_id=chat, from_id=by, name=name))["message_thread_id"]

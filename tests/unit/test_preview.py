@@ -16,6 +16,7 @@ from bot.errors import (
     TelegramUnavailable,
     TurnRestarted,
 )
+from bot.transport.forms import ChatPlace
 from bot.transport.rich_text import RichText, utf16_length
 from bot.transport.telegram_api import Button
 from bot.transport.words import words_for
@@ -45,22 +46,14 @@ class Api:
     go: asyncio.Event = field(default_factory=asyncio.Event)
     buttons: list[Button] = field(default_factory=list[Button])
 
-    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
-        await self._do("typing", chat_id)
+    async def send_typing(self, to: ChatPlace) -> None:
+        await self._do("typing", to.chat_id)
 
-    async def send_draft(
-        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
-    ) -> None:
+    async def send_draft(self, to: ChatPlace, draft_id: int, rich: RichText) -> None:
         await self._do("draft", rich.text)
 
     async def send_message(
-        self,
-        chat_id: int,
-        rich: RichText,
-        *,
-        thread_id: int | None = None,
-        reply_to: int | None = None,
-        buttons: Sequence[Button] = (),
+        self, to: ChatPlace, rich: RichText, *, reply_to: int | None = None, buttons: Sequence[Button] = ()
     ) -> int:
         self.buttons += buttons
         await self._do("send", rich.text)

@@ -13,7 +13,6 @@ from bot.transport.updates import (
     Membership,
     ParsedUpdate,
     ReplyTo,
-    context_keys,
     parse_command,
     parse_update,
 )
@@ -395,11 +394,6 @@ def test_a_command_inside_the_text_is_no_command() -> None:
 )
 def test_a_range_is_extracted_by_utf16_units(offset: int, length: int, part: str) -> None:
     assert utf16_slice("😀a", offset, length) == part
-
-
-def test_m02_the_keys_of_a_context_are_bot_chat_and_topic() -> None:
-    assert context_keys(1, -100, None) == {"bot_id": 1, "chat_id": -100}
-    assert context_keys(1, -100, 9) == {"bot_id": 1, "chat_id": -100, "message_thread_id": 9}
 
 
 def test_all_names_and_texts_can_be_stored() -> None:

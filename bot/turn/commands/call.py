@@ -40,7 +40,13 @@ class CommandCall:
     @property
     def place(self) -> PagePlace:
         """The chat or topic for a link to the memory page."""
-        return PagePlace(chat_id=self.message.chat_id, thread_id=self.message.thread_id)
+        message = self.message
+        return PagePlace(
+            chat_id=message.chat_id,
+            thread_id=message.thread_id,
+            is_direct=message.is_direct,
+            person_id=message.direct_person_id,
+        )
 
     @property
     def message(self) -> IncomingMessage:
@@ -72,9 +78,9 @@ class CommandCall:
     def address_of(self, message_id: int) -> str:
         """Return the address of a message of this chat at Telegram; "" if it has none.
 
-        Only messages of supergroups have one, also in their topics.
+        Only messages of supergroups have one, also in their topics, but not in direct messages.
         """
-        if self.message.chat_type != "supergroup":
+        if self.message.chat_type != "supergroup" or self.message.is_direct:
             return ""
         place = str(self.message.chat_id).removeprefix("-100")
         topic = "" if self.message.thread_id is None else f"{self.message.thread_id}/"

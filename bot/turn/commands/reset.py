@@ -51,7 +51,7 @@ class ResetCommand:
         if refusal is not None:
             return Reply(text=call.words(refusal))
         scope: Scope = "topic" if call.message.thread_id is not None else "chat"
-        if argument == "all":
+        if argument == "all" and not call.message.is_direct:  # the other topics belong to other people
             scope = "all"
         elif await self._is_empty(call):
             return Reply(text=call.words("reset-nothing"))
@@ -80,7 +80,7 @@ class ResetCommand:
                 return Reply(notice=call.words(problem))
             await call.journal.record_for_good(_CONFIRMED_STEP, "1")
         refs = [call.ref]
-        if scope == "all":
+        if scope == "all" and not call.message.is_direct:
             refs = [*await self.chat_contexts.find(call.message.chat_id), call.ref]
         reply = await self._erase(call, refs, done=scope)
         return replace(reply, edits=call.menu)

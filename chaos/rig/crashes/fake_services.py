@@ -13,6 +13,7 @@ from typing import Any
 from bot.agent import openai_model
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec, Usage
 from bot.errors import FileGone
+from bot.transport.forms import ChatPlace
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
@@ -71,30 +72,23 @@ class LoggedTelegram:
         return "member"
 
     async def send_message(
-        self,
-        chat_id: int,
-        rich: RichText,
-        *,
-        thread_id: int | None = None,
-        reply_to: int | None = None,
-        buttons: Sequence[Button] = (),
+        self, to: ChatPlace, rich: RichText, *, reply_to: int | None = None, buttons: Sequence[Button] = ()
     ) -> int:
         """See TelegramApi."""
-        return await self._send(chat_id, rich.text, has_buttons=bool(buttons))
+        return await self._send(to.chat_id, rich.text, has_buttons=bool(buttons))
 
     async def send_file(
         self,
-        chat_id: int,
+        to: ChatPlace,
         content: bytes,
         *,
         kind: str = "document",
         name: str,
         caption: RichText | None = None,
-        thread_id: int | None = None,
         reply_to: int | None = None,
     ) -> int:
         """See TelegramApi."""
-        return await self._send(chat_id, f"{name}: {content.decode()}", has_buttons=False)
+        return await self._send(to.chat_id, f"{name}: {content.decode()}", has_buttons=False)
 
     async def edit_message(
         self, chat_id: int, message_id: int, rich: RichText, *, buttons: Sequence[Button] = ()
@@ -110,19 +104,17 @@ class LoggedTelegram:
         """See TelegramApi."""
         await self._do("delete", chat=chat_id, message=message_id)
 
-    async def send_draft(
-        self, chat_id: int, draft_id: int, rich: RichText, *, thread_id: int | None = None
-    ) -> None:
+    async def send_draft(self, to: ChatPlace, draft_id: int, rich: RichText) -> None:
         """See TelegramApi."""
-        await self._do("draft", chat=chat_id, text=rich.text)
+        await self._do("draft", chat=to.chat_id, text=rich.text)
 
     async def answer_callback(self, callback_id: str, text: str = "", *, is_alert: bool = False) -> None:
         """See TelegramApi."""
         await self._do("callback", id=callback_id, text=text)
 
-    async def send_typing(self, chat_id: int, *, thread_id: int | None = None) -> None:
+    async def send_typing(self, to: ChatPlace) -> None:
         """See TelegramApi."""
-        await self._do("typing", chat=chat_id)
+        await self._do("typing", chat=to.chat_id)
 
     async def is_administrator(self, chat_id: int, user_id: int) -> bool:
         """Return True: everybody is an administrator."""

@@ -39,9 +39,29 @@ def check_thread(chat: Chat, thread_id: int) -> int | None:
     """Return the topic to write to; None for General and for chats without topics."""
     if thread_id == 0:
         return None
-    if not chat.has_thread(thread_id):
+    if chat.is_direct or not chat.has_thread(thread_id):
         raise BadRequest("message thread not found")
     return thread_id
+
+
+def check_topic(chat: Chat, thread_id: int, direct_topic_id: int) -> int | None:
+    """Return the topic to send to. The direct messages of a channel need theirs, which other chats do not have.
+
+    Source: Bot API documentation, sendMessage. The wording of these errors is ours.
+    """
+    if not chat.is_direct:
+        if direct_topic_id:
+            raise BadRequest("the chat is not a channel direct messages chat")
+        return check_thread(chat, thread_id)
+    if thread_id or not chat.has_thread(direct_topic_id):
+        raise BadRequest("direct messages topic must be specified")
+    return direct_topic_id
+
+
+def check_not_direct(chat: Chat) -> None:
+    """Raise BadRequest for the direct messages of a channel, for methods that they do not have."""
+    if chat.is_direct:
+        raise BadRequest("CHANNEL_MONOFORUM_UNSUPPORTED")
 
 
 def find_message(sim: Simulation, chat: Chat, message_id: int, *, purpose: str) -> Message:

@@ -5,7 +5,7 @@ from typing import Any
 from simulator.api.api_objects import chat_json, member_json, user_json
 from simulator.api.errors import BadRequest
 from simulator.api.files import looks_like_id
-from simulator.api.methods.access import readable_chat
+from simulator.api.methods.access import check_not_direct, readable_chat
 from simulator.api.payloads import ChatAddress, GetChatMember, GetFile, Nothing
 from simulator.api.simulation import Simulation
 
@@ -66,6 +66,8 @@ async def get_chat(sim: Simulation, payload: ChatAddress) -> dict[str, Any]:
     if chat.type == "private":
         username = sim.world.people[chat.id].username
         return full | ({"active_usernames": [username]} if username else {})
+    if chat.parent_id is not None:
+        full["parent_chat"] = chat_json(sim.world, sim.world.chats[chat.parent_id])
     return full | {"permissions": dict.fromkeys(_PERMISSIONS, True)}
 
 
@@ -73,6 +75,7 @@ async def get_chat_member(sim: Simulation, payload: GetChatMember) -> dict[str, 
     chat = readable_chat(sim, payload.chat_id)
     if payload.user_id <= 0:
         raise BadRequest("invalid user_id specified")
+    check_not_direct(chat)
     user = sim.world.user(payload.user_id)
     if user is None:
         raise BadRequest("user not found")
@@ -83,6 +86,7 @@ async def get_chat_administrators(sim: Simulation, payload: ChatAddress) -> list
     chat = readable_chat(sim, payload.chat_id)
     if chat.type == "private":
         raise BadRequest("there are no administrators in the private chat")
+    check_not_direct(chat)
     admins = [sim.world.people[user_id] for user_id in chat.admins]
     if chat.bot_status == "administrator":
         admins.append(sim.world.bot)

@@ -9,7 +9,7 @@ from simulator.api.errors import BadRequest, PageError, TooLarge
 from simulator.api.files import StoredFile, Upload, image_size, opus_seconds
 from simulator.api.formatted_text import MAX_TEXT, format_text
 from simulator.api.interactions import DRAFT_LIFE_S
-from simulator.api.methods.access import check_thread, writable_chat
+from simulator.api.methods.access import check_not_direct, check_thread, check_topic, writable_chat
 from simulator.api.methods.texts import (
     check_place_of_buttons,
     read_caption,
@@ -130,6 +130,7 @@ async def send_chat_action(sim: Simulation, payload: SendChatAction) -> bool:
     chat = writable_chat(sim, payload.chat_id)
     if payload.action not in _ACTIONS:
         raise BadRequest("wrong parameter action in request")
+    check_not_direct(chat)
     thread_id = check_thread(chat, payload.message_thread_id)
     where = {} if thread_id is None else {"message_thread_id": thread_id}
     sim.feed.publish("action", chat_id=chat.id, **where, action=payload.action, expires_in=_ACTION_LIFE_S)
@@ -146,7 +147,7 @@ def thread_of(chat: Chat, thread_id: int | None, replied: Message | None) -> int
 def _find_place(sim: Simulation, payload: SendMessage | SendFile) -> Message:
     """Return an empty message with the chat, topic and reply of the call."""
     chat = writable_chat(sim, payload.chat_id)
-    thread_id = check_thread(chat, payload.message_thread_id)
+    thread_id = check_topic(chat, payload.message_thread_id, payload.direct_messages_topic_id)
     reply = ReplyParameters.read(payload.reply_parameters or {})
     replied = None if payload.reply_parameters is None else _find_replied(sim, chat, reply)
     quote = reply.quote if replied is not None else ""
