@@ -30,8 +30,10 @@ from bot.app.lifecycle import (
     bounded,
     consumer_name,
     return_free_memory,
+    return_free_memory_forever,
     signals,
     spawn,
+    tune_allocator,
     tune_garbage_collection,
     unless,
     until_one_ends,
@@ -118,6 +120,8 @@ async def run_service(
         )
     for name, meant in misspelt_settings().items():
         log.warning("unknown_setting", name=name, hint=f"did you mean {meant}?")
+    if stopping is None:
+        tune_allocator()
     if work:  # the check loads token ranks, which take 45 MB
         build_teams(settings, spec, None)("")  # a mistake in the agents ends the start first
     service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)
@@ -243,6 +247,8 @@ class _Service:
             if queries is not None:
                 tasks.append(spawn(queries.run(), "inline-queries"))
             return_free_memory()
+            if self._has_process:
+                tasks.append(spawn(return_free_memory_forever(), "free-memory"))
             log.info("ready", bot=outside.bot.username, serve=serve, work=work)
             if self._chat_page is not None:
                 sys.stdout.write(f"Open {self._chat_page}\n")

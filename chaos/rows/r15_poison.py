@@ -58,7 +58,7 @@ async def run(bench: Bench) -> Score:
     chats, lines = bench.pick(20, 200), bench.pick(3, 50)
     async with (
         running_system(
-            bench.directory, model, RECALL_K="0", STREAMING="false", LEASE_S=f"{LEASE_S}"
+            bench.directory, model, RECALL_K="0", STREAMING="false", FACTS="false", LEASE_S=f"{LEASE_S}"
         ) as system,
         dialogues(system, chats=chats) as talk,
     ):

@@ -1,6 +1,8 @@
 """The end of a process: it takes a bounded time even if something hangs."""
 
 import asyncio
+import platform
+import resource
 import signal
 import sys
 from collections.abc import Coroutine
@@ -24,6 +26,44 @@ async def live():
     await asyncio.to_thread(threading.Event().wait)
 
 asyncio.run(live())
+"""
+
+_FREES_WITH_HOLES = """
+from pathlib import Path
+from bot.app.lifecycle import return_free_memory, tune_allocator
+
+tune_allocator()
+held = [bytearray(100_000) for _ in range(1_000)]
+del held[::2]
+print(Path("/proc/self/statm").read_text().split()[1])
+return_free_memory()
+print(Path("/proc/self/statm").read_text().split()[1])
+"""
+
+_ALLOCATES_IN_THREADS = """
+import ctypes, tempfile, threading
+from bot.app.lifecycle import tune_allocator
+
+tune_allocator()
+library, barrier, blocks = ctypes.CDLL(None), threading.Barrier(8), []
+
+def allocate():
+    barrier.wait()
+    blocks.append(library.malloc(1_000))
+    barrier.wait()
+
+threads = [threading.Thread(target=allocate) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+library.fopen.restype, library.malloc_info.argtypes = ctypes.c_void_p, (ctypes.c_int, ctypes.c_void_p)
+library.fclose.argtypes = (ctypes.c_void_p,)
+with tempfile.NamedTemporaryFile() as told:
+    stream = library.fopen(told.name.encode(), b"w")
+    library.malloc_info(0, stream)
+    library.fclose(stream)
+    print(told.read().count(b"<heap nr="))
 """
 
 
@@ -122,6 +162,29 @@ async def test_a_process_with_a_hanging_thread_is_killed() -> None:
 
     assert process.returncode == 1
     assert b"Timeout" in told
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc gives pages between used ones back")
+async def test_free_pages_between_used_ones_go_back_to_the_system() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _FREES_WITH_HOLES, stdout=asyncio.subprocess.PIPE
+    )
+    told, _ = await process.communicate()
+    before, after = map(int, told.split())
+
+    assert process.returncode == 0
+    assert (before - after) * resource.getpagesize() > 40_000_000, "500 blocks of 100 kB were free"
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc has arenas")
+async def test_threads_share_two_arenas() -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _ALLOCATES_IN_THREADS, stdout=asyncio.subprocess.PIPE
+    )
+    told, _ = await process.communicate()
+
+    assert process.returncode == 0
+    assert int(told) <= 2
 
 
 async def _stopped(stopping: asyncio.Event, work: Coroutine[Any, Any, None]) -> None:
