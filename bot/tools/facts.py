@@ -8,8 +8,10 @@ from pydantic import Field
 from bot.agent.context import AgentContext, Caller
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
+from bot.tools.reminders import ONLY_QUOTED
 from memory.facts.context_facts import ContextFacts
 from memory.history.fact import Fact
+from memory.history.message import has_request
 from memory.history.transcript import quote
 from memory.recall.lexicon.terms import message_terms, tokenize
 
@@ -36,6 +38,8 @@ async def forget_fact(
     facts = context.conversation.facts
     if facts is None:
         raise ToolFailed("No facts are kept here.")
+    if context.user_messages and not has_request(context.user_messages):
+        raise ToolFailed(ONLY_QUOTED)
     known = await _erasable(context.caller, facts)
     if not known:
         return NO_FACTS
