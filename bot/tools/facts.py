@@ -35,11 +35,11 @@ async def forget_fact(
     ] = (),
 ) -> str:
     """Forget facts that are remembered of the person who asks. Only use it if this person asks for it now."""
+    if context.user_messages and not has_request(context.user_messages):
+        raise ToolFailed(ONLY_QUOTED)
     facts = context.conversation.facts
     if facts is None:
         raise ToolFailed("No facts are kept here.")
-    if context.user_messages and not has_request(context.user_messages):
-        raise ToolFailed(ONLY_QUOTED)
     known = await _erasable(context.caller, facts)
     if not known:
         return NO_FACTS
