@@ -32,10 +32,10 @@ from tests.unit.agent.kit import make_context
 from tests.unit.test_batch import BEN, FORWARD, make_edit, make_line
 
 WORDS = "I live in Zurich."
-ANSWER_TO = {
+ANSWER_TO: dict[str, Any] = {
     "reply_to_message": {"message_id": 50, "from": {"id": 99, "is_bot": True}, "text": "What is right?"}
 }
-VIA_BOT = {"via_bot": {"id": 5, "is_bot": True, "first_name": "Poems"}}
+VIA_BOT: dict[str, Any] = {"via_bot": {"id": 5, "is_bot": True, "first_name": "Poems"}}
 FOREIGN: tuple[Origin, ...] = ("quoted", "forwarded", "via_bot", "attached", "transcribed", "tool")
 
 
