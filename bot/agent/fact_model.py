@@ -1,5 +1,6 @@
 """Facts about people and things, which a model reads out of messages and writes as JSON."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -77,6 +78,8 @@ _USUAL_CONFIDENCE = 0.5
 """The confidence of a fact whose own one is no number from 0 to 1."""
 
 
+_SENTENCE_END = re.compile(r"(?<=[.!?…。！？؟])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - marks of other scripts
+_QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001
 _SPEAKER = frozenset(["i", "user", "the user"])
 """Subjects by which models call the speaker, against their instructions."""
 
@@ -161,15 +164,19 @@ class ModelFactReader:
     def _lines(self, work: FactWork) -> Iterator[str]:
         """Yield the lines in the order of the talk, with numbers for those that may be cited.
 
-        Only people's own words, and answers to them: an answer to a document may repeat what that says.
+        Only people's own words, and the question at the end of an answer to them: anything else of an answer may
+        repeat a document, a page or a memory.
         """
         numbers = {message.id: number for number, message in enumerate(work.messages, 1)}
         clocks = Clocks(zones=work.zones)
-        answers_own_words = False
+        answers_own_words = True
         for message in sorted((*work.context, *work.messages), key=sequence_of):
             if message.role == "user":
-                answers_own_words = not foreign_origins(message)
-            text = own_words(message) if message.role == "user" else message.text if answers_own_words else ""
+                text = own_words(message)
+                answers_own_words = answers_own_words and not foreign_origins(message)
+            else:
+                text = _last_question(message.text) if answers_own_words else ""
+                answers_own_words = True
             if not text.strip():
                 continue
             number = numbers.get(message.id)
@@ -246,6 +253,12 @@ class _Reading:
 
     def _name(self, person: int, subject: str) -> str:
         return one_line(self.work.people.get(person, ""), LONGEST_SUBJECT) or subject
+
+
+def _last_question(answer: str) -> str:
+    """Return the question with which the answer ends, which may explain the next line; "" without one."""
+    *_, last = _SENTENCE_END.split(answer.strip())
+    return last if last.endswith(_QUESTION_MARKS) else ""
 
 
 def _identity(fact: Fact | NewFact) -> int | str:

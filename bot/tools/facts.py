@@ -8,8 +8,10 @@ from pydantic import Field
 from bot.agent.context import AgentContext, Caller
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
+from bot.tools.reminders import ONLY_QUOTED
 from memory.facts.context_facts import ContextFacts
 from memory.history.fact import Fact
+from memory.history.message import has_request
 from memory.history.transcript import quote
 from memory.recall.lexicon.terms import message_terms, tokenize
 
@@ -33,6 +35,8 @@ async def forget_fact(
     ] = (),
 ) -> str:
     """Forget facts that are remembered of the person who asks. Only use it if this person asks for it now."""
+    if context.user_messages and not has_request(context.user_messages):
+        raise ToolFailed(ONLY_QUOTED)
     facts = context.conversation.facts
     if facts is None:
         raise ToolFailed("No facts are kept here.")

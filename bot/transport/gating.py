@@ -18,8 +18,10 @@ from bot.transport.updates import (
     Membership,
     ParsedUpdate,
     full_text,
+    origin_of,
     parse_command,
 )
+from memory.history.message import OWN_ORIGINS
 
 Action: TypeAlias = Literal[
     "turn",
@@ -224,7 +226,8 @@ def _admit_edit(message: IncomingMessage, is_permitted: bool) -> Admission:
 def _admit_message(
     message: IncomingMessage, bot: BotIdentity, is_permitted: bool, commands: Collection[str]
 ) -> Admission:
-    command = parse_command(message, _behind_mention(message, bot)) if message.entities else None
+    is_own = origin_of(message) in OWN_ORIGINS  # nobody gives a command by passing on another's words
+    command = parse_command(message, _behind_mention(message, bot)) if message.entities and is_own else None
     silence = _reason_for_silence(message, command, bot)
     if silence is not None:
         return _overheard(message, silence, is_permitted)

@@ -35,6 +35,7 @@ from bot.transport.updates import (
     full_text,
     inline_context_keys,
     is_bare_file,
+    origin_of,
     parse_update,
     without_content,
     without_quotations,
@@ -323,7 +324,7 @@ def _talk_line(message: IncomingMessage, *, is_moved: bool) -> TalkLine | None:
             full_text(message),
             note=message.note,
             forwarded_from=message.forwarded_from,
-            is_via_bot=message.via_bot_id is not None,
+            origin=origin_of(message),
         )
     text = cut(text)
     if not text:

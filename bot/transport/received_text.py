@@ -1,11 +1,14 @@
-"""What an app shows only on a tap: addresses under words and people under names, written after them (pure).
+"""What the words of a text do not say: addresses under words, people under names, and block quotations (pure).
 
-The model reads `the article (https://…)` for a text_link, and `my boss (Anna Silva)` for a text_mention. The received
+The model reads `the article (https://…)` for a text_link, `my boss (Anna Silva)` for a text_mention, and `> ` before
+each line of a quotation. The received
 text itself stays as it is, because entities, commands and mentions are found in it.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 
 from bot.transport.json_fields import Json, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.rich_text import Utf16Index
@@ -16,6 +19,8 @@ ADDRESS_CHARACTERS = 500
 ADDED_CHARACTERS = 8_000
 """Maximum length of everything that is written into one text. Later addresses are left out."""
 _NAME_CHARACTERS = 64
+_QUOTATIONS = frozenset(["blockquote", "expandable_blockquote"])
+_QUOTE = "> "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +28,7 @@ class Addition:
     """Words that belong into a received text."""
 
     at: int
-    """Place in the text, in code points; never 0."""
+    """Place in the text, in code points."""
     text: str
 
 
@@ -32,14 +37,16 @@ def additions_in(raw: Json, text: str = "text", entities: str = "entities") -> t
     if entities not in raw:
         return ()
     shown = str_in(raw, text)
-    return tuple(_within_limit(_merged(shown, _spans(shown, objects_in(raw, entities)))))
+    found = objects_in(raw, entities)
+    additions = [*_merged(shown, _spans(shown, found)), *_quotations(shown, found)]
+    return tuple(_within_limit(sorted(additions, key=attrgetter("at"))))
 
 
 def with_additions(text: str, additions: Sequence[Addition], start: int = 0) -> str:
     """Return the text from the code point `start`, with the additions behind it."""
     pieces, done = list[str](), start
     for addition in additions:
-        if addition.at > start:
+        if addition.at > start or (addition.at == start and addition.text == _QUOTE):
             pieces += [text[done : addition.at], addition.text]
             done = addition.at
     return "".join([*pieces, text[done:]])
@@ -49,6 +56,23 @@ def read_text(raw: Json) -> str:
     """Return the text or caption of a raw message or TextQuote, with its additions."""
     text, entities = ("text", "entities") if str_in(raw, "text") else ("caption", "caption_entities")
     return with_additions(str_in(raw, text), additions_in(raw, text, entities))
+
+
+def _quotations(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
+    """Yield `> ` for the beginning of each line of a block quotation."""
+    index = Utf16Index(text)
+    for entity in entities:
+        offset, length = int_in(entity, "offset"), int_in(entity, "length")
+        if entity.get("type") not in _QUOTATIONS or offset is None or length is None:
+            continue
+        start, end = index.position(offset), index.position(offset + length)
+        if start is not None and end is not None and start < end:
+            yield Addition(at=start, text=_QUOTE)
+            yield from (
+                Addition(at=start + line.end(), text=_QUOTE)
+                for line in re.finditer("\n", text[start:end])
+                if start + line.end() < end
+            )
 
 
 def _spans(text: str, entities: Iterable[Json]) -> list[tuple[int, Addition]]:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.transport.contents import plain_words
 from bot.transport.gating import GROUPS, Admission
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.migrations import Migrations
@@ -78,6 +79,6 @@ def notice_payload(person: int, text: str, *, now: float) -> str:
 
 def _note(reminder: Reminder, was_due_at: float) -> str:
     """Return the line for the model: this message is a task that was set earlier."""
-    name = " ".join(re.split(r"[()\s]+", reminder.person_name)).strip() or "somebody"
+    name = plain_words(re.sub(r"[()]", " ", reminder.person_name)) or "somebody"
     moment = datetime.fromtimestamp(was_due_at, find_zone(reminder.zone))
     return f"a reminder that {name} has set, due at {moment:%Y-%m-%d %H:%M} {reminder.zone}"

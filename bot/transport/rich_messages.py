@@ -29,6 +29,7 @@ _MEDIA = {
     "document": ("document", "document"),
 }
 """Type of a block, which is also the field with its file → the field of an ordinary message, and the word for it."""
+_QUOTATIONS = ("blockquote", "pullquote")
 _TEXTS = frozenset(
     [
         "text",
@@ -89,6 +90,7 @@ class _Reader:
         self._gap = ""
         self._level = 0
         self._is_labelled = False
+        self._is_quoting = False
 
     def read_blocks(self, blocks: object, *, depth: int, gap: str = "\n") -> None:
         """Write the blocks of a list or of a single object, with a gap between two that have text."""
@@ -108,7 +110,9 @@ class _Reader:
         kind = str_in(block, "type")
         if depth > DEPTH or self._room <= 0:
             return
-        if kind in _MEDIA:
+        if kind in _QUOTATIONS and not self._is_quoting:
+            self._read_quotation(block, depth)
+        elif kind in _MEDIA:
             self._read_media(block, kind, depth)
         elif kind == "list" and "items" in block:
             self._read_items(block, depth)
@@ -122,6 +126,14 @@ class _Reader:
             self._read_text(block.get("caption"), depth)
         else:
             self._read_fields(block, depth)
+
+    def _read_quotation(self, block: Json, depth: int) -> None:
+        """Write the block with `> ` before each of its lines, as people quote."""
+        self._is_labelled = False
+        self._begin("\n")
+        self._is_quoting = True
+        self._read_fields(block, depth)
+        self._is_quoting = False
 
     def _read_fields(self, block: Mapping[str, object], depth: int) -> None:
         """Write the texts and the blocks of any other block, in the order of its fields."""
@@ -197,6 +209,9 @@ class _Reader:
     def _put(self, text: str) -> None:
         """Write words, with the gap before them and as far as there is room."""
         text = str_in({"": text}, "")
+        if text and self._is_quoting:
+            is_new_line = self._gap or not self.pieces
+            text = f"{'> ' if is_new_line else ''}{text}".replace("\n", "\n> ")
         if text:
             written = f"{self._gap}{text}"[: self._room]
             self._gap, self._is_labelled = "", False

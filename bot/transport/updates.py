@@ -282,13 +282,14 @@ def quote_of(message: IncomingMessage, bot_id: int, *, file: str = "") -> Quote 
 
 
 def origin_of(message: IncomingMessage) -> Origin:
-    """Return whose words the text is, with the transcript of a voice message."""
+    """Return whose words the text is, with the transcript of a voice message. A page with files is typed."""
     if message.forwarded_from:
         return "forwarded"
     if message.via_bot_id is not None:
         return "via_bot"
     file = message.attachment
-    return "spoken" if file is not None and file.kind in VOICE_KINDS else "typed"
+    is_voice = file is not None and file.kind in VOICE_KINDS and not message.more_files
+    return "spoken" if is_voice else "typed"
 
 
 def quotes_message(message: IncomingMessage, telegram_message_id: int) -> bool:
@@ -483,13 +484,18 @@ def _reply_to(raw: Json) -> ReplyTo | None:
     return ReplyTo(
         message_id=message_id,
         sender_id=int_in(sender, "id"),
-        sender_name=name_in(sender),
+        sender_name=_author(replied) or name_in(sender),
         text=_quotable(replied),
         quote=quote,
         file=attachment_in(replied),
         note=note_on(replied),
         media_group_id=str_in(replied, "media_group_id"),
     )
+
+
+def _author(replied: Json) -> str:
+    """Return the name of the author of words that the sender has not written; "" if they are the sender's."""
+    return _forwarded_from(replied) or name_in(object_in(replied, "via_bot"))
 
 
 def _quotable(replied: Json) -> str:

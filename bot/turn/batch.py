@@ -14,6 +14,7 @@ from bot.transport.updates import (
     full_text,
     is_bare_file,
     may_go_on,
+    origin_of,
     parse_command,
 )
 from memory.errors import RecordCorrupt
@@ -173,7 +174,7 @@ def _heard_in(snapshot: HistorySnapshot) -> Iterator[WaitingUpdate]:
 def correction_in(update: WaitingUpdate, awaited: Sequence[AwaitedCorrection]) -> AwaitedCorrection | None:
     """Return the question about a fact that this message answers. It must be a text of the person who was asked."""
     message = update.message
-    is_text = message.text and message.attachment is None and not message.forwarded_from
+    is_text = message.text and message.attachment is None and origin_of(message) == "typed"
     if not awaited or update.admission.action != "turn" or message.reply_to is None or not is_text:
         return None
     return find_correction(
@@ -279,7 +280,13 @@ def _edited(update: WaitingUpdate, edits: Sequence[WaitingUpdate]) -> WaitingUpd
         theirs, key=lambda edit: (edit.message.edit_date or edit.message.date, edit.update_id)
     ).message
     sent = update.message
-    message = replace(newest, language_code=sent.language_code, reply_to=sent.reply_to)
+    message = replace(
+        newest,
+        language_code=sent.language_code,
+        reply_to=sent.reply_to,
+        forwarded_from=sent.forwarded_from,
+        via_bot_id=sent.via_bot_id,
+    )
     return replace(update, message=message)
 
 

@@ -247,7 +247,7 @@ class Question:
             edited_at=None if message.edit_date is None else float(message.edit_date),
             note=read.note if read else message.note,
             forwarded_from=message.forwarded_from,
-            origin=origin_of(message),
+            origin="bot" if update.reminder else origin_of(message),
             quote=quote_of(message, bot.id, file=read.quoted if read else ""),
         )
         return replace(now, tokens=tokenizer.count(render_message(now)))
@@ -255,12 +255,15 @@ class Question:
     def _messages_again(self, turn: LastTurn, edited: Sequence[Message]) -> list[Message]:
         """Return the turn's messages under new ids: the commit deletes the old ones with everything about them.
 
-        An edit does not change what a message replies to, and it does not bring back a forgotten quotation.
+        An edit does not change whose words a message has or what it replies to, and it does not bring back a
+        forgotten quotation.
         """
         now = {
             each.telegram_message_id: replace(
                 each,
                 sent_at=before.sent_at,
+                forwarded_from=before.forwarded_from,
+                origin=before.origin,
                 continues=before.continues,
                 quote=before.quote and replace(before.quote, file=(each.quote or before.quote).file),
             )

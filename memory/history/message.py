@@ -1,8 +1,9 @@
 """One message of a conversation, and its text as prompts, indexes and summaries read it."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import accumulate, islice
 from typing import Literal, NamedTuple
 from uuid import UUID, uuid5
 
@@ -17,9 +18,12 @@ Origin = Literal[
 
 typed, spoken: the sender's own. quoted: of the message that it replies to. forwarded: of another writer. via_bot: a
 result of another bot's inline mode. attached: a document, a contact, a place, a poll, or a file's name. transcribed:
-heard in a file that is no voice message. tool, bot: of a tool, of the assistant."""
+heard in a file that is no voice message. tool, bot: of a tool, of the assistant. In a message of a person the latter
+is the task of a reminder that the assistant has set."""
 OWN_ORIGINS: frozenset[Origin] = frozenset(["typed", "spoken"])
-"""Origins that facts and instructions may rest on."""
+"""Origins that facts may rest on."""
+REQUEST_ORIGINS: frozenset[Origin] = frozenset([*OWN_ORIGINS, "bot"])
+"""Origins of texts that the assistant may act on."""
 TRANSCRIBED = "transcribed"
 """Word of notes on recordings that were heard."""
 
@@ -29,12 +33,16 @@ CONVERSATION_ROLES: tuple[Role, ...] = ("user", "assistant")
 NOTED = (
     *("photo", "livephoto", "video", "videomessage", "voicemessage", "audiofile", "document", "file"),
     *("animation", "sticker", "location", "livelocation", "venue", "contact", "poll", "quiz", "dice", "game"),
-    *("story", "checklist", "picture", "image", "gift", "giveaway", "invoice"),
+    *("story", "checklist", "picture", "image", "gift", "giveaway", "invoice", "reminder"),
 )
 """First words of notes (bot/transport/contents.py), after the article and without blanks."""
 
-_NOTE_MARK = re.compile(rf"\((?:forwardedfrom|sentthroughanotherbot|paidmedia|an?(?:{'|'.join(NOTED)}))")
-_LONGEST_MARK = 20
+_NOTE_MARK = re.compile(
+    rf"\((?:forwardedfrom|sentthroughanotherbot|wordsofothers|paidmedia|an?(?:{'|'.join(NOTED)}))"
+)
+_LONGEST_MARK = 24
+_OLD_TRANSCRIPT = re.compile(rf"(?!a (?:voice|video) message|.*another voice).*, {TRANSCRIBED}", re.DOTALL)
+"""Note of a recording that is no voice message, in older stores and exports: its transcript is the text."""
 _NAMESPACE = UUID("5d9e5d0e-52a5-4b0b-9a0c-6f1f6f0f5c11")
 
 
@@ -111,9 +119,12 @@ class Message:
 
 def text_origin(message: Message) -> Origin:
     """Return whose words the text is."""
-    if message.role == "user":
-        return "forwarded" if message.forwarded_from else message.origin
-    return "tool" if message.role == "tool" else "bot"
+    if message.role != "user":
+        return "tool" if message.role == "tool" else "bot"
+    if message.forwarded_from:
+        return "forwarded"
+    is_old = message.origin == "typed" and _OLD_TRANSCRIPT.fullmatch(message.note)
+    return "transcribed" if is_old else message.origin
 
 
 def parts_of(message: Message) -> list[MessagePart]:
@@ -131,8 +142,33 @@ def parts_of(message: Message) -> list[MessagePart]:
 
 
 def own_words(message: Message) -> str:
-    """Return what a person typed or spoke; "" for a message that has only words of others."""
-    return message.text if text_origin(message) in OWN_ORIGINS else ""
+    """Return what a person typed or spoke, without lines that they quote with `>`; "" if only others speak."""
+    if text_origin(message) not in OWN_ORIGINS:
+        return ""
+    if ">" not in message.text:
+        return message.text
+    return "".join(
+        line for line in message.text.splitlines(keepends=True) if not line.lstrip().startswith(">")
+    )
+
+
+def has_request(messages: Iterable[Message]) -> bool:
+    """Return True if somebody asks for something: with words of their own, or by a reminder that is due."""
+    return any(
+        text_origin(each) == "bot" or own_words(each).strip() for each in messages if each.role == "user"
+    )
+
+
+def origin_mark(origin: Origin, name: str) -> str:
+    """Return the words that tell readers where a text comes from; "" for one that needs none.
+
+    `name` is the first author of a forwarded text.
+    """
+    if origin in REQUEST_ORIGINS:
+        return ""
+    if origin == "forwarded":
+        return f"forwarded from {name}"
+    return "sent through another bot" if origin == "via_bot" else f"words of others, {origin}"
 
 
 def foreign_origins(message: Message) -> list[Origin]:
@@ -151,25 +187,37 @@ def render_message(message: Message) -> str:
         message.text,
         note=message.note,
         forwarded_from=message.forwarded_from,
-        is_via_bot=message.origin == "via_bot",
+        origin=text_origin(message) if message.role == "user" else "typed",
     )
 
 
-def render_text(text: str, *, note: str, forwarded_from: str, is_via_bot: bool = False) -> str:
+def render_text(text: str, *, note: str, forwarded_from: str, origin: Origin = "typed") -> str:
     """Return the text after lines about its origin and its attachments, in round brackets.
 
     A line of the text that looks like one of these lines is quoted with `> `.
     """
-    if not (note or forwarded_from or is_via_bot) and text.isascii() and "(" not in text:
+    if origin == "typed" and not (note or forwarded_from) and text.isascii() and "(" not in text:
         return text  # nearly every message
     name = " ".join(re.split(r"[()\s]+", forwarded_from)).strip()
+    mark = origin_mark("forwarded" if forwarded_from else origin, name or "somebody")
     lines = [
-        *([f"(forwarded from {name or 'somebody'})"] if forwarded_from else []),
-        *(["(sent through another bot)"] if is_via_bot and not forwarded_from else []),
-        *([f"({note})"] if note else []),
+        *([f"({mark})"] if mark else []),
+        *([f"({_enclosed(note)})"] if note else []),
         *(["".join(map(_unmarked, text.splitlines(keepends=True)))] if text else []),
     ]
     return "\n".join(lines)
+
+
+def _enclosed(note: str) -> str:
+    """Return the note without round brackets if one of a name in it would end the note.
+
+    Texts of files stand in quotation marks, and no name has these.
+    """
+    names, quotation, text = note.partition('"')
+    depths = accumulate((each == "(") - (each == ")") for each in names)
+    if min(depths, default=0) >= 0:
+        return note
+    return f"{re.sub('[()]', ' ', names)}{quotation}{text}"
 
 
 def _unmarked(line: str) -> str:

@@ -3,12 +3,12 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from memory.characters import as_read, well_formed
 from memory.history.ledger import LedgerEntry
-from memory.history.message import Message, foreign_origins
+from memory.history.message import Message, foreign_origins, text_origin
 from memory.zones.clocks import ON_UTC, Clocks
 
 _NAME_CHARACTERS = 40
@@ -63,9 +63,9 @@ def _render_excerpt(excerpt: Excerpt, clocks: Clocks) -> str:
     message = excerpt.message
     when = clocks.minute(message.sent_at, message.sender.id if message.sender else None)
     part = f" (part {excerpt.part} of {excerpt.parts})" if excerpt.parts > 1 else ""
-    # A part of a long message may begin in the middle of what is attached.
-    hidden = {"quoted"} if excerpt.parts > 1 else {"quoted", "attached", "transcribed"}
-    origins = ", ".join(each for each in foreign_origins(message) if each not in hidden)
+    # Round brackets tell what is attached, but a part of a long message may begin in the middle of that.
+    shown = message if excerpt.parts > 1 else replace(message, origin=text_origin(message), note="")
+    origins = ", ".join(foreign_origins(replace(shown, quote=None)))
     quoting = f" [quoting: {origins}]" if origins else ""
     return f"[{when}] {render_speaker(message)}{quoting}{part}: {quote(excerpt.text)}"
 

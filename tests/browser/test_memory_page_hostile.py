@@ -49,6 +49,8 @@ def test_hostile_texts_are_shown_as_text_run_nothing_and_break_no_layout(
             answer.click()
         expect(page.get_by_test_id("receipt").get_by_test_id("memory")).to_have_count(len(PAYLOADS) + 5)
         expect(page.get_by_test_id("receipt").get_by_test_id("used-fact")).to_have_count(len(PAYLOADS) + 5)
+        memories = page.get_by_test_id("memory").filter(has=page.get_by_test_id("origin"))
+        expect(memories).to_have_count(len(PAYLOADS) + 5)
         page.screenshot(path=tmp_path / "receipts.png")
         assert overflows(page) == []
 
@@ -56,6 +58,7 @@ def test_hostile_texts_are_shown_as_text_run_nothing_and_break_no_layout(
             page.get_by_test_id("search").fill(payload)
             page.keyboard.press("Enter")
             expect(page.get_by_test_id("hit").first).to_be_visible()
+            assert page.get_by_test_id("hit").first.get_by_test_id("origin").count() == 1
             assert overflows(page) == []
         page.get_by_test_id("search").fill("")
         page.get_by_test_id("select").click()

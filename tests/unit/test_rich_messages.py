@@ -55,8 +55,8 @@ CELLS = [[{"text": "day", "is_header": True}, {"text": ["a", BOLD]}], [{"text": 
         ([items(("1.", [paragraph("done")]), has_checkbox=True, is_checked=True)], "1. [x] done"),
         ([items(("", [paragraph("open")]), has_checkbox=True)], "• [ ] open"),
         ([{"type": "table", "caption": "Days", "cells": CELLS}], "Days\nday | abig\n1 |"),
-        ([{"type": "blockquote", "blocks": [paragraph("said")], "credit": "Ben"}], "said\nBen"),
-        ([{"type": "pullquote", "text": "said", "credit": "Ben"}], "said\nBen"),
+        ([{"type": "blockquote", "blocks": [paragraph("said")], "credit": "Ben"}], "> said\n> Ben"),
+        ([{"type": "pullquote", "text": "said", "credit": "Ben"}], "> said\n> Ben"),
         ([{"type": "details", "summary": "More", "blocks": [paragraph("hidden")]}], "More\nhidden"),
         ([paragraph("a"), {"type": "divider"}, {"type": "anchor", "name": "x"}, paragraph("b")], "a\n\nb"),
         (

@@ -20,7 +20,7 @@ from bot.agent.prompt.parts import (
     PromptSize,
     RecordPart,
 )
-from bot.agent.prompt.text import UNSHOWN
+from bot.agent.prompt.text import UNSHOWN, cut_marked
 from bot.errors import PromptTooLong
 from memory.history.selectors import TokenCounter, chunk_start
 
@@ -167,7 +167,7 @@ def cut_messages(section: Section, need: Need, *, roles: Collection[PromptRole],
         for place, message in enumerate(changed):
             size = next(sized) if message.role in roles else 0
             if size > level:
-                changed[place] = replace(message, text=need.meter.cut_middle(message.text, level))
+                changed[place] = replace(message, text=cut_marked(message.text, level, need.meter))
                 tokens += need.meter.count(changed[place].text) - size
         why = CUT if tokens < piece.tokens else piece.why
         pieces.append(replace(piece, messages=tuple(changed), tokens=tokens, why=why))

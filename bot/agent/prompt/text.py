@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import islice
+from itertools import islice, takewhile
 from string import ascii_letters, digits
 from typing import Literal
 
@@ -11,7 +11,16 @@ from bot.agent.model import Image, PromptMessage
 from memory.characters import as_read, seen_characters
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, render_entry
-from memory.history.message import NOTED, OWN_ORIGINS, Message, foreign_origins, render_message, text_origin
+from memory.history.message import (
+    NOTED,
+    REQUEST_ORIGINS,
+    Message,
+    foreign_origins,
+    origin_mark,
+    render_message,
+    text_origin,
+)
+from memory.history.selectors import TokenCounter
 from memory.history.talk import TalkLine
 from memory.history.transcript import quote
 from memory.zones.clocks import ON_UTC, Clocks
@@ -77,6 +86,8 @@ _QUOTED_CHARACTERS = 1_500
 """A longer recalled message is quoted without its middle."""
 _BESIDE_CHARACTERS = 400
 """The same limit for the neighbours of a recalled message."""
+_QUOTING_TOKENS = 4
+"""Room for a line break and `> ` in a text that is cut."""
 _NAME_CHARACTERS = 40
 _NOT_IN_NAMES = re.compile(r"[^\w .'’-]+")  # noqa: RUF001 - the apostrophe of names
 _RESERVED_NAMES = frozenset(
@@ -109,7 +120,7 @@ def as_prompt_message(
     if first.role != "user":
         text = first.text if first.text.strip() else NO_TEXT
         return PromptMessage(role=first.role, text=without_marks(text, is_group=is_group))
-    is_plain = len(messages) == 1 and not (first.quote or foreign_origins(first))
+    is_plain = len(messages) == 1 and not (first.quote or first.note or foreign_origins(first))
     if is_plain and first.text.strip():  # nearly every message
         text = without_marks(first.text, is_group=is_group)
     else:
@@ -132,6 +143,21 @@ def without_marks(text: str, *, is_group: bool) -> str:
         if line[0] not in _NEVER_FIRST and _is_marked(line, is_group=is_group):
             lines[number] = f"> {line}"
     return "".join(lines)
+
+
+def cut_marked(text: str, at_most: int, meter: TokenCounter) -> str:
+    """Return the text of a prompt cut in the middle to this many tokens. The rest of a quoted line stays quoted."""
+    if not any(map(_is_quoted, text.splitlines())):
+        return meter.cut_middle(text, at_most)
+    cut = meter.cut_middle(text, at_most - _QUOTING_TOKENS)
+    pairs = zip(reversed(text), reversed(cut), strict=False)
+    tail = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    if not tail or cut == text:
+        return cut
+    start = len(text) - tail
+    begin = text.rfind("\n", 0, start) + 1
+    is_rest = begin < start and _is_quoted(text[begin:].partition("\n")[0])
+    return f"{cut[:-tail].rstrip()}\n{'> ' if is_rest else ''}{cut[-tail:].lstrip()}"
 
 
 def quote_line(message: Message, *, is_group: bool, now: float | None = None, clocks: Clocks = ON_UTC) -> str:
@@ -253,7 +279,7 @@ def _render_paste(paste: Sequence[Message], *, is_group: bool) -> str:
         text += part.text if units >= _LONGEST_PART else f"{part.text}\n"
     text += paste[-1].text
     lines = _marks_of(paste[0])
-    if text.strip() and text_origin(paste[0]) in OWN_ORIGINS:
+    if text.strip() and text_origin(paste[0]) in REQUEST_ORIGINS:
         lines.append(without_marks(text, is_group=is_group))
     elif text.strip():
         lines += [f"> {line}".rstrip() for line in text.splitlines()]
@@ -267,15 +293,17 @@ def _marks_of(message: Message) -> list[str]:
         text, file = message.quote.text, " ".join(message.quote.file.splitlines())
         words = _quoted(text, _QUOTED_CHARACTERS) if text or not file else ""
         marks.append(f"[in reply to {whose}: {', with '.join(filter(None, [words, file]))}]")
-    if message.forwarded_from:
-        marks.append(f"[forwarded from {plain_name(message.forwarded_from)}]")
-    elif message.origin == "via_bot":
-        marks.append("[sent through another bot]")
+    if origin := origin_mark(text_origin(message), plain_name(message.forwarded_from)):
+        marks.append(f"[{origin}]")
     if message.note:
         note = f"[{' '.join(message.note.splitlines())}]"
         # A note must begin like a mark, so that a user's imitation is recognised.
         marks.append(note if _is_marked(note, is_group=False) else f"[attached: {note[1:]}")
     return marks
+
+
+def _is_quoted(line: str) -> bool:
+    return line.startswith(">") or _is_marked(line, is_group=False)
 
 
 def _is_marked(line: str, *, is_group: bool) -> bool:
@@ -305,7 +333,7 @@ def _mark(message: Message, clocks: Clocks, *, is_group: bool, note: str = "") -
 _HEADING_MARKS = [as_read(re.split(r"[,.:]", heading)[0]) for heading in _HEADINGS]
 _MARK = re.compile(
     r"#{1,6}(?:tool|delegation|transfer):"
-    r"|\[(?:inreplyto|forwardedfrom|sentthroughanotherbot|attached:|paidmedia|the\d*pictures?of"
+    r"|\[(?:inreplyto|forwardedfrom|sentthroughanotherbot|wordsofothers|attached:|paidmedia|the\d*pictures?of"
     rf"|an?(?:{'|'.join(NOTED)}))"
     f"|{'|'.join(map(re.escape, _HEADING_MARKS))}"
 )

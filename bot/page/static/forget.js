@@ -1,7 +1,7 @@
 // Forgetting and resetting: a confirmation that says what will be erased, then the receipt.
 import { button, el, fill, icon, name } from "./dom.js";
 import { dayAndTime } from "./format.js";
-import { contextTitle, senderName } from "./people.js";
+import { contextTitle, originOf, senderName } from "./people.js";
 import { spinnerBox, stateBox } from "./states.js";
 import { words } from "./words.js";
 
@@ -66,6 +66,7 @@ function preview(message, bot) {
     "li",
     { class: "preview" },
     el("p", { class: "dialog-soft" }, name(senderName(message, bot)), ` · ${dayAndTime(message.sent_at)}`),
+    originOf(message),
     el("p", { class: "preview-text", dir: "auto" }, message.text || message.note),
   );
 }

@@ -1,7 +1,7 @@
 // One message of the timeline: writer, time, marks, quote, text, and the receipt of an answer.
 import { button, el, icon, iconButton, name } from "./dom.js";
 import { moment, timeOfDay } from "./format.js";
-import { inkOf, isBots, senderAvatar, senderName } from "./people.js";
+import { inkOf, isBots, originOf, senderAvatar, senderName } from "./people.js";
 import { receiptPart } from "./receipt.js";
 import { words } from "./words.js";
 
@@ -56,10 +56,7 @@ function marksOf(message) {
 
 function bodyOf(message) {
   return [
-    message.forwarded_from &&
-      el("p", { class: "entry-origin" }, icon("forward"), el("span", null, words.forwardedFrom, name(message.forwarded_from))),
-    message.origin === "via_bot" &&
-      el("p", { class: "entry-origin" }, icon("forward"), el("span", null, words.throughAnotherBot)),
+    originOf(message),
     message.quote &&
       el("blockquote", { class: "quote" }, name(message.quote.sender), el("p", { dir: "auto" }, message.quote.text)),
     message.note && el("p", { class: "entry-note" }, icon("clip"), el("span", { dir: "auto" }, message.note)),

@@ -1,5 +1,5 @@
 // Names and round pictures of the people of a chat; each keeps its own colour.
-import { el, icon } from "./dom.js";
+import { el, icon, name } from "./dom.js";
 import { initials } from "./format.js";
 import { words } from "./words.js";
 
@@ -13,6 +13,13 @@ export function senderName(message, bot) {
   if (isBots(message)) return message.sender?.name || bot.username;
   if (message.is_mine) return words.you;
   return message.sender?.name || words.unknownSender;
+}
+
+// The line about whose words a text is; nothing if its sender has typed or spoken it.
+export function originOf({ role, origin, forwarded_from: author }) {
+  if (role !== "user" || !(origin in words.origins)) return null;
+  const whose = author ? [words.forwardedFrom, name(author)] : words.origins[origin];
+  return el("p", { class: "entry-origin", "data-testid": "origin" }, icon("forward"), el("span", null, whose));
 }
 
 export function inkOf(message) {

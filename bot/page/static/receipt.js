@@ -1,7 +1,7 @@
 // The receipt of an answer: what was recalled and why, what was left out, model, tokens, cost and tools.
 import { button, el, icon, name } from "./dom.js";
 import { dayAndTime, money, seconds } from "./format.js";
-import { senderName } from "./people.js";
+import { originOf, senderName } from "./people.js";
 import { spinnerBox, stateBox } from "./states.js";
 import { markedText, reasonList } from "./why.js";
 import { words } from "./words.js";
@@ -75,6 +75,7 @@ function memory({ message, why, left_out: leftOut }, { bot, openMessage }) {
     "li",
     { class: "recalled", "data-testid": "memory" },
     open,
+    originOf(message),
     el("p", { class: "recalled-text", dir: "auto" }, markedText(text, why.words, FIRST_LETTERS)),
     reasonList(why, message),
     because,

@@ -1,7 +1,7 @@
 // Search as recall ranks it: a field, and hits that say why they were found.
 import { button, el, fill, icon, iconButton, name } from "./dom.js";
 import { dayAndTime } from "./format.js";
-import { inkOf, senderAvatar, senderName } from "./people.js";
+import { inkOf, originOf, senderAvatar, senderName } from "./people.js";
 import { errorBox, skeleton, stateBox } from "./states.js";
 import { markedText, reasonList } from "./why.js";
 import { words } from "./words.js";
@@ -112,6 +112,7 @@ export function createSearch({ search, bot, selection, openMessage, onChange }) 
         "div",
         { class: "hit-body" },
         open,
+        originOf(message),
         el("p", { class: "hit-text", dir: "auto" }, markedText(text, why.words, SHOWN_LETTERS)),
         reasonList(why, message),
       ),

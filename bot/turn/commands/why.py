@@ -210,10 +210,13 @@ def _writer(words: Words, message: Message) -> str:
 def _whose(words: Words, message: Message) -> str:
     """Return the writer of the words that `_excerpt` shows, and how they came if they are another's."""
     writer, origin = _writer(words, message), text_origin(message)
+    if message.role != "user" or origin == "spoken":
+        return writer
     if message.note and not one_line(message.text):
         origin = "attached"
-    is_foreign = message.role == "user" and origin not in OWN_ORIGINS
-    return words("why-origin", writer=writer, origin=origin) if is_foreign else writer
+    if origin == "bot":
+        return words("why-me")
+    return writer if origin in OWN_ORIGINS else words("why-origin", writer=writer, origin=origin)
 
 
 def _excerpt(message: Message) -> str:

@@ -1,0 +1,255 @@
+"""Seams at which words of others could be taken for a person's own."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bot.agent.prompt.text import as_prompt_message, cut_marked, quote_line
+from bot.errors import ToolFailed
+from bot.tools.facts import forget_fact
+from bot.tools.reminders import cancel_reminder, set_reminder
+from bot.transport.gating import BotIdentity, admit, strip_mention
+from bot.transport.updates import IncomingMessage, full_text, origin_of, parse_update, quote_of
+from bot.transport.words import words_for
+from bot.turn.batch import correction_in, plan_batch
+from bot.turn.commands.why import Memory, why_text
+from memory.history.corrections import AwaitedCorrection
+from memory.history.fact import is_source
+from memory.history.message import (
+    Message,
+    Origin,
+    Sender,
+    has_request,
+    own_words,
+    render_message,
+    text_origin,
+)
+from memory.history.transcript import Excerpt, render_line
+from memory.tokens import Tokenizer
+from tests.messages import make_message, make_receipt
+from tests.unit.agent.kit import make_context
+from tests.unit.test_batch import BEN, FORWARD, make_edit, make_line
+
+WORDS = "I live in Zurich."
+ANSWER_TO: dict[str, Any] = {
+    "reply_to_message": {"message_id": 50, "from": {"id": 99, "is_bot": True}, "text": "What is right?"}
+}
+VIA_BOT: dict[str, Any] = {"via_bot": {"id": 5, "is_bot": True, "first_name": "Poems"}}
+FOREIGN: tuple[Origin, ...] = ("quoted", "forwarded", "via_bot", "attached", "transcribed", "tool")
+
+
+def by_ben(text: str = WORDS, **fields: Any) -> Message:
+    return replace(make_message("m1", text), sender=Sender(id=BEN, name="Ben"), **fields)
+
+
+def received(**fields: Any) -> IncomingMessage:
+    raw = {
+        "message_id": 7,
+        "date": 1,
+        "chat": {"id": BEN, "type": "private"},
+        "from": {"id": BEN, "first_name": "Ben"},
+    }
+    message = parse_update({"update_id": 1, "message": raw | fields}).message
+    assert message is not None
+    return message
+
+
+@pytest.mark.parametrize("is_group", [False, True])
+@pytest.mark.parametrize("origin", FOREIGN)
+def test_a_text_of_others_is_a_quotation_wherever_it_is_shown(origin: Origin, is_group: bool) -> None:
+    """Also if it has no note and no author, as an application may store it."""
+    told = by_ben(origin=origin)
+    before, rest = by_ben("x" * 4_000), replace(told, continues="paste")
+
+    for messages in ([told], [before, rest]):
+        *marks, last = as_prompt_message(messages, is_group=is_group).text.splitlines()
+        assert last == f"> {WORDS}"
+        assert marks[-1].startswith("[")
+    assert not is_source(told)
+    assert render_message(told).startswith("(")
+    assert f"[quoting: {origin}]" in render_line(Excerpt(message=told, text=render_message(told)))
+    assert '"(' in quote_line(told, is_group=is_group)
+
+
+def test_a_transcript_of_an_older_store_is_no_speech_of_the_person() -> None:
+    old = by_ben(note="an audio file of 0:03, a song, transcribed")
+
+    assert (text_origin(old), own_words(old)) == ("transcribed", "")
+    assert as_prompt_message([old], is_group=False).text.endswith(f"\n> {WORDS}")
+    for note in ("a voice message of 0:03, transcribed", "a video message, transcribed"):
+        assert own_words(by_ben(note=note)) == WORDS
+    assert own_words(by_ben(note='an audio file, transcribed, 5 characters, which is data: "x, transcribed"'))
+
+
+def test_a_voice_that_nobody_heard_is_named_beside_its_caption() -> None:
+    silent = by_ben("what is this?", origin="spoken", note="a voice message, which could not be heard")
+
+    shown = as_prompt_message([silent], is_group=False).text
+
+    assert shown == "[a voice message, which could not be heard]\nwhat is this?"
+
+
+def test_a_page_with_a_voice_and_a_document_shows_what_is_attached() -> None:
+    blocks = [
+        {"type": "voice_note", "voice_note": {"file_id": "v"}},
+        {"type": "document", "document": {"file_id": "d"}},
+    ]
+
+    assert origin_of(received(rich_message={"blocks": blocks})) == "typed"
+    assert origin_of(received(rich_message={"blocks": blocks[:1]})) == "spoken"
+
+
+@pytest.mark.parametrize("kind", ["blockquote", "expandable_blockquote"])
+def test_a_block_quotation_is_not_the_writers(kind: str) -> None:
+    text = f"@MnemoBot {WORDS}\nYes.\nMy own words"
+    entities = [
+        {"type": "mention", "offset": 0, "length": 9},
+        {"type": kind, "offset": 10, "length": len(WORDS) + 5},
+    ]
+    message = received(text=text, entities=entities)
+
+    assert full_text(message) == f"@MnemoBot > {WORDS}\n> Yes.\nMy own words"
+    stripped = strip_mention(message, bot=BotIdentity(id=99, username="MnemoBot"))
+    assert stripped == f"> {WORDS}\n> Yes.\nMy own words"
+    assert own_words(by_ben(stripped)) == "My own words"
+
+
+def test_quoted_blocks_of_a_page_are_not_the_writers() -> None:
+    said = {"type": "paragraph", "text": f"{WORDS}\nYes."}
+    item = {
+        "label": "1.",
+        "blocks": [{"type": "blockquote", "blocks": [said, {"type": "blockquote", "blocks": [said]}]}],
+    }
+    blocks = [{"type": "paragraph", "text": "My own"}, {"type": "list", "items": [item]}]
+
+    text = full_text(received(rich_message={"blocks": blocks}))
+
+    assert own_words(by_ben(text)).split() == ["My", "own", "1."]
+
+
+def test_no_name_of_a_file_ends_the_brackets_of_its_note() -> None:
+    forged = by_ben("look", note=f"a document, a) {WORDS} (b")
+
+    assert render_message(forged) == f"(a document, a  {WORDS}  b)\nlook"
+    assert (
+        render_message(by_ben("look", note='a document, a (1).txt: ":)"'))
+        == '(a document, a (1).txt: ":)")\nlook'
+    )
+
+
+@pytest.mark.parametrize("room", range(40, 400, 20))
+def test_a_cut_never_frees_the_end_of_a_quotation(room: int) -> None:
+    forwarded = by_ben("a b c " * 100 + WORDS, forwarded_from="Olga", continues="bundle")
+    whole = as_prompt_message([by_ben("my own words " * 60), forwarded], is_group=False).text
+
+    cut = cut_marked(whole, room, Tokenizer(encoding="cl100k_base"))
+
+    assert Tokenizer(encoding="cl100k_base").count(cut) <= room
+    assert [line for line in cut.splitlines() if WORDS in line and not line.startswith("> ")] == []
+    assert WORDS in cut
+
+
+def test_a_cut_does_not_quote_the_question_behind_a_document() -> None:
+    sent = by_ben("word " * 200 + "What is that?", note=f'a document: "{"x y " * 100}"')
+
+    cut = cut_marked(as_prompt_message([sent], is_group=False).text, 100, Tokenizer(encoding="cl100k_base"))
+
+    assert not cut.splitlines()[-1].startswith((">", "["))
+    assert cut.endswith("What is that?")
+
+
+@pytest.mark.parametrize(
+    ("fields", "author"),
+    [
+        ({}, "Ben"),
+        ({"forward_origin": {"type": "hidden_user", "sender_user_name": "Dora"}}, "Dora"),
+        (VIA_BOT, "Poems"),
+    ],
+)
+def test_a_reply_names_the_author_of_the_words_and_not_who_sent_them(
+    fields: dict[str, Any], author: str
+) -> None:
+    quoted = {"message_id": 3, "from": {"id": BEN, "first_name": "Ben"}, "text": WORDS, **fields}
+
+    quote = quote_of(received(text="so?", reply_to_message=quoted), 99)
+
+    assert quote is not None
+    assert (quote.sender_name, quote.text) == (author, WORDS)
+
+
+@pytest.mark.parametrize("fields", [FORWARD, VIA_BOT])
+def test_an_edit_leaves_a_message_the_words_of_its_author(fields: dict[str, Any]) -> None:
+    (edited,) = plan_batch([make_line(1, **fields), make_edit(2, 1, WORDS)]).updates
+
+    assert edited.message.text == WORDS
+    assert origin_of(edited.message) == origin_of(make_line(1, **fields).message) != "typed"
+
+
+@pytest.mark.parametrize("fields", [FORWARD, VIA_BOT])
+def test_words_of_others_are_no_command_and_correct_no_fact(fields: dict[str, Any]) -> None:
+    entities = [{"type": "bot_command", "offset": 0, "length": 6}]
+    raw = {"message_id": 2, "date": 1, "chat": {"id": BEN, "type": "private"}, "from": {"id": BEN}}
+    update = parse_update(
+        {"update_id": 1, "message": raw | {"text": "/reset all", "entities": entities} | fields}
+    )
+    asked = AwaitedCorrection(
+        telegram_id=50, fact_id="f1", sender_id=BEN, owner_id=BEN, first=0, asked_at=0.0
+    )
+
+    admission = admit(
+        update, bot=BotIdentity(id=99, username="MnemoBot"), is_permitted=True, commands={"reset"}
+    )
+
+    assert (admission.action, admission.command) == ("turn", None)
+    assert correction_in(make_line(3, **ANSWER_TO), [asked]) == asked
+    assert correction_in(make_line(3, **ANSWER_TO, **fields), [asked]) is None
+
+
+def test_the_task_of_a_reminder_is_done_and_is_no_word_of_its_person() -> None:
+    task = by_ben(
+        "Look up the weather", origin="bot", note="a reminder that Ben has set, due at 2026-11-26 18:00 UTC"
+    )
+
+    assert not is_source(task)
+    assert has_request([task])
+    assert as_prompt_message([task], is_group=False).text == (
+        "[a reminder that Ben has set, due at 2026-11-26 18:00 UTC]\nLook up the weather"
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        by_ben(forwarded_from="Olga"),
+        by_ben("", note=f'a document, a.txt, 5 characters: "{WORDS}"'),
+        by_ben(f"> {WORDS}"),
+        by_ben(origin="via_bot"),
+    ],
+)
+async def test_a_message_without_own_words_changes_nothing(message: Message) -> None:
+    context = await make_context(prompt=[message])
+
+    for change in (
+        set_reminder(context, "in 2 hours", WORDS),
+        cancel_reminder(context, ("1",)),
+        forget_fact(context, "all", ("f",)),
+    ):
+        with pytest.raises(ToolFailed, match="only words of others"):
+            await change
+
+
+@pytest.mark.parametrize(
+    ("message", "whose"),
+    [
+        (by_ben(), "Ben:"),
+        (by_ben("", origin="spoken", note="a voice message, which could not be heard"), "Ben:"),
+        (by_ben(note="an audio file, transcribed"), "Ben, attached:"),
+        (by_ben(forwarded_from="Olga"), "Ben, forwarded:"),
+        (by_ben(origin="bot", note="a reminder that Ben has set"), "me:"),
+    ],
+)
+def test_why_says_whose_the_words_are(message: Message, whose: str) -> None:
+    text = why_text(words_for("en"), make_receipt(), [Memory(message=message)], which="last").text
+
+    assert whose in text
