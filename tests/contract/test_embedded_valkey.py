@@ -61,7 +61,7 @@ async def test_the_servers_processes_get_only_the_environment_that_they_need(
 
 def guardian_environment(server_lock: Path) -> bytes:
     """Return the environment of the guardian: the server overwrites its own."""
-    status = Path(f"/proc/{server_lock.read_text()}/status").read_text()
+    status = Path(f"/proc/{int(server_lock.read_text())}/status").read_text()
     return Path(f"/proc/{status.partition('PPid:')[2].split()[0]}/environ").read_bytes()
 
 

@@ -40,7 +40,7 @@ async def test_a_forward_is_marked_with_its_original_author(stores: StoryStores)
         (forwarded,) = await bot.people.forward(BEN, [original])
         await bot.wait_for_reply(forwarded)
 
-        assert prompt_texts(bot.prompts()[-1])[-1] == "[forwarded from Chiara Rossi]\nwe meet at noon"
+        assert prompt_texts(bot.prompts()[-1])[-1] == "[forwarded from Chiara Rossi]\n> we meet at noon"
 
 
 SENT: list[tuple[Json, str]] = [

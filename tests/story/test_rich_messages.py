@@ -26,7 +26,8 @@ async def test_a_pasted_page_is_read_forwarded_quoted_and_overheard(stores: Stor
 
         (forwarded,) = await bot.people.forward(BEN, [sent])
         await bot.wait_for_reply(forwarded)
-        assert prompt_texts(bot.prompts()[-1])[-1] == f"[forwarded from Ben Hart]\n{WRITTEN}"
+        quoted = "\n".join(f"> {line}".rstrip() for line in WRITTEN.splitlines())
+        assert prompt_texts(bot.prompts()[-1])[-1] == f"[forwarded from Ben Hart]\n{quoted}"
 
         await bot.wait_for_reply(await bot.say(BEN, "which boots?", reply_to=sent["message_id"]))
         quoted = prompt_texts(bot.prompts()[-1])[-1]

@@ -298,11 +298,13 @@ async def test_t04_a_run_has_traces_of_model_calls_tool_results_and_its_end() ->
     with capture_logs() as logs:
         await run_alone(make_agent(model, add), context, journal=DictJournal())
 
-    assert [(entry["event"], entry["detail"]) for entry in logs if "detail" in entry] == [
+    # What tools and models say is in the traces with LOG_TEXT alone (tests/story/test_tracing.py).
+    traced = ("llm_call", "tool_result", "agent_end")
+    assert [(entry["event"], entry.get("detail")) for entry in logs if entry["event"] in traced] == [
         ("llm_call", "Turn 1 (2 messages)"),
-        ("tool_result", 'add({"a": 2, "b": 3}) → 5'),
+        ("tool_result", None),
         ("llm_call", "Turn 2 (4 messages)"),
-        ("agent_end", "It is 5."),
+        ("agent_end", None),
     ]
 
 
