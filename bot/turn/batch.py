@@ -142,7 +142,7 @@ def _find_overheard(batch: Batch, snapshot: HistorySnapshot) -> tuple[WaitingUpd
 
 def _asks_for_file(update: WaitingUpdate) -> bool:
     message = update.message
-    is_plain = message.attachment is None and message.reply_to is None and not message.forwarded_from
+    is_plain = message.attachment is None and message.reply_to is None and origin_of(message) == "typed"
     return update.admission.reason == "mention" and is_plain
 
 
