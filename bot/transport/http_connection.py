@@ -17,6 +17,8 @@ CYCLE = "uvicorn.cycle"
 """Extension in the scope: request and response as our server has them."""
 _WAITING = 256
 """Connections that have sent no request yet. Beyond this number the oldest is dropped; also of those between two."""
+_PIPELINED = 64
+"""Requests of a connection that wait behind an unanswered one. Beyond this number it is dropped: uvicorn has no limit."""
 _REFUSAL = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n"
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -115,18 +117,20 @@ class Connection(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if len(self.pipeline) > _PIPELINED:
+            return self.drop("pipelined")
         has_refused = bool(self._refused or self._is_refusing)
         if has_refused:
             self._refuse()
         if has_refused or not self._is_free():  # the head is complete
             self._head_bytes = 0
-            self._cancel_deadline()
-            return
+            return self._cancel_deadline()
         self._head_bytes += len(data)
         if self._head_bytes > HEAD_BYTES:
             self.drop("long_head")
         elif self._deadline is None:
             self._deadline = self.loop.call_later(self._head_s, self.drop, "slow_head")
+        return None
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._cancel_deadline()
