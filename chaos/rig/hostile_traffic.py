@@ -19,7 +19,7 @@ _STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 _TAIL = 12
 """A status line that is cut by the end of a chunk has fewer bytes than this before the cut."""
 _TICK_S = 0.01
-_UNANSWERED_AT_MOST = 16
+_UNANSWERED_AT_MOST = 32
 """Limit of open requests per connection. The server gets no more until it has answered."""
 _WITHIN_S = 3.0
 """The connections beside the small requests come one after the other within this time."""

@@ -158,8 +158,8 @@ def _worker_kills(fleet: Fleet) -> list[Kill]:
 ROW = Row(
     name="R1",
     title="service crash",
-    load="20,000 updates in 200 chats and topics, 10 a second",
-    fault="300 random kill -9 of `serve` (two) and `work` (two), each restarted at once",
+    load="{200|20,000} updates in {23|200} chats and topics, {60|10} a second",
+    fault="{4|300} random kill -9 of `serve` (two) and `work` (two), each restarted at once",
     hold="0 acknowledged without terminal state; duplicates only if a kill fell inside a send, ≤ 1 each; "
     "finished steps never run again; resume ≤ lease + 5 s; dead letters ≤ 0.5 %",
     run=run,
