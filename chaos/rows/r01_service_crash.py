@@ -120,9 +120,10 @@ def _score(
     )
     score.at_least("kills", len(fleet.kills), bench.pick(4, 300))
     _score_resumed(score, resumed_after(workers, witness), at_least=bench.pick(1, 100))
-    score.at_least("finished steps that were observed", len(finished), line_count(bench) // 4)
-    score.at_least("sends that were observed", len(witness.sendings), line_count(bench) // 8)
-    score.at_least("tool runs", sum(map(len, ran.values())), line_count(bench) // 8)
+    # On a slow machine many lines of a chat wait for each other, and one turn answers them together.
+    score.at_least("finished steps that were observed", len(finished), line_count(bench) // 10)
+    score.at_least("sends that were observed", len(witness.sendings), line_count(bench) // 20)
+    score.at_least("tool runs", sum(map(len, ran.values())), line_count(bench) // 20)
     score.note("turns given up with a dead letter", sum(map(len, witness.buried.values())))
     score.note("killed", f"{len(workers)} workers, {len(fleet.kills) - len(workers)} webhooks")
     score.note("contexts lost by living workers that were too slow", stalled)
