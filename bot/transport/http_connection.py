@@ -18,7 +18,7 @@ CYCLE = "uvicorn.cycle"
 _WAITING = 256
 """Connections that have sent no request yet. Beyond this number the oldest is dropped; also of those between two."""
 _PIPELINED = 64
-"""Requests of a connection that wait behind an unanswered one. Beyond this number it is dropped: uvicorn has no limit."""
+"""Requests of a connection that wait for an earlier one. Beyond this number it is dropped; uvicorn has no limit."""
 _REFUSAL = b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n"
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -59,8 +59,8 @@ class Connection(HttpToolsProtocol):
     uvicorn 0.54 limits no head with httptools, and its limit of connections would refuse Telegram for silent ones.
     `silent` has the connections without a request yet, `idle` those between two requests.
 
-    A stranger's post that has come in one piece is refused here, for a third of the cost of a call of the app, and
-    for an eighth if several came together. The connection stays open, because a new one would cost more.
+    A stranger's post that has come in one piece is refused here. This costs less than half of a call of the app, and
+    an eighth if several came together. The connection stays open, because a new one would cost more.
     """
 
     def __init__(
