@@ -90,7 +90,7 @@ class Connection(HttpToolsProtocol):
         self._silent.add(self)
 
     def on_headers_complete(self) -> None:
-        self._is_refusing = self._is_refusable() and self._is_stranger()
+        self._is_refusing = self._may_refuse()
         if not self._is_refusing:
             super().on_headers_complete()
 
@@ -144,26 +144,20 @@ class Connection(HttpToolsProtocol):
         self._stop_waiting()
         self.transport.abort()
 
-    @property
-    def _parser(self) -> HttpRequestParser:
-        return cast("HttpRequestParser", self.parser)
-
     def _is_free(self) -> bool:
         """Return True if no request waits for its response."""
         cycle = cast("RequestResponseCycle | None", self.cycle)
         return cycle is None or cycle.response_complete
 
-    def _is_refusable(self) -> bool:
-        """Return True if a refusal may be written now: in its order, and to a client that reads its responses."""
-        return self._is_free() and not self.flow.write_paused and self._parser.should_keep_alive()
+    def _may_refuse(self) -> bool:
+        """Return True for a stranger's post whose refusal may be written now.
 
-    def _is_stranger(self) -> bool:
-        door = self._door
-        return (
-            door is not None
-            and self._parser.get_method() == b"POST"
-            and door.is_stranger(self.url, self.headers)
-        )
+        It may if it keeps its place behind earlier responses, and if the client reads them.
+        """
+        door, parser = self._door, cast("HttpRequestParser", self.parser)
+        if door is None or not self._is_free() or self.flow.write_paused or not parser.should_keep_alive():
+            return False
+        return parser.get_method() == b"POST" and door.is_stranger(self.url, self.headers)
 
     def _refuse(self) -> None:
         """Answer the refused posts at once. The app gets one whose body is still on its way."""
