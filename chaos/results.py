@@ -69,7 +69,7 @@ def _line(result: Result, check: Check) -> str:
 
 
 def _figure(number: float) -> str:
-    return f"{number:,.0f}" if float(number).is_integer() else f"{number:,.4g}"
+    return f"{number:,.0f}" if float(number).is_integer() or number >= 1_000 else f"{number:,.4g}"
 
 
 def _result(saved: Mapping[str, Any]) -> Result:

@@ -36,7 +36,7 @@ class Door(Protocol):
         ...
 
 
-class Waiting:
+class WaitingConnections:
     """Connections that wait for a request, the oldest first. Beyond _WAITING of them the oldest is dropped."""
 
     def __init__(self) -> None:
@@ -67,8 +67,8 @@ class Connection(HttpToolsProtocol):
         self,
         *args: Any,
         head_s: float,
-        silent: Waiting,
-        idle: Waiting,
+        silent: WaitingConnections,
+        idle: WaitingConnections,
         door: Door | None,
         **kwargs: Any,
     ) -> None:

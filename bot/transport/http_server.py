@@ -27,7 +27,7 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 from bot.errors import PortInUse
 from bot.inbox.records import Accepted
 from bot.observe import metrics
-from bot.transport.http_connection import CYCLE, HEAD_S, Connection, Door, Headers, Waiting
+from bot.transport.http_connection import CYCLE, HEAD_S, Connection, Door, Headers, WaitingConnections
 from bot.transport.ingest import Ingest
 from bot.transport.json_fields import int_in
 from memory.codec import parse_object
@@ -396,7 +396,9 @@ async def serve_http(
         app,
         http=cast(
             "Any",
-            partial(Connection, head_s=head_s, silent=Waiting(), idle=Waiting(), door=door),
+            partial(
+                Connection, head_s=head_s, silent=WaitingConnections(), idle=WaitingConnections(), door=door
+            ),
         ),
         ws="none",
         lifespan="off",

@@ -20,7 +20,7 @@ from chaos.rig.system import SECRET, System, running_system
 from chaos.rig.webhook_client import WebhookClient, open_webhook_client
 from tests.scripted_script import echo
 
-SHARE = 0.5
+SHARE = 0.25
 """The rate of the small junk, as a share of what `serve` refuses beforehand. The rig and the sender need the rest."""
 MEASURED_FOR_S = 3.0
 _WITHOUT_LIMIT = 1_000_000
