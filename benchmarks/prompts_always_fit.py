@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import lru_cache
 from typing import Any
 
+from rig.progress import show_progress
 from rig.prompt_cases import IMAGE_TOKENS, PromptCase, PromptCases
 
 from bot.agent import openai_model
@@ -44,8 +45,7 @@ def main() -> int:
             pool.submit(check_batch, options.seed, start, min(start + _BATCH, options.count))
             for start in starts
         ]
-        for job in jobs:
-            counted, said = job.result()
+        for counted, said in show_progress(jobs):
             found += counted
             faults += said
     for fault in faults[:_SHOWN]:

@@ -18,6 +18,7 @@ from typing import Any
 
 import structlog
 from rig.markdown_texts import MarkdownTexts
+from rig.progress import show_progress
 from rig.rendering_checks import MESSAGE_UNITS, differences, faults
 from rig.source_letters import difference, installed_texts, paragraphs
 
@@ -54,8 +55,7 @@ def main() -> int:
             pool.submit(check_batch, options.seed, start, min(start + _BATCH, options.count))
             for start in starts
         ]
-        for job in jobs:
-            found, lines = job.result()
+        for found, lines in show_progress(jobs):
             counted += found
             said += lines
     for line in said[:_SHOWN]:

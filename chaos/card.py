@@ -1,5 +1,8 @@
 """The scorecard: its rows, the measurements of a run, and their limits."""
 
+import os
+import platform
+import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +11,12 @@ from random import Random
 from typing import Literal, cast
 
 Size = Literal["short", "long"]
+_EITHER = re.compile(r"\{([^{|}]*)\|([^{|}]*)\}")
+
+
+def at_size(text: str, size: Size) -> str:
+    """Return the text of one form: `{4|300} kills` has the words of the short and of the long one."""
+    return _EITHER.sub(lambda found: found[2 if size == "long" else 1], text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,16 +47,17 @@ class Check:
     # Such as "≤ 5".
     limit: str
     holds: bool
-    # True if the number depends on the machine's speed. Tests ignore these.
+    # True if the number depends on the machine's speed. It is no bound of the short form.
     is_timed: bool = False
 
 
 @dataclass(slots=True)
 class Score:
-    """The measurements of a row. `checks` must hold, `notes` are information."""
+    """The measurements of a row. `checks` must hold, `notes` are information. `load`: what the machine could take."""
 
     checks: list[Check] = field(default_factory=list[Check])
     notes: dict[str, str] = field(default_factory=dict[str, str])
+    load: str = ""
 
     def at_most(self, label: str, measured: float, bound: float, *, is_timed: bool = False) -> None:
         """Check a number against a maximum."""
@@ -72,18 +82,13 @@ class Score:
         """Print a figure without a limit, such as the load or the number of faults."""
         self.notes[label] = figure if isinstance(figure, str) else f"{figure:,.6g}"
 
-    @property
-    def holds(self) -> bool:
-        """Return True if there are checks and all of them hold."""
-        return bool(self.checks) and all(check.holds for check in self.checks)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """A row of the scorecard.
 
-    `run` raises only if the rig fails; broken limits are in the score. `load` describes the long form,
-    `fault` the faults, `hold` the limits.
+    `run` raises only if the rig fails; broken limits are in the score. `load` and `fault` are described for both
+    forms (`at_size`), `hold` has the limits.
     """
 
     name: str
@@ -104,16 +109,26 @@ class Result:
     seconds: float
     score: Score
     failure: str = ""
+    # The load and the faults of this form.
+    load: str
+    fault: str
+    # The date of the start (UTC), and the machine.
+    date: str
+    machine: str
 
     @property
     def holds(self) -> bool:
-        """Return True if the row ran to its end and every limit holds."""
-        return not self.failure and self.score.holds
+        """Return True if the row ran to its end and every limit of its form holds."""
+        return bool(self.score.checks) and not broken(self)
+
+    def judges(self, check: Check) -> bool:
+        """Return True if this form must keep the limit. The short form only prints times."""
+        return self.size == "long" or not check.is_timed
 
 
 async def run_row(row: Row, bench: Bench) -> Result:
     """Run a row to its end and catch every error."""
-    begun = time.monotonic()
+    begun, date, machine = time.monotonic(), time.strftime("%Y-%m-%d", time.gmtime()), describe_machine()
     score, failure = Score(), ""
     try:
         score = await row.run(bench)
@@ -126,7 +141,18 @@ async def run_row(row: Row, bench: Bench) -> Result:
         seconds=time.monotonic() - begun,
         score=score,
         failure=failure,
+        load=score.load or at_size(row.load, bench.size),
+        fault=at_size(row.fault, bench.size),
+        date=date,
+        machine=machine,
     )
+
+
+def describe_machine() -> str:
+    """Return the cores, the memory, the Python, and the load by others before a row."""
+    memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
+    load, _, _ = os.getloadavg()
+    return f"{os.cpu_count()} cores, {memory_gb:.0f} GB, Python {platform.python_version()}, load {load:.1f} before"
 
 
 def _describe(error: Exception) -> str:
@@ -136,11 +162,11 @@ def _describe(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def broken(result: Result, *, with_times: bool = True) -> Sequence[str]:
-    """Return a line for each broken limit, with or without those that depend on the machine's speed."""
+def broken(result: Result) -> Sequence[str]:
+    """Return a line for each broken limit of the form that was run."""
     lines = [
         f"{result.name} {check.label}: {check.measured:,g}, limit {check.limit}"
         for check in result.score.checks
-        if not check.holds and (with_times or not check.is_timed)
+        if not check.holds and result.judges(check)
     ]
     return [f"{result.name} failed: {result.failure}", *lines] if result.failure else lines

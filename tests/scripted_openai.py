@@ -22,7 +22,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.transport.http_server import CYCLE, serve_http
+from bot.transport.http_connection import CYCLE
+from bot.transport.http_server import serve_http
 from simulator.offline_model.wire import (
     DONE,
     WireCompletion,

@@ -142,7 +142,7 @@ def found() -> list[Module]:
 def test_the_product_stays_small(found: list[Module]) -> None:
     product = house.product(found)
 
-    assert sum(module.code_lines for module in product) <= 40_900
+    assert sum(module.code_lines for module in product) <= 41_200
     assert len(product) <= 340
     assert len(Settings.model_fields) <= 61
 
@@ -183,5 +183,5 @@ def test_documents_are_short_and_plain() -> None:
 
     assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
     assert len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()) <= 2_100
-    assert sum(house.words_outside_tables(path) for path in documents) <= 16_800
+    assert sum(house.words_outside_tables(path) for path in documents) <= 16_900
     assert len(sentences) <= 100, "\n".join(sentences)

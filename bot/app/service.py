@@ -152,7 +152,7 @@ class _Service:
         self._chat_page: str | None = None
         self._settings = settings
         self._spec = spec
-        self._webhook = Webhook(secret=settings.secret)
+        self._webhook = Webhook(secret=settings.secret, path=WEBHOOK_PATH)
         self._page = PageApp()
         self._intake: IntakeStores | Stores | None = None
         self._stores: Stores | None = None
@@ -277,8 +277,9 @@ class _Service:
     async def _listen(self, stack: AsyncExitStack, *, port: int, takes_updates: bool) -> str:
         """Open the HTTP port; return its origin."""
         settings = self._settings
+        webhook = self._webhook if takes_updates else None
         app = create_http_app(
-            webhook=self._webhook if takes_updates else None,
+            webhook=webhook,
             what_is_down=self.what_is_down,
             what_is_at_risk=self.what_is_at_risk,
             webhook_path=WEBHOOK_PATH,
@@ -287,7 +288,7 @@ class _Service:
         )
         try:
             server = await stack.enter_async_context(
-                serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S)
+                serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S, door=webhook)
             )
         except PortInUse as error:
             raise PortInUse(f"HTTP_PORT: {error}") from error

@@ -17,7 +17,8 @@ WEBHOOK_REFUSED = Counter(
 )
 CONNECTIONS_DROPPED = Counter(
     "mnemogram_connections_dropped_total",
-    "HTTP connections ended without an answer: slow_head, long_head, crowded (too many waited; it was the oldest).",
+    "HTTP connections ended without an answer: slow_head, long_head, pipelined (too many requests "
+    "at once), crowded (too many waited; it was the oldest).",
     ["reason"],
 )
 FINISHED = Counter(

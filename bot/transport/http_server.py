@@ -22,11 +22,12 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 from bot.errors import PortInUse
 from bot.inbox.records import Accepted
 from bot.observe import metrics
+from bot.transport.http_connection import CYCLE, HEAD_S, Connection, Door, Headers, WaitingConnections
 from bot.transport.ingest import Ingest
 from bot.transport.json_fields import int_in
 from memory.codec import parse_object
@@ -41,14 +42,8 @@ _ACCEPTED_AT_ONCE = 16
 _BACKLOG = 2048
 _REQUESTS = 512
 """Requests to other paths than the webhook that are answered at once. Further ones get a 503."""
-_WAITING = 256
-"""Connections that have sent no request yet. Beyond this number the oldest is dropped; also of those between two."""
 _UNREAD_AT_ONCE = 256
 """Strangers whose unread body is discarded. Further ones are cut off at once."""
-HEAD_S = 10.0
-"""Maximum time for the head of a request."""
-HEAD_BYTES = 65_536
-"""Maximum size of a request head."""
 
 BODY_LIMIT = 1 << 20
 """Maximum bytes of a request body. Telegram's updates are far smaller."""
@@ -70,8 +65,6 @@ _NO_BODY = (b"content-length", b"0")
 _STRANGER = 401
 _WRONG_SECRET: Message = {"type": "http.response.start", "status": _STRANGER, "headers": [_NO_BODY]}
 _LAST_WRONG_SECRET: Message = {**_WRONG_SECRET, "headers": [_NO_BODY, (b"connection", b"close")]}
-CYCLE = "uvicorn.cycle"
-"""Extension in the scope: request and response as our server has them."""
 _END: Message = {"type": "http.response.body", "body": b""}
 
 
@@ -135,10 +128,14 @@ def create_http_app(
 
 
 class Webhook:
-    """The endpoint. Without `ingest`, because the bot's identity is unknown yet, Telegram is asked to retry."""
+    """The endpoint. Without `ingest`, because the bot's identity is unknown yet, Telegram is asked to retry.
 
-    def __init__(self, *, secret: str, ingest: Ingest | None = None) -> None:
+    As the server's `Door` it refuses strangers before the app is called.
+    """
+
+    def __init__(self, *, secret: str, path: str, ingest: Ingest | None = None) -> None:
         self.ingest = ingest
+        self._url = path.encode()
         self._secret = secret.encode()
         self._refusals = _Refusals()
         self._unread = asyncio.Semaphore(_UNREAD_AT_ONCE)
@@ -154,14 +151,27 @@ class Webhook:
             f"a proxy may drop the header {SECRET_HEADER}"
         )
 
+    def is_stranger(self, url: bytes, headers: Headers) -> bool:
+        """Return True if a post to this URL is an update without the secret."""
+        return url == self._url and not self._has_secret(headers)
+
+    def count_stranger(self, headers: Headers) -> None:
+        """Count a refused post."""
+        self._refusals.count(
+            _STRANGER, "wrong secret" if _SECRET_NAME in dict(headers) else "no secret header"
+        )
+
+    def _has_secret(self, headers: Headers) -> bool:
+        return hmac.compare_digest(dict(headers).get(_SECRET_NAME, b""), self._secret)
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer 200 stored, 401 wrong secret, 408 slow, 413 too large, 400 no update, 503 store unavailable.
 
-        The secret is checked first, before a request object is built, because strangers fail here.
+        Strangers whose request has come in one piece were refused before (`Connection`).
         """
-        headers: dict[bytes, bytes] = dict(scope["headers"])
-        if not hmac.compare_digest(headers.get(_SECRET_NAME, b""), self._secret):
-            self._refusals.count(_STRANGER, "wrong secret" if _SECRET_NAME in headers else "no secret header")
+        headers = cast(Headers, scope["headers"])
+        if not self._has_secret(headers):
+            self.count_stranger(headers)
             return await self._refuse_stranger(receive, send)
         self._has_had_secret = True
         cycle = cast(RequestResponseCycle, scope["extensions"][CYCLE])
@@ -375,12 +385,21 @@ async def serve_http(
     port: int = 0,
     drain_s: float = 0,
     head_s: float = HEAD_S,
+    door: Door | None = None,
 ) -> AsyncGenerator[HttpServer]:
-    """Serve `app` until the block ends; port 0 takes a free one. Raises PortInUse, or OSError for a bad host."""
+    """Serve `app` until the block ends; port 0 takes a free one. Raises PortInUse, or OSError for a bad host.
+
+    `door` refuses posts without a call of `app`.
+    """
     listener = _listen(host, port)
     config = uvicorn.Config(
         app,
-        http=cast("Any", partial(_Connection, head_s=head_s, silent=_Waiting(), idle=_Waiting())),
+        http=cast(
+            "Any",
+            partial(
+                Connection, head_s=head_s, silent=WaitingConnections(), idle=WaitingConnections(), door=door
+            ),
+        ),
         ws="none",
         lifespan="off",
         log_config=None,
@@ -401,86 +420,6 @@ async def serve_http(
         yield serving
     finally:
         await serving.end(drain_s=drain_s)
-
-
-class _Waiting:
-    """Connections that wait for a request, the oldest first. Beyond _WAITING of them the oldest is dropped."""
-
-    def __init__(self) -> None:
-        self._connections: dict[_Connection, None] = {}
-
-    def add(self, connection: "_Connection") -> None:
-        self._connections[connection] = None
-        if len(self._connections) > _WAITING:
-            next(iter(self._connections)).drop("crowded")
-
-    def remove(self, connection: "_Connection") -> None:
-        self._connections.pop(connection, None)
-
-
-class _Connection(HttpToolsProtocol):
-    """A connection of uvicorn that is dropped if the head of a request is slow or large, or too many others wait.
-
-    uvicorn 0.54 limits no head with httptools, and its limit of connections would refuse Telegram for silent ones.
-    `silent` has the connections without a request yet, `idle` those between two requests.
-    """
-
-    def __init__(self, *args: Any, head_s: float, silent: _Waiting, idle: _Waiting, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._head_s = head_s
-        self._head_bytes = 0
-        self._deadline: asyncio.TimerHandle | None = None
-        self._silent = silent
-        self._idle = idle
-
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        super().connection_made(transport)
-        self._deadline = self.loop.call_later(self._head_s, self.drop, "slow_head")
-        self._silent.add(self)
-
-    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
-        self._stop_waiting()
-        cycle.scope["extensions"] = {CYCLE: cast("Any", cycle)}
-        super()._start_asgi_task(cycle, app)
-
-    def on_response_complete(self) -> None:
-        super().on_response_complete()
-        if self.timeout_keep_alive_task is not None:  # no further request has come yet
-            self._idle.add(self)
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        cycle = cast("RequestResponseCycle | None", self.cycle)
-        if cycle is not None and not cycle.response_complete:  # the head is complete
-            self._head_bytes = 0
-            self._cancel_deadline()
-            return
-        self._head_bytes += len(data)
-        if self._head_bytes > HEAD_BYTES:
-            self.drop("long_head")
-        elif self._deadline is None:
-            self._deadline = self.loop.call_later(self._head_s, self.drop, "slow_head")
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._cancel_deadline()
-        self._stop_waiting()
-        super().connection_lost(exc)
-
-    def drop(self, reason: str) -> None:
-        """End the connection without an answer."""
-        metrics.CONNECTIONS_DROPPED.labels(reason).inc()
-        self._cancel_deadline()
-        self._stop_waiting()
-        self.transport.abort()
-
-    def _cancel_deadline(self) -> None:
-        if self._deadline is not None:
-            self._deadline.cancel()
-            self._deadline = None
-
-    def _stop_waiting(self) -> None:
-        self._silent.remove(self)
-        self._idle.remove(self)
 
 
 def _listen(host: str, port: int) -> socket.socket:

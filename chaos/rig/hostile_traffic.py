@@ -19,7 +19,7 @@ _STATUS = re.compile(rb"HTTP/1\.1 (\d{3}) ")
 _TAIL = 12
 """A status line that is cut by the end of a chunk has fewer bytes than this before the cut."""
 _TICK_S = 0.01
-_UNANSWERED_AT_MOST = 16
+_UNANSWERED_AT_MOST = 32
 """Limit of open requests per connection. The server gets no more until it has answered."""
 _WITHIN_S = 3.0
 """The connections beside the small requests come one after the other within this time."""
@@ -117,7 +117,7 @@ async def run(order: Order) -> TrafficCounts:
 
 
 async def _send_small(order: Order, tally: TrafficCounts, random: Random, ends_at: float) -> None:
-    requests = _small_requests(order)
+    strangers, broken = _small_requests(order)
     connections = [_Small(tally) for _ in range(16)]
     begun = last = time.monotonic()
     due = 0.0
@@ -131,6 +131,7 @@ async def _send_small(order: Order, tally: TrafficCounts, random: Random, ends_a
                 await _connect(order, connection)
             if connection.transport is not None and due >= 1 and connection.unanswered < _UNANSWERED_AT_MOST:
                 room = _UNANSWERED_AT_MOST - connection.unanswered
+                requests = broken if connection is connections[0] else strangers
                 batch = [random.choice(requests) for _ in range(min(share, int(due), room))]
                 connection.send(batch)
                 due -= len(batch)
@@ -149,8 +150,8 @@ async def _connect(order: Order, connection: _Small) -> None:
         return
 
 
-def _small_requests(order: Order) -> list[bytes]:
-    """Return small requests that must be refused, each for another reason."""
+def _small_requests(order: Order) -> tuple[list[bytes], list[bytes]]:
+    """Return small requests that must be refused, each for another reason: without the secret, and with it."""
     wrong = [
         b"",
         b"wrong",
@@ -164,7 +165,7 @@ def _small_requests(order: Order) -> list[bytes]:
     refused = [_post(order, header, whole) for header in (b"", *headers)]
     right = f"X-Telegram-Bot-Api-Secret-Token: {order.secret}\r\n".encode()
     broken = [_post(order, right, body) for body in (b"{", b"[]", b'{"update_id": "1"}', b"\xff" * 20)]
-    return [*refused * 12, *broken]
+    return refused, broken
 
 
 def _post(order: Order, headers: bytes, body: bytes) -> bytes:

@@ -15,7 +15,8 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from bot.transport.http_server import CYCLE, serve_http
+from bot.transport.http_connection import CYCLE
+from bot.transport.http_server import serve_http
 from tests.local_http import local_client
 
 FaultKind = Literal["down", "slow", "500"]

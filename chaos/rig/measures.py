@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+import os
 import re
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -37,6 +38,12 @@ def private_mb(pid: int) -> float:
 def resident_mb(pid: int) -> float:
     """Return the resident set in MB; 0 after the end of the process."""
     return _field(pid, _RESIDENT)
+
+
+def processor_s(pid: int) -> float:
+    """Return the seconds of processor time that a process has used; 0 after its end."""
+    fields = _stat(pid)
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK") if fields else 0.0
 
 
 def slope_per_hour(samples: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -92,11 +99,8 @@ async def sampling(
 
 def parent_of(pid: int) -> int:
     """Return the parent of a process; 0 after its end."""
-    try:
-        told = Path(f"/proc/{pid}/stat").read_text()
-    except OSError:
-        return 0
-    return int(told.rpartition(")")[2].split()[1])
+    fields = _stat(pid)
+    return int(fields[1]) if fields else 0
 
 
 def children_of(pid: int) -> list[int]:
@@ -107,6 +111,14 @@ def children_of(pid: int) -> list[int]:
             with suppress(OSError):
                 found += map(int, (thread / "children").read_text().split())
     return found
+
+
+def _stat(pid: int) -> list[str]:
+    """Return the fields of /proc/PID/stat behind the name, which may have blanks; none after the end of the process."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _field(pid: int, pattern: re.Pattern[str]) -> float:

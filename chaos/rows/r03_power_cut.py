@@ -257,8 +257,8 @@ def _plain(directory: Path, appendfsync: str) -> list[str]:
 ROW = Row(
     name="R3",
     title="power cut",
-    load="102,000 updates acknowledged with `always`, 500 chats; 30,000 with `everysec`",
-    fault="50 and 25 cuts of power: the store killed, its files truncated to their last fsync, or "
+    load="{1,200|102,000} updates acknowledged with `always`, 500 chats; {600|30,000} with `everysec`",
+    fault="{6 and 4|50 and 25} cuts of power: the store killed, its files truncated to their last fsync, or "
     "to a random place shortly after it",
     hold="0 lost with `always`, and with WAITAOF if the server's WAITAOF waits for the disk; "
     "losses with `everysec` are printed",

@@ -140,8 +140,9 @@ async def _score(
 ROW = Row(
     name="R4",
     title="redelivery",
-    load="3,000 updates, each 1–5 times to two `serve` at the same time, and all of them four to six times more",
-    fault="restart of every process during the deliveries, twice; restart of the store; "
+    load="{80|3,000} updates, each 1–5 times to two `serve` at the same time, and all of them "
+    "four {|to six }times more",
+    fault="restart of every process during the deliveries{|, twice}; restart of the store; "
     "23 h later (all TTLs shortened)",
     hold="one turn, one entry, one answer",
     run=run,

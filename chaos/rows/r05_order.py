@@ -114,8 +114,8 @@ def _steps(model: RecordingModel) -> set[tuple[str, int]]:
 ROW = Row(
     name="R5",
     title="order, one writer",
-    load="500 chats and topics × 40 lines in bursts, 4 workers",
-    fault="SIGSTOP of a worker that holds contexts, past its lease, then SIGCONT",
+    load="{30|500} chats and topics × {8|40} lines in bursts, {3|4} workers",
+    fault="{2|20} times SIGSTOP of a worker that holds contexts, past its lease, then SIGCONT",
     hold="100 % in order, never two turns of a context at once, 0 writes by a fenced worker; dead letters ≤ 0.5 %",
     run=run,
 )

@@ -81,8 +81,8 @@ def _tell(bench: Bench, trials: Trials, score: Score) -> None:
 ROW = Row(
     name="R6",
     title="valid history",
-    load="100,000 generated histories; each fault at every await of a turn and of a turn with tools; for 14 other "
-    "kinds a kill at every await and each other fault at 10 awaits",
+    load="{300|100,000} generated histories; {any fault at 4 awaits|each fault at every await} of a turn and of a turn "
+    "with tools; for 14 other kinds {any fault at one await|a kill at every await and each other fault at 10 awaits}",
     fault="kill, cancel, a lost reply or an outage of the store at an await; then another worker continues",
     hold="0 invalid requests; everything else as without the fault; "
     "an answer twice only if the fault fell inside a send",

@@ -485,9 +485,9 @@ def _counts(counter: Counter[str]) -> str:
 ROW = Row(
     name="R7",
     title="reset",
-    load="2,000 erasures during traffic, in 50 chats and their topics: `/reset`, `/reset all`, resets by an "
+    load="{16|2,000} erasures during traffic, in {8|50} chats and their topics: `/reset`, `/reset all`, resets by an "
     "operator and by the console, and `/forget` of each message",
-    fault="a late turn, tool, delivery, indexer, summariser; kill -9 of workers, webhook and stores meanwhile",
+    fault="a late turn, tool, delivery, indexer, summariser; {4|80} kill -9 of workers, webhook and stores meanwhile",
     hold="0 erased words in store, vectors, logs, journal, outbox and later prompts, and within 60 s in the files; "
     "the receipt equals what reading back finds",
     run=run,

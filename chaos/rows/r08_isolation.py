@@ -221,7 +221,7 @@ def _upgrade(simulation: Simulation, place: Place) -> Place:
 ROW = Row(
     name="R8",
     title="isolation",
-    load="1,000 contexts, 50,000 turns, with recall; every turn asks for what others said",
+    load="{40|1,000} contexts, {160|50,000} turns, with recall; every turn asks for what others said",
     fault="all forms of chats, like ids, groups that migrate, names such as `*`; tools called with others' ids",
     hold="0 words of another context in any prompt",
     run=run,

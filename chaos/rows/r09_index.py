@@ -160,8 +160,8 @@ def twice(points: Iterable[str]) -> list[str]:
 ROW = Row(
     name="R9",
     title="Qdrant",
-    load="10,000 turns with recall in 200 chats",
-    fault="10 % of the requests to the index are not answered, slow (up to 8 s) or answered 500; one kill -9 of it",
+    load="{160|10,000} turns with recall in {40|200} chats",
+    fault="10 % of the requests to the index are not answered, slow (up to {3|8} s) or answered 500; one kill -9 of it",
     hold="100 % answered; vectors equal the history within 60 s after the last fault",
     run=run,
 )

@@ -182,9 +182,9 @@ async def lose_quota(score: Score, model: FaultyModel, talk: Dialogues, *, secon
 ROW = Row(
     name="R10",
     title="model",
-    load="10,000 turns in 200 chats",
+    load="{160|10,000} turns in {40|200} chats",
     fault="in 30 % of the turns a request fails: 429, 500, hang, cut stream, bad JSON, unknown tool, context too long;"
-    " then 30 s without quota",
+    " then {3|30} s without quota",
     hold="100 % end by the deadline with an answer or an honest sentence; calls ≤ 1.3 × needed; a breaker opens on"
     " insufficient_quota",
     run=run,

@@ -38,7 +38,7 @@ async def run(bench: Bench) -> Score:
 ROW = Row(
     name="R11",
     title="sends",
-    load="200 chats, 400 answers a round, 2 rounds with faults and 2 without",
+    load="{40|200} chats, {40|400} answers a round, {1 round|2 rounds} with faults and {1|2} without",
     fault="429 on 10 %, cut after delivery on 5 %, a 400, a 403, a group that moves",
     hold="0 early sends; others ≤ +10 % at p95; 0 lost answers",
     run=run,

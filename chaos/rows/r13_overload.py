@@ -170,7 +170,8 @@ def _spread(waits: Sequence[float]) -> str:
 ROW = Row(
     name="R13",
     title="overload",
-    load="ten times what the workers finish for 5 min, 200 chats; then one flooding chat among 60, 2 min",
+    load="ten times what the workers finish for {6 s|5 min}, {12|200} chats; "
+    "then one flooding chat among {13|61}, {8 s|2 min}",
     fault="–",
     hold="bounded boxes, 503 + Retry-After, 0 acknowledged lost, other chats' wait within twice their fair share",
     run=run,

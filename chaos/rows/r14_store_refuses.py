@@ -281,7 +281,7 @@ TROUBLES = (
 ROW = Row(
     name="R14",
     title="full or misconfigured store",
-    load="50 updates/s in 100 chats, 8 disturbances of 5 s, three times",
+    load="50 updates/s in 100 chats, 8 disturbances of {0.4 s|5 s, three times}",
     fault="OOM, too few replicas, read-only, LOADING, scripts flushed, another password, disk full, no AOF",
     hold="0 × 200 without a durable write; recovery ≤ 5 s, no restart; dead letters ≤ 0.5 % (a disturbance "
     "lasts longer than the lease)",

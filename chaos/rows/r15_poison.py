@@ -218,8 +218,8 @@ async def settle_dead(
 ROW = Row(
     name="R15",
     title="poison",
-    load="10,000 updates in 200 chats, some 14 a second, 2 workers",
-    fault="1 in 1,000 updates kills its worker each time that it starts",
+    load="{60|10,000} updates in {20|200} chats, {as fast as they are answered|some 14 a second}, 2 workers",
+    fault="1 in {60|1,000} updates kills its worker each time that it starts",
     hold="a dead letter after 3 tries, and no other update is; the chat continues in order; `queue` shows the reason;"
     " `queue retry` and `queue drop` work",
     run=run,

@@ -84,8 +84,8 @@ def _waits(waits: Sequence[float]) -> str:
 ROW = Row(
     name="R16",
     title="shutdown and deploy",
-    load="12 lines a second in 72 chats and topics, 50 s without a deploy and then until the deploy ends",
-    fault="rolling restart of each of two `serve` and two `work` by SIGTERM, eight times",
+    load="{8|12} lines a second in {30|72} chats and topics, {4|50} s without a deploy and then until the deploy ends",
+    fault="rolling restart of each of two `serve` and two `work` by SIGTERM{|, eight times}",
     hold="0 lost, 0 twice, added wait p99 ≤ 2 s",
     run=run,
 )

@@ -295,8 +295,9 @@ def _ended(programs: Sequence[Program]) -> int:
 ROW = Row(
     name="R17",
     title="cluster",
-    load="PARTITIONS=8 on 3 masters with a replica each: 3,000 updates, 100 resets, 4,500 updates in failovers",
-    fault="kill -9 of one worker and SIGSTOP of another, resets during traffic; kill -9 of each master "
+    load="PARTITIONS=8 on 3 masters with a replica each: {90|3,000} updates, {10|100} resets, "
+    "{some 100|4,500} updates in failovers",
+    fault="kill -9 of one worker and SIGSTOP of another, resets during traffic; kill -9 of {one|each} master "
     "while its replica lags",
     hold="0 CROSSSLOT; for these crashes and resets the limits of R1, R5 and R7; losses of a failover are printed, "
     "with and without WAIT",

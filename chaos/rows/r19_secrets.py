@@ -327,8 +327,9 @@ def _read_everything(scene: Scene) -> None:
 ROW = Row(
     name="R19",
     title="secrets",
-    load="serve, work and the console at LOG_LEVEL=debug, with a canary in every secret setting",
-    fault="401s, 500s, broken streams, a store that refuses the password, wrong settings and keys",
+    load="serve, work and {one command|every command} of the console "
+    "at LOG_LEVEL=debug, with a canary in every secret setting",
+    fault="401s, 500s, broken streams, a store that refuses the password, {5 wrong settings|wrong settings} and keys",
     hold="0 secrets in logs, errors, traces, chats, /metrics, process list and others' environment",
     run=run,
 )

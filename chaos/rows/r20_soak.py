@@ -241,7 +241,7 @@ def _judge_sizes(score: Score, sizes: Sizes, span: tuple[float, float], *, is_he
 ROW = Row(
     name="R20",
     title="soak",
-    load=f"30 min at {PER_SECOND}/s with random faults",
+    load=f"{{7 s|30 min}} at {PER_SECOND}/s with random faults",
     fault="kill -9 of serve, worker, store and index; cuts and delays; 4 % of model calls and sends fail",
     hold=f"0 lost; the memory in use of serve and work grows by < {SLOPE_MB_PER_HOUR:g} MB/h, and so does the private "
     "memory of these and of the guardians, beyond its noise (the index keeps its vectors in memory: its growth is only "

@@ -239,8 +239,10 @@ async def run(bench: Bench) -> Score:
 ROW = Row(
     name="R21",
     title="facts",
-    load="4,800 messages in 40 chats, each with a fact to extract; `/forget`, edits and resets during the extractions",
-    fault="kill -9 of the worker forty times, between the model's reply and the save, or at any moment around it",
+    load="{54|4,800} messages in {6|40} chats, each with a fact to extract; "
+    "`/forget`, edits and resets during the extractions",
+    fault="kill -9 of the worker in each of {3|40} rounds, "
+    "between the model's reply and the save, or at any moment around it",
     hold="every fact cites existing messages, none is there twice, no message stays unread, and no erased word is seen",
     run=run,
 )

@@ -159,8 +159,9 @@ async def run(bench: Bench) -> Score:
 ROW = Row(
     name="R22",
     title="reminders",
-    load="10,000 reminders of 500 chats, due within one minute: texts, tasks of the agent, and some that repeat",
-    fault="kill -9 of one of two workers every 10 seconds until all are sent",
+    load="{60|10,000} reminders of {10|500} chats, due within {6 s|one minute}: "
+    "texts, tasks of the agent, and some that repeat",
+    fault="kill -9 of one of two workers every {2 seconds, at most three|10 seconds until all are sent}",
     hold="each is in the memory once, none is lost, and one is seen twice only if a kill fell inside its send",
     run=run,
 )

@@ -72,6 +72,16 @@ async def test_the_oldest_silent_connection_is_dropped_and_no_other_kind(redis: 
         idle[1].transport.abort()
 
 
+async def test_a_connection_with_too_many_requests_at_once_is_dropped(redis: RedisClient) -> None:
+    get = b"GET /health/live HTTP/1.1\r\nHost: a\r\n\r\n"
+    async with served_webhook(redis) as endpoint:
+        some = await endpoint.push_bytes(get * 20, answers=20)
+        with pytest.raises((ConnectionError, asyncio.IncompleteReadError)):
+            await endpoint.push_bytes(get * 1_000, answers=1_000)
+
+    assert some == [200] * 20
+
+
 async def test_requests_to_other_paths_are_limited_and_the_webhook_is_not(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

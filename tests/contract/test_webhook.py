@@ -13,7 +13,7 @@ from bot.transport.http_server import BODY_LIMIT, SECRET_HEADER
 from bot.transport.ingest import telegram_ref
 from memory import keys
 from memory.redis.client import RedisClient, open_redis
-from tests.contract.webhook_rig import SECRET, make_message_update, served_webhook
+from tests.contract.webhook_rig import SECRET, make_message_update, make_post, served_webhook
 from tests.redis_values import all_values
 from tests.store_proxy import redis_proxy
 
@@ -190,6 +190,25 @@ async def test_a_complete_request_without_the_secret_keeps_the_connection_open(r
         answer = await endpoint.push(make_message_update(1), secret="wrong")
 
     assert (answer.status_code, answer.headers.get("connection")) == (401, None)
+
+
+async def test_strangers_posts_between_updates_are_answered_in_their_order(redis: RedisClient) -> None:
+    posts = [make_post(make_message_update(at), "wrong" if at % 2 else SECRET) for at in range(1, 7)]
+    async with served_webhook(redis) as endpoint:
+        statuses = await endpoint.push_bytes(b"".join(posts), answers=6)
+
+    assert statuses == [401, 200, 401, 200, 401, 200]
+
+
+@pytest.mark.parametrize("cut", [20, 70, -1])
+async def test_a_strangers_post_that_comes_in_pieces_is_refused_once(redis: RedisClient, cut: int) -> None:
+    post = make_post({"update_id": 1}, "wrong")
+    async with served_webhook(redis) as endpoint:
+        statuses = await endpoint.push_bytes(post[:cut], post[cut:], answers=1)
+        ready = (await endpoint.http.get("/health/ready")).json()
+
+    assert statuses == [401]
+    assert "all posts so far (1) were refused" in ready["cautions"]["webhook"]
 
 
 async def test_a_slow_body_is_refused(redis: RedisClient, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -84,6 +84,32 @@ class Endpoint:
             writer.transport.abort()
         return bodies
 
+    async def push_bytes(self, *pieces: bytes, answers: int) -> list[int]:
+        """Send these pieces one after the other on one connection. Return the status of each response."""
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        statuses: list[int] = []
+        try:
+            for piece in pieces:
+                writer.write(piece)
+                await writer.drain()
+            async with asyncio.timeout(5):
+                while len(statuses) < answers:
+                    head = (await reader.readuntil(b"\r\n\r\n")).decode()
+                    await reader.readexactly(int(head.split("content-length: ")[1].split("\r\n")[0]))
+                    statuses.append(int(head.split()[1]))
+        finally:
+            writer.transport.abort()
+        return statuses
+
+
+def make_post(update: object, secret: str) -> bytes:
+    """Return the bytes of a post of this update."""
+    body = json.dumps(update).encode()
+    head = (
+        f"POST {WEBHOOK_PATH} HTTP/1.1\r\nHost: a\r\n{SECRET_HEADER}: {secret}\r\nContent-Length: {len(body)}"
+    )
+    return f"{head}\r\n\r\n".encode() + body
+
 
 @asynccontextmanager
 async def served_webhook(
@@ -114,10 +140,10 @@ async def served_webhook(
             await before_health()
         return dict(down or {})
 
-    webhook = Webhook(secret=SECRET, ingest=ingest)
+    webhook = Webhook(secret=SECRET, path=WEBHOOK_PATH, ingest=ingest)
     app = create_http_app(webhook=webhook, what_is_down=what_is_down, webhook_path=WEBHOOK_PATH)
     async with (
-        serve_http(app) as server,
+        serve_http(app, door=webhook) as server,
         httpx.AsyncClient(base_url=server.origin, timeout=5, trust_env=False) as http,
     ):
         yield Endpoint(http=http, port=http.base_url.port or 0)

@@ -11,7 +11,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from bot.transport.http_server import CYCLE, serve_http
+from bot.transport.http_connection import CYCLE
+from bot.transport.http_server import serve_http
 from tests.odd.row import OTHER, Play, Row
 from tests.odd.wire import HELLO, Answer, plain, send_pieces
 from tests.scripted_embeddings import Embeddings, embeddings_body
