@@ -36,7 +36,7 @@ _ALSO_DECLARED = {
 _DECLARED, _PLAUSIBLE = 30.0, 4.0
 """The natural logarithms of the odds for a declared encoding, and for one of charset-normalizer. Both may be wrong."""
 _SURE = 6.0
-"""The natural logarithm of the odds, of the best encoding against the next, from which on it is certain."""
+"""The best encoding is certain if the natural logarithm of its odds against the next one is at least this."""
 
 _WEST = ("àâæçéèêëîïôœùûüÿ", "äöüß", "áéíñóúü", "àáâãçéêíóôõú", "àèéìíòóùú", "äåöæøé", "àçèéíïòóúü·")
 _CENTRAL = ("ąćęłńóśźż", "áäčďéěíĺľňóôŕřšťúůýž", "áéíóöőúüű", "ăâîşșţț", "čćđšž", "äöüß")

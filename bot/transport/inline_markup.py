@@ -397,20 +397,22 @@ def flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
     before, after = text[start - 1 : start] or " ", text[end : end + 1] or " "
     mark, is_single = text[start], end - start == 1
     inner, outer = _is_word(before), _is_word(after)
-    if (
-        inner and outer
-    ):  # never within a word or number, but Chinese or Korean words have no spaces around them
-        within = mark != "_" and (_is_cjk(before) or _is_cjk(after))
+    if inner and outer:  # not within a word or a number, except where marks touch words
+        within = mark != "_" and (_touches_marks(before) or _touches_marks(after))
         return within, within
     if before + after in _ENCLOSURES or _is_in_path(text, start, end):
         return False, False
     opens = not after.isspace() and (outer or not inner)
     closes = not before.isspace() and (inner or not outer)
     if inner and not after.isspace():  # punctuation follows
-        opens = _is_cjk(before) or _is_cjk(after)
+        opens = _touches_marks(before) or _touches_marks(after)
     elif outer and not before.isspace():  # punctuation comes before
-        closes = _is_cjk(before) or _is_cjk(after) or (not is_single and mark != "_" and before in _CLOSABLE)
-    if before in ")]}" and not _is_cjk(after):
+        closes = (
+            _touches_marks(before)
+            or _touches_marks(after)
+            or (not is_single and mark != "_" and before in _CLOSABLE)
+        )
+    if before in ")]}" and not _touches_marks(after):
         opens, closes = False, closes and not (is_single and after in "([{")  # (a+b)*(c+d)
     opens &= after not in ",;)]}"
     if mark == "*" and (before in "{," or (is_single and after in "./?") or _GLOB.match(text, end)):
@@ -434,10 +436,10 @@ def _is_word(character: str) -> bool:
     return character.isalnum() or unicodedata.category(character) in {"Mn", "Mc", "Me", "Cf"}
 
 
-def _is_cjk(character: str) -> bool:
-    """Return True for letters and punctuation of scripts that put no spaces around emphasis or a prefix before it."""
-    is_wide = unicodedata.east_asian_width(character) in "WF" or "\u0590" <= character <= "\u18ff"
-    return is_wide and not character.isdigit()
+def _touches_marks(character: str) -> bool:
+    """Return True for scripts in which marks of emphasis touch the words around them, as in Chinese and Hebrew."""
+    is_wide = unicodedata.east_asian_width(character) in "WF"
+    return (is_wide or "\u0590" <= character <= "\u18ff") and not character.isdigit()
 
 
 def _touches(neighbour: str) -> bool:
