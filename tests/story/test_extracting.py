@@ -23,7 +23,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_facts_are_read_after_the_reply(stores: StoryStores) -> None:
     model = FactScript(BIKE)
     async with running_bot(stores, model) as bot:
-        await bot.ask(BEN, "hello, my bike is red")
+        assert (await bot.ask(BEN, "hello, my bike is red. And yours?")).endswith("And yours?")
         await bot.ask(BEN, "and it is fast")
         assert model.requests == []
         await wait_until_extracted(bot)
@@ -31,7 +31,7 @@ async def test_facts_are_read_after_the_reply(stores: StoryStores) -> None:
         (fact,) = await stored_facts(bot)
         assert (fact.subject, fact.statement, fact.said_by) == ("Ben's bike", "Ben's bike is red.", BEN)
         assert len(model.requests) == 1
-        assert "assistant: " in model.requests[0]
+        assert 'assistant: "And yours?"' in model.requests[0]
 
 
 @pytest.mark.parametrize("options", [{"facts": False}, {"openai_summary_model": ""}])
