@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.scripted_replies import text
+from tests.scripted_replies import call, calls, text
 from tests.story.expected import english
 from tests.story.harness import BEN, OLGA, WEEKEND, Json, Story, StoryStores, buttons_of, running_bot
 from tests.story.index_points import points_with
@@ -75,6 +75,30 @@ async def test_a_message_that_no_answer_used_leaves_nothing(stores: StoryStores)
 
         assert receipt["text"].endswith(PROOF)
         assert buttons_of(receipt) == []
+
+
+async def test_a_reminder_that_repeats_the_message_goes_with_the_answer_that_set_it(
+    stores: StoryStores,
+) -> None:
+    script = [
+        text("Noted."),
+        calls(call("set_reminder", {"when": "in 2 days", "text": f"the code is {CANARY}"})),
+        text("Done."),
+    ]
+    async with running_bot(stores, script) as bot:
+        secret = await bot.say(BEN, f"the code is {CANARY}")
+        await bot.wait_for_reply(secret)
+        await bot.ask(BEN, "remind me of the code in two days")
+        assert CANARY in await bot.ask(BEN, "/reminders")
+
+        receipt = await _forget(bot, secret)
+
+        assert "2 of my answers used it" in receipt["text"]
+        await bot.people.press(BEN, receipt, buttons_of(receipt)[0])
+        told = await bot.wait_for_receipt(receipt)
+        assert "1 reminder" in told
+        assert told.endswith(PROOF)
+        assert await bot.keys_with(CANARY) == []
 
 
 @pytest.mark.parametrize("is_quoted", [False, True])
