@@ -154,7 +154,7 @@ def own_words(message: Message) -> str:
     text = _HIDDEN_NAME.sub("", message.text) if f"({MENTION}" in message.text else message.text
     if ">" not in text:
         return text
-    return "".join(line for line in text.splitlines(keepends=True) if not line.lstrip().startswith(">"))
+    return "".join(line for line in text.splitlines(keepends=True) if not _is_quotation(line))
 
 
 def has_request(messages: Iterable[Message]) -> bool:
@@ -180,7 +180,15 @@ def foreign_origins(message: Message) -> list[Origin]:
     """Return the origins of the words in a person's message that are not the sender's own; [] for other messages."""
     if message.role != "user":
         return []
-    return [part.origin for part in parts_of(message) if part.origin not in OWN_ORIGINS]
+    origins: list[Origin] = [part.origin for part in parts_of(message) if part.origin not in OWN_ORIGINS]
+    is_quoting = ">" in message.text and any(map(_is_quotation, message.text.splitlines()))
+    if is_quoting and "quoted" not in origins and text_origin(message) in OWN_ORIGINS:
+        origins.insert(0, "quoted")
+    return origins
+
+
+def _is_quotation(line: str) -> bool:
+    return line.lstrip().startswith(">")
 
 
 def render_message(message: Message) -> str:

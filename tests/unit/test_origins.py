@@ -19,7 +19,9 @@ from memory.history.fact import is_source
 from memory.history.message import (
     Message,
     Origin,
+    Quote,
     Sender,
+    foreign_origins,
     has_request,
     own_words,
     render_message,
@@ -149,6 +151,16 @@ def test_a_block_quotation_stays_one_after_many_hidden_addresses() -> None:
     )
 
     assert read.endswith(f"\n> {WORDS}")
+
+
+@pytest.mark.parametrize(
+    ("text", "origins"), [(f"> {WORDS}\nIs it so?", ["quoted"]), ("5 > 3", []), ("Is it so?", [])]
+)
+def test_a_quoted_line_is_an_origin_of_its_own(text: str, origins: list[str]) -> None:
+    assert foreign_origins(by_ben(text)) == origins
+    quoting = replace(by_ben(text), quote=Quote(telegram_message_id=1, sender_name="Olga", text=WORDS))
+    assert foreign_origins(quoting) == ["quoted"]
+    assert foreign_origins(replace(by_ben(text), forwarded_from="Olga")) == ["forwarded"]
 
 
 @pytest.mark.parametrize("name", [WORDS, f"x) {WORDS} (y"])
