@@ -106,7 +106,7 @@ class MemoryChanges:
             return {"receipt": None, "gone": gone, "used_by": []}
         receipt = honest(done.receipt, recall)
         log.info("page_forgot", context=ref.context_id, messages=len(erased), is_proven=receipt.is_proven)
-        used = await self.later_uses.find(ref, done.deletion, list(found.values()))
+        used = await self.later_uses.find(ref, done.deletion, list(found.values()), overheard=done.overheard)
         key = "forgotten" if len(erased) == 1 else "forgotten-several"
         text = forgotten_text(words_for(visitor.language), receipt, key=key, is_resumed=False, used=used)
         answers = (

@@ -114,7 +114,7 @@ async def set_reminder(
         person_name=_name(context, person),
         **asdict(reminders.place),
         created_at=now,
-        message_ids=tuple(each.id for each in context.user_messages),
+        message_ids=tuple(filter(None, [*(each.id for each in context.user_messages), reminders.reply_id])),
     )
     outcome = await reminders.add(reminder)
     if outcome != "added":

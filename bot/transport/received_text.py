@@ -1,26 +1,28 @@
 """What the words of a text do not say: addresses under words, people under names, and block quotations (pure).
 
-The model reads `the article (https://…)` for a text_link, `my boss (Anna Silva)` for a text_mention, and `> ` before
+The model reads `the article (https://…)` for a text_link, `my boss (@Anna Silva)` for a text_mention, and `> ` before
 each line of a quotation. The received
 text itself stays as it is, because entities, commands and mentions are found in it.
 """
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, islice
 from operator import attrgetter
 
 from bot.transport.json_fields import Json, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.rich_text import Utf16Index
 from memory.characters import one_line
+from memory.history.message import MENTION
 
 ADDRESS_CHARACTERS = 500
 """Maximum length of one address."""
 ADDED_CHARACTERS = 8_000
-"""Maximum length of everything that is written into one text. Later addresses are left out."""
+"""Maximum length of all that is hidden in one text, and of all marks of quotations. Later ones are left out."""
 _NAME_CHARACTERS = 64
 _QUOTATIONS = frozenset(["blockquote", "expandable_blockquote"])
 _QUOTE = "> "
+_NO_BRACKETS = str.maketrans("()", "  ")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,17 +40,20 @@ def additions_in(raw: Json, text: str = "text", entities: str = "entities") -> t
         return ()
     shown = str_in(raw, text)
     found = objects_in(raw, entities)
-    additions = [*_merged(shown, _spans(shown, found)), *_quotations(shown, found)]
-    return tuple(_within_limit(sorted(additions, key=attrgetter("at"))))
+    hidden = _within_limit(_merged(shown, _spans(shown, found)))
+    quotations = _within_limit(_quotations(shown, found))
+    return tuple(sorted([*hidden, *quotations], key=attrgetter("at")))
 
 
 def with_additions(text: str, additions: Sequence[Addition], start: int = 0) -> str:
     """Return the text from the code point `start`, with the additions behind it."""
     pieces, done = list[str](), start
     for addition in additions:
-        if addition.at > start or (addition.at == start and addition.text == _QUOTE):
+        if addition.at > start:
             pieces += [text[done : addition.at], addition.text]
             done = addition.at
+        elif addition.at == start and addition.text.endswith(_QUOTE):
+            pieces.append(_QUOTE)
     return "".join([*pieces, text[done:]])
 
 
@@ -59,20 +64,27 @@ def read_text(raw: Json) -> str:
 
 
 def _quotations(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
-    """Yield `> ` for the beginning of each line of a block quotation."""
+    """Yield `> ` for the beginning of each line of a block quotation, which begins and ends with a line."""
     index = Utf16Index(text)
     for entity in entities:
         offset, length = int_in(entity, "offset"), int_in(entity, "length")
         if entity.get("type") not in _QUOTATIONS or offset is None or length is None:
             continue
         start, end = index.position(offset), index.position(offset + length)
-        if start is not None and end is not None and start < end:
-            yield Addition(at=start, text=_QUOTE)
-            yield from (
-                Addition(at=start + line.end(), text=_QUOTE)
-                for line in re.finditer("\n", text[start:end])
-                if start + line.end() < end
-            )
+        if start is None or end is None or start >= end:
+            continue
+        lines = text[start:end].splitlines(keepends=True)
+        places = accumulate(map(len, lines[:-1]), initial=start)
+        gap = "" if _ends_line(text[max(0, start - 1) : start]) else "\n"
+        yield Addition(at=start, text=f"{gap}{_QUOTE}")
+        yield from (Addition(at=place, text=_QUOTE) for place in islice(places, 1, None))
+        if not (_ends_line(text[end - 1 : end]) or _ends_line(text[end : end + 1])):
+            yield Addition(at=end, text="\n")
+
+
+def _ends_line(character: str) -> bool:
+    """Return True for the end of a line, and for "", the end of the text."""
+    return character.splitlines() != [character]
 
 
 def _spans(text: str, entities: Iterable[Json]) -> list[tuple[int, Addition]]:
@@ -98,7 +110,8 @@ def _hidden_in(entity: Json) -> str:
     if entity["type"] == "text_mention":
         user = object_in(entity, "user")
         has_name = str_in(user, "first_name") or str_in(user, "last_name") or str_in(user, "username")
-        return one_line(name_in(user), _NAME_CHARACTERS) if has_name else ""
+        name = one_line(name_in(user), _NAME_CHARACTERS).translate(_NO_BRACKETS).strip()
+        return f"{MENTION}{name}" if has_name and name else ""
     address = one_line(str_in(entity, "url"))
     return address if len(address) <= ADDRESS_CHARACTERS else f"{address[:ADDRESS_CHARACTERS]}…"
 

@@ -211,7 +211,9 @@ class _Reader:
         text = str_in({"": text}, "")
         if text and self._is_quoting:
             is_new_line = self._gap or not self.pieces
-            text = f"{'> ' if is_new_line else ''}{text}".replace("\n", "\n> ")
+            lines = text.splitlines(keepends=True)
+            ending = "> " if lines[-1].splitlines() != lines[-1:] else ""
+            text = f"{'> ' if is_new_line else ''}{'> '.join(lines)}{ending}"
         if text:
             written = f"{self._gap}{text}"[: self._room]
             self._gap, self._is_labelled = "", False

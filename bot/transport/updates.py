@@ -408,7 +408,7 @@ def _message(update: str, raw: Json) -> IncomingMessage | None:
         more_files=tuple(filter(None, map(attachment_in, objects_in(raw, MORE_FILES)))),
         note=note_on(raw) if content else "",
         is_automatic_forward=raw.get("is_automatic_forward") is True,
-        via_bot_id=int_in(object_in(raw, "via_bot"), "id") if "via_bot" in raw else None,
+        via_bot_id=int_in(object_in(raw, "via_bot"), "id") or 0 if "via_bot" in raw else None,
         event=_event(raw) if content else NO_EVENT,
     )
 

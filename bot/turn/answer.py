@@ -118,6 +118,9 @@ class Answerer:
             metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
             message=first if question.first.is_kept else None,  # no reminders without a memory
         )
+        if reminders := context.conversation.reminders:
+            reminders = replace(reminders, reply_id=question.reply_id)
+            context.conversation = replace(context.conversation, reminders=reminders)
         if not question.first.is_kept:
             context.artifacts = None  # they would outlive the turn
         if to.inline_id:  # the answer is the edit of one message

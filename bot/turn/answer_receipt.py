@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from bot.agent.context import AgentContext, StepNote
 from bot.agent.model import Usage
-from bot.agent.prompt.parts import LeftOutCause, PartName, PromptRecord, RecordPart
+from bot.agent.prompt.parts import TALK_ITEM, LeftOutCause, PartName, PromptRecord, RecordPart
 from memory.chat_history import RankedMessage
 from memory.codec import parse_json
 from memory.facts.selection import Memories
@@ -60,12 +60,14 @@ class LeftOutOfPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptReach:
-    """The messages of the conversation that the prompts of a turn had."""
+    """The messages that the prompts of a turn had: of the conversation, and overheard ones."""
 
     since: int | None = None
     """Sequence of the oldest one, in the window or through the summary; None in receipts of earlier builds."""
     neighbours: tuple[int, ...] = ()
     """Sequences of messages that stood beside a hit."""
+    talk: tuple[int, ...] = ()
+    """Telegram ids of the oldest and the newest overheard message in the prompts; () without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +109,10 @@ class AnswerReceipt(PromptReach):
     def window_left_out(self) -> int:
         """Return the number of earlier messages that are not in the prompt, and that no summary covers."""
         return sum(each.count for each in self.left_out if each.part == "window")
+
+    def heard(self, telegram_ids: Collection[int]) -> bool:
+        """Return True if a prompt of the turn had one of these overheard messages."""
+        return bool(self.talk) and any(self.talk[0] <= each <= self.talk[-1] for each in telegram_ids)
 
     def used(self, messages: Collection[str], sequences: Collection[int], *, answer: int) -> bool:
         """Return True if a prompt of the turn had one of these messages. `answer` is the sequence of the answer."""
@@ -153,6 +159,7 @@ def make_receipt(
         more_recalled=max(0, len(memories.messages) - RECALLED_AT_MOST),
         since=_oldest_told(context.record.prompts, history) if history else None,
         neighbours=_neighbours(memories.messages, recalled),
+        talk=_overheard(context.record.prompts),
         facts=_told(memories.facts, parts.get("facts"))[:FACTS_AT_MOST],
         window_messages=len(window.included) if window else 0,
         summary_id=summary.included[0].id if summary and summary.included else "",
@@ -176,6 +183,13 @@ def _oldest_told(records: Sequence[PromptRecord], history: BufferedHistory) -> i
         return history.snapshot.conversation_start
     own = [each.sequence or 0 for each in history.pending[:1]]
     return min([*own, *(loaded[each] for each in included)], default=history.snapshot.next_sequence)
+
+
+def _overheard(records: Sequence[PromptRecord]) -> tuple[int, ...]:
+    """Return the Telegram ids of the oldest and the newest line of talk in the prompts."""
+    parts = [part for record in records for part in record.parts if part.part == "talk"]
+    ids = [int(item.id.removeprefix(TALK_ITEM)) for part in parts for item in part.included]
+    return (min(ids), max(ids)) if ids else ()
 
 
 def tokens_by_model(usages: Iterable[Usage]) -> tuple[Usage, ...]:

@@ -34,6 +34,8 @@ class ForgottenMessages:
     deletion: Deletion
     has_letters: bool
     """True if dead letters of the messages were erased too."""
+    overheard: tuple[int, ...] = ()
+    """Telegram ids of the messages that were erased from the talk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +123,10 @@ class Forgetting:
         letters = await self.dead_letters(ref, {number.id for number in numbers})
         if letters:
             await self.store.forget_dead(ref, [letter.update_id for letter in letters])
-        talk = 0
-        for number in numbers:
-            talk += await self.talk.forget(ref, score_of(number.id, is_moved=number.is_moved))
+        lines = {
+            number.id: await self.talk.forget(ref, score_of(number.id, is_moved=number.is_moved))
+            for number in numbers
+        }
         deletion, receipt = await delete_and_prove(
             ref,
             ids,
@@ -133,9 +136,12 @@ class Forgetting:
             quoted=() if ids else [number.id for number in numbers],
         )
         unnamed = await drop_unnamed(self.redis, ref, epoch=epoch, spares_running=spares_running)
-        erased = receipt.erased + RecordCounts(talk=talk, artifacts=unnamed)
+        erased = receipt.erased + RecordCounts(talk=sum(lines.values()), artifacts=unnamed)
         return ForgottenMessages(
-            receipt=replace(receipt, erased=erased), deletion=deletion, has_letters=bool(letters)
+            receipt=replace(receipt, erased=erased),
+            deletion=deletion,
+            has_letters=bool(letters),
+            overheard=tuple(each for each, count in lines.items() if count),
         )
 
 

@@ -34,10 +34,18 @@ class LaterUses:
     redis: RedisClient
     history: RedisHistory
 
-    async def find(self, ref: ContextRef, deletion: Deletion, erased: Collection[Message]) -> LaterUse:
+    async def find(
+        self,
+        ref: ContextRef,
+        deletion: Deletion,
+        erased: Collection[Message],
+        *,
+        overheard: Collection[int] = (),
+    ) -> LaterUse:
         """Return the answers that used deleted messages, by their receipts, and what rests on these answers.
 
         `erased` are the messages as they were. The answer right after a message counts also without a receipt.
+        `overheard` are Telegram ids of messages that were erased from the talk.
         """
         listed: list[str] = await self.redis.call("ZRANGE", context_key(ref, "receipts"), 0, -1)
         receipts = await load_receipts(self.redis, ref, listed)
@@ -49,6 +57,7 @@ class LaterUses:
             if place in deletion.turn_ends
             or not set(deletion.fact_ids).isdisjoint(receipts[each].facts)
             or receipts[each].used(ids, changed, answer=place)
+            or receipts[each].heard(overheard)
         }
         for message in erased:
             own = await self._answer_to(ref, message)

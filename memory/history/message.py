@@ -24,6 +24,8 @@ OWN_ORIGINS: frozenset[Origin] = frozenset(["typed", "spoken"])
 """Origins that facts may rest on."""
 REQUEST_ORIGINS: frozenset[Origin] = frozenset([*OWN_ORIGINS, "bot"])
 """Origins of texts that the assistant may act on."""
+MENTION = "@"
+"""Mark of the name of a mentioned person that a text hides: `my boss (@Anna Silva)`. That person has chosen it."""
 TRANSCRIBED = "transcribed"
 """Word of notes on recordings that were heard."""
 
@@ -40,6 +42,7 @@ NOTED = (
 _NOTE_MARK = re.compile(
     rf"\((?:forwardedfrom|sentthroughanotherbot|wordsofothers|paidmedia|an?(?:{'|'.join(NOTED)}))"
 )
+_HIDDEN_NAME = re.compile(rf" ?\({MENTION}[^()\n]*\)")
 _LONGEST_MARK = 24
 _OLD_TRANSCRIPT = re.compile(rf"(?!a (?:voice|video) message|.*another voice).*, {TRANSCRIBED}", re.DOTALL)
 """Note of a recording that is no voice message, in older stores and exports: its transcript is the text."""
@@ -142,14 +145,16 @@ def parts_of(message: Message) -> list[MessagePart]:
 
 
 def own_words(message: Message) -> str:
-    """Return what a person typed or spoke, without lines that they quote with `>`; "" if only others speak."""
+    """Return what a person typed or spoke; "" if only others speak.
+
+    Lines that they quote with `>` and names that mentioned people have chosen are left out.
+    """
     if text_origin(message) not in OWN_ORIGINS:
         return ""
-    if ">" not in message.text:
-        return message.text
-    return "".join(
-        line for line in message.text.splitlines(keepends=True) if not line.lstrip().startswith(">")
-    )
+    text = _HIDDEN_NAME.sub("", message.text) if f"({MENTION}" in message.text else message.text
+    if ">" not in text:
+        return text
+    return "".join(line for line in text.splitlines(keepends=True) if not _is_quotation(line))
 
 
 def has_request(messages: Iterable[Message]) -> bool:
@@ -175,7 +180,15 @@ def foreign_origins(message: Message) -> list[Origin]:
     """Return the origins of the words in a person's message that are not the sender's own; [] for other messages."""
     if message.role != "user":
         return []
-    return [part.origin for part in parts_of(message) if part.origin not in OWN_ORIGINS]
+    origins: list[Origin] = [part.origin for part in parts_of(message) if part.origin not in OWN_ORIGINS]
+    is_quoting = ">" in message.text and any(map(_is_quotation, message.text.splitlines()))
+    if is_quoting and "quoted" not in origins and text_origin(message) in OWN_ORIGINS:
+        origins.insert(0, "quoted")
+    return origins
+
+
+def _is_quotation(line: str) -> bool:
+    return line.lstrip().startswith(">")
 
 
 def render_message(message: Message) -> str:

@@ -20,6 +20,8 @@ class ContextReminders:
     place: ReminderPlace
     is_due: bool = False
     """True in the turn of a due reminder."""
+    reply_id: str = ""
+    """Id of the answer of the turn, "" if it has none."""
 
     async def add(self, reminder: Reminder) -> Addition:
         """See `RedisReminders.add`."""

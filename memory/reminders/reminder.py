@@ -48,7 +48,7 @@ class Reminder(ReminderPlace):
     created_at: float
     """Unix seconds."""
     message_ids: tuple[str, ...] = ()
-    """The messages of the history that asked for it. An erasure of one of them erases it too."""
+    """The messages of the history that asked for it, and their answer. An erasure of one of them erases it too."""
 
 
 def reminder_id(call_key: str) -> str:

@@ -87,7 +87,9 @@ def test_a_person_talks_looks_searches_forgets_two_messages_and_the_bot_does_not
         look(page, tmp_path / "receipt.png")
 
         forget(memory, SECRET, "heron-42")
-        expect(memory.get_by_test_id("erasure")).to_contain_text("nothing left")
+        expect(memory.get_by_test_id("erasure")).to_contain_text("2 of my answers used them")
+        memory.get_by_test_id("forget-answers").click()
+        expect(memory.get_by_test_id("erasure")).to_contain_text("nothing is left")
         look(page, tmp_path / "erasure.png")
         memory.get_by_test_id("close-dialog").click()
         expect(memory.get_by_test_id("message").filter(has_text="heron-42")).to_have_count(0)

@@ -174,6 +174,7 @@ def test_the_largest_receipt_takes_4_kb() -> None:
         more_recalled=50,
         since=10**6,
         neighbours=(10**6,) * NEIGHBOURS_AT_MOST,
+        talk=(2**31, 2**31),
         facts=("f" * 36,) * FACTS_AT_MOST,
         window_messages=10**6,
         summary_id="f" * 36,

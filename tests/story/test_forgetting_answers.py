@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.scripted_replies import text
+from tests.scripted_replies import call, calls, text
 from tests.story.expected import english
-from tests.story.harness import BEN, WEEKEND, Json, Story, StoryStores, buttons_of, running_bot
+from tests.story.harness import BEN, OLGA, WEEKEND, Json, Story, StoryStores, buttons_of, running_bot
 from tests.story.index_points import points_with
 from tests.story.page_visits import context_of, visiting
 from tests.story.test_page_forgetting import messages_of
@@ -75,6 +75,56 @@ async def test_a_message_that_no_answer_used_leaves_nothing(stores: StoryStores)
 
         assert receipt["text"].endswith(PROOF)
         assert buttons_of(receipt) == []
+
+
+async def test_a_reminder_that_repeats_the_message_goes_with_the_answer_that_set_it(
+    stores: StoryStores,
+) -> None:
+    script = [
+        text("Noted."),
+        calls(call("set_reminder", {"when": "in 2 days", "text": f"the code is {CANARY}"})),
+        text("Done."),
+    ]
+    async with running_bot(stores, script) as bot:
+        secret = await bot.say(BEN, f"the code is {CANARY}")
+        await bot.wait_for_reply(secret)
+        await bot.ask(BEN, "remind me of the code in two days")
+        assert CANARY in await bot.ask(BEN, "/reminders")
+
+        receipt = await _forget(bot, secret)
+
+        assert "2 of my answers used it" in receipt["text"]
+        await bot.people.press(BEN, receipt, buttons_of(receipt)[0])
+        told = await bot.wait_for_receipt(receipt)
+        assert "1 reminder" in told
+        assert told.endswith(PROOF)
+        assert await bot.keys_with(CANARY) == []
+
+
+@pytest.mark.parametrize("is_quoted", [False, True])
+async def test_an_answer_that_had_an_overheard_message_is_counted(
+    stores: StoryStores, is_quoted: bool
+) -> None:
+    async with running_bot(
+        stores, [text("Hi."), text(f"Somebody said {CANARY}.")], privacy_mode=False
+    ) as bot:
+        await bot.ask(BEN, "@mnemogram_bot hello", chat=WEEKEND)
+        chatter = await bot.say(BEN, f"between us: {CANARY}", chat=WEEKEND)
+        quoted = chatter["message_id"] if is_quoted else None
+        await bot.wait_for_reply(
+            await bot.say(BEN, "@mnemogram_bot what was that?", chat=WEEKEND, reply_to=quoted)
+        )
+        await bot.say(BEN, "something else", chat=WEEKEND)
+
+        receipt = await _forget(bot, chatter, chat=WEEKEND)
+
+        assert receipt["text"].startswith(english("forgotten-unkept"))
+        assert "1 of my answers used it" in receipt["text"]
+        assert "nothing is left" not in receipt["text"]
+        await bot.people.press(OLGA, receipt, buttons_of(receipt)[0])
+        assert (await bot.wait_for_receipt(receipt)).endswith(PROOF)
+        await bot.wait_until_idle()
+        assert await bot.keys_with(CANARY) == []
 
 
 async def test_the_page_names_the_answers_that_used_a_message(stores: StoryStores) -> None:

@@ -106,7 +106,7 @@ async def test_people_under_names_are_named_and_the_bots_own_name_is_left_out(st
         await bot.push({"message": line | ben | {"text": "robo, who is my boss?", "entities": entities}})
         await bot.wait_for_prompts(2)
 
-        assert asked(bot).endswith("] Ben: who is my boss (Anna Silva)?")
+        assert asked(bot).endswith("] Ben: who is my boss (@Anna Silva)?")
 
 
 async def test_a_mention_before_a_command_is_the_command(stores: StoryStores) -> None:

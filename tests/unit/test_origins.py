@@ -19,7 +19,9 @@ from memory.history.fact import is_source
 from memory.history.message import (
     Message,
     Origin,
+    Quote,
     Sender,
+    foreign_origins,
     has_request,
     own_words,
     render_message,
@@ -109,10 +111,75 @@ def test_a_block_quotation_is_not_the_writers(kind: str) -> None:
     ]
     message = received(text=text, entities=entities)
 
-    assert full_text(message) == f"@MnemoBot > {WORDS}\n> Yes.\nMy own words"
+    assert full_text(message) == f"@MnemoBot \n> {WORDS}\n> Yes.\nMy own words"
     stripped = strip_mention(message, bot=BotIdentity(id=99, username="MnemoBot"))
     assert stripped == f"> {WORDS}\n> Yes.\nMy own words"
     assert own_words(by_ben(stripped)) == "My own words"
+
+
+@pytest.mark.parametrize(
+    ("text", "quoted", "shown"),
+    [
+        (f"See this: {WORDS}", WORDS, f"See this: \n> {WORDS}"),
+        (f"{WORDS} Is it so?", WORDS, f"> {WORDS}\n Is it so?"),
+        (f"a{WORDS}b", WORDS, f"a\n> {WORDS}\nb"),
+        *(
+            (f"Yes.{end}{WORDS}", f"Yes.{end}{WORDS}", f"> Yes.{end}> {WORDS}")
+            for end in "\r\x0b\x85\u2028\u2029"
+        ),
+    ],
+)
+def test_a_block_quotation_has_lines_of_its_own(text: str, quoted: str, shown: str) -> None:
+    entity = {"type": "blockquote", "offset": text.index(quoted), "length": len(quoted)}
+
+    read = full_text(received(text=text, entities=[entity]))
+
+    assert read == shown
+    assert WORDS not in own_words(by_ben(read))
+
+
+def test_a_block_quotation_stays_one_after_many_hidden_addresses() -> None:
+    links = [f"{number:02}" for number in range(20)]
+    text = "\n".join([*links, WORDS])
+    entities = [
+        {"type": "text_link", "offset": text.index(each), "length": 2, "url": "https://a.bc/" + "x" * size}
+        for size, each in zip([484] * 16 + [47, 30, 20, 10], links, strict=True)
+    ]
+
+    read = full_text(
+        received(text=text, entities=[*entities, {"type": "blockquote", "offset": 60, "length": len(WORDS)}])
+    )
+
+    assert read.endswith(f"\n> {WORDS}")
+
+
+@pytest.mark.parametrize(
+    ("text", "origins"), [(f"> {WORDS}\nIs it so?", ["quoted"]), ("5 > 3", []), ("Is it so?", [])]
+)
+def test_a_quoted_line_is_an_origin_of_its_own(text: str, origins: list[str]) -> None:
+    assert foreign_origins(by_ben(text)) == origins
+    quoting = replace(by_ben(text), quote=Quote(telegram_message_id=1, sender_name="Olga", text=WORDS))
+    assert foreign_origins(quoting) == ["quoted"]
+    assert foreign_origins(replace(by_ben(text), forwarded_from="Olga")) == ["forwarded"]
+
+
+@pytest.mark.parametrize("name", [WORDS, f"x) {WORDS} (y"])
+def test_the_name_of_a_mentioned_person_is_not_the_writers(name: str) -> None:
+    user = {"id": 7, "first_name": name}
+    entity = {"type": "text_mention", "offset": 6, "length": 9, "user": user}
+
+    read = full_text(received(text="greet my friend in Porto", entities=[entity]))
+
+    assert read.startswith("greet my friend (@")
+    assert own_words(by_ben(read)) == "greet my friend in Porto"
+
+
+def test_each_line_of_a_quoted_block_is_quoted() -> None:
+    said = {"type": "paragraph", "text": f"Yes.\u2028{WORDS}"}
+
+    text = full_text(received(rich_message={"blocks": [{"type": "blockquote", "blocks": [said, said]}]}))
+
+    assert text == f"> Yes.\u2028> {WORDS}\n> Yes.\u2028> {WORDS}"
 
 
 def test_quoted_blocks_of_a_page_are_not_the_writers() -> None:

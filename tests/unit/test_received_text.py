@@ -43,8 +43,8 @@ def written(text: str, *entities: object) -> str:
         ("line\nnext", [link(0, 4, "https://a.bc/\nd")], "line (https://a.bc/ d)\nnext"),
         ("pay https://bank.example", [link(4, 20, "https://evil.example")],
          "pay https://bank.example (https://evil.example)"),
-        ("ask my boss", [person(4, 7, first_name="Anna", last_name="Silva")], "ask my boss (Anna Silva)"),
-        ("ask my boss", [person(4, 7, username="anna_s")], "ask my boss (anna_s)"),
+        ("ask my boss", [person(4, 7, first_name="Anna", last_name="Silva")], "ask my boss (@Anna Silva)"),
+        ("ask my boss", [person(4, 7, username="anna_s")], "ask my boss (@anna_s)"),
     ],
 )  # fmt: skip
 def test_what_words_hide_is_written_after_them(text: str, entities: list[Json], expected: str) -> None:

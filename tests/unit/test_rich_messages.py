@@ -95,7 +95,7 @@ def test_marks_of_a_rich_text_are_entities_of_the_text() -> None:
     covered = [utf16_slice(message.text, each.offset, each.length) for each in message.entities]
     assert covered == ["/go", "big page", "boss", "@mnemo_bot"]
     assert [each.user_id for each in message.entities] == [None, None, 9, None]
-    assert full_text(message) == "😀\n\n/go big page (https://a.bc/d_e) boss (Anna Silva) @mnemo_bot"
+    assert full_text(message) == "😀\n\n/go big page (https://a.bc/d_e) boss (@Anna Silva) @mnemo_bot"
 
 
 def test_a_command_at_the_beginning_is_a_command() -> None:

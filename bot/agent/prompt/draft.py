@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from bot.agent.actions import exchanges, repair_pairs
 from bot.agent.model import Image, PromptMessage
-from bot.agent.prompt.parts import LeftOutCause, PartName, PromptParts, RecordItem, quoted_key
+from bot.agent.prompt.parts import TALK_ITEM, LeftOutCause, PartName, PromptParts, RecordItem, quoted_key
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     FACTS_HEADING,
@@ -266,7 +266,7 @@ def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
     left_out: list[RecordItem] = []
     room = TALK_TOKENS
     for line in reversed(parts.talk):
-        text, line_id = quote_talk(line, parts.clocks), f"talk:{line.telegram_message_id}"
+        text, line_id = quote_talk(line, parts.clocks), f"{TALK_ITEM}{line.telegram_message_id}"
         tokens = meter.count(text)
         room -= tokens
         if room < 0:

@@ -15,6 +15,8 @@ from memory.history.talk import TalkLine
 from memory.zones.clocks import ON_UTC, Clocks
 
 NO_MEMORIES = Memories()
+TALK_ITEM = "talk:"
+"""Beginning of the ids of overheard messages in records. Their Telegram ids follow."""
 
 PromptOrder = Literal["described", "cached"]
 """described: recalled messages before the conversation. cached: after it, so that requests begin alike."""
@@ -108,7 +110,7 @@ class RecordItem:
     """One thing that is in a prompt, or was left out."""
 
     # The id of a message, a fact, a summary or a ledger entry; a tool's name; the first call id of a step. Messages to
-    # others have "talk:" and their Telegram id. "older" means all messages that the selector left out.
+    # others have TALK_ITEM and their Telegram id. "older" means all messages that the selector left out.
     id: str
     # Its tokens in the prompt; 0 if they were not counted.
     tokens: int

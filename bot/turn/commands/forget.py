@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from bot.transport.buttons import FORGET_BUTTON
 from bot.transport.telegram_api import Button
-from bot.transport.texts import UNUSED, forgotten_text
+from bot.transport.texts import forgotten_text
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.forgetting import Forgetting, ForgottenMessages, TelegramNumber
@@ -14,7 +14,6 @@ from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.message import Message, sequence_of
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Deletion
 from memory.recall.recall import Recall
 
 _CHOSEN_STEP, _RECEIPT_STEP = "forget:chosen", "forget:receipt"
@@ -126,21 +125,21 @@ class ForgetCommand:
         done = await self.forgetting.erase(
             call.ref, chosen.ids, epoch=call.snapshot.epoch, recall=self.recall, numbers=set(numbers)
         )
-        used = await self._later_use(call, chosen, done.deletion, messages)
+        used = await self._later_use(call, chosen, done, messages)
         text = _text(call, done, chosen, key=key, is_resumed=messages is None, used=used)
         receipt = _Receipt(text=text, answers=used.answers)
         await call.journal.record_for_good(_RECEIPT_STEP, dump_json(_Receipt, receipt))
         return await self._reply(call, receipt)
 
     async def _later_use(
-        self, call: CommandCall, chosen: _Chosen, deletion: Deletion, messages: list[Message] | None
+        self, call: CommandCall, chosen: _Chosen, done: ForgottenMessages, messages: list[Message] | None
     ) -> LaterUse:
         """Return the answers that used the messages. A resumed try may know less of what was erased."""
-        if not chosen.ids:
-            return UNUSED
-        sequences = tuple(sorted({*deletion.sequences, *chosen.sequences}))
-        whole = replace(deletion, sequences=sequences, message_ids=chosen.ids)
-        return await self.later_uses.find(call.ref, whole, messages or [])
+        sequences = tuple(sorted({*done.deletion.sequences, *chosen.sequences}))
+        whole = replace(done.deletion, sequences=sequences, message_ids=chosen.ids)
+        is_resumed = messages is None
+        overheard = (_telegram_id(call),) if is_resumed and not chosen.ids else done.overheard
+        return await self.later_uses.find(call.ref, whole, messages or [], overheard=overheard)
 
     async def _reply(self, call: CommandCall, receipt: _Receipt) -> Reply:
         """Return the receipt with its button, in place of the offer whose button was pressed."""
@@ -183,7 +182,7 @@ def _text(
             key = "forgotten"
         return forgotten_text(call.words, receipt, key=key, is_resumed=is_resumed, used=used)
     if _mentions(receipt) or is_resumed:
-        return forgotten_text(call.words, receipt, key="forgotten-unkept", is_resumed=is_resumed)
+        return forgotten_text(call.words, receipt, key="forgotten-unkept", is_resumed=is_resumed, used=used)
     return call.words("forgotten-unanswered" if done.has_letters else "not-kept")
 
 
