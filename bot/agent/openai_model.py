@@ -15,7 +15,7 @@ import structlog
 from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI, AsyncStream, OpenAIError, Timeout
 
 from bot.agent.abilities import Abilities, Ability
-from bot.agent.breaker import Breaker
+from bot.agent.breaker import model_breaker
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
 from bot.agent.openai_failures import (
     Refusal,
@@ -39,6 +39,7 @@ from bot.errors import (
     TellUser,
 )
 from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from memory.breaker import Breaker
 from memory.characters import is_blank
 from memory.openai_client import open_client
 
@@ -300,7 +301,7 @@ async def open_openai_model(
             client=client,
             name=model,
             patience=patience,
-            breaker=breaker or Breaker(),
+            breaker=breaker or model_breaker(),
             abilities=abilities or Abilities(),
         )
 
