@@ -12,7 +12,7 @@ import httpx
 from pydantic_core import from_json
 
 from memory.causes import find_cause
-from memory.errors import RecallTimedOut, RecallUnavailable
+from memory.errors import IndexUnreadable, RecallTimedOut, RecallUnavailable
 from memory.http_calls import open_session
 
 _CONNECTIONS = 100
@@ -29,7 +29,6 @@ _BAD_REQUEST = 400
 _OF_KEY = {401, 403}
 _NOT_FOUND = 404
 _TOO_LARGE = 413
-_UNREADABLE = "the vector index sent an answer that cannot be read: does QDRANT_URL lead to a Qdrant server?"
 
 
 class CollectionGone(RecallUnavailable):
@@ -158,23 +157,23 @@ class QdrantTransport(httpx.AsyncBaseTransport):
 
 
 def parse_result(content: bytes) -> Any:
-    """Return the result in an answer. Raises RecallUnavailable for anything else, such as the page of a proxy."""
+    """Return the result in an answer. Raises IndexUnreadable for anything else, such as the page of a proxy."""
     try:
         answer = from_json(content)
     except ValueError as error:
-        raise RecallUnavailable(_UNREADABLE) from error
+        raise IndexUnreadable from error
     result = cast("dict[str, Any]", answer).get("result") if isinstance(answer, dict) else None
     if result is None:
-        raise RecallUnavailable(_UNREADABLE)
+        raise IndexUnreadable
     return result
 
 
 def parse_status(content: bytes) -> str:
-    """Return the status of a write in its answer. Raises RecallUnavailable for anything else."""
+    """Return the status of a write in its answer. Raises IndexUnreadable for anything else."""
     result = parse_result(content)
     status = cast("dict[str, Any]", result).get("status") if isinstance(result, dict) else None
     if not isinstance(status, str):
-        raise RecallUnavailable(_UNREADABLE)
+        raise IndexUnreadable
     return status
 
 
@@ -196,7 +195,7 @@ def unreachable(error: BaseException) -> RecallUnavailable:
     if isinstance(error, TimeoutError):
         return RecallTimedOut()
     if isinstance(error, ValueError):  # a success of another shape
-        return RecallUnavailable(_UNREADABLE)
+        return IndexUnreadable()
     return RecallUnavailable(f"the vector index cannot be reached: {find_cause(error)}")
 
 
