@@ -24,7 +24,7 @@ from bot.settings import Settings
 from bot.transport.people import Guests
 from bot.turn.costs import CostReader, Used, last_months
 from memory import keys
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, RecallTimedOut
 from memory.redis.client import RedisClient
 
 log = structlog.get_logger()
@@ -33,7 +33,7 @@ T = TypeVar("T")
 DEAD_LETTERS_AT_MOST = 200
 CONTEXTS_COUNTED = 500
 """With more waiting contexts than this their updates are not counted: that would hold up the store."""
-_PROBE_S = 3.0
+_PROBE_S = 1.0
 _NOW_S, _CHATS_S, _CHECKS_S = 2.0, 10.0, 20.0
 """Seconds for which an answer is kept, so that many open pages cost as much as one."""
 _UPDATE_ID_DIGITS = 19
@@ -114,8 +114,11 @@ class Operations:
         try:
             async with asyncio.timeout(_PROBE_S):
                 await self.probe_index()
-        except (MemoryFailure, TimeoutError):
-            note = "It does not answer: answers come without recall."
+        except (RecallTimedOut, TimeoutError):
+            note = "It does not answer in time. Recall pauses: answers come without it."
+            return {"name": "qdrant", "is_up": False, "ms": None, "note": note}
+        except MemoryFailure as failure:
+            note = f"{failure}. Answers come without recall."
             return {"name": "qdrant", "is_up": False, "ms": None, "note": note}
         return {"name": "qdrant", "is_up": True, "ms": _ms(time.perf_counter() - began), "note": ""}
 

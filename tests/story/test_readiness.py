@@ -150,7 +150,10 @@ async def test_s10_a_qdrant_that_is_not_there_at_the_start_is_named_and_the_bot_
     url = f"http://127.0.0.1:{free_port()}"
     async with running_bot(stores, qdrant_url=url, qdrant_api_key=None, log_format="json") as bot:
         await bot.wait_until_down("qdrant")
-        says = "does not answer: answers come without recall. Start it, or correct QDRANT_URL"
+        says = (
+            "the vector index cannot be reached: nothing listens at this port. Start the server, or correct the port. "
+            "Answers come without recall"
+        )
         assert await bot.health() == (503, {"qdrant": says})
         assert await bot.ask(BEN, "hello") == "echo: hello"
 
