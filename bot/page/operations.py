@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.routing import Route
 
+from bot.addresses import NEXT_ADDRESS
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
 from bot.observe.logs import MASK, mask
@@ -260,12 +261,16 @@ def _without_secrets(value: object, secrets: Sequence[str]) -> str:
         return ",".join(map(str, sorted(cast("frozenset[int]", value))))
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if "://" in text:
-        address = urlsplit(text)
-        host = address.netloc.rpartition("@")
-        hidden = f"{MASK}@{host[2]}" if host[1] else host[2]
-        query = f"?{MASK}" if address.query or address.fragment else ""
-        text = f"{address.scheme}://{hidden}{address.path}{query}"
+        text = ",".join(map(_without_credentials, NEXT_ADDRESS.split(text)))
     return mask(text, secrets)
+
+
+def _without_credentials(url: str) -> str:
+    address = urlsplit(url)
+    host = address.netloc.rpartition("@")
+    hidden = f"{MASK}@{host[2]}" if host[1] else host[2]
+    query = f"?{MASK}" if address.query or address.fragment else ""
+    return f"{address.scheme}://{hidden}{address.path}{query}"
 
 
 def _for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:
