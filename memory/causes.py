@@ -36,17 +36,23 @@ _CLOSING = {"ServerDisconnectedError", "RemoteProtocolError", "IncompleteReadErr
 _CLOSED_TEXT = "Connection closed by server"
 
 
-def find_cause(error: BaseException, kind: Kind = "http") -> str:
-    """Return the cause of a failed request, with the next step if there is one, or the error's type.
+def with_cause(says: str, error: BaseException, kind: Kind = "http") -> str:
+    """Return the sentence with the cause of a failed request, or with the error's type if that is unknown.
 
-    Nothing of the error's own text is returned: it may contain an address with a password.
+    Nothing of the error's own text is in it, which may contain an address with a password.
     """
+    cause = find_cause(error, kind)
+    return f"{says}: {cause}" if cause else f"{says} ({type(error).__name__})"
+
+
+def find_cause(error: BaseException, kind: Kind = "http") -> str:
+    """Return the cause of a failed request, with the next step if there is one; "" if it is unknown."""
     chain = list(_chain(error))
     for find in (_certificate, _tls, _named, _name, _socket, _silence, _closing):
         for each in chain:
             if words := find(each, kind):
                 return words
-    return type(error).__name__
+    return ""
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -63,11 +69,13 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 
 def _certificate(error: BaseException, _: Kind) -> str:
-    if not isinstance(error, ssl.SSLCertVerificationError):
+    # aiohttp's errors have it in the error under them.
+    code = getattr(error, "verify_code", None)
+    if not isinstance(error, ssl.SSLCertVerificationError) or code is None:
         return ""
-    if error.verify_code in (_NAME_MISMATCH, _ADDRESS_MISMATCH):
+    if code in (_NAME_MISMATCH, _ADDRESS_MISMATCH):
         return "its certificate is for another name. Write the name that is in the certificate"
-    if error.verify_code == _EXPIRED:
+    if code == _EXPIRED:
         return "its certificate has expired. Renew it on the server"
     return (
         "its certificate is not trusted. Set SSL_CERT_FILE to the file with the certificate of its authority"
@@ -76,10 +84,10 @@ def _certificate(error: BaseException, _: Kind) -> str:
 
 def _tls(error: BaseException, kind: Kind) -> str:
     if isinstance(error, ssl.SSLError):
-        reason = error.reason or type(error).__name__
+        reason = getattr(error, "reason", None)
         if reason in _NOT_TLS:
             return f"it has no TLS at this port. Begin the address with {kind}://, or correct the port"
-        return f"its TLS handshake failed ({reason})"
+        return f"its TLS handshake failed ({reason})" if reason else ""
     if not isinstance(error, OSError) and any(each in str(error) for each in _TLS_ALERTS):
         return f"it has TLS at this port. Begin the address with {kind}s://"
     return ""

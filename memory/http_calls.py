@@ -1,6 +1,6 @@
 """HTTP calls that can be cancelled at any moment, without losing a connection of the pool.
 
-All of them use aiohttp, which takes a sixth of httpx's CPU. httpcore 1.0, on which httpx is built, loses a connection for
+All of them use aiohttp, which takes a sixth of httpx's CPU. httpcore 1.0, under httpx, loses a connection for
 ever in a few hundred cancelled calls.
 """
 

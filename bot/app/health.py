@@ -102,7 +102,7 @@ async def _try_redis(settings: Settings, intake: IntakeStores | Stores) -> str:
     if type(failure) is StoreUnavailable:
         log_file = settings.data_dir.absolute() / "valkey" / "log"
         advice = f"Read {log_file}" if settings.redis_url is None else "Start it, or correct REDIS_URL"
-        return f"does not answer: {_WAIT_AT_TELEGRAM}. {advice}"
+        return f"{failure}: {_WAIT_AT_TELEGRAM}. {advice}"
     return f"{failure}: {_WAIT_AT_TELEGRAM}"
 
 
@@ -133,5 +133,5 @@ async def _failure_of(question: Coroutine[Any, Any, object]) -> MemoryFailure | 
     except MemoryFailure as failure:
         return failure
     except TimeoutError:
-        return StoreUnavailable()
+        return StoreUnavailable("does not answer in time")
     return None

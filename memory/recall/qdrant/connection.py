@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import httpx
-from pydantic_core import from_json
+from pydantic_core import ValidationError, from_json
 
-from memory.causes import find_cause
+from memory.causes import with_cause
 from memory.errors import IndexUnreadable, RecallTimedOut, RecallUnavailable
 from memory.http_calls import open_session
 
@@ -194,9 +194,9 @@ def unreachable(error: BaseException) -> RecallUnavailable:
         return error
     if isinstance(error, TimeoutError):
         return RecallTimedOut()
-    if isinstance(error, ValueError):  # a success of another shape
+    if isinstance(error, ValidationError):  # a success of another shape
         return IndexUnreadable()
-    return RecallUnavailable(f"the vector index cannot be reached: {find_cause(error)}")
+    return RecallUnavailable(with_cause("the vector index cannot be reached", error))
 
 
 def _origin(url: str) -> str:
