@@ -17,7 +17,6 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import (
     AskError,
     AuthenticationError,
-    BusyLoadingError,
     ClusterError,
     ConnectionError,
     InvalidResponse,
@@ -574,14 +573,6 @@ def _is_passing(error: Exception, text: str) -> bool:
     """Return True if the same command may succeed later."""
     if isinstance(error, RedisClusterException):
         return not any(mistake in text for mistake in _MISTAKES)
-    unreachable = (
-        ConnectionError
-        | InvalidResponse
-        | TimeoutError
-        | BusyLoadingError
-        | ClusterError
-        | OSError
-        | AttributeError
-    )
-    redirected = AskError | TryAgainError
-    return isinstance(error, unreachable | redirected) or text.startswith(_PASSING)
+    unreachable = ConnectionError | InvalidResponse | TimeoutError | OSError | AttributeError
+    of_cluster = AskError | TryAgainError | ClusterError
+    return isinstance(error, unreachable | of_cluster) or text.startswith(_PASSING)
