@@ -164,6 +164,20 @@ async def test_s10_a_qdrant_that_is_not_there_at_the_start_is_named_and_the_bot_
     assert [line["problem"] for line in lines if line["event"] == "not_ready"] == [says]
 
 
+async def test_a_wrong_key_of_qdrant_is_one_line_of_the_log_at_the_start(
+    stores: StoryStores, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with running_bot(stores, qdrant_api_key="wrong", log_format="json") as bot:
+        await bot.wait_until_down("qdrant")
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
+    assert [(line["event"], line["problem"]) for line in lines if line["level"] in ("warning", "error")] == [
+        (
+            "not_ready",
+            "QDRANT_API_KEY: the vector index refuses the key (HTTP 401). Answers come without recall",
+        )
+    ]
+
+
 async def test_the_check_of_the_image_is_passed_when_all_is_well(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.wait_until_down()
