@@ -1,6 +1,7 @@
 """Times of writes, searches and scores of the index at 1,000, 10,000 and 100,000 messages in many chats.
 
-Made-up vectors of real size, on the embedded server or on a Qdrant server. See benchmarks/README.md.
+Made-up vectors of real size, on the embedded server, and with an address on a Qdrant server beside it. See
+benchmarks/README.md.
 """
 
 import argparse
@@ -8,14 +9,16 @@ import asyncio
 import json
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass
 from functools import partial
 from uuid import uuid4
 
 import numpy as np
 from qdrant_client.models import CollectionStatus
-from rig.index_upkeep import Server, Vacuum, index_server, time_ms, watch_vacuum
+from rig.index_places import Server, add_server, embedded_index, index_at, index_like_qdrant
+from rig.index_upkeep import Vacuum, time_ms, watch_vacuum
 from rig.surroundings import until
 from rig.synthetic import Crowd
 from rig.table import print_table
@@ -55,26 +58,44 @@ class Cost:
 
 
 async def main() -> None:
-    """Measure each size in a collection of its own, and print."""
+    """Measure each size at each place in a collection of its own, and print."""
     options = _options()
+    places: dict[str, AbstractAsyncContextManager[Server]] = {"embedded": embedded_index()}
+    if options.qdrant_url or options.like_qdrant:
+        places["server"] = index_like_qdrant() if options.like_qdrant else index_at(options.qdrant_url)
+    costs = {name: await measure_sizes(place, options) for name, place in places.items()}
+    if options.json:
+        figures = {name: [asdict(cost) for cost in taken] for name, taken in costs.items()}
+        print(json.dumps({"chats": options.chats, "costs": figures}))
+        return
+    for name, taken in costs.items():
+        _print(name, taken, options)
+    if len(costs) > 1:
+        _compare(costs)
+
+
+async def measure_sizes(
+    place: AbstractAsyncContextManager[Server], options: argparse.Namespace
+) -> list[Cost]:
+    """Measure each size at one place."""
     sizes = [size for size in SIZES if size < options.largest] + [options.largest]
-    costs: list[Cost] = []
     async with (
-        index_server(options.qdrant_url) as server,
+        place as server,
         open_qdrant(server.url, api_key=server.api_key, timeout_s=_TIMEOUT_S) as qdrant,
     ):
-        for messages in sizes:
-            size = Size(
-                messages=messages,
-                chats=options.chats,
-                dimension=options.dimension,
-                searches=options.searches,
+        return [
+            await measure(
+                server,
+                qdrant,
+                Size(
+                    messages=messages,
+                    chats=options.chats,
+                    dimension=options.dimension,
+                    searches=options.searches,
+                ),
             )
-            costs.append(await measure(server, qdrant, size))
-    if options.json:
-        print(json.dumps({"chats": options.chats, "costs": [asdict(cost) for cost in costs]}))
-    else:
-        _print(costs, options)
+            for messages in sizes
+        ]
 
 
 async def measure(server: Server, qdrant: Qdrant, size: Size) -> Cost:
@@ -164,7 +185,23 @@ def _say(progress: str) -> None:
         sys.stderr.write(f"\r{progress}\x1b[K")
 
 
-def _print(costs: Sequence[Cost], options: argparse.Namespace) -> None:
+def _compare(costs: Mapping[str, Sequence[Cost]]) -> None:
+    """Print the figures of both places in columns side by side."""
+    figures: Mapping[str, Callable[[Cost], float]] = {
+        "search p50 ms": lambda cost: cost.search_ms[0],
+        "score p50 ms": lambda cost: cost.score_ms[0],
+        "index ms/message": lambda cost: cost.index_ms,
+        "client CPU ms": lambda cost: cost.client_cpu_ms,
+    }
+    heads = ["messages", *(f"{figure}, {name}" for figure in figures for name in costs)]
+    rows = [
+        [f"{taken[0].messages:,}", *(f"{read(cost):.2f}" for read in figures.values() for cost in taken)]
+        for taken in zip(*costs.values(), strict=True)
+    ]
+    print_table("Both places", heads, rows)
+
+
+def _print(name: str, costs: Sequence[Cost], options: argparse.Namespace) -> None:
     heads = (
         "messages",
         "largest chat",
@@ -187,7 +224,7 @@ def _print(costs: Sequence[Cost], options: argparse.Namespace) -> None:
         )
         for cost in costs
     ]
-    where = "a Qdrant server" if options.qdrant_url else "the embedded server"
+    where = "the embedded index" if name == "embedded" else "the server"
     title = f"{options.searches} searches at each size, {options.chats} chats, {options.dimension} dimensions"
     print_table(f"{title}, on {where}", heads, rows)
     for cost in costs:
@@ -209,7 +246,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--chats", type=int, default=100, help="their sizes follow a power law")
     parser.add_argument("--dimension", type=int, default=384, help="of the dense vectors")
     parser.add_argument("--searches", type=int, default=300, help="at each size")
-    parser.add_argument("--qdrant-url", help="a Qdrant server (QDRANT_API_KEY is its key); embedded without")
+    add_server(parser)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 

@@ -1,6 +1,6 @@
 """Cost of a turn without its model: round trips, requests and CPU time, for histories of several lengths.
 
-The turn is the real one, on the embedded stores; model, embedder and Telegram answer in no time, in this process.
+The turn is the real one, on the embedded stores, and with an address on a server beside them; model, embedder and Telegram answer in no time, in this process.
 Histories that are long enough were compressed before, as the workers do it after a reply.
 See benchmarks/README.md.
 """
@@ -11,7 +11,7 @@ import gc
 import json
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from statistics import median
 from typing import cast
 
 from rig.counting import NamedTrips, Tally, server_work
+from rig.index_places import Server, add_server, index_at, server_like_qdrant
 from rig.instant import InstantModel, InstantTelegram, NoFiles, make_message, make_update
 from rig.table import print_table
 
@@ -111,11 +112,37 @@ class Cost:
 
 
 async def main() -> None:
-    """Fill the histories, run the turns, print."""
+    """Measure at each place, and print."""
     options = _options()
     configure_logs(level="warning")
+    is_beside = options.redis_url or options.qdrant_url or options.like_qdrant
+    measured = {
+        name: await measure_place(options, is_embedded=name == "embedded")
+        for name in ("embedded", *(["server"] if is_beside else []))
+    }
+    if options.json:
+        print(
+            json.dumps(
+                {
+                    name: {"costs": list(map(asdict, costs)), **trips}
+                    for name, (costs, trips) in measured.items()
+                }
+            )
+        )
+        return
+    for name, (costs, trips) in measured.items():
+        _print(name, costs, trips, turns=options.turns)
+    if is_beside:
+        _compare({name: costs for name, (costs, _) in measured.items()})
+
+
+async def measure_place(
+    options: argparse.Namespace, *, is_embedded: bool
+) -> tuple[list[Cost], dict[str, list[str]]]:
+    """Fill the histories and run the turns. Return the costs, and the names of the trips."""
     with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
-        async with open_bench(Path(directory)) as bench:
+        places = argparse.Namespace() if is_embedded else options
+        async with open_bench(Path(directory), places) as bench:
             chats = {messages: 1_000 + messages for messages in SIZES}
             for messages, chat in chats.items():
                 await fill(bench, chat, messages)
@@ -131,10 +158,7 @@ async def main() -> None:
         sum_up(messages, taken[options.warm_up :], verbatim=verbatim[messages])
         for messages, taken in samples.items()
     ]
-    if options.json:
-        print(json.dumps({"costs": [asdict(cost) for cost in costs], **trips}))
-    else:
-        _print(costs, trips, turns=options.turns)
+    return costs, trips
 
 
 async def fill(bench: Bench, chat_id: int, messages: int) -> None:
@@ -213,17 +237,14 @@ def sum_up(messages: int, samples: Sequence[Sample], *, verbatim: int) -> Cost:
 
 
 @asynccontextmanager
-async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
-    """The parts of a worker on embedded stores of its own."""
+async def open_bench(directory: Path, servers: argparse.Namespace) -> AsyncGenerator[Bench]:
+    """The parts of a worker on embedded stores of its own, or on these servers."""
     settings = Settings(_env_file=None, data_dir=directory)  # pyright: ignore[reportCallIssue] — pydantic-settings' own argument
     tally = Tally()
-    async with (
-        open_valkey(directory) as redis_url,
-        open_index_server(directory) as endpoint,
-        open_redis(redis_url) as redis,
-        open_qdrant(endpoint.url, api_key=endpoint.api_key) as qdrant,
-        AsyncExitStack() as stack,
-    ):
+    async with AsyncExitStack() as stack:
+        redis = await stack.enter_async_context(_open_redis(directory, servers))
+        index = await stack.enter_async_context(_open_index(directory, servers))
+        qdrant = await stack.enter_async_context(open_qdrant(index.url, api_key=index.api_key))
         qdrant.client.http.client.add_middleware(tally.note_request)
         stores = build_stores(
             settings,
@@ -232,8 +253,38 @@ async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
             embedder=FakeEmbedder(dimension=384),
             stack=stack,
         )
+        stack.push_async_callback(qdrant.client.delete_collection, stores.recall.spaces.serving.name)
         await stores.reindexer.claim()  # or the indexer takes no work
         yield await _build(settings, redis, stores, tally)
+
+
+@asynccontextmanager
+async def _open_redis(directory: Path, servers: argparse.Namespace) -> AsyncGenerator[RedisClient]:
+    """Open the embedded store, or this server, which must be empty and is emptied at the end."""
+    url = getattr(servers, "redis_url", None)
+    async with AsyncExitStack() as stack:
+        place = url or await stack.enter_async_context(open_valkey(directory))
+        redis = await stack.enter_async_context(open_redis(place))
+        if url and await redis.call("DBSIZE"):
+            raise SystemExit(
+                "--redis-url: this store is not empty. Name an empty one: it is emptied at the end."
+            )
+        if url:
+            stack.push_async_callback(redis.call, "FLUSHDB")
+        yield redis
+
+
+@asynccontextmanager
+async def _open_index(directory: Path, servers: argparse.Namespace) -> AsyncGenerator[Server]:
+    if url := getattr(servers, "qdrant_url", None):
+        async with index_at(url) as server:
+            yield server
+        return
+    async with open_index_server(directory) as endpoint, AsyncExitStack() as stack:
+        url = endpoint.url
+        if getattr(servers, "like_qdrant", False):
+            url = await stack.enter_async_context(server_like_qdrant(url))
+        yield Server(url=url, api_key=endpoint.api_key)
 
 
 async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: Tally) -> Bench:
@@ -285,7 +336,21 @@ async def _forget_the_turn(bench: Bench, ref: ContextRef) -> None:
     await bench.redis.call("UNLINK", "mnemogram:{m0}:work")
 
 
-def _print(costs: Sequence[Cost], trips: dict[str, list[str]], *, turns: int) -> None:
+def _compare(costs: Mapping[str, Sequence[Cost]]) -> None:
+    """Print the figures of both places in columns side by side."""
+    heads = ["messages of history", *(f"{figure}, {name}" for figure in ("ms", "CPU ms") for name in costs)]
+    rows = [
+        [
+            f"{taken[0].messages:,}",
+            *(f"{cost.wall_ms:.2f}" for cost in taken),
+            *(f"{cost.cpu_ms:.2f}" for cost in taken),
+        ]
+        for taken in zip(*costs.values(), strict=True)
+    ]
+    print_table("Both places", heads, rows)
+
+
+def _print(name: str, costs: Sequence[Cost], trips: dict[str, list[str]], *, turns: int) -> None:
     rows = [
         (
             f"{cost.messages:,}",
@@ -309,7 +374,8 @@ def _print(costs: Sequence[Cost], trips: dict[str, list[str]], *, turns: int) ->
         "Redis commands",
         "Redis ms",
     )
-    print_table(f"One turn, of {turns} at each length of history", heads, rows)
+    where = "embedded stores" if name == "embedded" else "the servers"
+    print_table(f"One turn, of {turns} at each length of history, on {where}", heads, rows)
     print(
         f"CPU time at {costs[-1].messages:,} messages is {costs[-1].cpu_ms / costs[0].cpu_ms:.2f} times that at {costs[0].messages:,}."
     )
@@ -321,6 +387,8 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=200, help="at each length of history")
     parser.add_argument("--warm-up", type=int, default=10, help="turns before that, not counted")
+    parser.add_argument("--redis-url", help="an empty Redis or Valkey, beside the embedded one")
+    add_server(parser)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args()
 

@@ -20,6 +20,8 @@ PAGE_PATH = "/app/"
 
 _TELEGRAM_REQUEST = re.compile(r"/+(?:file/)?bot(?:\d+(?::|%3A)[^/]*|[<{][^/]*)?(?:/.*)?$", re.IGNORECASE)
 _QDRANT_REQUEST = re.compile(r"/+(?:dashboard|collections)(?:/.*)?$")
+NEXT_ADDRESS = re.compile(r"\s*[,;]\s*(?=https?://)", re.IGNORECASE)
+"""Place between two addresses. A comma elsewhere may be a part of a password."""
 _OTLP_REQUEST = re.compile(r"/+v1/(?:traces|metrics|logs)$")
 _OPERATION = re.compile(
     r"/+(?:chat/completions|completions|chat|responses|embeddings|models"
@@ -60,6 +62,17 @@ def _mend_http(url: str, request: re.Pattern[str]) -> str:
     parts = _http_parts(url)
     path = request.sub("", parts.path.rstrip("/")).rstrip("/")
     return parts._replace(path=path, query="", fragment="").geturl()
+
+
+def _mend_qdrant(urls: str) -> str:
+    """Return the base URLs of a cluster's addresses, separated by commas."""
+    mended: list[str] = []
+    for url in NEXT_ADDRESS.split(urls.strip(" ,;")):
+        if "," in url.partition("://")[2].partition("/")[0].rpartition("@")[2]:
+            raise ValueError("names several hosts: write http:// or https:// before each")
+        parts = urlsplit(_mend_http(url, request=_QDRANT_REQUEST))
+        mended.append(parts._replace(netloc=parts.netloc.replace(",", "%2C")).geturl())
+    return ",".join(dict.fromkeys(mended))
 
 
 def _mend_openai(url: str) -> str:
@@ -144,7 +157,7 @@ def _missing_scheme(url: str) -> str:
 
 FORMS: Mapping[str, Callable[[str], str]] = {
     "telegram_api_url": partial(_mend_http, request=_TELEGRAM_REQUEST),
-    "qdrant_url": partial(_mend_http, request=_QDRANT_REQUEST),
+    "qdrant_url": _mend_qdrant,
     "otel_exporter_otlp_endpoint": partial(_mend_http, request=_OTLP_REQUEST),
     "openai_base_url": _mend_openai,
     "webhook_url": _mend_webhook,
@@ -168,8 +181,10 @@ def reachable(url: str) -> str:
 def passwords_in(url: str) -> set[str]:
     """Return the password of the URL as it is written and without percent-encoding, as errors of servers have it.
 
-    A proxy's URL may have no scheme.
+    A proxy's URL may have no scheme, and Qdrant has several addresses.
     """
+    if len(addresses := NEXT_ADDRESS.split(url)) > 1:
+        return set[str]().union(*map(passwords_in, addresses))
     try:
         parts = urlsplit(url if "://" in url else f"//{url}")
         given = (

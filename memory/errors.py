@@ -8,6 +8,8 @@ MemoryFailure
 ├── StoreFull            Redis is out of memory or read-only: it can be read, not written
 ├── CommandRefused       Redis answered with an error that is a mistake of ours or a missing command
 ├── RecallUnavailable    Qdrant or the embedder cannot answer now
+│   ├── RecallTimedOut   the index does not answer in time, or recall pauses because it did not
+│   ├── IndexUnreadable  its answer is not Qdrant's, such as the page of a proxy
 │   └── IndexMismatch    the collection has other vectors than the embedder makes
 ├── MissingContext       a read, search or erasure without a context is refused
 ├── Forgotten            the context was reset since this work began: nothing was written
@@ -66,6 +68,14 @@ class CommandRefused(MemoryFailure):
 
 class RecallUnavailable(MemoryFailure):
     """The vector index cannot answer now."""
+
+
+class RecallTimedOut(RecallUnavailable):
+    """The vector index does not answer in time."""
+
+
+class IndexUnreadable(RecallUnavailable):
+    """The vector index sent an answer that cannot be read: does QDRANT_URL lead to a Qdrant server?"""
 
 
 class IndexMismatch(RecallUnavailable):

@@ -204,10 +204,12 @@ def _assemble(
         clock=time.monotonic,
         ask_space=ask_space,
     )
+    recall = Recall(follower.spaces)
+    stack.callback(recall.close)
     return MemoryStores(
         redis=redis,
         history=RedisHistory(redis),
-        recall=Recall(follower.spaces),
+        recall=recall,
         reindexer=Reindexer(
             redis,
             follower=follower,

@@ -1,43 +1,16 @@
-"""An index server whose vacuum can be measured: its duration, and that of the searches during it."""
+"""The vacuum of an embedded index: its duration, and that of the searches during it."""
 
 import asyncio
-import os
-import sys
-import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from memory.embedded.data_dir import prepare_directory
-from memory.embedded.guardian import load_port
-from memory.embedded.index_server import answers_ready
-from memory.embedded.supervisor import EmbeddedServer, use_server
-
-_SERVER = """
-import asyncio, sys
-from pathlib import Path
-from memory.embedded.index.server import serve
-from memory.embedded.index.upkeep import UpkeepTimes
-
-asyncio.run(serve(Path(sys.argv[1]), UpkeepTimes(patience=1.0)))
-"""
 _GIVE_UP_AFTER_S = 1_800.0
 _BETWEEN_S = 0.02
 """Pause between two searches: the benchmark measures their waiting time, not their load."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """The address of the index, and the folder of an embedded one."""
-
-    url: str
-    api_key: str | None
-    directory: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,29 +21,6 @@ class Vacuum:
     searches: int
     during_ms: tuple[float, float, float]
     after_ms: tuple[float, float, float]
-
-
-@asynccontextmanager
-async def index_server(url: str | None) -> AsyncGenerator[Server]:
-    """Yield the server at this address (QDRANT_API_KEY is its key), or start an embedded one.
-
-    The embedded one vacuums garbage after a second, without waiting for a quiet moment.
-    """
-    if url is not None:
-        yield Server(url=url, api_key=os.environ.get("QDRANT_API_KEY"))
-        return
-    with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as parent:
-        directory = prepare_directory(Path(parent), "index")
-        embedded = EmbeddedServer(
-            directory=directory,
-            command=(sys.executable, "-c", _SERVER, str(directory)),
-            is_ready=partial(answers_ready, directory / "endpoint"),
-            listens=True,
-        )
-        async with use_server(embedded):
-            port = load_port(directory / "endpoint")
-            key = (directory / "api-key").read_text()
-            yield Server(url=f"http://127.0.0.1:{port}", api_key=key, directory=directory)
 
 
 async def watch_vacuum(folder: Path, search: Callable[[], Awaitable[object]]) -> Vacuum:

@@ -12,10 +12,19 @@ from typing import Any, cast
 import httpx2
 import stamina
 import structlog
-from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI, AsyncStream, OpenAIError, Timeout
+from openai import (
+    APIConnectionError,
+    APIError,
+    APIStatusError,
+    APITimeoutError,
+    AsyncOpenAI,
+    AsyncStream,
+    OpenAIError,
+    Timeout,
+)
 
 from bot.agent.abilities import Abilities, Ability
-from bot.agent.breaker import Breaker
+from bot.agent.breaker import model_breaker
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
 from bot.agent.openai_failures import (
     Refusal,
@@ -39,6 +48,8 @@ from bot.errors import (
     TellUser,
 )
 from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from memory.breaker import Breaker
+from memory.causes import with_cause
 from memory.characters import is_blank
 from memory.openai_client import open_client
 
@@ -300,7 +311,7 @@ async def open_openai_model(
             client=client,
             name=model,
             patience=patience,
-            breaker=breaker or Breaker(),
+            breaker=breaker or model_breaker(),
             abilities=abilities or Abilities(),
         )
 
@@ -388,10 +399,10 @@ def _checked(chunk: object) -> Mapping[str, Any]:
 
 def _translate(error: Exception) -> TellUser:
     match error:
+        case APIConnectionError() | httpx2.RequestError():
+            return ModelUnavailable(with_cause("The model endpoint cannot be reached", error))
         case APIError() | EndpointError():
             return failure_of(_refusal_of(error))
-        case httpx2.RequestError():
-            return failure_of(Refusal(status=None))
         case _:
             return ModelUnavailable(f"The model's reply broke off ({type(error).__name__})")
 

@@ -10,8 +10,7 @@ import structlog
 from bot.app.stores import IntakeStores, Stores
 from bot.settings import Settings
 from memory.embedded.data_dir import FULL_BELOW_BYTES, free_bytes
-from memory.errors import MemoryFailure, StoreUnavailable
-from memory.keys import ContextRef
+from memory.errors import MemoryFailure, RecallTimedOut, StoreUnavailable
 from memory.redis.durability import check_writes
 
 log = structlog.get_logger()
@@ -21,6 +20,8 @@ LOW_SPACE_BYTES = 1 << 30
 _TIMEOUT_S = 3.0
 _PAUSE_S = 10.0
 _WAIT_AT_TELEGRAM = "updates are refused with 503 and Telegram keeps them"
+
+_NO_RECALL = "answers come without recall"
 
 Parts = Mapping[str, str]
 """Name of a part, and one sentence on its trouble."""
@@ -101,19 +102,27 @@ async def _try_redis(settings: Settings, intake: IntakeStores | Stores) -> str:
     if type(failure) is StoreUnavailable:
         log_file = settings.data_dir.absolute() / "valkey" / "log"
         advice = f"Read {log_file}" if settings.redis_url is None else "Start it, or correct REDIS_URL"
-        return f"does not answer: {_WAIT_AT_TELEGRAM}. {advice}"
+        return f"{failure}: {_WAIT_AT_TELEGRAM}. {advice}"
     return f"{failure}: {_WAIT_AT_TELEGRAM}"
 
 
 async def _try_qdrant(settings: Settings, stores: Stores | None) -> str:
+    """Return the trouble of the index within a second, and at once while recall pauses."""
     if stores is None:
         return ""
-    failure = await _failure_of(stores.recall.count(ContextRef(context_id="health", partition=0)))
+    failure = await _failure_of(stores.recall.ping())
     if failure is None:
         return ""
+    if stores.recall.is_paused:
+        return f"does not answer in time, and recall pauses: {_NO_RECALL}. {_index_advice(settings)}"
+    if isinstance(failure, RecallTimedOut):
+        return f"does not answer in time: {_NO_RECALL}. {_index_advice(settings)}"
+    return f"{failure}. {_NO_RECALL[0].upper()}{_NO_RECALL[1:]}"
+
+
+def _index_advice(settings: Settings) -> str:
     log_file = settings.data_dir.absolute() / "index" / "log"
-    advice = f"Read {log_file}" if settings.qdrant_url is None else "Start it, or correct QDRANT_URL"
-    return f"does not answer: answers come without recall. {advice}"
+    return f"Read {log_file}" if settings.qdrant_url is None else "Start it, or correct QDRANT_URL"
 
 
 async def _failure_of(question: Coroutine[Any, Any, object]) -> MemoryFailure | None:
@@ -124,5 +133,5 @@ async def _failure_of(question: Coroutine[Any, Any, object]) -> MemoryFailure | 
     except MemoryFailure as failure:
         return failure
     except TimeoutError:
-        return StoreUnavailable()
+        return StoreUnavailable("does not answer in time")
     return None

@@ -85,7 +85,8 @@ class NoModel:
 @asynccontextmanager
 async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerator[Models]:
     """Open these models, or the offline model without an endpoint. All end with the block."""
-    from bot.agent.openai_model import Breaker, Patience, open_openai_model
+    from bot.agent.breaker import model_breaker
+    from bot.agent.openai_model import Patience, open_openai_model
 
     names = sorted({*names, *filter(None, [settings.summary_model])})
     abilities = {name: abilities_of(settings, name) for name in names}
@@ -105,7 +106,7 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
                 open_openai_model(
                     model=offline_name or name,
                     patience=patience,
-                    breaker=Breaker(may_be_missing=name in settings.model_names[1:]),
+                    breaker=model_breaker(may_be_missing=name in settings.model_names[1:]),
                     api_key=key,
                     base_url=base_url,
                     abilities=abilities[name],

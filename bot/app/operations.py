@@ -20,7 +20,6 @@ from bot.page.chats import ChatList
 from bot.page.operations import Document, Operations
 from bot.page.visitors import PageError
 from bot.settings import Settings
-from memory.keys import ContextRef
 from memory.stores import qdrant_place
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ class IndexProbe:
     async def run(self) -> None:
         """Count the points of a context that does not exist. Raises MemoryFailure if the index does not answer."""
         if self._recall is not None:
-            await self._recall.count(ContextRef(context_id=_PROBE, partition=0))
+            await self._recall.ping()
             return
         if self._index is None:
             from memory.recall.qdrant.index import QdrantIndex, open_qdrant

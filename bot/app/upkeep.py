@@ -252,6 +252,7 @@ async def update_gauges_forever(
 ) -> None:
     """Update the gauges every 10 s; None for what this process does not do."""
     while True:
+        metrics.RECALL_PAUSED.set(stores.recall.is_paused)
         with suppress(MemoryFailure):  # the loops that need the store log it
             depths = [await inbox.depth(partition) for partition in range(stores.partitions)]
             metrics.QUEUE_DEPTH.set(sum(depth for depth, _ in depths))

@@ -88,7 +88,7 @@ def describe(error: BaseException) -> tuple[list[str], int]:
 
 def _describe_telegram(error: TelegramFailure) -> tuple[list[str], int]:
     if not isinstance(error, TelegramRefused):
-        return [f"TELEGRAM_API_URL: the Bot API does not answer ({error})"], FAILED
+        return [f"TELEGRAM_API_URL: the Bot API does not answer: {error}"], FAILED
     if "TELEGRAM_BOT_TOKEN" in str(error):
         return [f"TELEGRAM_BOT_TOKEN: {error}"], WRONG_USE
     return [f"Telegram refused: {error}"], FAILED

@@ -64,6 +64,9 @@ RECALL_SECONDS = Histogram(
 RECALL_FAILURES = Counter(
     "mnemogram_recall_failures_total", "Turns answered without recall because recall failed."
 )
+RECALL_PAUSED = Gauge(
+    "mnemogram_recall_paused", "1 while recall pauses in this process: the index did not answer in time."
+)
 INDEXED = Counter("mnemogram_indexed_messages_total", "Messages whose search entries were written.")
 REINDEXED = Counter("mnemogram_reindexed_messages_total", "Messages indexed again for a new embedding space.")
 REINDEX_MESSAGES = Gauge(

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 from starlette.requests import Request
 from starlette.routing import Route
 
+from bot.addresses import NEXT_ADDRESS
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
 from bot.observe.logs import MASK, mask
@@ -24,7 +25,7 @@ from bot.settings import Settings
 from bot.transport.people import Guests
 from bot.turn.costs import CostReader, Used, last_months
 from memory import keys
-from memory.errors import MemoryFailure
+from memory.errors import MemoryFailure, RecallTimedOut
 from memory.redis.client import RedisClient
 
 log = structlog.get_logger()
@@ -33,7 +34,7 @@ T = TypeVar("T")
 DEAD_LETTERS_AT_MOST = 200
 CONTEXTS_COUNTED = 500
 """With more waiting contexts than this their updates are not counted: that would hold up the store."""
-_PROBE_S = 3.0
+_PROBE_S = 1.0
 _NOW_S, _CHATS_S, _CHECKS_S = 2.0, 10.0, 20.0
 """Seconds for which an answer is kept, so that many open pages cost as much as one."""
 _UPDATE_ID_DIGITS = 19
@@ -114,8 +115,11 @@ class Operations:
         try:
             async with asyncio.timeout(_PROBE_S):
                 await self.probe_index()
-        except (MemoryFailure, TimeoutError):
-            note = "It does not answer: answers come without recall."
+        except (RecallTimedOut, TimeoutError):
+            note = "It does not answer in time. Recall pauses: answers come without it."
+            return {"name": "qdrant", "is_up": False, "ms": None, "note": note}
+        except MemoryFailure as failure:
+            note = f"{failure}. Answers come without recall."
             return {"name": "qdrant", "is_up": False, "ms": None, "note": note}
         return {"name": "qdrant", "is_up": True, "ms": _ms(time.perf_counter() - began), "note": ""}
 
@@ -257,12 +261,16 @@ def _without_secrets(value: object, secrets: Sequence[str]) -> str:
         return ",".join(map(str, sorted(cast("frozenset[int]", value))))
     text = str(value).lower() if isinstance(value, bool) else str(value)
     if "://" in text:
-        address = urlsplit(text)
-        host = address.netloc.rpartition("@")
-        hidden = f"{MASK}@{host[2]}" if host[1] else host[2]
-        query = f"?{MASK}" if address.query or address.fragment else ""
-        text = f"{address.scheme}://{hidden}{address.path}{query}"
+        text = ",".join(map(_without_credentials, NEXT_ADDRESS.split(text)))
     return mask(text, secrets)
+
+
+def _without_credentials(url: str) -> str:
+    address = urlsplit(url)
+    host = address.netloc.rpartition("@")
+    hidden = f"{MASK}@{host[2]}" if host[1] else host[2]
+    query = f"?{MASK}" if address.query or address.fragment else ""
+    return f"{address.scheme}://{hidden}{address.path}{query}"
 
 
 def _for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:

@@ -11,6 +11,7 @@ import aiohttp
 from yarl import URL
 
 from bot.errors import FileGone, FileTooLarge, TelegramUnavailable
+from memory.causes import find_cause
 from memory.http_calls import open_session
 
 _TIMEOUT = aiohttp.ClientTimeout(total=None, sock_connect=5, sock_read=20)
@@ -44,8 +45,8 @@ class TelegramFiles:
             async with self._session.get(URL(f"{self._url}/{path}"), allow_redirects=False) as response:
                 return await _content(response, at_most)
         except (aiohttp.ClientError, OSError) as error:
-            name = type(error).__name__
-        raise TelegramUnavailable(name)
+            cause = find_cause(error) or type(error).__name__
+        raise TelegramUnavailable(cause)
 
 
 @asynccontextmanager

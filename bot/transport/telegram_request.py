@@ -24,6 +24,7 @@ from bot.errors import (
     ThreadGone,
     TokenRefused,
 )
+from memory.causes import find_cause
 from memory.codec import parse_object
 from memory.http_calls import tracked
 
@@ -78,8 +79,8 @@ class AiohttpRequest(BaseRequest):
                 async with self._session.request(method, url, data=body, allow_redirects=False) as response:
                     content = await response.read()
             except (aiohttp.ClientError, OSError) as error:
-                name = type(error).__name__
-                failure = SendUnknown(name) if http_call.was_sent else TelegramUnavailable(name)
+                cause = find_cause(error) or type(error).__name__
+                failure = SendUnknown(cause) if http_call.was_sent else TelegramUnavailable(cause)
             else:
                 _check_origin(response.status, content)
                 return response.status, content

@@ -23,6 +23,7 @@ from memory.recall.embedders.embedder import (
     EmbeddingSpace,
     EmbeddingUnavailable,
 )
+from memory.recall.guard import RecallGuard
 from memory.recall.lexicon.analyser import SMALL_TALK, analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
 from memory.recall.spaces import Space, Spaces
@@ -40,6 +41,8 @@ _LONG_TEXT = 2_000
 """Characters from which a question is analysed in a thread, because it takes milliseconds."""
 _REMEMBERED_BYTES = 4 * 2**20
 """Size of the questions that are remembered with their vectors: 300 of MiniLM's."""
+_PROBED = "health"
+"""Context without messages, which a probe counts."""
 _ANYWHERE = Where()
 QuestionVectors: TypeAlias = BriefCache[tuple[EmbeddingSpace, str], list[float]]
 """Vectors of masked questions, for the index entries of the same messages, which are written after the answers."""
@@ -103,13 +106,28 @@ class Candidates:
 class Recall:
     """Search over the messages of one context at a time, in the serving space.
 
-    Every method raises RecallUnavailable if the index cannot answer now, and MissingContext without a context.
+    Every method raises RecallUnavailable if the index cannot answer now, and MissingContext without a context. While
+    recall pauses, all of them except `index` fail at once, see RecallGuard.
     """
 
     def __init__(self, spaces: Spaces) -> None:
         self.spaces = spaces
+        self._guard = RecallGuard(self._probe)
         self._embedder_failure: type[EmbeddingError] | None = None
         self._question_vectors: QuestionVectors = BriefCache(max_bytes=_REMEMBERED_BYTES)
+
+    @property
+    def is_paused(self) -> bool:
+        """True while recall pauses, because the index did not answer in time."""
+        return self._guard.is_paused
+
+    async def ping(self) -> None:
+        """Ask the index for anything, within a second. Raises RecallUnavailable, at once while recall pauses."""
+        await self._guard.probe()
+
+    def close(self) -> None:
+        """End the probes of a recall that pauses."""
+        self._guard.close()
 
     async def search(
         self, ref: ContextRef, epoch: int, question: RecallQuestion, *, k: int
@@ -141,7 +159,7 @@ class Recall:
         return mark_likely(hits, relevant.best(k))
 
     async def gather(self, ref: ContextRef, epoch: int, question: RecallQuestion) -> Candidates:
-        """Return what a search ranks. Takes one request to the embedder and two to the index."""
+        """Return what a search ranks. Takes one request to the embedder, and two to the index within its budget."""
         space = self.spaces.serving
         analyse = partial(
             analyse_question, question.text, question.people, asker_id=question.asker_id, now=question.now
@@ -162,13 +180,14 @@ class Recall:
             limit=LIST_LIMIT,
             where=question.where,
         )
-        best = await space.index.search(query)
-        if not best:
-            return Candidates(question=analysis, query=query)
         from memory.recall.ranking import plan_lookups, shortlist
 
-        listed = shortlist(best)
-        messages = await space.index.score(query, plan_lookups(listed))
+        async with self._guard.in_time():
+            best = await space.index.search(query)
+            if not best:
+                return Candidates(question=analysis, query=query)
+            listed = shortlist(best)
+            messages = await space.index.score(query, plan_lookups(listed))
         return Candidates(question=analysis, query=query, messages=messages, listed=frozenset(listed))
 
     async def index(
@@ -199,18 +218,21 @@ class Recall:
 
     async def erase(self, ref: ContextRef, *, below_epoch: int) -> VectorErasure:
         """Erase the vectors of every epoch before this one, in every space, and count what is left."""
-        return await self.spaces.serving.index.erase(ref.context_id, below_epoch=below_epoch)
+        with self._guard.unless_paused():
+            return await self.spaces.serving.index.erase(ref.context_id, below_epoch=below_epoch)
 
     async def drop(self, ref: ContextRef, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
         """Erase the vectors of these messages, with their keys, in every space, and count what is left."""
         if not message_ids:
             return VectorErasure(before=0, left=0)
-        return await self.spaces.serving.index.drop(ref.context_id, epoch=epoch, message_ids=message_ids)
+        with self._guard.unless_paused():
+            return await self.spaces.serving.index.drop(ref.context_id, epoch=epoch, message_ids=message_ids)
 
     async def drop_keys(self, ref: ContextRef, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
         """Erase the keys of these messages, in every space, and count those that are left. The messages stay."""
         kept = dict.fromkeys(message_ids, 0)
-        return await self.spaces.serving.index.drop_keys(ref.context_id, epoch=epoch, kept=kept)
+        with self._guard.unless_paused():
+            return await self.spaces.serving.index.drop_keys(ref.context_id, epoch=epoch, kept=kept)
 
     async def drop_unused_keys(self, items: Sequence[IndexItem]) -> int:
         """Erase keys of facts that these messages no longer have, in every space. Return how many there were.
@@ -227,11 +249,16 @@ class Recall:
 
     async def count(self, ref: ContextRef) -> int:
         """Return the number of vectors of the context, with keys, over all epochs and spaces."""
-        return await self.spaces.serving.index.count(ref.context_id)
+        with self._guard.unless_paused():
+            return await self.spaces.serving.index.count(ref.context_id)
 
     async def count_messages(self, ref: ContextRef, *, epoch: int) -> int:
         """Return how many messages of this epoch can be found now."""
-        return await self.spaces.serving.index.count_messages(ref.context_id, epoch=epoch)
+        with self._guard.unless_paused():
+            return await self.spaces.serving.index.count_messages(ref.context_id, epoch=epoch)
+
+    async def _probe(self) -> None:
+        await self.spaces.serving.index.count(_PROBED)
 
     async def _embed_question(self, space: Space, masked: str) -> list[float] | None:
         """Return None if words alone must do. Each kind of failure is logged once, until a question is embedded

@@ -17,9 +17,9 @@ from redis.backoff import ExponentialBackoff
 from redis.exceptions import (
     AskError,
     AuthenticationError,
-    BusyLoadingError,
     ClusterError,
     ConnectionError,
+    InvalidResponse,
     MovedError,
     NoScriptError,
     OutOfMemoryError,
@@ -31,6 +31,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
+from memory.causes import with_cause
 from memory.errors import (
     REFUSALS,
     CommandRefused,
@@ -555,7 +556,7 @@ def _translated(error: Exception) -> Exception:
     if isinstance(error, MasterNotFoundError):
         return _without_master(text)
     if _is_passing(error, text):
-        return StoreUnavailable(f"Redis cannot be reached ({type(error).__name__})")
+        return StoreUnavailable(with_cause("Redis cannot be reached", error, "redis"))
     first_line = text.partition("\n")[0]  # the next lines may contain the arguments
     return CommandRefused(f"Redis refused a command: {first_line[:200]}")
 
@@ -572,6 +573,6 @@ def _is_passing(error: Exception, text: str) -> bool:
     """Return True if the same command may succeed later."""
     if isinstance(error, RedisClusterException):
         return not any(mistake in text for mistake in _MISTAKES)
-    unreachable = ConnectionError | TimeoutError | BusyLoadingError | ClusterError | OSError | AttributeError
-    redirected = AskError | TryAgainError
-    return isinstance(error, unreachable | redirected) or text.startswith(_PASSING)
+    unreachable = ConnectionError | InvalidResponse | TimeoutError | OSError | AttributeError
+    of_cluster = AskError | TryAgainError | ClusterError
+    return isinstance(error, unreachable | of_cluster) or text.startswith(_PASSING)

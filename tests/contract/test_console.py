@@ -399,4 +399,7 @@ def test_an_unreachable_store_is_reported_with_its_setting(
     monkeypatch.setenv("REDIS_URL", "redis://:hunter2@127.0.0.1:1")
     ran = console("chats")
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err == "REDIS_URL: Redis cannot be reached (ConnectionError)\n"
+    assert (
+        ran.err
+        == "REDIS_URL: Redis cannot be reached: nothing listens at this port. Start the server, or correct the port\n"
+    )

@@ -123,7 +123,10 @@ def test_doctor_names_problems_and_advice_but_no_secret(
     assert ran.status == 1
     failed = {check["name"]: check for check in ran.document["checks"] if check["level"] == "fail"}
     assert set(failed) == {"agent", "store", "index", "model", "telegram", "webhook"}
-    assert failed["store"]["says"] == "REDIS_URL: Redis cannot be reached (ConnectionError)"
+    assert (
+        failed["store"]["says"]
+        == "REDIS_URL: Redis cannot be reached: nothing listens at this port. Start the server, or correct the port"
+    )
     assert all(check["fix"] for check in failed.values())
     assert "hunter" not in ran.out + ran.err
 

@@ -1,7 +1,4 @@
-"""HTTP calls that are cancelled at any moment: the pool loses no connection, and no request is sent late.
-
-Each test of the first part runs with both clients: aiohttp with `tracked`, and httpx with `shielded`.
-"""
+"""HTTP calls that are cancelled at any moment: the pool loses no connection, and no request is sent late."""
 
 import asyncio
 import os
@@ -13,12 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
-import httpx
 import pytest
 from openai import Timeout
 
 from memory.embedded.index_server import IndexEndpoint
-from memory.http_calls import is_unsent, open_session, shielded, track_request, tracked
+from memory.http_calls import is_unsent, open_session, tracked
 from memory.openai_client import open_client
 from memory.recall.qdrant.index import list_collections, open_qdrant
 
@@ -55,7 +51,6 @@ class Server:
 
 Get = Callable[[str], Awaitable[str]]
 """Returns the text at a path."""
-CLIENTS = ("aiohttp", "httpx", "httpx in pieces")
 
 
 @asynccontextmanager
@@ -70,46 +65,23 @@ async def _server() -> AsyncGenerator[Server]:
 
 
 @asynccontextmanager
-async def _client(kind: str) -> AsyncGenerator[tuple[Server, Get]]:
+async def _client() -> AsyncGenerator[tuple[Server, Get]]:
     """A server, and calls that share one connection."""
-    async with _server() as server, _get(kind, f"http://127.0.0.1:{server.port}") as get:
+    async with _server() as server, _get(f"http://127.0.0.1:{server.port}") as get:
         yield server, get
 
 
 @asynccontextmanager
-async def _get(kind: str, url: str) -> AsyncGenerator[Get]:
-    if kind == "aiohttp":
-        timeout = aiohttp.ClientTimeout(sock_connect=5, sock_read=5)
-        async with open_session(url, connections=1, timeout=timeout, is_traced=True) as session:
+async def _get(url: str) -> AsyncGenerator[Get]:
+    timeout = aiohttp.ClientTimeout(sock_connect=5, sock_read=5)
+    async with open_session(url, connections=1, timeout=timeout, is_traced=True) as session:
 
-            async def get(path: str) -> str:
-                with tracked():
-                    async with session.get(f"{url}{path}") as response:
-                        return await response.text()
+        async def get(path: str) -> str:
+            with tracked():
+                async with session.get(f"{url}{path}") as response:
+                    return await response.text()
 
-            yield get
-        return
-    async with httpx.AsyncClient(
-        base_url=url,
-        limits=httpx.Limits(max_connections=1),
-        timeout=httpx.Timeout(5, pool=2),
-        event_hooks={"request": [track_request]},
-    ) as client:
-        ask = _read_in_pieces if "pieces" in kind else _read
-
-        async def get_shielded(path: str) -> str:
-            return await shielded(ask(client, path))
-
-        yield get_shielded
-
-
-async def _read(client: httpx.AsyncClient, path: str) -> str:
-    return (await client.get(path)).text
-
-
-async def _read_in_pieces(client: httpx.AsyncClient, path: str) -> str:
-    async with client.stream("GET", path) as answer:
-        return b"".join([piece async for piece in answer.aiter_raw()]).decode()
+        yield get
 
 
 async def _cancel_after(steps: int, call: Awaitable[object]) -> None:
@@ -128,9 +100,8 @@ async def _cancel(call: asyncio.Future[Any]) -> asyncio.CancelledError:
     return cancelled.value
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
-async def test_a_cancelled_call_returns_its_connection_at_any_moment(kind: str) -> None:
-    async with _client(kind) as (_, get):
+async def test_a_cancelled_call_returns_its_connection_at_any_moment() -> None:
+    async with _client() as (_, get):
         for steps in MOMENTS:
             await _cancel_after(steps, get("/"))
 
@@ -138,9 +109,8 @@ async def test_a_cancelled_call_returns_its_connection_at_any_moment(kind: str) 
                 assert await get("/") == "ok", f"cancelled after {steps} steps"
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
-async def test_a_cancelled_call_is_cut_off(kind: str) -> None:
-    async with _client(kind) as (server, get):
+async def test_a_cancelled_call_is_cut_off() -> None:
+    async with _client() as (server, get):
         call = asyncio.ensure_future(get("/slow"))
         async with asyncio.timeout(5):
             await server.is_slow.wait()
@@ -152,9 +122,8 @@ async def test_a_cancelled_call_is_cut_off(kind: str) -> None:
         assert await get("/") == "ok"
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
-async def test_a_call_cancelled_before_its_send_is_never_sent(kind: str) -> None:
-    async with _client(kind) as (server, get):
+async def test_a_call_cancelled_before_its_send_is_never_sent() -> None:
+    async with _client() as (server, get):
         slow = asyncio.ensure_future(get("/slow"))
         waiting = asyncio.ensure_future(get("/waiting"))
         async with asyncio.timeout(5):
@@ -167,9 +136,8 @@ async def test_a_call_cancelled_before_its_send_is_never_sent(kind: str) -> None
         assert server.asked == ["/slow", "/after"]
 
 
-@pytest.mark.parametrize("kind", CLIENTS)
-async def test_an_unsent_call_reaches_the_server_at_no_moment(kind: str) -> None:
-    async with _client(kind) as (server, get):
+async def test_an_unsent_call_reaches_the_server_at_no_moment() -> None:
+    async with _client() as (server, get):
         unsent = 0
         for steps in MOMENTS:
             task = asyncio.ensure_future(get(f"/{steps}"))
@@ -204,7 +172,7 @@ async def _through_refusing_proxy(scheme: str, monkeypatch: pytest.MonkeyPatch) 
     heads: list[str] = []
     async with _refusing_proxy(heads) as proxy:
         monkeypatch.setenv("ALL_PROXY", f"http://anna:p%40ssw%C3%B6rd@{proxy}")
-        async with _get("aiohttp", f"{scheme}://bot-api.invalid") as get:
+        async with _get(f"{scheme}://bot-api.invalid") as get:
             yield get
 
     (head,) = heads
@@ -261,10 +229,3 @@ async def test_the_query_of_a_base_url_follows_the_path_of_each_request() -> Non
             assert await client.get("/models", cast_to=str) == "ok"
 
     assert server.asked == ["/openai/v1/models?api-version=preview"]
-
-
-async def test_an_exception_of_a_call_is_raised_unchanged() -> None:
-    async with _client("httpx") as (server, get):
-        with pytest.raises(httpx.UnsupportedProtocol):
-            await get("other://127.0.0.1/")
-        assert server.asked == []

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import pytest
 from structlog.testing import capture_logs
 
+from bot.agent.breaker import model_breaker
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
-from bot.agent.openai_model import Breaker, OpenAIModel, Patience, open_openai_model
+from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
 from bot.errors import (
     BotError,
     ModelBarred,
@@ -23,6 +24,7 @@ from bot.errors import (
     PromptTooLong,
 )
 from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from memory.breaker import Breaker
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_replies import (
     Failure,
@@ -253,7 +255,7 @@ async def test_an_endpoint_that_refuses_every_request_is_left_alone_until_a_prob
     barred: Reply, kind: type[Exception]
 ) -> None:
     now = [0.0]
-    breaker = Breaker(first_s=5, longest_s=60, clock=lambda: now[0])
+    breaker = model_breaker(first_s=5, longest_s=60, clock=lambda: now[0])
     async with rig(barred, barred, "at last", "and on", breaker=breaker) as each:
         for second, tries in ((0, 1), (1, 1), (4.9, 1), (5, 2), (14, 2)):
             now[0] = second

@@ -150,7 +150,10 @@ async def test_s10_a_qdrant_that_is_not_there_at_the_start_is_named_and_the_bot_
     url = f"http://127.0.0.1:{free_port()}"
     async with running_bot(stores, qdrant_url=url, qdrant_api_key=None, log_format="json") as bot:
         await bot.wait_until_down("qdrant")
-        says = "does not answer: answers come without recall. Start it, or correct QDRANT_URL"
+        says = (
+            "the vector index cannot be reached: nothing listens at this port. Start the server, or correct the port. "
+            "Answers come without recall"
+        )
         assert await bot.health() == (503, {"qdrant": says})
         assert await bot.ask(BEN, "hello") == "echo: hello"
 
@@ -159,6 +162,20 @@ async def test_s10_a_qdrant_that_is_not_there_at_the_start_is_named_and_the_bot_
         assert says in checked.stdout
     lines = [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
     assert [line["problem"] for line in lines if line["event"] == "not_ready"] == [says]
+
+
+async def test_a_wrong_key_of_qdrant_is_one_line_of_the_log_at_the_start(
+    stores: StoryStores, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async with running_bot(stores, qdrant_api_key="wrong", log_format="json") as bot:
+        await bot.wait_until_down("qdrant")
+    lines = [json.loads(line) for line in capfd.readouterr().err.splitlines() if line.startswith("{")]
+    assert [(line["event"], line["problem"]) for line in lines if line["level"] in ("warning", "error")] == [
+        (
+            "not_ready",
+            "QDRANT_API_KEY: the vector index refuses the key (HTTP 401). Answers come without recall",
+        )
+    ]
 
 
 async def test_the_check_of_the_image_is_passed_when_all_is_well(stores: StoryStores) -> None:

@@ -1,10 +1,13 @@
 """Stories of recall with failures: the turn is answered, and messages are found again later."""
 
+import time
+from collections.abc import Awaitable
 from typing import Any
 
 import pytest
 from structlog.testing import capture_logs
 
+from chaos.rig.tcp_proxy import Faults
 from memory.recall.embedders.openai import EmbeddingEndpoint
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.store_proxy import index_proxy
@@ -100,6 +103,46 @@ async def test_an_index_lost_during_a_batch_is_rebuilt_from_the_history(
         assert len(await points_with(stores.index, make_ref(BEN).context_id)) == len(kept)
         await bot.ask(BEN, ASKED)
         assert TOLD in recalled(bot.prompts()[-1])
+
+
+async def test_while_the_index_hangs_two_turns_wait_a_second_each_and_the_others_do_not(
+    stores: StoryStores,
+) -> None:
+    async with (
+        index_proxy(stores.index.url) as way,
+        running_bot(stores, qdrant_url=way.http_url, **SHORT_WINDOW) as bot,
+    ):
+        await bot.wait_until_down()
+        await talk_past_window(bot)
+        way.faults = Faults(blackhole=True)
+        way.reset_all()
+        with capture_logs() as logs:
+            waits = [await timed(bot.ask(BEN, f"{ASKED}, {number}")) for number in range(6)]
+            began = time.monotonic()
+            status, down = await bot.health()
+            assert time.monotonic() - began < 1
+
+        assert max(waits[:2]) < 2
+        assert max(waits[2:]) < 0.9, "a turn waits for the index while recall pauses"
+        assert recalled(bot.prompts()[-1]) == ""
+        assert (status, down["qdrant"].partition(":")[0]) == (
+            503,
+            "does not answer in time, and recall pauses",
+        )
+        assert [entry["event"] for entry in logs].count("recall_paused") == 1
+
+        await way.mend()
+        await bot.wait_until_down()
+        await bot.wait_until_indexed()
+        await bot.ask(BEN, f"so {ASKED}")
+        assert TOLD in recalled(bot.prompts()[-1])
+
+
+async def timed(call: Awaitable[object]) -> float:
+    """Return the seconds that a call takes."""
+    began = time.monotonic()
+    await call
+    return time.monotonic() - began
 
 
 async def test_a_question_without_the_index_is_answered_without_memories_and_counted(

@@ -34,6 +34,7 @@ DOCUMENTS = sorted(
 NOT_SETTINGS = {
     *("USER_ID", "UPDATE_ID", "VALKEY_HOST", "VALKEY_REPLICA_OF", "REDISCLI_AUTH", "AGPL_LICENSE", "CHAT_ID"),
     *("VALKEY_PASSWORD", "TIKTOKEN_CACHE_DIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("NAME_FILE", *(f"{name.upper()}_FILE" for name in SECRETS)),
 }
 """Names in capitals that belong to the compose files, to other programs or to a command's arguments."""

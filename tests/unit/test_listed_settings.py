@@ -21,7 +21,7 @@ ADDRESSES: Mapping[str, str] = {
     "telegram_api_url": f"https://user:{CANARY}@api.example",
     "webhook_url": f"https://user:{CANARY}@bot.example",
     "public_url": "https://bot.example",
-    "qdrant_url": f"https://user:{CANARY}@qdrant.example:6333",
+    "qdrant_url": f"https://user:{CANARY}@qdrant.example:6333,https://user:{CANARY}@second.example",
     "openai_base_url": f"https://user:{CANARY}@models.example/v1?key={CANARY}",
     "otel_exporter_otlp_endpoint": f"https://traces.example/otlp?token={CANARY}",
 }
@@ -37,7 +37,7 @@ def test_a_secret_is_only_known_to_be_set() -> None:
     assert CANARY not in str(rows)
     assert {name: rows[name]["value"] for name in SECRETS} == dict.fromkeys(SECRETS, "set")
     assert rows["openai_base_url"]["value"] == "https://***@models.example/v1?***"
-    assert rows["qdrant_url"]["value"] == "https://***@qdrant.example:6333"
+    assert rows["qdrant_url"]["value"] == "https://***@qdrant.example:6333,https://***@second.example"
 
 
 def test_every_secret_and_every_address_is_in_this_test() -> None:

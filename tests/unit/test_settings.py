@@ -58,6 +58,13 @@ def test_an_invalid_port_is_refused_without_the_password(name: str, url: str) ->
     assert "hid" not in problem
 
 
+def test_the_hosts_of_a_qdrant_cluster_need_a_scheme_each() -> None:
+    with pytest.raises(
+        SettingsInvalid, match="QDRANT_URL: names several hosts: write http:// or https:// before each"
+    ):
+        load_settings(qdrant_url="http://user:hidden@one:6333,two:6333")
+
+
 def test_several_sentinels_are_listed_with_their_ports() -> None:
     assert load_settings(redis_url="redis+sentinel://:word@one:26379,two:26380,[::1]:26381/0").redis_url
 

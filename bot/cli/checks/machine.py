@@ -2,9 +2,10 @@
 
 import asyncio
 import time
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import httpx
@@ -20,7 +21,8 @@ from bot.errors import TelegramFailure
 from bot.settings import Settings, misspelt_settings
 from memory import keys
 from memory.embedded.data_dir import free_bytes, prepare_directory
-from memory.errors import CommandRefused, StoreFull, StoreUnavailable
+from memory.errors import CommandRefused, RecallTimedOut, StoreFull, StoreUnavailable
+from memory.recall.guard import BUDGET_S
 from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.space_follower import SpaceRegister
 from memory.redis.client import RedisClient, open_redis
@@ -93,9 +95,25 @@ async def check_index(settings: Settings) -> list[Finding]:
         url, api_key = await qdrant_place(store_config(settings), stack)
         qdrant = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
         # A count reads the collections of every embedder and creates none.
-        await QdrantIndex(qdrant, "doctor", dimension=1).count("doctor")
-    where = "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
-    return [ok("index", f"{where} answers")]
+        count = partial(QdrantIndex(qdrant, "doctor", dimension=1).count, "doctor")
+        is_in_time = await _answers_in_time(count) or await _answers_in_time(count)
+    is_external = settings.qdrant_url is not None
+    where = "Qdrant at QDRANT_URL" if is_external else "the embedded index under DATA_DIR"
+    if is_in_time:
+        return [ok("index", f"{where} answers")]
+    says = f"{where} does not answer within {BUDGET_S:g} s: recall pauses, and answers come without it"
+    fix = "Start it again, or look at its load and the way there. A probe every 1 to 30 s ends the pause."
+    return [fail("index", says, fix)]
+
+
+async def _answers_in_time(ask: Callable[[], Awaitable[object]]) -> bool:
+    """Return True if the index answers within the budget of a search."""
+    try:
+        async with asyncio.timeout(BUDGET_S):
+            await ask()
+    except (TimeoutError, RecallTimedOut):
+        return False
+    return True
 
 
 async def _check_port(listener: Listener, is_ours: Coroutine[Any, Any, bool], program: str) -> Finding:

@@ -167,6 +167,11 @@ class Collection:
 
     def search(self, body: requests.SearchBatch) -> list[dict[str, Any]]:
         """Answer each search, best points first."""
+        for each in body.searches:
+            if each.query and not self.settings.accepts(each.using or "", each.query.nearest):
+                raise IndexFailure(
+                    400, f"Wrong input: the vector does not fit the collection's `{each.using}`"
+                )
         answers = [self.tenants.search(search) for search in body.searches]
         others = [
             search.to_engine()

@@ -13,6 +13,7 @@ import numpy as np
 from openai import APIConnectionError, APIStatusError, OpenAIError, Timeout
 from pydantic import BaseModel, BeforeValidator, ValidationError
 
+from memory.causes import with_cause
 from memory.characters import one_line, well_formed
 from memory.openai_client import open_client
 from memory.recall.embedders.embedder import (
@@ -328,7 +329,7 @@ def _sort_vectors(items: Sequence[_Item], *, count: int, model: str) -> list[lis
 
 def _translate_error(error: OpenAIError) -> EmbeddingError:
     if isinstance(error, APIConnectionError):
-        return EmbeddingUnavailable("the embedding endpoint cannot be reached")
+        return EmbeddingUnavailable(with_cause("the embedding endpoint cannot be reached", error))
     if not isinstance(error, APIStatusError):
         return EmbeddingInvalid(_NO_VECTORS)
     status, code = error.status_code, cast("object", error.code)  # vLLM's code is a number

@@ -4,19 +4,24 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
-import aiohttp
-import httpx
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 from qdrant_client import AsyncQdrantClient
 from qdrant_client import models as q
-from qdrant_client.common.client_exceptions import QdrantException
+from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
 from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.errors import IndexMismatch, RecallUnavailable
-from memory.http_calls import certificates, open_session, shielded, track_request
-from memory.proxy import proxy_of
+from memory.recall.qdrant.connection import (
+    BadRequest,
+    CollectionGone,
+    QdrantTransport,
+    RequestTooLarge,
+    open_connection,
+    parse_status,
+    refusal,
+    unreachable,
+)
 from memory.recall.qdrant.points import (
     DENSE,
     TERMS,
@@ -36,14 +41,11 @@ from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import COLLECTION_PREFIX
 from memory.recall.vector_index import Hit, VectorErasure, VectorPoint, VectorQuery
 
-_CONNECTIONS = 100
-_KEEP_ALIVE_S = 3.0
-"""Lifetime of an idle connection. Qdrant's server and ours close theirs after five seconds."""
-_PORT = 6333
-_OK = 200
+_SOMEWHERE = "http://qdrant:6333"
+"""Base of qdrant-client's URLs. The connection has the addresses."""
 _CONFLICT = 409
 _NOT_FOUND = 404
-_TOO_LARGE = 413
+_TOO_MANY = 429
 _NO_STRICT_MODE = {400, 404, 405, 422, 501}
 """Statuses of a server without strict mode, such as the embedded one."""
 _KEYWORD, _INTEGER, _FLOAT = q.KeywordIndexType.KEYWORD, q.IntegerIndexType.INTEGER, q.FloatIndexType.FLOAT
@@ -88,64 +90,19 @@ async def open_qdrant(
 ) -> AsyncGenerator[Qdrant]:
     """Open the Qdrant server at `url`, or our embedded one. Connects at first use.
 
-    `timeout_s` limits each request; qdrant-client rounds it up to whole seconds. A URL without a port means 6333.
+    The cluster's addresses are separated by commas. `timeout_s` limits each request to one of them.
     """
-    # A header, because `api_key` over plain http logs a warning, and the embedded server is on loopback.
-    headers = {"api-key": api_key} if api_key else {}
-    client = AsyncQdrantClient(
-        url=url,
-        headers=headers,
-        timeout=max(1, round(timeout_s + 0.499)),
-        check_compatibility=False,
-        # Without limits the client connects for each request on loopback: 1.1 of a turn's 8.5 ms of CPU, 9 of 21 ms.
-        limits=httpx.Limits(max_connections=_CONNECTIONS, keepalive_expiry=_KEEP_ALIVE_S),
-        event_hooks={"request": [track_request]},
-        trust_env=False,  # httpx would use a proxy for loopback too
-        proxy=proxy_of(url),
-        verify=certificates(),
-    )
-    parts = urlsplit(url)
-    host = parts.netloc if parts.port else f"{parts.netloc}:{_PORT}"
-    origin = f"{parts.scheme}://{host}{parts.path}".rstrip("/")
-    try:
-        async with open_session(
-            url,
-            connections=_CONNECTIONS,
-            timeout=aiohttp.ClientTimeout(total=timeout_s),
-            headers={**headers, "content-type": "application/json"},
-            keep_alive_s=_KEEP_ALIVE_S,
-        ) as session:
-            yield Qdrant(client=client, send=_Sender(session, origin).send)
-    finally:
-        await client.close()
-
-
-@dataclass(frozen=True, slots=True)
-class _Sender:
-    """Sends requests to the server at `origin`."""
-
-    session: aiohttp.ClientSession
-    origin: str
-
-    async def send(self, method: str, path: str, body: bytes) -> bytes:
-        """See Send."""
-        url = self.origin + path
+    async with open_connection(url, api_key=api_key, timeout_s=timeout_s) as connection:
+        client = AsyncQdrantClient(
+            url=_SOMEWHERE,
+            transport=QdrantTransport(connection),
+            check_compatibility=False,
+            trust_env=False,  # the connection takes proxies from the environment
+        )
         try:
-            async with self.session.request(method, url, data=body, allow_redirects=False) as response:
-                content = await response.read()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise _unreachable(error) from error
-        if response.status != _OK:
-            raise _refusal(response.status, response.reason)
-        return content
-
-
-class CollectionGone(RecallUnavailable):
-    """The collection does not exist."""
-
-
-class RequestTooLarge(RecallUnavailable):
-    """The server, or a proxy before it, does not accept a request of that size."""
+            yield Qdrant(client=client, send=connection.send)
+        finally:
+            await client.close()
 
 
 class QdrantIndex:
@@ -170,7 +127,7 @@ class QdrantIndex:
                 await self._collection.create()
             try:
                 await self._write(batch)
-            except CollectionGone:
+            except (CollectionGone, BadRequest):
                 self._collection.forget()
                 await self._collection.create()
                 await self._write(batch)
@@ -218,7 +175,7 @@ class QdrantIndex:
         """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""
         path = f"/collections/{self.collection}/points?wait=true"
         try:
-            done = from_json(await self._send("PUT", path, to_json({"points": batch})))
+            done = parse_status(await self._send("PUT", path, to_json({"points": batch})))
         except RequestTooLarge:
             if len(batch) == 1:
                 raise
@@ -226,7 +183,7 @@ class QdrantIndex:
             await self._write(batch[:middle])
             await self._write(batch[middle:])
         else:
-            check_completed(done["result"]["status"])
+            check_completed(done)
 
     async def _query(self, searches: Sequence[Json]) -> list[Answer]:
         """Send one request. Without a usable vector or a collection there are no answers."""
@@ -235,7 +192,7 @@ class QdrantIndex:
         path = f"/collections/{self.collection}/points/query/batch"
         try:
             return parse_answers(await self._send("POST", path, to_json({"searches": searches})))
-        except CollectionGone:
+        except (CollectionGone, BadRequest):
             self._collection.forget()
             if await self._collection.is_there():
                 raise
@@ -291,13 +248,11 @@ class QdrantCollection:
             dense = q.VectorParams(size=self._dimension, distance=q.Distance.COSINE)
             terms = q.SparseVectorParams(modifier=q.Modifier.IDF)
             with translate_errors(accepted={_CONFLICT}):
-                await shielded(
-                    self._client.create_collection(
-                        self.name,
-                        vectors_config={DENSE: dense},
-                        sparse_vectors_config={TERMS: terms},
-                        hnsw_config=_TENANT_GRAPHS,
-                    )
+                await self._client.create_collection(
+                    self.name,
+                    vectors_config={DENSE: dense},
+                    sparse_vectors_config={TERMS: terms},
+                    hnsw_config=_TENANT_GRAPHS,
                 )
             await self.is_there()
 
@@ -309,7 +264,7 @@ class QdrantCollection:
             if self.name not in await list_collections(self._client):
                 return False
             with translate_errors():
-                info = await shielded(self._client.get_collection(self.name))
+                info = await self._client.get_collection(self.name)
             _check_fits(info, self.name, self._dimension)
             await self._complete(info)
             self.is_open = True
@@ -324,17 +279,17 @@ class QdrantCollection:
         for field, schema in _PAYLOAD_INDEXES.items():
             if field not in info.payload_schema:
                 with translate_errors():
-                    await shielded(self._client.create_payload_index(self.name, field, schema, wait=True))
+                    await self._client.create_payload_index(self.name, field, schema, wait=True)
         strict = info.config.strict_mode_config
         if strict is None or not strict.enabled:
             with translate_errors(accepted=_NO_STRICT_MODE):
-                await shielded(self._client.update_collection(self.name, strict_mode_config=_STRICT))
+                await self._client.update_collection(self.name, strict_mode_config=_STRICT)
 
 
 async def list_collections(client: AsyncQdrantClient) -> list[str]:
     """Return the names of all of our collections, whatever their space."""
     with translate_errors():
-        answer = await shielded(client.get_collections())
+        answer = await client.get_collections()
     return [each.name for each in answer.collections if each.name.startswith(COLLECTION_PREFIX)]
 
 
@@ -342,7 +297,7 @@ async def count_points(client: AsyncQdrantClient, collection: str, scope: q.Filt
     """Return the number of points; 0 if another process has deleted the collection meanwhile."""
     try:
         with translate_errors():
-            counted = await shielded(client.count(collection, count_filter=scope, exact=True))
+            counted = await client.count(collection, count_filter=scope, exact=True)
     except CollectionGone:
         return 0
     return counted.count
@@ -355,7 +310,7 @@ async def erase_points(client: AsyncQdrantClient, collection: str, scope: q.Filt
         return VectorErasure(before=0, left=0)
     try:
         with translate_errors():
-            done = await shielded(client.delete(collection, q.FilterSelector(filter=scope), wait=True))
+            done = await client.delete(collection, q.FilterSelector(filter=scope), wait=True)
             check_completed(done.status)
     except CollectionGone:
         return VectorErasure(before=before, left=0)
@@ -371,7 +326,7 @@ async def delete_if_empty(client: AsyncQdrantClient, collection: str) -> bool:
     if await count_points(client, collection, None):
         return False
     with translate_errors(accepted={_NOT_FOUND}):
-        await shielded(client.delete_collection(collection))
+        await client.delete_collection(collection)
     return True
 
 
@@ -385,26 +340,18 @@ def check_completed(status: str) -> None:
 def translate_errors(accepted: Collection[int] = ()) -> Generator[None]:
     """Translate the client's errors, except for `accepted` statuses.
 
-    A 404 becomes CollectionGone, a 413 RequestTooLarge, and everything else RecallUnavailable.
+    See `refusal` and `unreachable`.
     """
     try:
         yield
     except UnexpectedResponse as error:
         if error.status_code in accepted:
             return
-        raise _refusal(error.status_code, error.reason_phrase) from error
+        raise refusal(error.status_code or 0, error.reason_phrase) from error
+    except ResourceExhaustedResponse as error:
+        raise refusal(_TOO_MANY, "Too Many Requests") from error
     except (ApiException, QdrantException) as error:
-        raise _unreachable(getattr(error, "source", error)) from error
-
-
-def _refusal(status: int | None, reason: str | None) -> RecallUnavailable:
-    """Return the error of a status. Its message is without URL, key and body."""
-    kind = {_NOT_FOUND: CollectionGone, _TOO_LARGE: RequestTooLarge}.get(status or 0, RecallUnavailable)
-    return kind(f"the vector index answered {status} {reason or ''}".rstrip())
-
-
-def _unreachable(cause: BaseException) -> RecallUnavailable:
-    return RecallUnavailable(f"the vector index cannot be reached ({type(cause).__name__})")
+        raise unreachable(getattr(error, "source", error)) from error
 
 
 def _check_fits(info: q.CollectionInfo, name: str, dimension: int) -> None:

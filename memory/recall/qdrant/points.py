@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from qdrant_client import models as q
 
-from memory.errors import MissingContext, RecallUnavailable
+from memory.errors import IndexUnreadable, MissingContext
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.scored_messages import ScoredMessages
 from memory.recall.vector_index import (
@@ -239,11 +239,11 @@ _ANSWERS = msgspec.json.Decoder(_Answers)
 
 
 def parse_answers(content: bytes) -> list[Answer]:
-    """Parse the response to a batch of searches. Raises RecallUnavailable for anything else."""
+    """Parse the response to a batch of searches. Raises IndexUnreadable for anything else."""
     try:
         return _ANSWERS.decode(content).result
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise RecallUnavailable("the vector index sent an answer that cannot be read") from error
+        raise IndexUnreadable from error
 
 
 def parse_hits(query: VectorQuery, answers: Sequence[Answer]) -> list[Hit]:

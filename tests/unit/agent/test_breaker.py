@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.agent.openai_model import Breaker
+from bot.agent.breaker import model_breaker
 from bot.errors import (
     ModelBarred,
     ModelMissing,
@@ -28,7 +28,7 @@ class Bench:
     def __init__(self) -> None:
         self.now = 0.0
         self.asked = 0
-        self.breaker = Breaker(first_s=5, longest_s=12, clock=lambda: self.now)
+        self.breaker = model_breaker(first_s=5, longest_s=12, clock=lambda: self.now)
 
     def ask(self, failure: type[BaseException] | None = None) -> type[BaseException] | None:
         """Make a request that ends with this failure. Return the raised failure."""

@@ -31,10 +31,10 @@ from memory.recall.embedders.embedder import EmbeddingRefused
         (EmbeddingRefused("answered 401"), ["OPENAI_EMBEDDING_MODEL: answered 401"], 1),
         (
             TelegramUnavailable("ConnectError"),
-            ["TELEGRAM_API_URL: the Bot API does not answer (ConnectError)"],
+            ["TELEGRAM_API_URL: the Bot API does not answer: ConnectError"],
             1,
         ),
-        (SendUnknown("ReadTimeout"), ["TELEGRAM_API_URL: the Bot API does not answer (ReadTimeout)"], 1),
+        (SendUnknown("ReadTimeout"), ["TELEGRAM_API_URL: the Bot API does not answer: ReadTimeout"], 1),
         (
             TelegramRefused("unknown token (TELEGRAM_BOT_TOKEN)"),
             ["TELEGRAM_BOT_TOKEN: unknown token (TELEGRAM_BOT_TOKEN)"],

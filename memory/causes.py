@@ -1,0 +1,129 @@
+"""Causes of failed connections in words: an exception of any client becomes one sentence with the next step."""
+
+import errno
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Literal
+
+Kind = Literal["http", "redis"]
+"""Protocol of an address: with TLS it begins with `https://` or `rediss://`."""
+
+_NAME_MISMATCH, _ADDRESS_MISMATCH, _EXPIRED = 62, 64, 10
+"""Codes of X.509 verification, see `man openssl-verification-options`."""
+_NO_ROUTE = {errno.EHOSTUNREACH, errno.ENETUNREACH, errno.EHOSTDOWN, errno.ENETDOWN, errno.EADDRNOTAVAIL}
+_NOT_TLS = {
+    *("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "UNEXPECTED_MESSAGE", "RECORD_LAYER_FAILURE"),
+    *("PACKET_LENGTH_TOO_LONG", "UNKNOWN_PROTOCOL", "BAD_RECORD_TYPE"),
+}
+"""Reasons that OpenSSL gives for an answer without TLS. They depend on its version."""
+_TLS_ALERTS = ("\x15\x03", r"\x15\x03", 'got "\x15"')
+"""A server's alert in TLS, as errors of parsers quote it."""
+_NAMED: Mapping[str, str] = MappingProxyType(
+    {
+        "BusyLoadingError": "it is still loading its data",
+        "ClientPayloadError": "its answer broke off",
+        "BadStatusLine": "the server at this port speaks another protocol. Correct the port",
+        "InvalidResponse": "the server at this port speaks another protocol. Correct the port",
+        "SocksProxyFailed": "the proxy of the environment makes no connection. Check ALL_PROXY and NO_PROXY",
+        "ClientHttpProxyError": "the proxy of the environment refuses. Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
+        "ClientProxyConnectionError": "the proxy of the environment cannot be reached. Check HTTPS_PROXY and NO_PROXY",
+    }
+)
+"""Errors of clients by their names, so that no client is imported here."""
+_CLOSING = {"ServerDisconnectedError", "RemoteProtocolError", "IncompleteReadError"}
+_CLOSED_TEXT = "Connection closed by server"
+
+
+def with_cause(says: str, error: BaseException, kind: Kind = "http") -> str:
+    """Return the sentence with the cause of a failed request, or with the error's type if that is unknown.
+
+    Nothing of the error's own text is in it, which may contain an address with a password.
+    """
+    cause = find_cause(error, kind)
+    return f"{says}: {cause}" if cause else f"{says} ({type(error).__name__})"
+
+
+def find_cause(error: BaseException, kind: Kind = "http") -> str:
+    """Return the cause of a failed request, with the next step if there is one; "" if it is unknown."""
+    chain = list(_chain(error))
+    for find in (_certificate, _tls, _named, _name, _socket, _silence, _closing):
+        for each in chain:
+            if words := find(each, kind):
+                return words
+    return ""
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """Yield the error and the errors that it comes from."""
+    seen: set[int] = set()
+    following: list[object] = [error]
+    while following:
+        each = following.pop(0)
+        if isinstance(each, BaseException) and id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            # aiohttp keeps the error of the socket in an attribute.
+            following += [getattr(each, "os_error", None), each.__cause__ or each.__context__]
+
+
+def _certificate(error: BaseException, _: Kind) -> str:
+    # aiohttp's errors have it in the error under them.
+    code = getattr(error, "verify_code", None)
+    if not isinstance(error, ssl.SSLCertVerificationError) or code is None:
+        return ""
+    if code in (_NAME_MISMATCH, _ADDRESS_MISMATCH):
+        return "its certificate is for another name. Write the name that is in the certificate"
+    if code == _EXPIRED:
+        return "its certificate has expired. Renew it on the server"
+    return (
+        "its certificate is not trusted. Set SSL_CERT_FILE to the file with the certificate of its authority"
+    )
+
+
+def _tls(error: BaseException, kind: Kind) -> str:
+    if isinstance(error, ssl.SSLError):
+        reason = getattr(error, "reason", None)
+        if reason in _NOT_TLS:
+            return f"it has no TLS at this port. Begin the address with {kind}://, or correct the port"
+        return f"its TLS handshake failed ({reason})" if reason else ""
+    if not isinstance(error, OSError) and any(each in str(error) for each in _TLS_ALERTS):
+        return f"it has TLS at this port. Begin the address with {kind}s://"
+    return ""
+
+
+def _named(error: BaseException, _: Kind) -> str:
+    return _NAMED.get(type(error).__name__, "")
+
+
+def _name(error: BaseException, _: Kind) -> str:
+    if not isinstance(error, socket.gaierror):
+        return ""
+    if error.errno == socket.EAI_AGAIN:
+        return "no name server answers for its name. Check the name and the network"
+    return "its name has no address. Correct the name"
+
+
+def _socket(error: BaseException, _: Kind) -> str:
+    if isinstance(error, ConnectionRefusedError):
+        return "nothing listens at this port. Start the server, or correct the port"
+    if isinstance(error, FileNotFoundError):
+        return "there is no socket at this path. Start the server, or correct the path"
+    if isinstance(error, PermissionError):
+        return "this user may not connect to it"
+    if isinstance(error, OSError) and error.errno in _NO_ROUTE:
+        return "no network leads to its address"
+    return ""
+
+
+def _silence(error: BaseException, _: Kind) -> str:
+    is_silent = isinstance(error, TimeoutError) or "Timeout" in type(error).__name__
+    return "it does not answer in time" if is_silent else ""
+
+
+def _closing(error: BaseException, kind: Kind) -> str:
+    is_closed = isinstance(error, ConnectionError) or type(error).__name__ in _CLOSING
+    if is_closed or str(error).startswith(_CLOSED_TEXT):
+        return f"it closed the connection. With TLS its address begins with {kind}s://"
+    return ""
