@@ -90,8 +90,9 @@ PartitionName = Literal[
     Literal["warned", "import", "local_zones", "probe"],
 ]
 GlobalName = Literal[
-    Literal["format", "partitions", "spaces", "sweeping", "rewritten", "whole_since", "migrations"],
+    Literal["format", "partitions", "spaces", "sweeping", "rewritten", "rewriting", "unclean", "whole_since"],
     Literal[
+        "migrations",
         "zones",
         "restoring",
         "commands",
@@ -337,7 +338,15 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         expires=True,
     ),
     "rewritten": KeyKind(
-        "STRING: number of erasures (all partitions) that the embedded store's file does not contain any more."
+        "STRING: number of erasures (all partitions) that the store's file does not contain any more, except for the"
+        " servers in `unclean`."
+    ),
+    "rewriting": KeyKind(
+        "STRING: pause after a rewrite of the files of Redis or Valkey servers; ten minutes, longer for large files.",
+        expires=True,
+    ),
+    "unclean": KeyKind(
+        "HASH server → reason why its append-only file still has erased data: it may not or could not be rewritten."
     ),
     "whole_since": KeyKind(
         "STRING: the run ids of the servers (INFO) whose append-only files are known to be whole since their start."

@@ -25,9 +25,11 @@ from memory.recall.qdrant.index import QdrantIndex, open_qdrant
 from memory.recall.space_follower import SpaceRegister
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import StoreDurability, check_store, check_writes
+from memory.redis.server_files import load_unclean
 from memory.stores import qdrant_place, redis_place
 
 _HEALTH_TIMEOUT_S = 3.0
+_REWRITE = "Allow BGREWRITEAOF and INFO to our user there, or send BGREWRITEAOF after erasures, or daily."
 
 
 async def check_settings(settings: Settings) -> list[Finding]:
@@ -81,6 +83,7 @@ async def check_redis(settings: Settings) -> list[Finding]:
             *_check_durability(durability, settings),
             *await _check_write(redis, settings),
             *await _check_replicas(redis, settings),
+            *await _check_files(redis),
             await _check_partitions(redis, settings),
             *await _check_spaces(redis, settings),
             *await _check_lessons(redis, settings),
@@ -183,6 +186,14 @@ async def _check_replicas(redis: RedisClient, settings: Settings) -> list[Findin
     )
     return [
         fail("replicas", says, "Start the replicas, each with an append-only file, or lower REDIS_REPLICAS.")
+    ]
+
+
+async def _check_files(redis: RedisClient) -> list[Finding]:
+    """Name the servers whose append-only files keep erased words, because they may not or cannot be rewritten."""
+    return [
+        warn("erased words", f"the file of {server} keeps them: {reason}", _REWRITE)
+        for server, reason in (await load_unclean(redis)).items()
     ]
 
 
