@@ -90,7 +90,17 @@ PartitionName = Literal[
     Literal["warned", "import", "local_zones", "probe"],
 ]
 GlobalName = Literal[
-    Literal["format", "partitions", "spaces", "sweeping", "rewritten", "rewriting", "unclean", "whole_since"],
+    Literal[
+        "format",
+        "partitions",
+        "spaces",
+        "sweeping",
+        "rewritten",
+        "rewriting",
+        "unclean",
+        "renewed",
+        "whole_since",
+    ],
     Literal[
         "migrations",
         "zones",
@@ -347,6 +357,10 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     ),
     "unclean": KeyKind(
         "HASH server → reason why its append-only file still has erased data: it may not or could not be rewritten."
+    ),
+    "renewed": KeyKind(
+        "HASH of the last copy of the serving collection on a Qdrant server: erasures (their number at its begin), and"
+        " at (Unix seconds)."
     ),
     "whole_since": KeyKind(
         "STRING: the run ids of the servers (INFO) whose append-only files are known to be whole since their start."

@@ -78,7 +78,9 @@ class Memory:
             if durability.problems and redis_url is not None:
                 raise UnsafeStore("\n".join(durability.problems))
             partitions = await check_store_format(redis, partitions=PARTITIONS)
-            qdrant = await stack.enter_async_context(open_qdrant(index_url, api_key=index_key))
+            qdrant = await stack.enter_async_context(
+                open_qdrant(index_url, api_key=index_key, is_embedded=qdrant_url is None)
+            )
             embedder = EmbedderConfig()
             stores = await open_memory_stores(redis, qdrant, embedder, stack, partitions=partitions)
             await stores.reindexer.claim()

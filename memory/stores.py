@@ -14,6 +14,7 @@ from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey, remove_unfinished_rewrites
 from memory.history.redis_history import RedisHistory
+from memory.recall.audit import IndexAudit
 from memory.recall.embedders.embedder import WORDS_ALONE, Embedder, EmbeddingError, EmbeddingSpace
 from memory.recall.indexer import BLOCK_MS, Indexer
 from memory.recall.lexicon.analyser import analyse_question
@@ -214,16 +215,19 @@ def _assemble(
         clock=time.monotonic,
         ask_space=ask_space,
     )
+    history = RedisHistory(redis)
     return MemoryStores(
         redis=redis,
-        history=RedisHistory(redis),
+        history=history,
         recall=Recall(follower.spaces),
         reindexer=Reindexer(
             redis,
             follower=follower,
             collections=QdrantFormerCollections(qdrant),
+            audit=IndexAudit(redis, history, partitions=partitions),
             partitions=partitions,
             clock=time.time,
+            is_renewed=not qdrant.is_embedded,
         ),
         partitions=partitions,
     )

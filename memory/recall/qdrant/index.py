@@ -1,7 +1,16 @@
 """The index in Qdrant, on a server and on the embedded one. Its imports take 1.5 s: import it late."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -17,6 +26,13 @@ from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 from memory.errors import IndexMismatch, RecallUnavailable
 from memory.http_calls import certificates, open_session, shielded, track_request
 from memory.proxy import proxy_of
+from memory.recall.qdrant.copies import (
+    COPIED_AT_ONCE,
+    list_contexts,
+    list_points,
+    own_messages,
+    read_points,
+)
 from memory.recall.qdrant.points import (
     DENSE,
     TERMS,
@@ -34,7 +50,7 @@ from memory.recall.qdrant.points import (
 )
 from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import COLLECTION_PREFIX
-from memory.recall.vector_index import Hit, VectorErasure, VectorPoint, VectorQuery
+from memory.recall.vector_index import Hit, ListedPoint, VectorErasure, VectorPoint, VectorQuery
 
 _CONNECTIONS = 100
 _KEEP_ALIVE_S = 3.0
@@ -62,6 +78,8 @@ _TENANT_GRAPHS = q.HnswConfigDiff(m=0, payload_m=16)
 
 See https://qdrant.tech/documentation/manage-data/multitenancy/. The embedded server has no graphs.
 """
+_VACUUM = q.OptimizersConfigDiff(deleted_threshold=0.05, vacuum_min_vector_number=100)
+"""Limits from which Qdrant writes a segment again without its deleted points: a quarter of its own share."""
 _STRICT = q.StrictModeConfig(
     enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False
 )
@@ -80,11 +98,13 @@ class Qdrant:
 
     client: AsyncQdrantClient
     send: Send
+    is_embedded: bool = False
+    """True for our own server, whose files have nothing that was erased (memory/embedded/index/upkeep.py)."""
 
 
 @asynccontextmanager
 async def open_qdrant(
-    url: str, *, api_key: str | None = None, timeout_s: float = 5.0
+    url: str, *, api_key: str | None = None, timeout_s: float = 5.0, is_embedded: bool = False
 ) -> AsyncGenerator[Qdrant]:
     """Open the Qdrant server at `url`, or our embedded one. Connects at first use.
 
@@ -115,7 +135,7 @@ async def open_qdrant(
             headers={**headers, "content-type": "application/json"},
             keep_alive_s=_KEEP_ALIVE_S,
         ) as session:
-            yield Qdrant(client=client, send=_Sender(session, origin).send)
+            yield Qdrant(client=client, send=_Sender(session, origin).send, is_embedded=is_embedded)
     finally:
         await client.close()
 
@@ -165,7 +185,10 @@ class QdrantIndex:
         """See VectorIndex. Writes in batches: a failure leaves the earlier ones in the index, and repeating is
         harmless.
         """
-        for batch in to_batches(points):
+        await self._write_all(to_batches(points))
+
+    async def _write_all(self, batches: Iterable[Sequence[Json]]) -> None:
+        for batch in batches:
             if not self._collection.is_open:
                 await self._collection.create()
             try:
@@ -214,6 +237,39 @@ class QdrantIndex:
             return 0
         return await count_points(self._client, self.collection, scope)
 
+    async def list_points(self, context_id: str) -> Collection[ListedPoint]:
+        """See VectorIndex."""
+        if not (self._collection.is_open or await self._collection.is_there()):
+            return ()
+        try:
+            return await list_points(self._send, self.collection, context_id)
+        except CollectionGone:
+            self._collection.forget()
+            return ()
+
+    async def copy_from(
+        self, collection: str, context_id: str, *, epoch: int, message_ids: Collection[str]
+    ) -> Collection[str]:
+        """See VectorIndex. A collection that is gone has nothing to copy."""
+        copied: dict[str, Json] = {}
+        while True:
+            try:
+                found = await read_points(
+                    self._send, collection, context_id, epoch=epoch, message_ids=message_ids
+                )
+            except CollectionGone:
+                found = dict[str, Json]()
+            changed = [point for name, point in found.items() if copied.get(name) != point]
+            gone = copied.keys() - found.keys()
+            if not changed and not gone:
+                return own_messages(found.values())
+            pages = range(0, len(changed), COPIED_AT_ONCE)
+            await self._write_all(changed[start : start + COPIED_AT_ONCE] for start in pages)
+            if gone:
+                scope = q.Filter(must=[q.HasIdCondition(has_id=[*gone])])
+                await erase_points(self._client, self.collection, scope)
+            copied = found
+
     async def _write(self, batch: Sequence[Json]) -> None:
         """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""
         path = f"/collections/{self.collection}/points?wait=true"
@@ -254,10 +310,26 @@ class QdrantFormerCollections:
 
     def __init__(self, qdrant: Qdrant) -> None:
         self._client = qdrant.client
+        self._send = qdrant.send
 
     async def list_names(self) -> list[str]:
         """See FormerCollections."""
         return await list_collections(self._client)
+
+    async def size(self, name: str) -> int | None:
+        """See FormerCollections."""
+        if name not in await list_collections(self._client):
+            return None
+        return await count_points(self._client, name, None, is_exact=False)
+
+    async def list_contexts(self, name: str) -> Collection[str]:
+        """See FormerCollections."""
+        return await list_contexts(self._send, name)
+
+    async def delete(self, name: str) -> None:
+        """See FormerCollections."""
+        with translate_errors(accepted={_NOT_FOUND}):
+            await shielded(self._client.delete_collection(name))
 
     async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
         """See FormerCollections."""
@@ -297,6 +369,7 @@ class QdrantCollection:
                         vectors_config={DENSE: dense},
                         sparse_vectors_config={TERMS: terms},
                         hnsw_config=_TENANT_GRAPHS,
+                        optimizers_config=_VACUUM,
                     )
                 )
             await self.is_there()
@@ -320,15 +393,20 @@ class QdrantCollection:
         self.is_open = False
 
     async def _complete(self, info: q.CollectionInfo) -> None:
-        """Add missing payload indexes and strict mode, for instance after a crash of its creator."""
+        """Add missing payload indexes, strict mode and limits of the vacuum, for instance after a crash of its creator."""
         for field, schema in _PAYLOAD_INDEXES.items():
             if field not in info.payload_schema:
                 with translate_errors():
                     await shielded(self._client.create_payload_index(self.name, field, schema, wait=True))
         strict = info.config.strict_mode_config
-        if strict is None or not strict.enabled:
+        has_limits = info.config.optimizer_config.deleted_threshold == _VACUUM.deleted_threshold
+        if strict is None or not strict.enabled or not has_limits:
             with translate_errors(accepted=_NO_STRICT_MODE):
-                await shielded(self._client.update_collection(self.name, strict_mode_config=_STRICT))
+                await shielded(
+                    self._client.update_collection(
+                        self.name, strict_mode_config=_STRICT, optimizers_config=_VACUUM
+                    )
+                )
 
 
 async def list_collections(client: AsyncQdrantClient) -> list[str]:
@@ -338,11 +416,13 @@ async def list_collections(client: AsyncQdrantClient) -> list[str]:
     return [each.name for each in answer.collections if each.name.startswith(COLLECTION_PREFIX)]
 
 
-async def count_points(client: AsyncQdrantClient, collection: str, scope: q.Filter | None) -> int:
+async def count_points(
+    client: AsyncQdrantClient, collection: str, scope: q.Filter | None, *, is_exact: bool = True
+) -> int:
     """Return the number of points; 0 if another process has deleted the collection meanwhile."""
     try:
         with translate_errors():
-            counted = await shielded(client.count(collection, count_filter=scope, exact=True))
+            counted = await shielded(client.count(collection, count_filter=scope, exact=is_exact))
     except CollectionGone:
         return 0
     return counted.count
