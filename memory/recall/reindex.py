@@ -158,20 +158,20 @@ class Reindexer:
         """Ask our endpoint for the size of its vectors, see SpaceFollower.learn. Raises EmbeddingError."""
         await self._follower.learn()
 
-    async def follow(self) -> None:
+    async def follow(self) -> SpacesRecord | None:
         """Search and write the spaces that the record names. Raises StoreUnavailable."""
-        await self._follower.refresh()
+        return await self._follower.refresh()
 
-    async def fill(self) -> bool:
-        """Compare every chat now, and have the serving space filled if it lacks something. Return True if it does.
+    async def fill(self) -> Comparison:
+        """Compare every chat now, and have the serving space filled if it differs. Return the comparison.
 
         Raises StoreUnavailable, StoreFull and RecallUnavailable.
         """
         record = await self._follower.refresh()
-        index = self._follower.spaces.serving.index
-        if record is None or record.target or (await self.audit.compare_all(index, is_thorough=True)).is_same:
-            return False
-        return await self._start(record, plan_fill(record, now=self._clock()))
+        seen = await self.audit.compare_all(self._follower.spaces.serving.index, is_thorough=True)
+        if record is not None and not seen.is_same:
+            await self._start(record, plan_fill(record, now=self._clock()))
+        return seen
 
     async def step(self) -> ReindexState:
         """Follow the record and do the next part of the work.

@@ -150,7 +150,7 @@ async def test_writes_and_searches_during_the_switch_miss_nothing(rig: Rig) -> N
     follower = await rig.started(process.follower.spaces.serving.embedder or make_embedder())
     written: list[str] = ["m0"]
     missed: list[str] = []
-    is_done = asyncio.Event()
+    is_done, has_enough = asyncio.Event(), asyncio.Event()
 
     async def write() -> None:
         number = 0
@@ -159,6 +159,8 @@ async def test_writes_and_searches_during_the_switch_miss_nothing(rig: Rig) -> N
             await rig.history.append(ref, [make_message(name, f"item{number} in the shed")], epoch=0)
             await until_idle(rig, follower)
             written.append(name)
+            if len(written) == 40:
+                has_enough.set()
             if number % 3 == 2:
                 await rig.history.replace(
                     ref, name, text=f"thing{number} there", tokens=3, edited_at=9.0, epoch=0
@@ -183,8 +185,7 @@ async def test_writes_and_searches_during_the_switch_miss_nothing(rig: Rig) -> N
     tasks = [asyncio.create_task(write()), asyncio.create_task(search())]
     await begin_copy(rig, process)
     await process.work_until_it_serves()
-    while len(written) < 40:
-        await asyncio.sleep(0.01)
+    await has_enough.wait()
     is_done.set()
     await asyncio.gather(*tasks)
     await until_idle(rig, process)

@@ -3,8 +3,9 @@
 import asyncio
 import time
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
+from random import Random
 from typing import Any
 
 import httpx
@@ -14,6 +15,7 @@ from bot.app.health import LOW_SPACE_BYTES
 from bot.app.lessons import load_lessons
 from bot.app.stores import store_config
 from bot.cli.checks import Finding, fail, ok, warn
+from bot.cli.output import count
 from bot.cli.service import Listener, find_port_problem
 from bot.cli.webhook import SIMULATOR_HOST, open_bot_api, simulates
 from bot.errors import TelegramFailure
@@ -21,7 +23,9 @@ from bot.settings import Settings, misspelt_settings
 from memory import keys
 from memory.embedded.data_dir import free_bytes, prepare_directory
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
-from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.history.redis_history import RedisHistory
+from memory.recall.audit import Comparison, IndexAudit
+from memory.recall.qdrant.index import Qdrant, QdrantIndex, open_qdrant
 from memory.recall.space_follower import SpaceRegister
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import StoreDurability, check_store, check_writes
@@ -29,6 +33,7 @@ from memory.redis.server_files import load_unclean
 from memory.stores import qdrant_place, redis_place
 
 _HEALTH_TIMEOUT_S = 3.0
+_COMPARED_CHATS = 200
 _REWRITE = "Allow BGREWRITEAOF and INFO to our user there, or send BGREWRITEAOF after erasures, or daily."
 
 
@@ -97,8 +102,35 @@ async def check_index(settings: Settings) -> list[Finding]:
         qdrant = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
         # A count reads the collections of every embedder and creates none.
         await QdrantIndex(qdrant, "doctor", dimension=1).count("doctor")
-    where = "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
-    return [ok("index", f"{where} answers")]
+        where = (
+            "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
+        )
+        findings = [ok("index", f"{where} answers")]
+        with suppress(StoreUnavailable):  # the check of the store says it
+            redis_url = await redis_place(store_config(settings), stack)
+            redis = await stack.enter_async_context(open_redis(redis_url, max_connections=4))
+            findings += await _compare_index(redis, qdrant, settings)
+    return findings
+
+
+async def _compare_index(redis: RedisClient, qdrant: Qdrant, settings: Settings) -> list[Finding]:
+    """Compare the searched index with the history, in up to _COMPARED_CHATS chats."""
+    record = await SpaceRegister(redis, partitions=settings.partitions, clock=time.time).load()
+    if record is None or record.serving is None:
+        return []
+    index = QdrantIndex(qdrant, record.serving.collection, dimension=record.serving.dimension)
+    audit = IndexAudit(redis, RedisHistory(redis), partitions=settings.partitions)
+    chats = await audit.list_chats()
+    compared = Random().sample(chats, min(_COMPARED_CHATS, len(chats)))  # noqa: S311 - a sample
+    seen = Comparison()
+    for ref in compared:
+        seen += await audit.compare(ref, index)
+    part = "" if len(compared) == len(chats) else f" (in {len(compared)} of {len(chats):,} chats)"
+    says = f"index: {seen.found:,} of {count(seen.expected, 'message')}{part}"
+    if seen.is_same:
+        return [ok("index", says)] if seen.expected else []
+    fix = "A worker indexes the rest by itself. `mnemogram reindex` helps and shows the progress."
+    return [warn("index", says, fix)]
 
 
 async def _check_port(listener: Listener, is_ours: Coroutine[Any, Any, bool], program: str) -> Finding:
@@ -214,6 +246,12 @@ async def _check_spaces(redis: RedisClient, settings: Settings) -> list[Finding]
         return []
     if record.target is None:
         return [ok("vectors", f"searches use those of {record.destination.model}")]
+    if record.goal == "fill":
+        says = f"the index of {record.target.model} had lost messages and is being filled again"
+        return [warn("vectors", says, "A worker does it. `mnemogram queue` shows the progress.")]
+    if record.goal == "copy":
+        says = f"searches use those of {record.target.model}, which are being copied without what was erased"
+        return [ok("vectors", says)]
     model = record.serving.model if record.serving else record.target.model
     says = f"searches use those of {model}; those of {record.target.model} are being made"
     return [warn("vectors", says, "A worker makes them. `mnemogram reindex` helps and shows the progress.")]
