@@ -178,8 +178,8 @@ class Sizes(Protocol):
 class IndexWatch:
     """Decides when to compare: at the start, each day for a sample, and when the collection seems to have lost data.
 
-    That is when it is gone, empty or much smaller than before, and when the index was away. A part of the chats is
-    compared at a time, so that a caller can follow the record of the spaces between.
+    That is when a request found it gone, when it is much smaller than before, and when the index was away. A part of
+    the chats is compared at a time, so that a caller can follow the record of the spaces between.
     """
 
     def __init__(self, audit: IndexAudit, sizes: Sizes, *, clock: Callable[[], float]) -> None:
@@ -191,6 +191,7 @@ class IndexWatch:
         self._size: int | None = None
         self._look_at = self._daily_at = self._again_at = 0.0
         self._was_away = False
+        self._losses = 0
         self._waiting: list[ContextRef] = []
 
     @property
@@ -210,6 +211,10 @@ class IndexWatch:
         if record.serving is None:
             return False
         try:
+            if record.serving.collection == self._collection and index.losses > self._losses:
+                self.compare_again()
+                self._look_at = 0.0
+            self._losses = index.losses
             if not self._waiting and self._clock() >= self._look_at:
                 await self._look(record.serving.collection)
             return await self._compare_some(index)

@@ -98,6 +98,9 @@ class VectorIndex(Protocol):
     nothing is read, searched or erased without one.
     """
 
+    losses: int
+    """How often a request found that the points are gone as a whole."""
+
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         """Store these points, and return when they are searchable. A new point replaces that in the same slot."""
         ...

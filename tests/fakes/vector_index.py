@@ -63,6 +63,7 @@ class InMemoryIndex:
 
     def __init__(self) -> None:
         self.is_down = False
+        self.losses = 0
         self.others: dict[str, InMemoryIndex] = {}
         self.points: dict[tuple[str, str], VectorPoint] = {}
         self.keys: dict[tuple[str, str, int], VectorPoint] = {}

@@ -180,6 +180,7 @@ class QdrantIndex:
         self._client = qdrant.client
         self._collection = QdrantCollection(qdrant.client, collection, dimension)
         self.collection = collection
+        self.losses = 0
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         """See VectorIndex. Writes in batches: a failure leaves the earlier ones in the index, and repeating is
@@ -194,6 +195,7 @@ class QdrantIndex:
             try:
                 await self._write(batch)
             except CollectionGone:
+                self.losses += 1
                 self._collection.forget()
                 await self._collection.create()
                 await self._write(batch)
@@ -244,6 +246,7 @@ class QdrantIndex:
         try:
             return await list_points(self._send, self.collection, context_id)
         except CollectionGone:
+            self.losses += 1
             self._collection.forget()
             return ()
 
@@ -292,6 +295,7 @@ class QdrantIndex:
         try:
             return parse_answers(await self._send("POST", path, to_json({"searches": searches})))
         except CollectionGone:
+            self.losses += 1
             self._collection.forget()
             if await self._collection.is_there():
                 raise
@@ -393,7 +397,7 @@ class QdrantCollection:
         self.is_open = False
 
     async def _complete(self, info: q.CollectionInfo) -> None:
-        """Add missing payload indexes, strict mode and limits of the vacuum, for instance after a crash of its creator."""
+        """Add what is missing, for instance after a crash of its creator: payload indexes, strict mode, vacuum limits."""
         for field, schema in _PAYLOAD_INDEXES.items():
             if field not in info.payload_schema:
                 with translate_errors():
