@@ -397,7 +397,7 @@ class QdrantCollection:
         self.is_open = False
 
     async def _complete(self, info: q.CollectionInfo) -> None:
-        """Add what is missing, for instance after a crash of its creator: payload indexes, strict mode, vacuum limits."""
+        """Add what is missing, perhaps after a crash of its creator: payload indexes, strict mode, vacuum limits."""
         for field, schema in _PAYLOAD_INDEXES.items():
             if field not in info.payload_schema:
                 with translate_errors():
