@@ -174,7 +174,12 @@ class ChatHistory:
         """
         found = await self._searcher.find(text, 2 * k, options, epoch=self._epoch)
         memories = select_memories(found.ranked, k, visible_ids=found.visible_ids)
-        return replace(memories, messages=tuple(found.add_neighbours(memories.messages)), people=found.people)
+        return replace(
+            memories,
+            messages=tuple(found.add_neighbours(memories.messages)),
+            people=found.people,
+            is_incomplete=self._recall is not None and self._recall.spaces.is_incomplete,
+        )
 
     async def select_messages(self, selector: MessageSelector, *, whole: bool = False) -> list[Message]:
         """Return the selector's choice from the current conversation, or from the whole history, for a prompt.

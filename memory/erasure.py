@@ -39,6 +39,8 @@ class ErasureReceipt:
     """Messages of an answer that were dropped before they were sent."""
     missing: tuple[str, ...] = ()
     """Ids that were named and not found: perhaps the message is in another chat, so nothing is proven about it."""
+    unclean: tuple[str, ...] = ()
+    """Redis or Valkey servers whose append-only files keep what was erased, until an operator has them rewritten."""
 
     @property
     def messages_erased(self) -> int:
@@ -67,10 +69,10 @@ class ErasureReceipt:
         return self.vectors_left == 0 and self.left.total == 0 and not self.missing
 
     def counts(self) -> dict[str, int | None]:
-        """Return all counts by name, for logs and documents, without the missing ids."""
+        """Return all counts by name, for logs and documents, without the missing ids and the servers."""
         erased = {f"{name}_erased": number for name, number in self.erased.by_name().items()}
         facts = {field.name: getattr(self, field.name) for field in fields(self)}
-        del facts["erased"], facts["left"], facts["missing"]
+        del facts["erased"], facts["left"], facts["missing"], facts["unclean"]
         return {**erased, **facts, "messages_left": self.messages_left, "others_left": self.others_left}
 
     def __add__(self, other: "ErasureReceipt") -> "ErasureReceipt":
@@ -79,6 +81,7 @@ class ErasureReceipt:
         for field in fields(self):
             mine, theirs = getattr(self, field.name), getattr(other, field.name)
             sums[field.name] = None if None in (mine, theirs) else mine + theirs
+        sums["unclean"] = tuple(dict.fromkeys(sums["unclean"]))
         return ErasureReceipt(**sums)
 
 

@@ -90,8 +90,19 @@ PartitionName = Literal[
     Literal["warned", "import", "local_zones", "probe"],
 ]
 GlobalName = Literal[
-    Literal["format", "partitions", "spaces", "sweeping", "rewritten", "whole_since", "migrations"],
     Literal[
+        "format",
+        "partitions",
+        "spaces",
+        "sweeping",
+        "rewritten",
+        "rewriting",
+        "unclean",
+        "renewed",
+        "whole_since",
+    ],
+    Literal[
+        "migrations",
         "zones",
         "restoring",
         "commands",
@@ -337,7 +348,19 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         expires=True,
     ),
     "rewritten": KeyKind(
-        "STRING: number of erasures (all partitions) that the embedded store's file does not contain any more."
+        "STRING: number of erasures (all partitions) that the store's file does not contain any more, except for the"
+        " servers in `unclean`."
+    ),
+    "rewriting": KeyKind(
+        "STRING: pause after a rewrite of the files of Redis or Valkey servers; ten minutes, longer for large files.",
+        expires=True,
+    ),
+    "unclean": KeyKind(
+        "HASH server → reason why its append-only file still has erased data: it may not or could not be rewritten."
+    ),
+    "renewed": KeyKind(
+        "HASH of the last copy of the serving collection on a Qdrant server: erasures (their number at its begin), and"
+        " at (Unix seconds)."
     ),
     "whole_since": KeyKind(
         "STRING: the run ids of the servers (INFO) whose append-only files are known to be whole since their start."

@@ -5,14 +5,12 @@ import time
 from collections.abc import AsyncGenerator, Collection
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Unpack
 from uuid import uuid4
 
 from memory.chat_history import ChatHistory, MessageDetails, RankedMessage, SearchOptions
 from memory.embedded.file_rewriter import FileRewriter
-from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.erasure import ErasureReceipt, delete_provably
 from memory.errors import MemoryFailure, UnsafeStore
 from memory.history.contexts import get_or_create
@@ -23,12 +21,14 @@ from memory.recall.indexer import Indexer
 from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import open_redis
 from memory.redis.durability import check_store
+from memory.redis.server_files import ServerFiles
 from memory.redis.store_format import check_store_format
 from memory.stores import (
     EmbedderConfig,
     MemoryStores,
     StoreConfig,
     build_indexers,
+    build_rewriter,
     open_memory_stores,
     open_places,
 )
@@ -78,17 +78,14 @@ class Memory:
             if durability.problems and redis_url is not None:
                 raise UnsafeStore("\n".join(durability.problems))
             partitions = await check_store_format(redis, partitions=PARTITIONS)
-            qdrant = await stack.enter_async_context(open_qdrant(index_url, api_key=index_key))
+            qdrant = await stack.enter_async_context(
+                open_qdrant(index_url, api_key=index_key, is_embedded=qdrant_url is None)
+            )
             embedder = EmbedderConfig()
             stores = await open_memory_stores(redis, qdrant, embedder, stack, partitions=partitions)
             await stores.reindexer.claim()
             indexers = build_indexers(stores, consumer=f"library-{uuid4().hex}", lease_s=_LEASE_S, block_ms=1)
-            if redis_url is None:
-                clear_away = partial(remove_unfinished_rewrites, config.data_dir)
-                rewriter = FileRewriter(
-                    redis, partitions=partitions, clock=time.monotonic, clear_away=clear_away
-                )
-                await stack.enter_async_context(_cleaning(rewriter))
+            await stack.enter_async_context(_cleaning(build_rewriter(redis, config, partitions=partitions)))
             memory = cls(stores, indexers)
             stack.push_async_callback(memory._leave)
             yield memory
@@ -208,8 +205,8 @@ def _refuse_blank(text: str, sentence: str) -> None:
 
 
 @asynccontextmanager
-async def _cleaning(rewriter: FileRewriter) -> AsyncGenerator[None]:
-    """Rewrite the embedded store's file soon after an erasure, so that it leaves the disk too."""
+async def _cleaning(rewriter: FileRewriter | ServerFiles) -> AsyncGenerator[None]:
+    """Rewrite the files of the store soon after an erasure, so that the words leave the disk too."""
 
     async def clean() -> None:
         while True:

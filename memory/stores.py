@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 import structlog
 
+from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.index_server import open_index_server
-from memory.embedded.valkey import open_valkey
+from memory.embedded.valkey import open_valkey, remove_unfinished_rewrites
 from memory.history.redis_history import RedisHistory
+from memory.recall.audit import IndexAudit
 from memory.recall.embedders.embedder import WORDS_ALONE, Embedder, EmbeddingError, EmbeddingSpace
 from memory.recall.indexer import BLOCK_MS, Indexer
 from memory.recall.lexicon.analyser import analyse_question
@@ -22,6 +24,7 @@ from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import AskSpace, SpaceFollower, SpaceRegister, has_our_terms
 from memory.recall.spaces import LAYOUT, Source, Space, SpaceDescription, SpacesRecord, collection_name
 from memory.redis.client import RedisClient
+from memory.redis.server_files import ServerFiles
 
 if TYPE_CHECKING:
     from memory.recall.qdrant.index import Qdrant
@@ -128,6 +131,14 @@ def assemble_stores(
     return _assemble(redis, qdrant, config, stack, first=first, ask_space=None, partitions=partitions)
 
 
+def build_rewriter(redis: RedisClient, config: StoreConfig, *, partitions: int) -> FileRewriter | ServerFiles:
+    """Return what has the files of the store rewritten after erasures: of the embedded one, or of servers."""
+    if config.redis_url is not None:
+        return ServerFiles(redis, url=config.redis_url, partitions=partitions, clock=time.monotonic)
+    clear_away = partial(remove_unfinished_rewrites, config.data_dir)
+    return FileRewriter(redis, partitions=partitions, clock=time.monotonic, clear_away=clear_away)
+
+
 def build_indexers(
     stores: MemoryStores, *, consumer: str, lease_s: float, block_ms: int = BLOCK_MS
 ) -> list[Indexer]:
@@ -204,18 +215,21 @@ def _assemble(
         clock=time.monotonic,
         ask_space=ask_space,
     )
+    history = RedisHistory(redis)
     recall = Recall(follower.spaces)
     stack.callback(recall.close)
     return MemoryStores(
         redis=redis,
-        history=RedisHistory(redis),
+        history=history,
         recall=recall,
         reindexer=Reindexer(
             redis,
             follower=follower,
             collections=QdrantFormerCollections(qdrant),
+            audit=IndexAudit(redis, history, partitions=partitions),
             partitions=partitions,
             clock=time.time,
+            is_renewed=not qdrant.is_embedded,
         ),
         partitions=partitions,
     )

@@ -49,14 +49,17 @@ async def real_redis(url: str) -> AsyncGenerator[RedisClient]:
 
 
 @asynccontextmanager
-async def plain_valkey(directory: Path, **settings: str) -> AsyncGenerator[str]:
-    """Run a Valkey with the server's defaults and these settings (`_` for `-`), on its own socket."""
+async def plain_valkey(directory: Path, program: str | None = None, **settings: str) -> AsyncGenerator[str]:
+    """Run a Valkey with the server's defaults and these settings (`_` for `-`), on its own socket.
+
+    `program` is another server's, such as that of Redis.
+    """
     socket = directory / "plain.sock"
     options = {"port": "0", "unixsocket": str(socket), "dir": str(directory), **settings}
     arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
     # SIGXFSZ stays ignored, so that a limit of its files is a failed write, as on a full disk.
     server = await asyncio.create_subprocess_exec(
-        valkey_binary(), *arguments, stdout=asyncio.subprocess.DEVNULL, restore_signals=False
+        program or valkey_binary(), *arguments, stdout=asyncio.subprocess.DEVNULL, restore_signals=False
     )
     try:
         async with asyncio.timeout(10):

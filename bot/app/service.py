@@ -4,7 +4,6 @@ import asyncio
 import sys
 import time
 from contextlib import AsyncExitStack, suppress
-from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -41,7 +40,14 @@ from bot.app.lifecycle import (
 from bot.app.models import Models, open_models
 from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
-from bot.app.stores import IntakeStores, Stores, embedder_config, open_intake_stores, open_stores
+from bot.app.stores import (
+    IntakeStores,
+    Stores,
+    embedder_config,
+    open_intake_stores,
+    open_stores,
+    store_config,
+)
 from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
     compress_forever,
@@ -72,11 +78,9 @@ from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_unt
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.telegram_files import open_files
 from bot.turn.commands import COMMANDS
-from memory.embedded.file_rewriter import FileRewriter
-from memory.embedded.valkey import remove_unfinished_rewrites
 from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
-from memory.stores import build_indexers, warm_up
+from memory.stores import build_indexers, build_rewriter, warm_up
 from memory.summary.redis_summaries import RedisSummaries
 
 log = structlog.get_logger()
@@ -358,14 +362,8 @@ class _Service:
         consumer = consumer_name()
         self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
-        if settings.redis_url is None:
-            rewriter = FileRewriter(
-                stores.redis,
-                partitions=stores.partitions,
-                clock=time.monotonic,
-                clear_away=partial(remove_unfinished_rewrites, settings.data_dir),
-            )
-            tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
+        rewriter = build_rewriter(stores.redis, store_config(settings), partitions=stores.partitions)
+        tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
         for partition, indexer in enumerate(self._indexers):
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))

@@ -71,7 +71,10 @@ async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncG
         redis = await _open_checked_redis(redis_url, settings, stack, is_patient=is_patient)
         from memory.recall.qdrant.index import open_qdrant
 
-        qdrant = await stack.enter_async_context(open_qdrant(qdrant_url, api_key=api_key))
+        is_embedded = settings.qdrant_url is None
+        qdrant = await stack.enter_async_context(
+            open_qdrant(qdrant_url, api_key=api_key, is_embedded=is_embedded)
+        )
         yield with_bot(
             await open_memory_stores(
                 redis, qdrant, embedder_config(settings), stack, partitions=settings.partitions

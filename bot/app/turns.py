@@ -139,7 +139,7 @@ def build_turns(
         guard=LimitGuard(stores.redis, build_limits(settings), exempt=access.operator_ids, clock=clock),
         permissions=permissions,
         buttons=buttons,
-        eraser=Eraser(store, stores.history, stores.recall),
+        eraser=Eraser(stores.redis, store, stores.history, stores.recall),
         chat_contexts=build_chat_contexts(stores, bot_id=outside.bot.id, clock=clock),
         committer=Committer(store=store, delivery=delivery),
         page_links=build_page_links(settings, outside),

@@ -23,6 +23,7 @@ from memory.recall.indexer import Indexer, IndexResult
 from memory.recall.reindex import Reindexer, ReindexState
 from memory.redis.client import RedisClient
 from memory.redis.durability import rewrite_torn_file
+from memory.redis.server_files import ServerFiles
 from memory.summary.compressor import CompressionResult, Compressor
 from memory.summary.redis_summaries import RedisSummaries
 
@@ -127,8 +128,8 @@ async def _claim(reindexer: Reindexer) -> None:
         raise
 
 
-async def rewrite_forever(rewriter: FileRewriter) -> None:
-    """Check every other second if the file still contains erased data, and rewrite it."""
+async def rewrite_forever(rewriter: FileRewriter | ServerFiles) -> None:
+    """Check every other second if the files of the store still contain erased data, and have them rewritten."""
 
     async def rewrite() -> float:
         if await rewriter.step():

@@ -1,7 +1,7 @@
 """`queue`, `queue retry`, `queue drop`: waiting updates and dead letters."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.keys import ContextRef
+    from memory.recall.spaces import Goal
 
+_BUILDS: "Mapping[Goal, str]" = {
+    "build": "The workers index every message for another embedding model",
+    "fill": "The search index had lost messages, and the workers fill it again",
+    "copy": "The workers copy the search index, so that its files keep nothing that was erased",
+}
 ChatsByRef = dict["ContextRef", "ListedChat"]
 DeadLetters = Annotated[
     list[int] | None,
@@ -80,6 +86,7 @@ async def _print_queue(settings: "Settings", *, as_json: bool) -> None:
         inspection = open_inspection(stores)
         waiting, dead = await inspection.waiting(), await inspection.dead_letters()
         index_work = await inspection.index_work()
+        progress = await stores.reindexer.progress()
         chats = await chats_by_ref(settings, stores)
     updates = sum(context.updates + context.delivering for context in waiting)
     oldest = max((context.oldest_s for context in waiting if context.oldest_s is not None), default=None)
@@ -90,6 +97,8 @@ async def _print_queue(settings: "Settings", *, as_json: bool) -> None:
                 "chats": len(waiting),
                 "oldest_s": oldest,
                 "index_work": index_work,
+                "index_build": progress.target
+                and {"goal": progress.goal, "messages": progress.total, "done": progress.done},
                 "waiting": [
                     {**_document(context, chats), "worker": context.worker or None} for context in waiting
                 ],
@@ -105,6 +114,9 @@ async def _print_queue(settings: "Settings", *, as_json: bool) -> None:
         _print_waiting(waiting, chats)
     if index_work:
         print_line(f"{count(index_work, 'change')} wait for the search index. The workers write them.")
+    if progress.target:
+        work = _BUILDS[progress.goal]
+        print_line(f"{work}: {progress.done:,} of {count(progress.total, 'message')}.")
     _print_dead(dead, chats)
 
 

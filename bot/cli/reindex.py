@@ -30,13 +30,14 @@ Show = Callable[["ReindexProgress"], None]
 def reindex(
     force: Annotated[
         bool,
-        typer.Option("--force", help="Index every message again after a loss of data."),
+        typer.Option("--force", help="Index every message again, also those that the index has."),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Bring every message into the space of the present embedding model, and show the progress.
 
     Workers do this themselves after a change of the model; this command helps them.
+    It compares the index with the messages, and fills one that has lost some.
     Searches use the old space until the new one is complete.
     After a stop or a crash, the next run continues.
     """
@@ -72,15 +73,21 @@ async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> i
     Raises CommandFailed and the stores' errors.
     """
     from bot.app.lifecycle import signals
+    from memory.recall.audit import Comparison
     from memory.recall.spaces import is_same
 
     async with open_stores(settings) as stores:
         await stores.reindexer.learn()  # no space is built for an endpoint that does not answer
         record = await stores.reindexer.claim(is_forced=is_forced)
+        compared = Comparison()
+        if record.target is None:
+            compared = await stores.reindexer.fill()
+            record = await stores.reindexer.follow() or record
         former, target = record.serving, record.target
         if target is None:
             message = (
-                f"Nothing to do: every message is in the space of {_describe(former)}, and searches use it."
+                f"Nothing to do: every message is in the space of {_describe(former)}, and searches use it "
+                f"({compared.found:,} of {count(compared.expected, 'message')})."
             )
             if as_json:
                 _print_json(former, former, messages=0, seconds=0.0, is_whole=True)
@@ -88,6 +95,8 @@ async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> i
                 print_line(message)
             return 0
         if not as_json:
+            if not compared.is_same:
+                print_line(f"The index has {compared.found:,} of {count(compared.expected, 'message')}.")
             change = "Again" if is_same(former, target) else f"From {_describe(former)}"
             print_line(f"{change} to {_describe(target)}.")
         began = time.monotonic()

@@ -53,7 +53,7 @@ async def erase(stores: "Stores", ref: "ContextRef") -> "ErasureReceipt":
     from bot.turn.store import TurnStore
 
     store = TurnStore(stores.redis, clock=time.time)
-    return await Eraser(store, stores.history, stores.recall).reset(ref)
+    return await Eraser(stores.redis, store, stores.history, stores.recall).reset(ref)
 
 
 def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
@@ -86,6 +86,11 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
         )
     else:
         print_error("Something arrived during the reading back. Run this command again to be sure.")
+    if receipt.unclean:
+        print_error(
+            f"REDIS_URL: the append-only files of {', '.join(receipt.unclean)} keep erased words, because our user "
+            "could not have them rewritten. Run `BGREWRITEAOF` there; `mnemogram doctor` has the reasons."
+        )
 
 
 async def _make_question(settings: "Settings", name: ChatName, *, all_topics: bool) -> str:

@@ -141,7 +141,12 @@ def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int
     if receipt.is_proven and not receipt.has_erased:
         return words("reset-nothing")
     head = words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}")
-    details = [_erased(words, receipt), _left(words, receipt), _proof(words, receipt, doubt="reset-doubt")]
+    details = [
+        _erased(words, receipt),
+        _left(words, receipt),
+        _proof(words, receipt, doubt="reset-doubt"),
+        words("receipt-unclean") if receipt.unclean else "",
+    ]
     return "\n".join([head, "", *filter(None, details)])
 
 

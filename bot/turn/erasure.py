@@ -1,6 +1,6 @@
 """Resets: erase contexts in Redis behind a new epoch, erase their vectors, and read both back."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Claim
@@ -13,6 +13,7 @@ from memory.history.store import Erasure, HistoryStore
 from memory.keys import ContextRef, partition_of
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
+from memory.redis.server_files import load_unclean
 
 
 class Eraser:
@@ -21,7 +22,10 @@ class Eraser:
     Without `recall`, because the index is away, the receipt does not count vectors; the queued work erases them.
     """
 
-    def __init__(self, store: TurnStore, history: HistoryStore, recall: Recall | None) -> None:
+    def __init__(
+        self, redis: RedisClient, store: TurnStore, history: HistoryStore, recall: Recall | None
+    ) -> None:
+        self._redis = redis
         self._store = store
         self._history = history
         self._recall = recall
@@ -52,7 +56,8 @@ class Eraser:
         If the index does not answer, `vectors_left` is None. The reset has queued the work, and the indexer does
         it when the index answers.
         """
-        return await prove_erased(ref, erased, store=self._history, recall=self._recall)
+        receipt = await prove_erased(ref, erased, store=self._history, recall=self._recall)
+        return replace(receipt, unclean=tuple(await load_unclean(self._redis)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,28 +1,26 @@
 """Rewrite the embedded store's append-only file: until then it keeps every command, and so all erased data."""
 
 import asyncio
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable
 
 from memory.embedded.data_dir import rest_after
 from memory.errors import CommandRefused
 from memory.keys import global_key, partition_key
 from memory.redis.client import RedisClient
+from memory.redis.durability import ask_info
+from memory.redis.server_files import is_rewriting, rewrite_files
 
 GATHER_S = 2.0
 """Time from an erasure to the rewrite, so that erasures that follow soon are in the same one."""
 DAILY_S = 24 * 3600.0
 """Time between two rewrites without an erasure: the file also has data that expired."""
-PATIENCE_S = 600.0
-
-_POLL_S = 0.2
 
 
 class FileRewriter:
     """Rewrites the file if data was erased since the last rewrite. Any number of processes may do this at once.
 
     The store has both counts, so that a process goes on after the crash of another. `clear_away` removes files of
-    failed rewrites. Raises StoreUnavailable, StoreFull, and TimeoutError after PATIENCE_S, with nothing lost.
+    failed rewrites. Raises StoreUnavailable, StoreFull, and TimeoutError if a rewrite never ends, with nothing lost.
     """
 
     def __init__(
@@ -66,24 +64,11 @@ class FileRewriter:
         return now >= max(self._pending_since + GATHER_S, self._not_before)
 
     async def _rewrite(self) -> bool:
-        """Start a rewrite and wait for its end; return False if another one is running, or if it failed."""
-        before = await self._persistence()
-        if _is_rewriting(before):
+        """Return False if another rewrite is running, or if the server refused: its disk may be full."""
+        if any(map(is_rewriting, await ask_info(self._redis, "persistence"))):
             return False
         try:
-            await self._redis.call("BGREWRITEAOF")
-        except CommandRefused:  # another process was faster, or the disk is full
+            await rewrite_files(self._redis)
+        except CommandRefused:
             return False
-        async with asyncio.timeout(PATIENCE_S):
-            while _is_rewriting(after := await self._persistence()):  # noqa: ASYNC110 - the server does not notify
-                await asyncio.sleep(_POLL_S)
-        # A server that was restarted meanwhile counts from 0, and has dropped the unfinished rewrite.
-        is_the_next = int(after.get("aof_rewrites", 0)) > int(before.get("aof_rewrites", 0))
-        return is_the_next and after.get("aof_last_bgrewrite_status") == "ok"
-
-    async def _persistence(self) -> Mapping[str, Any]:
-        return cast(Mapping[str, Any], await self._redis.call("INFO", "persistence"))
-
-
-def _is_rewriting(persistence: Mapping[str, Any]) -> bool:
-    return any(int(persistence.get(f"aof_rewrite_{state}", 0)) for state in ("in_progress", "scheduled"))
+        return True

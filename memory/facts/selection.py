@@ -18,6 +18,8 @@ class Memories:
     facts: tuple[Fact, ...] = ()
     people: Mapping[int, str] = field(default_factory=dict[int, str])
     """Names of the people of the context, by sender id."""
+    is_incomplete: bool = False
+    """True if the index was being filled after a loss of data: the search may have missed messages."""
 
 
 def facts_share(k: int) -> int:

@@ -203,18 +203,40 @@ class Recall:
         targets = self.spaces.active if spaces is None else spaces
         if not items:
             return
-        entries = [entry for item in items for entry in _entries(item)]
-        analyses = await asyncio.to_thread(_analyse, entries)
+        analysed: Sequence[tuple[_Entry, MessageAnalysis]] = ()
         for space in targets:
-            is_needed = space is targets[-1]
-            vectors = await _embed_messages(
-                space, analyses, self._question_vectors, is_needed=is_needed, is_patient=is_patient
-            )
-            points = [
-                _point(entry, analysis, vector, space)
-                for entry, analysis, vector in zip(entries, analyses, vectors, strict=True)
-            ]
-            await space.index.upsert(points)
+            absent = await _copy(items, space) if space.copies else {item.message.id for item in items}
+            if not absent:
+                continue
+            if not analysed:
+                entries = [entry for item in items for entry in _entries(item)]
+                analyses = await asyncio.to_thread(_analyse, entries)
+                analysed = list(zip(entries, analyses, strict=True))
+            # Points of a needed space stay, or are copied into the space that stays.
+            is_needed = space is targets[-1] or space.name == targets[-1].copies
+            chosen = [pair for pair in analysed if pair[0].item.message.id in absent]
+            await self._write(space, chosen, is_needed=is_needed, is_patient=is_patient)
+
+    async def _write(
+        self,
+        space: Space,
+        analysed: Sequence["tuple[_Entry, MessageAnalysis]"],
+        *,
+        is_needed: bool,
+        is_patient: bool,
+    ) -> None:
+        vectors = await _embed_messages(
+            space,
+            [analysis for _, analysis in analysed],
+            self._question_vectors,
+            is_needed=is_needed,
+            is_patient=is_patient,
+        )
+        points = [
+            _point(entry, analysis, vector, space)
+            for (entry, analysis), vector in zip(analysed, vectors, strict=True)
+        ]
+        await space.index.upsert(points)
 
     async def erase(self, ref: ContextRef, *, below_epoch: int) -> VectorErasure:
         """Erase the vectors of every epoch before this one, in every space, and count what is left."""
@@ -287,6 +309,22 @@ class _Entry:
     item: IndexItem
     slot: int
     text: str
+
+
+async def _copy(items: Sequence[IndexItem], space: Space) -> set[str]:
+    """Copy the points of these messages into the space. Return the ids of those that have none to copy."""
+    ids: dict[tuple[str, int], list[str]] = {}
+    for item in items:
+        ids.setdefault((item.ref.context_id, item.epoch), []).append(item.message.id)
+    copied = {
+        (context_id, epoch): await space.index.copy_from(
+            space.copies, context_id, epoch=epoch, message_ids=message_ids
+        )
+        for (context_id, epoch), message_ids in ids.items()
+    }
+    return {
+        item.message.id for item in items if item.message.id not in copied[item.ref.context_id, item.epoch]
+    }
 
 
 def _entries(item: IndexItem) -> list[_Entry]:

@@ -2,7 +2,7 @@
 
 import bisect
 import secrets
-from collections.abc import AsyncGenerator, Callable, Collection, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
@@ -10,8 +10,19 @@ from typing import Any, Literal, Protocol
 import structlog
 
 from memory.keys import SWEEPING_TTL_S, ContextRef, Key, context_key, global_key, partition_key
+from memory.recall.audit import Comparison, IndexAudit, IndexWatch
+from memory.recall.renewal import IndexRenewal
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
-from memory.recall.spaces import SpaceDescription, SpacesRecord, is_same, plan_switch
+from memory.recall.spaces import (
+    Goal,
+    SpaceDescription,
+    SpacesRecord,
+    is_copy,
+    is_same,
+    plan_copy,
+    plan_fill,
+    plan_switch,
+)
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -24,6 +35,16 @@ BACKLOG = 256
 CONTEXTS_AT_ONCE = 200
 """Contexts erased from a former collection by one request."""
 _CONTEXTS_PER_COUNT = 500
+
+_COMPLETED: Mapping[Goal, str] = {
+    "build": "reindex_switched",
+    "fill": "index_filled",
+    "copy": "index_copied",
+}
+"""Event of the log at the end of a build."""
+
+Compare = Callable[[ContextRef], Awaitable[Comparison]]
+"""Compares a chat with the serving index. Raises RecallUnavailable."""
 
 ReindexState = Literal["idle", "building", "busy"]
 """idle: this process builds nothing. building: it does. busy: there is room to queue more at once."""
@@ -62,6 +83,7 @@ class ReindexProgress:
 
     serving: SpaceDescription | None
     target: SpaceDescription | None = None
+    goal: Goal = "build"
     total: int = 0
     done: int = 0
 
@@ -81,6 +103,18 @@ class FormerCollections(Protocol):
         """Delete the collection unless it has points of another deployment. Return True if it is gone."""
         ...
 
+    async def delete(self, name: str) -> None:
+        """Delete the collection with all its points."""
+        ...
+
+    async def size(self, name: str) -> int | None:
+        """Return about how many points the collection has, of all deployments; None if it does not exist."""
+        ...
+
+    async def list_contexts(self, name: str) -> Collection[str]:
+        """Return the ids of all contexts with a point in the collection, also those of other deployments."""
+        ...
+
 
 class Reindexer:
     """Walks the histories into the space being built, switches to it when it is complete, and erases former spaces.
@@ -88,6 +122,8 @@ class Reindexer:
     Any number of processes may run one: all decisions are in Redis and every step can be repeated. The walk only
     queues work, which the indexers do. The cursor moves together with the queued work (walk_on.lua), and work counts
     as done only in the destination space (finish_work.lua). So a crash loses nothing.
+
+    With `is_renewed` the serving collection is copied after erasures, see IndexRenewal.
     """
 
     def __init__(
@@ -96,13 +132,22 @@ class Reindexer:
         *,
         follower: SpaceFollower,
         collections: FormerCollections,
+        audit: IndexAudit,
         partitions: int,
         clock: Callable[[], float],
+        is_renewed: bool = False,
     ) -> None:
+        self.audit = audit
+        self._collections = collections
+        self._watch = IndexWatch(audit, collections, clock=clock)
+        self._renewal = IndexRenewal(redis, collections, partitions=partitions, clock=clock)
+        self._is_renewed = is_renewed
         self._follower = follower
         self._register = follower.register
         self._sweeper = Sweeper(redis, collections, register=follower.register, partitions=partitions)
-        self._walks = [Walk(redis, partition=partition) for partition in range(partitions)]
+        self._walks = [
+            Walk(redis, partition=partition, compare=self._compare) for partition in range(partitions)
+        ]
         self._clock = clock
 
     async def claim(self, *, is_forced: bool = False) -> SpacesRecord:
@@ -113,9 +158,20 @@ class Reindexer:
         """Ask our endpoint for the size of its vectors, see SpaceFollower.learn. Raises EmbeddingError."""
         await self._follower.learn()
 
-    async def follow(self) -> None:
+    async def follow(self) -> SpacesRecord | None:
         """Search and write the spaces that the record names. Raises StoreUnavailable."""
-        await self._follower.refresh()
+        return await self._follower.refresh()
+
+    async def fill(self) -> Comparison:
+        """Compare every chat now, and have the serving space filled if it differs. Return the comparison.
+
+        Raises StoreUnavailable, StoreFull and RecallUnavailable.
+        """
+        record = await self._follower.refresh()
+        seen = await self.audit.compare_all(self._follower.spaces.serving.index, is_thorough=True)
+        if record is not None and not seen.is_same:
+            await self._start(record, plan_fill(record, now=self._clock()))
+        return seen
 
     async def step(self) -> ReindexState:
         """Follow the record and do the next part of the work.
@@ -127,8 +183,7 @@ class Reindexer:
         if record is None:
             return "idle"
         if record.target is None:
-            await self._clean_up(record)
-            return "idle"
+            return "idle" if await self._clean_up(record) else await self._care_for(record)
         if not is_same(record.target, self._follower.ours):
             return "idle"
         if await self._sweeper.is_running():
@@ -150,29 +205,77 @@ class Reindexer:
         return ReindexProgress(
             serving=record.serving,
             target=record.target,
+            goal=record.goal,
             # Messages that arrive during the walk may be queued too, beyond the first count.
             total=sum(max(cursor.total, cursor.queued) for cursor in cursors),
             done=sum(cursor.done for cursor in cursors),
         )
 
+    async def _care_for(self, record: SpacesRecord) -> ReindexState:
+        """Have the serving collection filled if it has lost data, and copied if its files have erased data."""
+        spaces = self._follower.spaces
+        is_ours = spaces.takes_work and is_same(record.serving, self._follower.ours)
+        if not is_ours or record.serving is None or record.serving.collection != spaces.serving.name:
+            return "idle"
+        now = self._clock()
+        if await self._watch.finds_loss(record, spaces.serving.index):
+            if not await self._start(record, plan_fill(record, now=now)):
+                self._watch.compare_again()
+            return "busy"
+        if self._watch.is_comparing:
+            return "busy"
+        erasures = await self._renewal.find_due(record) if self._is_renewed else None
+        planned = plan_copy(record, token=secrets.token_hex(8), now=now)
+        if erasures is not None and await self._start(record, planned):
+            await self._renewal.note(erasures)
+        return "idle"
+
+    async def _start(self, record: SpacesRecord, planned: SpacesRecord) -> bool:
+        """Begin a build. Return False if another process was faster."""
+        if planned == record or not await self._register.replace(record, planned):
+            return False
+        log.info(
+            "index_build_started",
+            goal=planned.goal,
+            space=planned.target.collection if planned.target else "",
+        )
+        await self._follower.refresh()
+        return True
+
+    async def _compare(self, ref: ContextRef) -> Comparison:
+        index = self._follower.spaces.serving.index
+        return await self.audit.compare(ref, index, is_thorough=True)
+
     async def _cursors(self, record: SpacesRecord) -> "Sequence[_WalkState | None]":
         return [await walk.state(record) for walk in self._walks]
 
     async def _switch(self, record: SpacesRecord, cursors: "Sequence[_WalkState | None]") -> None:
+        if record.goal == "fill":
+            await self._erase_unregistered(record)
         if not await self._register.replace(record, plan_switch(record, now=self._clock())):
             return  # another process switched, or the record has another target now
         log.info(
-            "reindex_switched",
+            _COMPLETED[record.goal],
             space=record.target.collection if record.target else "",
             former=record.serving.collection if record.serving else None,
             messages=sum(cursor.done for cursor in cursors if cursor),
         )
         await self._follower.refresh()
 
-    async def _clean_up(self, record: SpacesRecord) -> None:
+    async def _erase_unregistered(self, record: SpacesRecord) -> None:
+        """Erase the points of chats that were reset: an old snapshot may have brought them back."""
+        if record.serving is None:
+            return
+        found = await self._collections.list_contexts(record.serving.collection)
+        for ref, epoch in (await self.audit.find_unregistered(found)).items():
+            await self._follower.spaces.serving.index.erase(ref.context_id, below_epoch=epoch)
+
+    async def _clean_up(self, record: SpacesRecord) -> bool:
+        """Erase former collections if that is due. Return True if the record has changed."""
         is_due = record.sweep_after is not None and self._clock() >= record.sweep_after
-        if is_due and await self._sweeper.sweep(record):
-            await self._register.replace(record, replace(record, sweep_after=None))
+        if not is_due or not await self._sweeper.sweep(record):
+            return False
+        return await self._register.replace(record, replace(record, sweep_after=None, copies=()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,8 +304,9 @@ class Walk:
     StoreUnavailable or StoreFull.
     """
 
-    def __init__(self, redis: RedisClient, *, partition: int) -> None:
+    def __init__(self, redis: RedisClient, *, partition: int, compare: Compare) -> None:
         self._redis = redis
+        self._compare = compare
         self._partition = partition
         self._contexts: list[str] = []
         self._contexts_of_build = 0
@@ -217,8 +321,7 @@ class Walk:
             return False
         if self._contexts_of_build != record.build:
             # Contexts that are registered later need no walk: their messages go into the target as they arrive.
-            self._contexts = await self._list_contexts()
-            self._contexts_of_build = record.build
+            await self._choose_contexts(record)
         return await self._queue_next(state.cursor)
 
     async def state(self, record: SpacesRecord) -> _WalkState | None:
@@ -228,8 +331,31 @@ class Walk:
 
     async def _begin(self, record: SpacesRecord) -> None:
         if record.target is not None:
+            await self._choose_contexts(record)
             total = await self._count_messages()
             await self._redis.run(begin_walk(self._partition, record.build, record.target.collection, total))
+
+    async def _choose_contexts(self, record: SpacesRecord) -> None:
+        """List the contexts to walk: all, or those that differ from the index if it is filled."""
+        contexts = await self._list_contexts()
+        if record.goal == "fill":
+            contexts = [each for each in contexts if await self._differs(each)]
+        self._contexts, self._contexts_of_build = contexts, record.build
+
+    async def _differs(self, context_id: str) -> bool:
+        """Compare a context. Queue the removal of what the index has and the history has not."""
+        ref = ContextRef(context_id=context_id, partition=self._partition)
+        seen = await self._compare(ref)
+        key, epoch = context_key(ref, "epoch"), 0
+        if seen.surplus or seen.has_former:
+            epoch = int(await self._redis.call("GET", key) or 0)
+        # The indexer drops the points of a message that the history does not have.
+        work = [("index", "id", each) for each in sorted(seen.surplus)]
+        work += [("erase",)] if seen.has_former else []
+        for operation, *more in work:
+            fields = ("op", operation, "context", context_id, "epoch", epoch, *more)
+            await self._redis.call("XADD", partition_key(self._partition, "work"), "*", *fields)
+        return not seen.is_same
 
     async def _queue_next(self, cursor: _Cursor) -> bool:
         """Queue a page of the next context that has messages left, or end the walk."""
@@ -268,8 +394,7 @@ class Walk:
         return sorted(await self._redis.call("HKEYS", partition_key(self._partition, "contexts")))
 
     async def _count_messages(self) -> int:
-        total = 0
-        contexts = await self._list_contexts()
+        total, contexts = 0, self._contexts
         for start in range(0, len(contexts), _CONTEXTS_PER_COUNT):
             page = contexts[start : start + _CONTEXTS_PER_COUNT]
             refs = [ContextRef(context_id=each, partition=self._partition) for each in page]
@@ -303,7 +428,13 @@ class Sweeper:
             contexts += await self._redis.call("HKEYS", partition_key(partition, "contexts"))
         serving = record.serving.collection if record.serving else ""
         for name in await self._collections.list_names():
-            if name == serving:
+            if name == serving or (is_copy(name) and name not in record.copies):
+                continue  # perhaps a copy of another deployment, empty at this moment
+            if name in record.copies:
+                async with self._flag(record) as is_ours:
+                    if not is_ours:
+                        return False
+                    await self._collections.delete(name)
                 continue
             for start in range(0, len(contexts), CONTEXTS_AT_ONCE):
                 async with self._flag(record) as is_ours:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import structlog
 
@@ -176,18 +177,32 @@ class SpaceFollower:
 
     async def _follow(self, record: SpacesRecord) -> None:
         serving = await self._open_searchable(record.serving or record.target)
-        is_target = is_same(record.target, self.ours)
+        target = record.target
+        building: Space | None = None
+        if target is not None and is_same(target, self.ours) and target.collection != serving.name:
+            building = await self._open_own(target)
+            if record.goal == "copy":
+                building = replace(building, copies=serving.name)
         self.spaces.serving = serving
-        self.spaces.building = self._own if is_target and serving is not self._own else None
+        self.spaces.building = building
+        self.spaces.is_incomplete = record.goal == "fill" and target is not None
         self.spaces.takes_work = is_same(record.destination, self.ours)
         self._log_pause(record)
 
     async def _open_searchable(self, description: SpaceDescription | None) -> Space:
         """Return the described space, or our own if that one cannot be searched from here."""
-        if description is None or is_same(description, self.ours) or description.layout != LAYOUT:
+        if description is None or description.layout != LAYOUT:
             return self._own
+        if is_same(description, self.ours):
+            return await self._open_own(description)
         space = await self._open(description)
         return space if space.embedder is not None or has_our_terms(description) else self._own
+
+    async def _open_own(self, description: SpaceDescription) -> Space:
+        """Return our own space in the collection of the description."""
+        if description.collection == self._own.name:
+            return self._own
+        return replace(await self._open(description), embedder=self._own.embedder)
 
     async def _open(self, description: SpaceDescription) -> Space:
         """Open a space once, or again after REOPEN_AFTER_S while it has no embedder."""

@@ -3,6 +3,7 @@
 Vectors of two spaces cannot be compared, so each space has a collection of its own.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -16,6 +17,15 @@ LAYOUT = "4"
 """Version of a point's vectors and payload (memory/recall/qdrant/points.py). Another layout is another collection."""
 SWEEP_AFTER_S = 60.0
 """Age at which a former space is erased after a switch. Every process learns of the switch within seconds."""
+
+_COPY = re.compile(r"-copy[0-9a-f]{16}$")
+"""End of the name of a collection that was copied from another one of the same space."""
+
+Goal = Literal["build", "fill", "copy"]
+"""Work of a build. build: index every message. fill: index the chats in which the serving collection differs from the
+history, after a loss of data. copy: put the points of the serving collection into a new one, whose files have nothing
+that was erased.
+"""
 
 Source = Literal["embedded", "endpoint"]
 """Origin of a space's vectors: the embedder in this package, or an OpenAI-compatible endpoint."""
@@ -31,6 +41,8 @@ class Space:
     name: str = ""
     has_our_terms: bool = True
     """False if another RECIPE made its terms: then it is searched by meaning alone and new points get no terms."""
+    copies: str = ""
+    """The collection whose points are copied into this one, so that no text is embedded again."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -41,6 +53,8 @@ class Spaces:
     building: Space | None = None
     takes_work: bool = True
     """False while messages belong into a space that this process cannot write: its indexers pause."""
+    is_incomplete: bool = False
+    """True while the serving space is filled again after a loss of data: searches may miss messages."""
 
     @property
     def active(self) -> Sequence[Space]:
@@ -68,11 +82,15 @@ class SpacesRecord:
     serving: SpaceDescription | None
     """The searched space; None if no existing space can be searched."""
     target: SpaceDescription | None = None
-    """The space being built, which will serve. It is the serving space itself during a forced rebuild."""
+    """The space being built, which will serve. It is the serving space itself in a forced rebuild, or to be filled."""
+    goal: Goal = "build"
+    """Work of the build; nothing without a target."""
     build: int = 0
     """Number of the build; it grows."""
     sweep_after: float | None = None
     """Unix time from which other collections may be erased; None if nothing is left in them."""
+    copies: tuple[str, ...] = ()
+    """Copied collections of this deployment that no space uses any more. They are deleted whole."""
 
     @property
     def destination(self) -> SpaceDescription | None:
@@ -96,7 +114,8 @@ def plan_claim(
     """Return the record after the start of a process that writes `ours`. The last process to start decides.
 
     `is_empty`: there are no contexts, so nothing to build. `is_forced`: rebuild even if `ours` serves already. A return
-    to the serving space during another build also rebuilds it, because recent messages lack vectors there.
+    to the serving space during another build also rebuilds it, because recent messages lack vectors there. The serving
+    space is rebuilt in the collection that it has.
     """
     if record is None and is_empty:
         return SpacesRecord(serving=ours)
@@ -104,17 +123,69 @@ def plan_claim(
         return SpacesRecord(serving=None, target=ours, build=int(now))
     if is_same(record.destination, ours) and not is_forced:
         return record
-    return replace(record, target=ours, build=max(record.build + 1, int(now)))
+    target = record.serving if is_same(record.serving, ours) else ours
+    return _with_target(record, target, "build", now=now)
+
+
+def plan_fill(record: SpacesRecord, *, now: float) -> SpacesRecord:
+    """Return the record after the serving space was found to lack messages; unchanged during another build."""
+    if record.serving is None or record.target is not None:
+        return record
+    return _with_target(record, record.serving, "fill", now=now)
+
+
+def plan_copy(record: SpacesRecord, *, token: str, now: float) -> SpacesRecord:
+    """Return the record with a new collection for the serving space; unchanged during another build.
+
+    `token` are 16 random hex digits: no other deployment on the same server has this collection.
+    """
+    if record.serving is None or record.target is not None:
+        return record
+    name = f"{_first_name(record.serving)}-copy{token}"
+    return _with_target(record, replace(record.serving, collection=name), "copy", now=now)
 
 
 def plan_switch(record: SpacesRecord, *, now: float) -> SpacesRecord:
     """Return the record after the target is complete."""
-    return replace(record, serving=record.target, target=None, sweep_after=now + SWEEP_AFTER_S)
+    copies = _unused_copies(record, record.target)
+    return replace(
+        record,
+        serving=record.target,
+        target=None,
+        goal="build",
+        copies=copies,
+        sweep_after=now + SWEEP_AFTER_S,
+    )
 
 
 def is_same(one: SpaceDescription | None, other: SpaceDescription | None) -> bool:
-    """Return True if both are the same space. The collection's name identifies vectors and terms."""
-    return one is not None and other is not None and one.collection == other.collection
+    """Return True if both are the same space. The first collection's name identifies vectors and terms."""
+    return one is not None and other is not None and _first_name(one) == _first_name(other)
+
+
+def is_copy(collection: str) -> bool:
+    """Return True for the name of a copied collection, which may belong to another deployment."""
+    return _COPY.search(collection) is not None
+
+
+def _first_name(space: SpaceDescription) -> str:
+    return _COPY.sub("", space.collection)
+
+
+def _with_target(
+    record: SpacesRecord, target: SpaceDescription | None, goal: Goal, *, now: float
+) -> SpacesRecord:
+    """Return the record with a new build."""
+    copies = _unused_copies(record, record.serving, target)
+    return replace(record, target=target, goal=goal, copies=copies, build=max(record.build + 1, int(now)))
+
+
+def _unused_copies(record: SpacesRecord, *used: SpaceDescription | None) -> tuple[str, ...]:
+    """Return the copied collections of the record without those of the used spaces."""
+    names = {each.collection for each in used if each}
+    former = [each.collection for each in (record.serving, record.target) if each]
+    found = [each for each in (*record.copies, *former) if is_copy(each) and each not in names]
+    return tuple(dict.fromkeys(found))
 
 
 def has_our_terms(description: SpaceDescription) -> bool:

@@ -74,6 +74,15 @@ class Hit(NamedTuple):
     """BM25 score; 0 if no term is shared, or it is not among the best."""
 
 
+class ListedPoint(NamedTuple):
+    """The message and the slot of a stored point."""
+
+    epoch: int
+    message_id: str
+    slot: int
+    """0 for the message itself, from 1 on for a key."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorErasure:
     """Number of points before an erasure, and number left after it."""
@@ -88,6 +97,9 @@ class VectorIndex(Protocol):
     Every method raises RecallUnavailable if the index cannot answer now. An empty context id raises MissingContext:
     nothing is read, searched or erased without one.
     """
+
+    losses: int
+    """How often a request found that the points are gone as a whole."""
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         """Store these points, and return when they are searchable. A new point replaces that in the same slot."""
@@ -123,4 +135,17 @@ class VectorIndex(Protocol):
 
     async def count_messages(self, context_id: str, *, epoch: int) -> int:
         """Return how many messages of this epoch can be found in this collection."""
+        ...
+
+    async def list_points(self, context_id: str) -> Collection[ListedPoint]:
+        """Return what the context's points in this collection stand for, over all epochs."""
+        ...
+
+    async def copy_from(
+        self, collection: str, context_id: str, *, epoch: int, message_ids: Collection[str]
+    ) -> Collection[str]:
+        """Copy the points of these messages of this epoch, with their keys, from another collection.
+
+        Return the messages that it has. What changes there meanwhile is copied again, so that no older point stays.
+        """
         ...

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 Kind = Literal["server", "cluster", "sentinel"]
 
@@ -114,6 +114,21 @@ def parse_address(text: str) -> RedisAddress:
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     url = f"{base}://{userinfo}{place}{_tail(last.path, query)}"
     return RedisAddress(kind="cluster" if kind else "server", nodes=nodes, url=url)
+
+
+def node_url(text: str, host: str, port: int) -> str:
+    """Return the URL of another server with the credentials and options of a REDIS_URL, such as of its replica."""
+    parts = urlsplit(parse_address(text).url)
+    userinfo, at, _ = parts.netloc.rpartition("@")
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    is_socket = parts.scheme == "unix"
+    return urlunsplit(
+        parts._replace(
+            scheme="redis" if is_socket else parts.scheme,
+            netloc=userinfo + at + place,
+            path="" if is_socket else parts.path,
+        )
+    )
 
 
 def split_host(text: str, default_port: int = 0) -> tuple[str, int]:

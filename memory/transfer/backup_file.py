@@ -20,8 +20,8 @@ _NAMES: Mapping[Decision, str] = {
     "carried": "messages order telegram meta summaries lineage ledger people senders sessions artifacts artifact talk "
     "facts unread choices reminders contexts migrations zones {access}:guests {access}:invitation {access}:open",
     "derived": "fact_order cited work walk compress extract due spaces format partitions commands unreachable workers "
-    "whole_since local_zones",
-    "temporary": "epoch receipts receipt box journal outbox sending delivering files stop erasures rewritten "
+    "whole_since local_zones unclean renewed",
+    "temporary": "epoch receipts receipt box journal outbox sending delivering files stop erasures rewritten rewriting "
     "own_updates active ready control dead counts update erased refused warned import sweeping restoring {usage}:day "
     "{usage}:month {usage}:minute {usage}:told {usage}:booked {usage}:pictures {usage}:facts "
     "abilities probe {access}:tries {access}:dashboard {access}:sessions "

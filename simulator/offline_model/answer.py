@@ -11,6 +11,9 @@ UNKNOWN = (
     "I do not know that. I am the offline stand-in for a language model: "
     "I only know what was said in this chat. With a key (OPENAI_API_KEY), a real model answers."
 )
+REBUILDING = (
+    "I can't find that now: my index of older messages is being rebuilt. Please ask again in a few minutes."
+)
 _LISTED = 10
 _PASSAGES = 3
 _ENOUGH = 0.5
@@ -39,7 +42,7 @@ def answer(question: str, prompt: Prompt) -> str:
         return f"{_quotation(others[0], prompt)}."
     if matches and not matches[0].text.startswith(UNKNOWN):
         return f"I only find something that I said myself: {quote(matches[0].text)}."
-    return UNKNOWN
+    return REBUILDING if prompt.is_incomplete else UNKNOWN
 
 
 def quote(text: str) -> str:

@@ -54,14 +54,21 @@ class Prompt:
     fresh: tuple[Statement, ...] = ()
     has_no_words: bool = False
     """True if the newest message has only marks, as a sticker or a document without a caption."""
+    is_incomplete: bool = False
+    """True if the instructions say that older messages may be missing now."""
+
+
+_REBUILDING = "index of this chat's older messages is being rebuilt"
 
 
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
-    """Read all messages except the first system message, which holds the instructions."""
+    """Read all messages. Of the system messages only one sentence of the instructions counts."""
     prompt = Prompt()
     for message in messages:
         role, text = message.get("role"), text_of(message)[:_READ_LENGTH]
         found: list[Statement] = []
+        if role == "system" and _REBUILDING in text_of(message):
+            prompt = replace(prompt, is_incomplete=True)
         if role == "assistant" and text:
             found = [Statement(text=text, source="own")]
             prompt = replace(prompt, questions=(), fresh=())

@@ -1,20 +1,23 @@
 """Processes with different embedders on one store and one index, for the suites of re-indexing."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
 from uuid import uuid4
 
 from qdrant_client import models as q
 
+from memory.embedded.index_server import IndexEndpoint
 from memory.history.contexts import get_or_create
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, partition_key
+from memory.recall.audit import IndexAudit
 from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
 from memory.recall.indexer import Indexer
 from memory.recall.lexicon.analysis import RECIPE
-from memory.recall.qdrant.index import Qdrant, QdrantFormerCollections, QdrantIndex
+from memory.recall.qdrant.index import Qdrant, QdrantFormerCollections, QdrantIndex, open_qdrant
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
@@ -150,8 +153,10 @@ class Rig:
                 self.redis,
                 follower=follower,
                 collections=QdrantFormerCollections(self.qdrant),
+                audit=IndexAudit(self.redis, self.history, partitions=self.partitions),
                 partitions=self.partitions,
                 clock=self.clock,
+                is_renewed=True,
             ),
         )
 
@@ -216,6 +221,21 @@ class Rig:
         return {
             message_id_of(payload) for payload, _ in points.values() if payload["context"] == ref.context_id
         }
+
+
+@asynccontextmanager
+async def rig_on_server(redis: RedisClient, endpoint: IndexEndpoint) -> AsyncGenerator[Rig]:
+    """Use the index server. New collections go with the rig: erasing covers all of them."""
+    async with open_qdrant(endpoint.url, api_key=endpoint.api_key) as qdrant:
+        before = await collection_names(qdrant)
+        yield Rig(redis=redis, qdrant=qdrant, clock=Clock())
+        for name in await collection_names(qdrant) - before:
+            await qdrant.client.delete_collection(name)
+
+
+async def collection_names(qdrant: Qdrant) -> set[str]:
+    """Return the names of all collections."""
+    return {each.name for each in (await qdrant.client.get_collections()).collections}
 
 
 def _rounded(vectors: Any) -> dict[str, Any]:

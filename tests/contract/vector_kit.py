@@ -118,6 +118,17 @@ async def _answer_locally(client: AsyncQdrantClient, method: str, path: str, bod
         points = [models.PointStruct.model_validate(each) for each in content["points"]]
         done = await client.upsert(collection, points, wait=True)
         return to_json({"result": {"status": done.status}})
+    if (method, rest) == ("POST", "points/scroll"):
+        page = models.ScrollRequest.model_validate(content)
+        found, following = await client.scroll(
+            collection,
+            scroll_filter=page.filter,
+            limit=page.limit or 10,
+            offset=page.offset,
+            with_payload=True if page.with_payload is None else page.with_payload,
+            with_vectors=page.with_vector or False,
+        )
+        return to_json({"result": {"points": found, "next_page_offset": following}})
     assert (method, rest) == ("POST", "points/query/batch")
     searches = [models.QueryRequest.model_validate(each) for each in content["searches"]]
     return to_json({"result": await client.query_batch_points(collection, searches)})

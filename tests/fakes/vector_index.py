@@ -13,6 +13,7 @@ from memory.recall.scored_messages import ScoredMessages
 from memory.recall.vector_index import (
     TERMS_STORED,
     Hit,
+    ListedPoint,
     VectorErasure,
     VectorPoint,
     VectorQuery,
@@ -57,11 +58,13 @@ def tabulate(rows: Sequence[ScoredMessage], asked: Sequence[int] = ()) -> Scored
 class InMemoryIndex:
     """VectorIndex in a dict: exact cosine, and BM25 by the rarity of terms in the context.
 
-    While `is_down`, every call raises RecallUnavailable.
+    While `is_down`, every call raises RecallUnavailable. `others` are the indexes to copy from, by name.
     """
 
     def __init__(self) -> None:
         self.is_down = False
+        self.losses = 0
+        self.others: dict[str, InMemoryIndex] = {}
         self.points: dict[tuple[str, str], VectorPoint] = {}
         self.keys: dict[tuple[str, str, int], VectorPoint] = {}
 
@@ -134,6 +137,29 @@ class InMemoryIndex:
         """See VectorIndex."""
         self._ask()
         return len(self._of(context_id))
+
+    async def list_points(self, context_id: str) -> set[ListedPoint]:
+        """See VectorIndex."""
+        self._ask()
+        return {
+            ListedPoint(epoch=point.epoch, message_id=point.message_id, slot=point.slot)
+            for point in self._of(context_id)
+        }
+
+    async def copy_from(
+        self, collection: str, context_id: str, *, epoch: int, message_ids: Collection[str]
+    ) -> set[str]:
+        """See VectorIndex."""
+        self._ask()
+        _check(context_id)
+        found = [
+            point
+            for other in [self.others[collection]]
+            for point in (*other.points.values(), *other.keys.values())
+            if (point.context_id, point.epoch) == (context_id, epoch) and point.message_id in message_ids
+        ]
+        await self.upsert(found)
+        return {point.message_id for point in found if not point.slot}
 
     async def count_messages(self, context_id: str, *, epoch: int) -> int:
         """See VectorIndex."""

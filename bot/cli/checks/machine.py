@@ -3,9 +3,10 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from functools import partial
+from random import Random
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from bot.app.health import LOW_SPACE_BYTES
 from bot.app.lessons import load_lessons
 from bot.app.stores import store_config
 from bot.cli.checks import Finding, fail, ok, warn
+from bot.cli.output import count
 from bot.cli.service import Listener, find_port_problem
 from bot.cli.webhook import SIMULATOR_HOST, open_bot_api, simulates
 from bot.errors import TelegramFailure
@@ -22,14 +24,19 @@ from bot.settings import Settings, misspelt_settings
 from memory import keys
 from memory.embedded.data_dir import free_bytes, prepare_directory
 from memory.errors import CommandRefused, RecallTimedOut, StoreFull, StoreUnavailable
+from memory.history.redis_history import RedisHistory
+from memory.recall.audit import Comparison, IndexAudit
 from memory.recall.guard import BUDGET_S
-from memory.recall.qdrant.index import QdrantIndex, open_qdrant
+from memory.recall.qdrant.index import Qdrant, QdrantIndex, open_qdrant
 from memory.recall.space_follower import SpaceRegister
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import StoreDurability, check_store, check_writes
+from memory.redis.server_files import load_unclean
 from memory.stores import qdrant_place, redis_place
 
 _HEALTH_TIMEOUT_S = 3.0
+_COMPARED_CHATS = 200
+_REWRITE = "Allow BGREWRITEAOF and INFO to our user there, or send BGREWRITEAOF after erasures, or daily."
 
 
 async def check_settings(settings: Settings) -> list[Finding]:
@@ -83,6 +90,7 @@ async def check_redis(settings: Settings) -> list[Finding]:
             *_check_durability(durability, settings),
             *await _check_write(redis, settings),
             *await _check_replicas(redis, settings),
+            *await _check_files(redis),
             await _check_partitions(redis, settings),
             *await _check_spaces(redis, settings),
             *await _check_lessons(redis, settings),
@@ -95,15 +103,22 @@ async def check_index(settings: Settings) -> list[Finding]:
         url, api_key = await qdrant_place(store_config(settings), stack)
         qdrant = await stack.enter_async_context(open_qdrant(url, api_key=api_key))
         # A count reads the collections of every embedder and creates none.
-        count = partial(QdrantIndex(qdrant, "doctor", dimension=1).count, "doctor")
-        is_in_time = await _answers_in_time(count) or await _answers_in_time(count)
-    is_external = settings.qdrant_url is not None
-    where = "Qdrant at QDRANT_URL" if is_external else "the embedded index under DATA_DIR"
-    if is_in_time:
-        return [ok("index", f"{where} answers")]
-    says = f"{where} does not answer within {BUDGET_S:g} s: recall pauses, and answers come without it"
-    fix = "Start it again, or look at its load and the way there. A probe every 1 to 30 s ends the pause."
-    return [fail("index", says, fix)]
+        ask = partial(QdrantIndex(qdrant, "doctor", dimension=1).count, "doctor")
+        where = (
+            "Qdrant at QDRANT_URL" if settings.qdrant_url is not None else "the embedded index under DATA_DIR"
+        )
+        if not (await _answers_in_time(ask) or await _answers_in_time(ask)):
+            says = (
+                f"{where} does not answer within {BUDGET_S:g} s: recall pauses, and answers come without it"
+            )
+            fix = "Start it again, or look at its load and the way there. A probe every 1 to 30 s ends the pause."
+            return [fail("index", says, fix)]
+        findings = [ok("index", f"{where} answers")]
+        with suppress(StoreUnavailable):  # the check of the store says it
+            redis_url = await redis_place(store_config(settings), stack)
+            redis = await stack.enter_async_context(open_redis(redis_url, max_connections=4))
+            findings += await _compare_index(redis, qdrant, settings)
+    return findings
 
 
 async def _answers_in_time(ask: Callable[[], Awaitable[object]]) -> bool:
@@ -114,6 +129,26 @@ async def _answers_in_time(ask: Callable[[], Awaitable[object]]) -> bool:
     except (TimeoutError, RecallTimedOut):
         return False
     return True
+
+
+async def _compare_index(redis: RedisClient, qdrant: Qdrant, settings: Settings) -> list[Finding]:
+    """Compare the searched index with the history, in up to _COMPARED_CHATS chats."""
+    record = await SpaceRegister(redis, partitions=settings.partitions, clock=time.time).load()
+    if record is None or record.serving is None:
+        return []
+    index = QdrantIndex(qdrant, record.serving.collection, dimension=record.serving.dimension)
+    audit = IndexAudit(redis, RedisHistory(redis), partitions=settings.partitions)
+    chats = await audit.list_chats()
+    compared = Random().sample(chats, min(_COMPARED_CHATS, len(chats)))  # noqa: S311 - a sample
+    seen = Comparison()
+    for ref in compared:
+        seen += await audit.compare(ref, index)
+    part = "" if len(compared) == len(chats) else f" (in {len(compared)} of {len(chats):,} chats)"
+    says = f"index: {seen.found:,} of {count(seen.expected, 'message')}{part}"
+    if seen.is_same:
+        return [ok("index", says)] if seen.expected else []
+    fix = "A worker indexes the rest by itself. `mnemogram reindex` helps and shows the progress."
+    return [warn("index", says, fix)]
 
 
 async def _check_port(listener: Listener, is_ours: Coroutine[Any, Any, bool], program: str) -> Finding:
@@ -204,6 +239,14 @@ async def _check_replicas(redis: RedisClient, settings: Settings) -> list[Findin
     ]
 
 
+async def _check_files(redis: RedisClient) -> list[Finding]:
+    """Name the servers whose append-only files keep erased words, because they may not or cannot be rewritten."""
+    return [
+        warn("erased words", f"the file of {server} keeps them: {reason}", _REWRITE)
+        for server, reason in (await load_unclean(redis)).items()
+    ]
+
+
 async def _check_partitions(redis: RedisClient, settings: Settings) -> Finding:
     present = await redis.call("GET", keys.global_key("partitions"))
     if present is None:
@@ -221,6 +264,12 @@ async def _check_spaces(redis: RedisClient, settings: Settings) -> list[Finding]
         return []
     if record.target is None:
         return [ok("vectors", f"searches use those of {record.destination.model}")]
+    if record.goal == "fill":
+        says = f"the index of {record.target.model} had lost messages and is being filled again"
+        return [warn("vectors", says, "A worker does it. `mnemogram queue` shows the progress.")]
+    if record.goal == "copy":
+        says = f"searches use those of {record.target.model}, which are being copied without what was erased"
+        return [ok("vectors", says)]
     model = record.serving.model if record.serving else record.target.model
     says = f"searches use those of {model}; those of {record.target.model} are being made"
     return [warn("vectors", says, "A worker makes them. `mnemogram reindex` helps and shows the progress.")]

@@ -576,6 +576,7 @@ receipt-left = Nach einer Prüfung noch übrig: Nachrichten { $messages }, Suche
 receipt-proven = Ich habe beide Speicher geprüft: Es ist nichts übrig.
 receipt-proven-text = Ich habe beide Speicher geprüft: Der Text selbst ist gelöscht.
 receipt-index-away = Der Suchindex antwortet gerade nicht. Keine Suche findet diese Einträge mehr, und sie werden gelöscht, sobald der Index wieder da ist.
+receipt-unclean = Die Protokolldatei der Datenbank behält die alten Wörter, bis der Betreiber dieses Bots sie neu schreiben lässt.
 
 ## Dateien, die sich in Nachrichten ohne Text nicht lesen lassen
 

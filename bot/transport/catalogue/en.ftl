@@ -576,6 +576,7 @@ receipt-left = Left after a check: messages { $messages }, search entries { $vec
 receipt-proven = I've checked both stores: nothing is left.
 receipt-proven-text = I've checked both stores: the text itself is gone.
 receipt-index-away = The search index isn't responding right now. No search can find these entries any more, and they'll be erased as soon as the index is back.
+receipt-unclean = The database's log file on disk keeps the old words until the operator of this bot has it rewritten.
 
 ## Files that cannot be read in messages without text
 

@@ -576,6 +576,7 @@ receipt-left = Quedan tras comprobarlo: mensajes { $messages }, entradas de bús
 receipt-proven = He comprobado los dos almacenes: no queda nada.
 receipt-proven-text = He comprobado los dos almacenes: el texto en sí ya no está.
 receipt-index-away = El índice de búsqueda no responde ahora mismo. Ninguna búsqueda encuentra ya estas entradas, y se borrarán en cuanto el índice vuelva.
+receipt-unclean = El archivo de registro de la base de datos conserva las palabras antiguas hasta que el operador de este bot lo haga reescribir.
 
 ## Archivos que no se pueden leer en mensajes sin texto
 

@@ -576,6 +576,7 @@ receipt-left = Restam após a verificação: mensagens { $messages }, entradas d
 receipt-proven = Verifiquei os dois armazenamentos: não restou nada.
 receipt-proven-text = Verifiquei os dois armazenamentos: o texto em si foi apagado.
 receipt-index-away = O índice de busca não responde agora. Nenhuma busca encontra mais essas entradas, e elas serão apagadas assim que o índice voltar.
+receipt-unclean = O arquivo de registro do banco de dados guarda as palavras antigas até que o operador deste bot mande reescrevê-lo.
 
 ## Arquivos que não podem ser lidos em mensagens sem texto
 

@@ -137,6 +137,7 @@ class CollectionSettings(Body):
     vectors: dict[str, DenseParams] = {}
     sparse_vectors: dict[str, SparseParams] = {}
     hnsw_config: Ignored = None
+    optimizers_config: Ignored = None
 
     def to_engine(self) -> edge.EdgeConfig:
         """Return the engine's form. It names no optimizer, because none ever runs: a vacuum removes garbage."""

@@ -137,7 +137,9 @@ def _describe(collection: Collection) -> dict[str, Any]:
         "optimizer_status": "ok",
         "segments_count": info.segments_count,
         "config": {
-            "params": collection.settings.model_dump(exclude={"hnsw_config"}, exclude_none=True),
+            "params": collection.settings.model_dump(
+                exclude={"hnsw_config", "optimizers_config"}, exclude_none=True
+            ),
             "hnsw_config": {"m": 0, "ef_construct": 100, "full_scan_threshold": 10000},
             "optimizer_config": {"default_segment_number": 1, "flush_interval_sec": 60},
         },

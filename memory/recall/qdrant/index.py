@@ -1,7 +1,16 @@
 """The index in Qdrant, on a server and on the embedded one. Its imports take 1.5 s: import it late."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    Awaitable,
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
@@ -22,6 +31,13 @@ from memory.recall.qdrant.connection import (
     refusal,
     unreachable,
 )
+from memory.recall.qdrant.copies import (
+    COPIED_AT_ONCE,
+    list_contexts,
+    list_points,
+    own_messages,
+    read_points,
+)
 from memory.recall.qdrant.points import (
     DENSE,
     TERMS,
@@ -39,7 +55,7 @@ from memory.recall.qdrant.points import (
 )
 from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import COLLECTION_PREFIX
-from memory.recall.vector_index import Hit, VectorErasure, VectorPoint, VectorQuery
+from memory.recall.vector_index import Hit, ListedPoint, VectorErasure, VectorPoint, VectorQuery
 
 _SOMEWHERE = "http://qdrant:6333"
 """Base of qdrant-client's URLs. The connection has the addresses."""
@@ -64,6 +80,8 @@ _TENANT_GRAPHS = q.HnswConfigDiff(m=0, payload_m=16)
 
 See https://qdrant.tech/documentation/manage-data/multitenancy/. The embedded server has no graphs.
 """
+_VACUUM = q.OptimizersConfigDiff(deleted_threshold=0.05, vacuum_min_vector_number=100)
+"""Limits from which Qdrant writes a segment again without its deleted points: a quarter of its own share."""
 _STRICT = q.StrictModeConfig(
     enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False
 )
@@ -82,11 +100,13 @@ class Qdrant:
 
     client: AsyncQdrantClient
     send: Send
+    is_embedded: bool = False
+    """True for our own server, whose files have nothing that was erased (memory/embedded/index/upkeep.py)."""
 
 
 @asynccontextmanager
 async def open_qdrant(
-    url: str, *, api_key: str | None = None, timeout_s: float = 5.0
+    url: str, *, api_key: str | None = None, timeout_s: float = 5.0, is_embedded: bool = False
 ) -> AsyncGenerator[Qdrant]:
     """Open the Qdrant server at `url`, or our embedded one. Connects at first use.
 
@@ -100,7 +120,7 @@ async def open_qdrant(
             trust_env=False,  # the connection takes proxies from the environment
         )
         try:
-            yield Qdrant(client=client, send=connection.send)
+            yield Qdrant(client=client, send=connection.send, is_embedded=is_embedded)
         finally:
             await client.close()
 
@@ -117,17 +137,22 @@ class QdrantIndex:
         self._client = qdrant.client
         self._collection = QdrantCollection(qdrant.client, collection, dimension)
         self.collection = collection
+        self.losses = 0
 
     async def upsert(self, points: Sequence[VectorPoint]) -> None:
         """See VectorIndex. Writes in batches: a failure leaves the earlier ones in the index, and repeating is
         harmless.
         """
-        for batch in to_batches(points):
+        await self._write_all(to_batches(points))
+
+    async def _write_all(self, batches: Iterable[Sequence[Json]]) -> None:
+        for batch in batches:
             if not self._collection.is_open:
                 await self._collection.create()
             try:
                 await self._write(batch)
-            except (CollectionGone, BadRequest):
+            except (CollectionGone, BadRequest) as error:
+                self.losses += isinstance(error, CollectionGone)
                 self._collection.forget()
                 await self._collection.create()
                 await self._write(batch)
@@ -171,6 +196,40 @@ class QdrantIndex:
             return 0
         return await count_points(self._client, self.collection, scope)
 
+    async def list_points(self, context_id: str) -> Collection[ListedPoint]:
+        """See VectorIndex."""
+        if not (self._collection.is_open or await self._collection.is_there()):
+            return ()
+        try:
+            return await list_points(self._send, self.collection, context_id)
+        except CollectionGone:
+            self.losses += 1
+            self._collection.forget()
+            return ()
+
+    async def copy_from(
+        self, collection: str, context_id: str, *, epoch: int, message_ids: Collection[str]
+    ) -> Collection[str]:
+        """See VectorIndex. A collection that is gone has nothing to copy."""
+        copied: dict[str, Json] = {}
+        while True:
+            try:
+                found = await read_points(
+                    self._send, collection, context_id, epoch=epoch, message_ids=message_ids
+                )
+            except CollectionGone:
+                found = dict[str, Json]()
+            changed = [point for name, point in found.items() if copied.get(name) != point]
+            gone = copied.keys() - found.keys()
+            if not changed and not gone:
+                return own_messages(found.values())
+            pages = range(0, len(changed), COPIED_AT_ONCE)
+            await self._write_all(changed[start : start + COPIED_AT_ONCE] for start in pages)
+            if gone:
+                scope = q.Filter(must=[q.HasIdCondition(has_id=[*gone])])
+                await erase_points(self._client, self.collection, scope)
+            copied = found
+
     async def _write(self, batch: Sequence[Json]) -> None:
         """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""
         path = f"/collections/{self.collection}/points?wait=true"
@@ -192,7 +251,8 @@ class QdrantIndex:
         path = f"/collections/{self.collection}/points/query/batch"
         try:
             return parse_answers(await self._send("POST", path, to_json({"searches": searches})))
-        except (CollectionGone, BadRequest):
+        except (CollectionGone, BadRequest) as error:
+            self.losses += isinstance(error, CollectionGone)
             self._collection.forget()
             if await self._collection.is_there():
                 raise
@@ -211,10 +271,26 @@ class QdrantFormerCollections:
 
     def __init__(self, qdrant: Qdrant) -> None:
         self._client = qdrant.client
+        self._send = qdrant.send
 
     async def list_names(self) -> list[str]:
         """See FormerCollections."""
         return await list_collections(self._client)
+
+    async def size(self, name: str) -> int | None:
+        """See FormerCollections."""
+        if name not in await list_collections(self._client):
+            return None
+        return await count_points(self._client, name, None, is_exact=False)
+
+    async def list_contexts(self, name: str) -> Collection[str]:
+        """See FormerCollections."""
+        return await list_contexts(self._send, name)
+
+    async def delete(self, name: str) -> None:
+        """See FormerCollections."""
+        with translate_errors(accepted={_NOT_FOUND}):
+            await self._client.delete_collection(name)
 
     async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
         """See FormerCollections."""
@@ -253,6 +329,7 @@ class QdrantCollection:
                     vectors_config={DENSE: dense},
                     sparse_vectors_config={TERMS: terms},
                     hnsw_config=_TENANT_GRAPHS,
+                    optimizers_config=_VACUUM,
                 )
             await self.is_there()
 
@@ -275,15 +352,18 @@ class QdrantCollection:
         self.is_open = False
 
     async def _complete(self, info: q.CollectionInfo) -> None:
-        """Add missing payload indexes and strict mode, for instance after a crash of its creator."""
+        """Add what is missing, perhaps after a crash of its creator: payload indexes, strict mode, vacuum limits."""
         for field, schema in _PAYLOAD_INDEXES.items():
             if field not in info.payload_schema:
                 with translate_errors():
                     await self._client.create_payload_index(self.name, field, schema, wait=True)
         strict = info.config.strict_mode_config
-        if strict is None or not strict.enabled:
+        has_limits = info.config.optimizer_config.deleted_threshold == _VACUUM.deleted_threshold
+        if strict is None or not strict.enabled or not has_limits:
             with translate_errors(accepted=_NO_STRICT_MODE):
-                await self._client.update_collection(self.name, strict_mode_config=_STRICT)
+                await self._client.update_collection(
+                    self.name, strict_mode_config=_STRICT, optimizers_config=_VACUUM
+                )
 
 
 async def list_collections(client: AsyncQdrantClient) -> list[str]:
@@ -293,11 +373,13 @@ async def list_collections(client: AsyncQdrantClient) -> list[str]:
     return [each.name for each in answer.collections if each.name.startswith(COLLECTION_PREFIX)]
 
 
-async def count_points(client: AsyncQdrantClient, collection: str, scope: q.Filter | None) -> int:
+async def count_points(
+    client: AsyncQdrantClient, collection: str, scope: q.Filter | None, *, is_exact: bool = True
+) -> int:
     """Return the number of points; 0 if another process has deleted the collection meanwhile."""
     try:
         with translate_errors():
-            counted = await client.count(collection, count_filter=scope, exact=True)
+            counted = await client.count(collection, count_filter=scope, exact=is_exact)
     except CollectionGone:
         return 0
     return counted.count
