@@ -260,7 +260,8 @@ class Settings(BaseSettings):
         30,
         ge=1,
         le=600,
-        description="After this many seconds without a sign of life a worker's chats go to others.",
+        description="A chat that its worker has not kept for this many seconds goes to another worker. A worker that "
+        "dies is noticed within 4 seconds.",
     )
     box_limit: int = Field(
         1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."

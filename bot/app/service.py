@@ -4,6 +4,7 @@ import asyncio
 import sys
 import time
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -56,6 +57,7 @@ from bot.app.upkeep import (
     watch_budget_forever,
 )
 from bot.errors import PortInUse
+from bot.inbox.heartbeat import Heartbeat
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
@@ -239,7 +241,13 @@ class _Service:
             working: list[asyncio.Task[None]] = []
             if work:
                 await warm_up(embedder_config(self._settings))
-                worker = self._build_worker(_there(self._stores), outside, inbox, tasks, stopping=stopping)
+                heartbeat = Heartbeat(
+                    intake.redis, consumer=consumer_name(), partitions=self._settings.partitions
+                )
+                worker = self._build_worker(
+                    _there(self._stores), outside, inbox, tasks, heartbeat=heartbeat, stopping=stopping
+                )
+                await stack.enter_async_context(heartbeat.beating(worker.is_busy, doubt=worker.doubted.set))
                 working.append(spawn(worker.run(stopping), "worker"))
             if ingest is not None:
                 tasks.append(spawn(self._menus(intake, outside).keep_registered(), "command-menus"))
@@ -348,6 +356,7 @@ class _Service:
         inbox: RedisInbox,
         tasks: list[asyncio.Task[None]],
         *,
+        heartbeat: Heartbeat,
         stopping: asyncio.Event,
     ) -> Worker:
         settings = self._settings
@@ -355,7 +364,9 @@ class _Service:
         turns = build_turns(
             settings, stores, outside, spec=self._spec, inbox=inbox, slots=slots, clock=time.time
         )
-        consumer = consumer_name()
+        previews = replace(turns.answerer.previews, is_late=heartbeat.is_late)
+        turns = replace(turns, answerer=replace(turns.answerer, previews=previews))
+        consumer = heartbeat.consumer
         self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
         if settings.redis_url is None:

@@ -135,8 +135,11 @@ class RedisClient:
     A durable write counts only if `replicas` replicas have it too. `round_trips` is a count for the benchmarks.
     """
 
-    def __init__(self, client: _Client | _Cluster, *, max_connections: int, replicas: int = 0) -> None:
+    def __init__(
+        self, client: _Client | _Cluster, *, max_connections: int, replicas: int = 0, url: str = ""
+    ) -> None:
         self._replicas = replicas
+        self._url = url
         self.is_cluster = isinstance(client, RedisCluster)
         """True if keys of different slots may be on different servers."""
         self._client = client
@@ -147,6 +150,14 @@ class RedisClient:
         self._is_closed = False
         self._waits_for_disk: bool | None = None
         self.round_trips = 0
+
+    @asynccontextmanager
+    async def another(self, *, max_connections: int, connect_s: float) -> AsyncGenerator["RedisClient"]:
+        """Open a client of the same store with connections of its own, for the event loop of another thread."""
+        async with open_redis(
+            self._url, max_connections=max_connections, replicas=self._replicas, connect_s=connect_s
+        ) as other:
+            yield other
 
     async def close(self) -> None:
         """Close all connections. Commands under way raise StoreUnavailable, and so do later ones."""
@@ -426,28 +437,29 @@ class GroupCommit:
 
 @asynccontextmanager
 async def open_redis(
-    url: str, *, max_connections: int = 64, replicas: int = 0
+    url: str, *, max_connections: int = 64, replicas: int = 0, connect_s: float = SOCKET_TIMEOUT_S
 ) -> AsyncGenerator[RedisClient]:
     """Open a client for the server at `url`. It connects at first use, and closes its connections at the end.
 
-    `max_connections` is for one server. Each blocking read holds a connection while it waits.
+    `max_connections` is for one server. Each blocking read holds a connection while it waits. `connect_s` is the
+    time-out of a new connection.
 
     `parse_address` has the forms of the URL. Raises ValueError for any other.
     """
-    client = _open_client(url, max_connections)
-    redis = RedisClient(client, max_connections=max_connections, replicas=replicas)
+    client = _open_client(url, max_connections, connect_s)
+    redis = RedisClient(client, max_connections=max_connections, replicas=replicas, url=url)
     try:
         yield redis
     finally:
         await redis.close()
 
 
-def _open_client(url: str, max_connections: int) -> _Client | _Cluster:
+def _open_client(url: str, max_connections: int, connect_s: float) -> _Client | _Cluster:
     address = parse_address(url)
     options: dict[str, Any] = {
         "decode_responses": True,
         "socket_timeout": SOCKET_TIMEOUT_S,
-        "socket_connect_timeout": SOCKET_TIMEOUT_S,
+        "socket_connect_timeout": connect_s,
         # Twice our own limit: the connection of a cancelled command is free only a moment later.
         "max_connections": 2 * max_connections,
     }
