@@ -85,6 +85,11 @@ class Settings(BaseSettings):
         le=5,
         description="How many replicas must have an update before it is acknowledged; else a failover may lose it.",
     )
+    redis_accept_loss: Literal["false", "true", "eviction"] = Field(
+        "false",
+        description="true: start with a store that does not tell its persistence, or has none, and may lose what it "
+        "acknowledged. eviction: also with one that evicts messages when its memory is full.",
+    )
     partitions: int = Field(
         1,
         ge=1,
@@ -296,6 +301,14 @@ class Settings(BaseSettings):
             check_visible(entry.strip())
         parse = parse_models if info.field_name == "models" else parse_image_model
         return parse(value) if isinstance(value, str) else value
+
+    @field_validator("redis_accept_loss", mode="before")
+    @classmethod
+    def _parse_accepted_loss(cls, value: object) -> object:
+        word = str(value).lower()
+        return {"1": "true", "yes": "true", "on": "true", "0": "false", "no": "false", "off": "false"}.get(
+            word, word
+        )
 
     @field_validator("log_level", mode="before")
     @classmethod
