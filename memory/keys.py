@@ -325,7 +325,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     ),
     "local_zones": KeyKind("HASH: a copy of `zones` for the scripts of the partition."),
     "probe": KeyKind(
-        "STRING: the write by which /health/ready and `mnemogram doctor` find out if there can be any; PROBE_TTL_S.",
+        "HASH: the write by which /health/ready and `mnemogram doctor` find out if there can be any; PROBE_TTL_S.",
         expires=True,
     ),
     "beat": KeyKind(

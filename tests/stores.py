@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
+from shutil import which
 from typing import TypeVar, cast
 
 from anyio.from_thread import start_blocking_portal
@@ -14,6 +15,8 @@ from memory.keys import CONTEXT_KEYS, GLOBAL_KEYS, PARTITION_KEYS, PREFIX, WORK_
 from memory.redis.client import RedisClient, open_redis
 
 T = TypeVar("T")
+REDIS = which("redis-server")
+"""Debian's Redis, None if it is not installed."""
 
 _PLACES = (
     ("{m*}:ctx:*:%s", CONTEXT_KEYS),
@@ -49,14 +52,17 @@ async def real_redis(url: str) -> AsyncGenerator[RedisClient]:
 
 
 @asynccontextmanager
-async def plain_valkey(directory: Path, **settings: str) -> AsyncGenerator[str]:
-    """Run a Valkey with the server's defaults and these settings (`_` for `-`), on its own socket."""
+async def plain_valkey(directory: Path, *, program: str = "", **settings: str) -> AsyncGenerator[str]:
+    """Run a Valkey with the server's defaults and these settings (`_` for `-`), on its own socket.
+
+    `program` is another server, such as REDIS.
+    """
     socket = directory / "plain.sock"
     options = {"port": "0", "unixsocket": str(socket), "dir": str(directory), **settings}
     arguments = [part for name, value in options.items() for part in (f"--{name.replace('_', '-')}", value)]
     # SIGXFSZ stays ignored, so that a limit of its files is a failed write, as on a full disk.
     server = await asyncio.create_subprocess_exec(
-        valkey_binary(), *arguments, stdout=asyncio.subprocess.DEVNULL, restore_signals=False
+        program or valkey_binary(), *arguments, stdout=asyncio.subprocess.DEVNULL, restore_signals=False
     )
     try:
         async with asyncio.timeout(10):

@@ -229,11 +229,11 @@ class Worker:
             async with asyncio.timeout(self.lease_s / 3):
                 await self.inbox.keep(hold.claim)
             hold.kept_at = time()
-        except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
-            if not hold.claim.settled.is_set():
-                work.cancel()
         except (TimeoutError, *_AWAY):
             if time() - hold.kept_at > self.lease_s:
+                work.cancel()
+        except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
+            if not hold.claim.settled.is_set():
                 work.cancel()
 
     async def _drain(self, deadline: float) -> None:

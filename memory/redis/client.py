@@ -2,9 +2,11 @@
 
 import asyncio
 import builtins
+import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
+from time import monotonic
 from typing import Any, Protocol, cast
 
 import hiredis
@@ -36,6 +38,7 @@ from memory.errors import (
     CommandRefused,
     CredentialsRefused,
     MemoryFailure,
+    NotPermitted,
     SentinelsRefused,
     StoreFull,
     StoreNotDurable,
@@ -149,6 +152,7 @@ class RedisClient:
         self._max_connections = max_connections
         self._is_closed = False
         self._waits_for_disk: bool | None = None
+        self._not_permitted: tuple[float, NotPermitted] | None = None
         self.round_trips = 0
 
     @asynccontextmanager
@@ -184,8 +188,18 @@ class RedisClient:
         except _FAILURES as error:
             raise _translated(error) from error
         if isinstance(reply, Exception):
-            raise _failure(reply)
+            raise self._noted(_failure(reply))
         return reply
+
+    def lacks_permission(self, *, within_s: float) -> NotPermitted | None:
+        """Return the newest refusal of a command that our user may not run, unless it is older than `within_s`."""
+        at, failure = self._not_permitted or (-within_s, None)
+        return failure if monotonic() - at < within_s else None
+
+    def _noted(self, failure: Exception) -> Exception:
+        if isinstance(failure, NotPermitted):
+            self._not_permitted = (monotonic(), failure)
+        return failure
 
     async def calls(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands of one partition in one round trip, not atomic. Raises the first failure."""
@@ -209,7 +223,7 @@ class RedisClient:
     async def run_each(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """Run scripts as `run_all` does. The failure of one takes the place of its reply."""
         try:
-            return await _run_by_hash(calls, self._send_all)
+            return list(map(self._noted, await _run_by_hash(calls, self._send_all)))
         except _FAILURES as error:
             raise _translated(error) from error
 
@@ -227,7 +241,9 @@ class RedisClient:
         without AOF the `appendfsync` counts, which the start has checked, and WAIT asks its replicas. Raises
         StoreNotDurable if the disk or a replica does not confirm in time, and the failure of the whole trip.
         """
-        return await _run_by_hash(calls, partial(self._run_and_wait, calls[0].keys[0]))
+        return list(
+            map(self._noted, await _run_by_hash(calls, partial(self._run_and_wait, calls[0].keys[0])))
+        )
 
     async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
         if self._waits_for_disk is None:
@@ -548,6 +564,12 @@ def _failure(reply: Exception) -> Exception:
     return failure
 
 
+_FORBIDDEN = re.compile(
+    r"no permissions to run the '(?P<command>[^' ]+)|no permissions to access|ACL failure in script"
+    r"|user executing the script can't (?:run|access)",
+    re.IGNORECASE,
+)
+"""Replies about a permission. The driver drops their code NOPERM, and errors of scripts have none."""
 _CODES = {OutOfMemoryError: "OOM", ReadOnlyError: "READONLY"}
 """Codes of replies whose text the driver replaces."""
 _ON_REPLICA = "cannot be used with replica"
@@ -562,7 +584,9 @@ def _translated(error: Exception) -> Exception:
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
     if code in REFUSALS or _ON_REPLICA in text:
         return StoreFull.from_code(code if code in REFUSALS else "READONLY")
-    if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
+    if forbidden := _FORBIDDEN.search(text):
+        return _not_permitted(text, forbidden["command"])
+    if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS")):
         return CredentialsRefused("Redis refused the credentials of REDIS_URL")
     if isinstance(error, MasterNotFoundError):
         return _without_master(text)
@@ -570,6 +594,19 @@ def _translated(error: Exception) -> Exception:
         return StoreUnavailable(f"Redis cannot be reached ({type(error).__name__})")
     first_line = text.partition("\n")[0]  # the next lines may contain the arguments
     return CommandRefused(f"Redis refused a command: {first_line[:200]}")
+
+
+def _not_permitted(text: str, command: str | None) -> NotPermitted:
+    if command is None and "access" not in text.lower():
+        named = re.search(r"run the '([^' ]+)", text)
+        command = named[1] if named else None
+    if command is not None:
+        what = f"run {command.upper()}: allow it (ACL SETUSER … +{command.lower()})"
+    elif "access" in text.lower():
+        what = "access all of our keys: allow mnemogram:* (ACL SETUSER … ~mnemogram:*)"
+    else:
+        what = "run a command of our scripts: docs/operating.md has the permissions that we need"
+    return NotPermitted(f"Redis lets the user of REDIS_URL not {what}")
 
 
 def _without_master(text: str) -> StoreUnavailable:
