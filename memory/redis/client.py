@@ -580,6 +580,8 @@ def _translated(error: Exception) -> Exception:
     """Return our error for a failure, without the driver's text, which may contain the URL with its password."""
     if isinstance(error, RedisClusterException) and isinstance(error.__cause__, _FAILURES):
         return _translated(error.__cause__)  # the reason why no node of the cluster could serve
+    if isinstance(error, ConnectionError) and isinstance(error.__cause__, RedisError):
+        return _translated(error.__cause__)  # the server's reply to a new connection, such as a wrong password
     text = str(error)
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
     if code in REFUSALS or _ON_REPLICA in text:
