@@ -31,6 +31,7 @@ from bot.environment import (
 )
 from bot.errors import SettingsInvalid
 from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_image_model, parse_models
+from memory.folders import denial_advice
 
 WEBHOOK_CONNECTIONS = 40
 """Updates that Telegram may push at the same time: its own default, far from what one process can take."""
@@ -452,7 +453,8 @@ def load_settings(**given: Any) -> Settings:
     except ValidationError as error:
         problems = [*map(_problem, error.errors(include_url=False)), *problems]
     except (OSError, UnicodeDecodeError) as error:
-        problems = [f"{ENV_FILE}: cannot be read ({type(error).__name__})"]
+        advice = denial_advice(error, Path(ENV_FILE)) if isinstance(error, OSError) else ""
+        problems = [f"{ENV_FILE}: cannot be read ({type(error).__name__}){advice}"]
     if settings is None or problems:
         raise SettingsInvalid(problems)
     return settings

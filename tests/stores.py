@@ -51,6 +51,12 @@ async def real_redis(url: str) -> AsyncGenerator[RedisClient]:
         assert await stray_keys(redis) == [], "keys without a TTL that memory/keys.py does not list"
 
 
+async def count_keys(url: str) -> int:
+    """Return the number of keys of a server."""
+    async with open_redis(url) as redis:
+        return sum(await redis.ask_each("DBSIZE"))
+
+
 @asynccontextmanager
 async def plain_valkey(directory: Path, *, program: str = "", **settings: str) -> AsyncGenerator[str]:
     """Run a Valkey with the server's defaults and these settings (`_` for `-`), on its own socket.

@@ -95,7 +95,7 @@ async def run_service(
     *,
     serve: bool,
     work: bool,
-    simulator_port: int | None = None,
+    simulator: tuple[str, int] | None = None,
     health_port: int | None = None,
     stopping: asyncio.Event | None = None,
 ) -> None:
@@ -108,7 +108,7 @@ async def run_service(
     settings, spec = read_agents(settings)
     secrets = (*settings.secrets, *spec.secrets)
     # In the terminal of the simulator the line that names its page stays the last.
-    debug_events = () if simulator_port is None else (*TURN_EVENTS, "polling")
+    debug_events = () if simulator is None else (*TURN_EVENTS, "polling")
     configure_logs(
         log_format=settings.log_format,
         level=settings.log_level,
@@ -126,19 +126,19 @@ async def run_service(
         tune_allocator()
     if work:  # the check loads token ranks, which take 45 MB
         build_teams(settings, spec, None)("")  # a mistake in the agents ends the start first
-    service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)
+    service = _Service(settings, spec, simulator=simulator, has_process=stopping is None)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
         life = service.live(stopping, serve=serve, work=work, health_port=health_port)
         await bounded(stopping, life, name="service")
     log.info("stopped")
 
 
-async def run_simulator(settings: Settings, *, port: int) -> None:
+async def run_simulator(settings: Settings, *, at: tuple[str, int]) -> None:
     """Run the local Bot API with its chat page alone, until SIGTERM or SIGINT. Raises PortInUse."""
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     with signals(None) as stopping:
         listening_at = f"http://{settings.http_host}:{settings.http_port}" if settings.http_port else None
-        async with open_simulator(settings, port=port, page_url=settings.page_url(listening_at)) as url:
+        async with open_simulator(settings, at=at, page_url=settings.page_url(listening_at)) as url:
             log.info("simulator_ready", chat_page=url, api=url)
             await stopping.wait()
 
@@ -147,10 +147,10 @@ class _Service:
     """The parts of one process, in the order of their start. `has_process`: the process runs nothing else."""
 
     def __init__(
-        self, settings: Settings, spec: TeamSpec, *, simulator_port: int | None, has_process: bool
+        self, settings: Settings, spec: TeamSpec, *, simulator: tuple[str, int] | None, has_process: bool
     ) -> None:
         self._has_process = has_process
-        self._simulator_port = simulator_port
+        self._simulator_at = simulator
         self._chat_page: str | None = None
         self._settings = settings
         self._spec = spec
@@ -179,8 +179,8 @@ class _Service:
         origin = None if port is None else await self._listen(stack, port=port, takes_updates=serve)
         page_url = settings.page_url(origin if serve else None)
         api_url = settings.telegram_api_url
-        if self._simulator_port is not None:
-            simulator = open_simulator(settings, port=self._simulator_port, page_url=page_url)
+        if self._simulator_at is not None:
+            simulator = open_simulator(settings, at=self._simulator_at, page_url=page_url)
             api_url = await stack.enter_async_context(simulator)
             self._chat_page = api_url
             log.info("simulator_ready", chat_page=api_url)
@@ -231,7 +231,7 @@ class _Service:
                     intake,
                     outside,
                     self._spec.options,
-                    simulator_port=self._simulator_port,
+                    simulator_port=self._simulator_at and self._simulator_at[1],
                 )
                 self._page.api = await stack.enter_async_context(page_api)
                 stack.callback(setattr, self._page, "api", None)  # answers with 503 from now on
