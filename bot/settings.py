@@ -24,6 +24,7 @@ from bot.environment import (
     SECRET_FORMS,
     SECRETS,
     check_visible,
+    env_file_problem,
     find_misspelt,
     proxy_problems,
     read_secret_files,
@@ -31,7 +32,6 @@ from bot.environment import (
 )
 from bot.errors import SettingsInvalid
 from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_image_model, parse_models
-from memory.folders import denial_advice
 
 WEBHOOK_CONNECTIONS = 40
 """Updates that Telegram may push at the same time: its own default, far from what one process can take."""
@@ -88,8 +88,7 @@ class Settings(BaseSettings):
     )
     redis_accept_loss: Literal["false", "true", "eviction"] = Field(
         "false",
-        description="true: start with a store that does not tell its persistence, or has none, and may lose what it "
-        "acknowledged. eviction: also with one that evicts messages when its memory is full.",
+        description="true: start with a store that may lose what it acknowledged. eviction: or that evicts messages.",
     )
     partitions: int = Field(
         1,
@@ -266,8 +265,7 @@ class Settings(BaseSettings):
         30,
         ge=1,
         le=600,
-        description="A chat that its worker has not kept for this many seconds goes to another worker. A worker that "
-        "dies is noticed within 4 seconds.",
+        description="A chat that a worker whose event loop hangs has not kept for this many seconds goes to another.",
     )
     box_limit: int = Field(
         1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."
@@ -303,15 +301,7 @@ class Settings(BaseSettings):
         parse = parse_models if info.field_name == "models" else parse_image_model
         return parse(value) if isinstance(value, str) else value
 
-    @field_validator("redis_accept_loss", mode="before")
-    @classmethod
-    def _parse_accepted_loss(cls, value: object) -> object:
-        word = str(value).lower()
-        return {"1": "true", "yes": "true", "on": "true", "0": "false", "no": "false", "off": "false"}.get(
-            word, word
-        )
-
-    @field_validator("log_level", mode="before")
+    @field_validator("log_level", "redis_accept_loss", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
@@ -453,8 +443,7 @@ def load_settings(**given: Any) -> Settings:
     except ValidationError as error:
         problems = [*map(_problem, error.errors(include_url=False)), *problems]
     except (OSError, UnicodeDecodeError) as error:
-        advice = denial_advice(error, Path(ENV_FILE)) if isinstance(error, OSError) else ""
-        problems = [f"{ENV_FILE}: cannot be read ({type(error).__name__}){advice}"]
+        problems = [env_file_problem(error)]
     if settings is None or problems:
         raise SettingsInvalid(problems)
     return settings

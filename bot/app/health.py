@@ -98,7 +98,7 @@ def _space_text(data_dir: Path, free: int) -> str:
 
 async def _try_redis(settings: Settings, intake: IntakeStores | Stores) -> str:
     failure = await _failure_of(check_writes(intake.redis, partitions=settings.partitions))
-    failure = failure or intake.redis.lacks_permission(within_s=_PERMISSION_S)
+    failure = failure or intake.redis.permissions.missing(within_s=_PERMISSION_S)
     if failure is None:
         return ""
     if type(failure) is StoreUnavailable:

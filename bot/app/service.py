@@ -241,11 +241,8 @@ class _Service:
             working: list[asyncio.Task[None]] = []
             if work:
                 await warm_up(embedder_config(self._settings))
-                heartbeat = Heartbeat(
-                    intake.redis, consumer=consumer_name(), partitions=self._settings.partitions
-                )
-                worker = self._build_worker(
-                    _there(self._stores), outside, inbox, tasks, heartbeat=heartbeat, stopping=stopping
+                worker, heartbeat = self._build_worker(
+                    _there(self._stores), outside, inbox, tasks, stopping=stopping
                 )
                 await stack.enter_async_context(heartbeat.beating(worker.is_busy, doubt=worker.doubted.set))
                 working.append(spawn(worker.run(stopping), "worker"))
@@ -356,14 +353,14 @@ class _Service:
         inbox: RedisInbox,
         tasks: list[asyncio.Task[None]],
         *,
-        heartbeat: Heartbeat,
         stopping: asyncio.Event,
-    ) -> Worker:
+    ) -> tuple[Worker, Heartbeat]:
         settings = self._settings
         slots = Slots(settings.worker_concurrency)
         turns = build_turns(
             settings, stores, outside, spec=self._spec, inbox=inbox, slots=slots, clock=time.time
         )
+        heartbeat = Heartbeat(stores.redis, consumer=consumer_name(), partitions=settings.partitions)
         previews = replace(turns.answerer.previews, is_late=heartbeat.is_late)
         turns = replace(turns, answerer=replace(turns.answerer, previews=previews))
         consumer = heartbeat.consumer
@@ -389,7 +386,7 @@ class _Service:
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
         facts = build_fact_queue(settings, stores, clock=time.time)
         tasks.append(spawn(update_gauges_forever(inbox, summaries, facts, stores), "gauges"))
-        return build_worker(settings, inbox, turns, slots=slots, consumer=consumer)
+        return build_worker(settings, inbox, turns, slots=slots, consumer=consumer), heartbeat
 
     def _spawn_later_work(
         self, stores: Stores, outside: Outside, partition: int, *, stopping: asyncio.Event

@@ -17,7 +17,7 @@ import structlog
 from memory import keys
 from memory.errors import MemoryFailure
 from memory.keys import Key
-from memory.redis.client import RedisClient
+from memory.redis.client import RedisClient, open_redis
 from memory.redis.lua import ScriptCall, lua_script
 
 log = structlog.get_logger()
@@ -101,7 +101,7 @@ class Heartbeat:
 
     async def _beat_forever(self, is_busy: Callable[[], bool], doubt: Callable[[], object]) -> None:
         stored_at, number, patience_s = -IDLE_BEAT_S, 0, _CONNECTING_S
-        async with self.redis.another(max_connections=2, connect_s=CONNECT_S) as redis:
+        async with open_redis(self.redis.url, max_connections=2, connect_s=CONNECT_S) as redis:
             while not self._ending.is_set():
                 now = monotonic()
                 if not is_busy() and now - stored_at < IDLE_BEAT_S:

@@ -11,7 +11,8 @@ from bot.inbox.records import ATTEMPTS_AT_MOST, GROUP, ISOLATED_FROM, Accepted, 
 from memory import keys
 from memory.errors import CommandRefused
 from memory.keys import ContextRef, Key
-from memory.redis.client import GroupCommit, RedisClient
+from memory.redis.client import RedisClient
+from memory.redis.group_commit import GroupCommit
 from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"

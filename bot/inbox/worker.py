@@ -111,7 +111,7 @@ class Worker:
         finally:
             beats.cancel()
             await _end([beats], after_s=_CANCELLED_TWICE_S)
-        await self._leave()
+        await _leave(self.inbox, consumer=self.consumer, partitions=self.partitions)
 
     async def _claim_forever(self, partition: int, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
@@ -247,11 +247,12 @@ class Worker:
         if late:
             await _end(list(late), after_s=HAND_BACK_S)
 
-    async def _leave(self) -> None:
-        with suppress(TimeoutError, CommandRefused, *_AWAY):
-            async with asyncio.timeout(LEAVE_S):
-                for partition in range(self.partitions):
-                    await self.inbox.leave(partition, consumer=self.consumer)
+
+async def _leave(inbox: RedisInbox, *, consumer: str, partitions: int) -> None:
+    with suppress(TimeoutError, CommandRefused, *_AWAY):
+        async with asyncio.timeout(LEAVE_S):
+            for partition in range(partitions):
+                await inbox.leave(partition, consumer=consumer)
 
 
 async def _sleep_until(event: asyncio.Event, longest_s: float) -> None:

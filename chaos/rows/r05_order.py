@@ -1,6 +1,6 @@
 """R5:
 
-many chats in bursts, and workers that sleep until others take their chats. Each chat stays in order, with one writer at a
+many chats in bursts, and workers that sleep for too long. Each chat stays in order, with one writer at a
 time.
 """
 

@@ -2,11 +2,9 @@
 
 import asyncio
 import builtins
-import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from functools import partial
-from time import monotonic
 from typing import Any, Protocol, cast
 
 import hiredis
@@ -38,7 +36,6 @@ from memory.errors import (
     CommandRefused,
     CredentialsRefused,
     MemoryFailure,
-    NotPermitted,
     SentinelsRefused,
     StoreFull,
     StoreNotDurable,
@@ -46,6 +43,7 @@ from memory.errors import (
 )
 from memory.redis.address import RedisAddress, parse_address
 from memory.redis.lua import ScriptCall
+from memory.redis.permissions import Permissions, permission_failure
 
 SOCKET_TIMEOUT_S = 5.0
 """Time-out of a read in redis-py 8. A blocking read must ask for less."""
@@ -65,14 +63,8 @@ _PASSING = ("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED")
 _MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster mode is not enabled")
 """Errors of the driver about a command that no cluster takes. Its other errors are about the cluster's state."""
 
-TRIPS_AT_ONCE = 2
-"""More would make smaller groups. With one, a call may wait two seconds for a server that confirms once a second."""
-CALLS_PER_TRIP = 64
 PAUSES_S = (0.02, 0.04)
 """Pauses before a trip whose connection broke is repeated."""
-
-RunAll = Callable[[Sequence[ScriptCall]], Awaitable[list[Any]]]
-"""Runs scripts durably. A script's failure takes the place of its reply."""
 
 Command = tuple[str | int | float | bytes, ...]
 
@@ -142,7 +134,9 @@ class RedisClient:
         self, client: _Client | _Cluster, *, max_connections: int, replicas: int = 0, url: str = ""
     ) -> None:
         self._replicas = replicas
-        self._url = url
+        self.url = url
+        """The address with its password, for a client of another thread."""
+        self.permissions = Permissions()
         self.is_cluster = isinstance(client, RedisCluster)
         """True if keys of different slots may be on different servers."""
         self._client = client
@@ -152,16 +146,7 @@ class RedisClient:
         self._max_connections = max_connections
         self._is_closed = False
         self._waits_for_disk: bool | None = None
-        self._not_permitted: tuple[float, NotPermitted] | None = None
         self.round_trips = 0
-
-    @asynccontextmanager
-    async def another(self, *, max_connections: int, connect_s: float) -> AsyncGenerator["RedisClient"]:
-        """Open a client of the same store with connections of its own, for the event loop of another thread."""
-        async with open_redis(
-            self._url, max_connections=max_connections, replicas=self._replicas, connect_s=connect_s
-        ) as other:
-            yield other
 
     async def close(self) -> None:
         """Close all connections. Commands under way raise StoreUnavailable, and so do later ones."""
@@ -188,18 +173,10 @@ class RedisClient:
         except _FAILURES as error:
             raise _translated(error) from error
         if isinstance(reply, Exception):
-            raise self._noted(_failure(reply))
+            failure = _failure(reply)
+            self.permissions.note(failure)
+            raise failure
         return reply
-
-    def lacks_permission(self, *, within_s: float) -> NotPermitted | None:
-        """Return the newest refusal of a command that our user may not run, unless it is older than `within_s`."""
-        at, failure = self._not_permitted or (-within_s, None)
-        return failure if monotonic() - at < within_s else None
-
-    def _noted(self, failure: Exception) -> Exception:
-        if isinstance(failure, NotPermitted):
-            self._not_permitted = (monotonic(), failure)
-        return failure
 
     async def calls(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands of one partition in one round trip, not atomic. Raises the first failure."""
@@ -223,7 +200,7 @@ class RedisClient:
     async def run_each(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """Run scripts as `run_all` does. The failure of one takes the place of its reply."""
         try:
-            return list(map(self._noted, await _run_by_hash(calls, self._send_all)))
+            return list(map(self.permissions.note, await _run_by_hash(calls, self._send_all)))
         except _FAILURES as error:
             raise _translated(error) from error
 
@@ -242,7 +219,10 @@ class RedisClient:
         StoreNotDurable if the disk or a replica does not confirm in time, and the failure of the whole trip.
         """
         return list(
-            map(self._noted, await _run_by_hash(calls, partial(self._run_and_wait, calls[0].keys[0])))
+            map(
+                self.permissions.note,
+                await _run_by_hash(calls, partial(self._run_and_wait, calls[0].keys[0])),
+            )
         )
 
     async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
@@ -397,60 +377,6 @@ class _Wire:
         return self._callbacks[name](reply) if name in self._callbacks else reply
 
 
-class GroupCommit:
-    """Sends a call at once if fewer than TRIPS_AT_ONCE trips are under way.
-
-    Later calls go together in the next trip.
-    """
-
-    def __init__(self, run_all: RunAll) -> None:
-        self._run_all = run_all
-        self._waiting: list[tuple[ScriptCall, asyncio.Future[Any]]] = []
-        self._under_way = 0
-        self._trips: set[asyncio.Task[None]] = set()  # the loop itself keeps tasks by weak references only
-
-    async def run(self, call: ScriptCall) -> Any:
-        """Return the script's reply when its writes are on disk. Raises its failure, or that of the whole trip.
-
-        If the caller is cancelled the script may still run.
-        """
-        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append((call, reply))
-        if self._under_way < TRIPS_AT_ONCE:
-            self._under_way += 1
-            trip = asyncio.create_task(self._travel(), name="group-commit")
-            self._trips.add(trip)
-            trip.add_done_callback(self._trips.discard)
-        return await reply
-
-    async def _travel(self) -> None:
-        try:
-            while self._waiting:
-                calls, replies = zip(*self._waiting[:CALLS_PER_TRIP], strict=True)
-                del self._waiting[:CALLS_PER_TRIP]
-                await self._take_along(calls, replies)
-        finally:
-            self._under_way -= 1
-
-    async def _take_along(self, calls: Sequence[ScriptCall], replies: Sequence[asyncio.Future[Any]]) -> None:
-        outcomes: list[Any]
-        try:
-            outcomes = await self._run_all(calls)
-        except asyncio.CancelledError:
-            for reply in replies:
-                reply.cancel()
-            raise
-        except Exception as error:  # noqa: BLE001 — raised in each caller
-            outcomes = [error] * len(calls)
-        for reply, outcome in zip(replies, outcomes, strict=True):
-            if reply.done():  # its caller was cancelled
-                continue
-            if isinstance(outcome, Exception):
-                reply.set_exception(outcome)
-            else:
-                reply.set_result(outcome)
-
-
 @asynccontextmanager
 async def open_redis(
     url: str, *, max_connections: int = 64, replicas: int = 0, connect_s: float = SOCKET_TIMEOUT_S
@@ -564,12 +490,6 @@ def _failure(reply: Exception) -> Exception:
     return failure
 
 
-_FORBIDDEN = re.compile(
-    r"no permissions to run the '(?P<command>[^' ]+)|no permissions to access|ACL failure in script"
-    r"|user executing the script can't (?:run|access)",
-    re.IGNORECASE,
-)
-"""Replies about a permission. The driver drops their code NOPERM, and errors of scripts have none."""
 _CODES = {OutOfMemoryError: "OOM", ReadOnlyError: "READONLY"}
 """Codes of replies whose text the driver replaces."""
 _ON_REPLICA = "cannot be used with replica"
@@ -581,13 +501,15 @@ def _translated(error: Exception) -> Exception:
     if isinstance(error, RedisClusterException) and isinstance(error.__cause__, _FAILURES):
         return _translated(error.__cause__)  # the reason why no node of the cluster could serve
     if isinstance(error, ConnectionError) and isinstance(error.__cause__, RedisError):
-        return _translated(error.__cause__)  # the server's reply to a new connection, such as a wrong password
+        return _translated(
+            error.__cause__
+        )  # the server's reply to a new connection, such as a wrong password
     text = str(error)
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
     if code in REFUSALS or _ON_REPLICA in text:
         return StoreFull.from_code(code if code in REFUSALS else "READONLY")
-    if forbidden := _FORBIDDEN.search(text):
-        return _not_permitted(text, forbidden["command"])
+    if forbidden := permission_failure(text):
+        return forbidden
     if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS")):
         return CredentialsRefused("Redis refused the credentials of REDIS_URL")
     if isinstance(error, MasterNotFoundError):
@@ -596,19 +518,6 @@ def _translated(error: Exception) -> Exception:
         return StoreUnavailable(f"Redis cannot be reached ({type(error).__name__})")
     first_line = text.partition("\n")[0]  # the next lines may contain the arguments
     return CommandRefused(f"Redis refused a command: {first_line[:200]}")
-
-
-def _not_permitted(text: str, command: str | None) -> NotPermitted:
-    if command is None and "access" not in text.lower():
-        named = re.search(r"run the '([^' ]+)", text)
-        command = named[1] if named else None
-    if command is not None:
-        what = f"run {command.upper()}: allow it (ACL SETUSER … +{command.lower()})"
-    elif "access" in text.lower():
-        what = "access all of our keys: allow mnemogram:* (ACL SETUSER … ~mnemogram:*)"
-    else:
-        what = "run a command of our scripts: docs/operating.md has the permissions that we need"
-    return NotPermitted(f"Redis lets the user of REDIS_URL not {what}")
 
 
 def _without_master(text: str) -> StoreUnavailable:

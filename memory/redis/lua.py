@@ -38,12 +38,12 @@ P = ParamSpec("P")
 _SHARED = "memory.redis.scripts"
 _KEY_USE = re.compile(r"(?<![\w.])keys\.(\w+)")
 _COMMAND = re.compile(r"redis\.p?call\('([A-Z]+)'")
-_CONTAINERS = ("XGROUP",)
+_CONTAINERS = ("XGROUP", "XINFO")
 """Commands that are looked up together with a subcommand."""
 _PERMISSIONS = """\
 if redis.acl_check_cmd then
   for _, command in ipairs({ %s }) do
-    if not redis.acl_check_cmd(command, KEYS[1]) then
+    if not redis.acl_check_cmd(command, KEYS[1] or "") then
       return redis.error_reply("NOPERM no permissions to run the '" .. command .. "' command")
     end
   end

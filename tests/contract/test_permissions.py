@@ -47,7 +47,7 @@ async def test_an_update_that_a_lost_permission_refuses_is_stored_at_its_next_de
         with pytest.raises(NotPermitted, match=f"REDIS_URL not run {command.upper()}: allow it"):
             await box.accept(1)
         assert await box.waiting() == []
-        assert redis.lacks_permission(within_s=30) is not None
+        assert redis.permissions.missing(within_s=30) is not None
 
         await admin.call("ACL", "SETUSER", "bot", f"+{command}")
 
