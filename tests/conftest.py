@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, settings
 
 from bot.settings import Settings
 from memory.redis.client import RedisClient
-from tests.stores import count_keys, hold_open, real_redis
+from tests.stores import count_keys, empty, hold_open, real_redis
 
 if TYPE_CHECKING:
     from memory.embedded.index_server import IndexEndpoint
@@ -49,6 +49,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
             "TEST_REDIS_URL must name an empty server: tests flush it"
         )
         yield GIVEN_REDIS
+        asyncio.run(empty(GIVEN_REDIS))
         return
     from memory.embedded.valkey import open_valkey
 

@@ -51,6 +51,12 @@ async def real_redis(url: str) -> AsyncGenerator[RedisClient]:
         assert await stray_keys(redis) == [], "keys without a TTL that memory/keys.py does not list"
 
 
+async def empty(url: str) -> None:
+    """Delete all keys of a server."""
+    async with open_redis(url) as redis:
+        await redis.call("FLUSHALL")
+
+
 async def count_keys(url: str) -> int:
     """Return the number of keys of a server."""
     async with open_redis(url) as redis:

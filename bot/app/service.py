@@ -241,11 +241,8 @@ class _Service:
             working: list[asyncio.Task[None]] = []
             if work:
                 await warm_up(embedder_config(self._settings))
-                worker, heartbeat = self._build_worker(
-                    _there(self._stores), outside, inbox, tasks, stopping=stopping
-                )
-                await stack.enter_async_context(heartbeat.beating(worker.is_busy, doubt=worker.doubted.set))
-                working.append(spawn(worker.run(stopping), "worker"))
+                worker = self._build_worker(_there(self._stores), outside, inbox, tasks, stopping=stopping)
+                working.append(spawn(_run_worker(*worker, stopping), "worker"))
             if ingest is not None:
                 tasks.append(spawn(self._menus(intake, outside).keep_registered(), "command-menus"))
                 tasks.append(spawn(self._take_updates(outside.telegram, ingest, polls=work), "intake"))
@@ -431,6 +428,11 @@ class _Service:
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
         await asyncio.Event().wait()
+
+
+async def _run_worker(worker: Worker, heartbeat: Heartbeat, stopping: asyncio.Event) -> None:
+    async with heartbeat.beating(worker.is_busy, doubt=worker.doubted.set):
+        await worker.run(stopping)
 
 
 def _there(value: T | None) -> T:
