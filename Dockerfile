@@ -16,12 +16,15 @@ FROM python:3.12-slim
 RUN groupadd --gid 10001 mnemogram \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /data mnemogram \
     && install -d -o mnemogram -g mnemogram -m 0700 /data
+# `--user` may name any other user: then /data must be a folder of that user.
 COPY --from=build /app /app
-ENV PATH=/app/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DATA_DIR=/data HTTP_HOST=0.0.0.0 LOG_FORMAT=json
+ENV PATH=/app/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 DATA_DIR=/data HTTP_HOST=0.0.0.0 \
+    SIMULATOR_HOST=0.0.0.0 LOG_FORMAT=json
 USER mnemogram
 WORKDIR /data
 VOLUME /data
-EXPOSE 8080
+# 8081: the chat page, if there is no token.
+EXPOSE 8080 8081
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --retries=3 \
     CMD ["python", "-c", "import http.client, os, sys; http = http.client.HTTPConnection('127.0.0.1', int(os.environ.get('HTTP_PORT', '8080')), timeout=4); http.request('GET', '/health/ready'); answer = http.getresponse(); print(answer.read().decode()); sys.exit(answer.status != 200)"]

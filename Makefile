@@ -13,7 +13,7 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 # With its bytecode kept, each of the many processes of the tests starts in half the time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all check format bench audit setup lock clean
+.PHONY: run test test-all test-servers check format bench audit setup lock clean
 
 run: setup ## Run the product: the simulator without a token, Telegram with one.
 	@$(BIN)/mnemogram run
@@ -24,6 +24,11 @@ test: setup ## The whole suite on the embedded real stores; needs nothing but Py
 test-all: setup-outside ## Everything, with branch coverage: also browser, fault and outside cross-checks.
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=90
 	@$(BIN)/python -m pytest tests/fault tests/outside tests/browser
+
+# TEST_REDIS_URL (an empty server: tests flush it), TEST_QDRANT_URL and TEST_QDRANT_API_KEY name the servers.
+test-servers: setup ## The suites of the stores on servers that are given.
+	@TEST_REDIS_URL=$(TEST_REDIS_URL) TEST_QDRANT_URL=$(TEST_QDRANT_URL) TEST_QDRANT_API_KEY=$(TEST_QDRANT_API_KEY) \
+		$(BIN)/python -m pytest tests/contract tests/property
 
 check: setup-outside ## What CI checks besides the tests; pyright reads the outside tests too.
 	@$(BIN)/ruff format --check .

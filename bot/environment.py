@@ -10,6 +10,7 @@ from typing import Any
 
 from dotenv import dotenv_values
 
+from memory.folders import denial_advice
 from memory.proxy import parse_proxy
 
 ENV_FILE = ".env"
@@ -38,6 +39,12 @@ _OTHER_NAMES = {"OPENAI_API_BASE": "OPENAI_BASE_URL", "OPENAI_API_HOST": "OPENAI
 def read_environment() -> dict[str, str]:
     """Return the variables of the environment and of `.env`, for values that AGENTS_FILE names."""
     return {**_read_env_file(), **os.environ}
+
+
+def env_file_problem(error: OSError | UnicodeDecodeError) -> str:
+    """Return one line about an `.env` that cannot be read."""
+    advice = denial_advice(error, Path(ENV_FILE)) if isinstance(error, OSError) else ""
+    return f"{ENV_FILE}: cannot be read ({type(error).__name__}){advice}"
 
 
 def read_secret_files(

@@ -24,6 +24,7 @@ from bot.environment import (
     SECRET_FORMS,
     SECRETS,
     check_visible,
+    env_file_problem,
     find_misspelt,
     proxy_problems,
     read_secret_files,
@@ -84,6 +85,9 @@ class Settings(BaseSettings):
         ge=0,
         le=5,
         description="How many replicas must have an update before it is acknowledged; else a failover may lose it.",
+    )
+    redis_accept_loss: Literal["false", "true", "eviction"] = Field(
+        "false", description="true: start with a store that may lose data; eviction: or that evicts."
     )
     partitions: int = Field(
         1,
@@ -259,10 +263,7 @@ class Settings(BaseSettings):
         32, ge=1, le=1000, description="How many chats one worker process answers at the same time."
     )
     lease_s: float = Field(
-        30,
-        ge=1,
-        le=600,
-        description="After this many seconds without a sign of life a worker's chats go to others.",
+        30, ge=1, le=600, description="After so many seconds a hanging worker's chats go to others."
     )
     box_limit: int = Field(
         1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."
@@ -298,7 +299,7 @@ class Settings(BaseSettings):
         parse = parse_models if info.field_name == "models" else parse_image_model
         return parse(value) if isinstance(value, str) else value
 
-    @field_validator("log_level", mode="before")
+    @field_validator("log_level", "redis_accept_loss", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
         return value.lower() if isinstance(value, str) else value
@@ -440,7 +441,7 @@ def load_settings(**given: Any) -> Settings:
     except ValidationError as error:
         problems = [*map(_problem, error.errors(include_url=False)), *problems]
     except (OSError, UnicodeDecodeError) as error:
-        problems = [f"{ENV_FILE}: cannot be read ({type(error).__name__})"]
+        problems = [env_file_problem(error)]
     if settings is None or problems:
         raise SettingsInvalid(problems)
     return settings

@@ -7,6 +7,7 @@ MemoryFailure
 │   └── StoreNotDurable  the write was accepted but not confirmed on disk
 ├── StoreFull            Redis is out of memory or read-only: it can be read, not written
 ├── CommandRefused       Redis answered with an error that is a mistake of ours or a missing command
+│   └── NotPermitted     the user of REDIS_URL may not run it; it is a StoreUnavailable too
 ├── RecallUnavailable    Qdrant or the embedder cannot answer now
 │   ├── RecallTimedOut   the index does not answer in time, or recall pauses because it did not
 │   ├── IndexUnreadable  its answer is not Qdrant's, such as the page of a proxy
@@ -64,6 +65,13 @@ class StoreFull(MemoryFailure):
 
 class CommandRefused(MemoryFailure):
     """Redis refused a command."""
+
+
+class NotPermitted(CommandRefused, StoreUnavailable):
+    """The user of REDIS_URL may not run a command that we need.
+
+    It is unavailable as well: the work waits, as in an outage, until the permission is back.
+    """
 
 
 class RecallUnavailable(MemoryFailure):

@@ -48,6 +48,9 @@ PROBE_TTL_S = 60
 IMPORT_TTL_S = 3600
 """Parts of an import that wait for the rest of the file."""
 
+BEAT_TTL_S = 600
+"""The number of a worker's last heartbeat. An idle worker beats more often than that."""
+
 SWEEPING_TTL_S = 30
 """Lease of one cleanup step: three requests to the index, each with a time-out of six seconds."""
 
@@ -87,7 +90,7 @@ WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files",
 PartitionName = Literal[
     Literal["contexts", "work", "walk", "erasures", "compress", "extract", "due", "own_updates", "active"],
     Literal["ready", "control", "dead", "unreachable", "counts", "workers", "update", "erased", "refused"],
-    Literal["warned", "import", "local_zones", "probe"],
+    Literal["warned", "import", "local_zones", "probe", "beat"],
 ]
 GlobalName = Literal[
     Literal[
@@ -333,8 +336,11 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     ),
     "local_zones": KeyKind("HASH: a copy of `zones` for the scripts of the partition."),
     "probe": KeyKind(
-        "STRING: the write by which /health/ready and `mnemogram doctor` find out if there can be any; PROBE_TTL_S.",
+        "HASH: the write by which /health/ready and `mnemogram doctor` find out if there can be any; PROBE_TTL_S.",
         expires=True,
+    ),
+    "beat": KeyKind(
+        "STRING: the number of this worker's last heartbeat; BEAT_TTL_S.", "CONSUMER", expires=True
     ),
 }
 """One partition: `{m0}:ready`."""
@@ -449,7 +455,7 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
 """All partitions: `mnemogram:spaces`."""
 
 
-_COMPLETED_BY_SCRIPTS: Final = ("box", "outbox", "delivering", "journal", "update")
+_COMPLETED_BY_SCRIPTS: Final = ("box", "outbox", "delivering", "journal", "update", "beat")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,7 +49,9 @@ async def serve(
     simulation: Simulation = app.state.simulation
     async with listening(app, host=host, port=port) as actual:
         try:
-            yield RunningSimulator(url=f"http://{host}:{actual}", simulation=simulation)
+            yield RunningSimulator(
+                url=f"http://{f'[{host}]' if ':' in host else host}:{actual}", simulation=simulation
+            )
         finally:
             simulation.close()
 

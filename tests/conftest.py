@@ -6,11 +6,15 @@
 - `minilm` (session): the embedded embedder.
 - always: sockets reach loopback only; an async test leaves no task behind; logging is as it was before; the settings
   of the developer's environment and `.env` are not seen.
+
+TEST_REDIS_URL and TEST_QDRANT_URL (with TEST_QDRANT_API_KEY) name servers in place of the embedded ones. Then only the
+tests that use them run, and the Redis must be empty at first: each test flushes it.
 """
 
 import asyncio
 import inspect
 import logging
+import os
 import socket
 from collections.abc import AsyncGenerator, Generator
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +25,7 @@ from hypothesis import HealthCheck, settings
 
 from bot.settings import Settings
 from memory.redis.client import RedisClient
-from tests.stores import hold_open, real_redis
+from tests.stores import count_keys, empty, hold_open, real_redis
 
 if TYPE_CHECKING:
     from memory.embedded.index_server import IndexEndpoint
@@ -33,11 +37,20 @@ settings.register_profile(
 settings.load_profile("mnemogram")
 
 _TASKS_END_WITHIN_S = 1.0
+GIVEN_REDIS, GIVEN_QDRANT = os.environ.get("TEST_REDIS_URL"), os.environ.get("TEST_QDRANT_URL")
+_GIVEN = {"redis_url": GIVEN_REDIS, "index_endpoint": GIVEN_QDRANT}
 
 
 @pytest.fixture(scope="session")
 def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
     """Start the embedded store as the product does. It ends by itself even if this process is killed."""
+    if GIVEN_REDIS:
+        assert asyncio.run(count_keys(GIVEN_REDIS)) == 0, (
+            "TEST_REDIS_URL must name an empty server: tests flush it"
+        )
+        yield GIVEN_REDIS
+        asyncio.run(empty(GIVEN_REDIS))
+        return
     from memory.embedded.valkey import open_valkey
 
     with hold_open(open_valkey(tmp_path_factory.mktemp("store"))) as url:
@@ -57,8 +70,11 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
 
     Its collections are shared, so a test uses its own names.
     """
-    from memory.embedded.index_server import open_index_server
+    from memory.embedded.index_server import IndexEndpoint, open_index_server
 
+    if GIVEN_QDRANT:
+        yield IndexEndpoint(url=GIVEN_QDRANT, api_key=os.environ.get("TEST_QDRANT_API_KEY", ""))
+        return
     with hold_open(open_index_server(tmp_path_factory.mktemp("index"))) as endpoint:
         yield endpoint
 
@@ -126,8 +142,13 @@ async def no_task_left() -> AsyncGenerator[None]:
     assert not left, f"tasks left behind: {sorted(task.get_name() for task in left if task)}"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put `no_task_left` first, so that it is torn down last."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put `no_task_left` first, so that it is torn down last. With servers given, leave out tests without them."""
+    given = {name for name, url in _GIVEN.items() if url}
+    if given:
+        left_out = [item for item in items if not given & {*getattr(item, "fixturenames", ())}]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
     for item in items:
         if isinstance(item, pytest.Function) and inspect.iscoroutinefunction(getattr(item, "function", None)):
             item.fixturenames.insert(0, "no_task_left")

@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
+from shutil import which
 from typing import TypeVar, cast
 
 from anyio.from_thread import start_blocking_portal
@@ -14,6 +15,8 @@ from memory.keys import CONTEXT_KEYS, GLOBAL_KEYS, PARTITION_KEYS, PREFIX, WORK_
 from memory.redis.client import RedisClient, open_redis
 
 T = TypeVar("T")
+REDIS = which("redis-server")
+"""Debian's Redis, None if it is not installed."""
 
 _PLACES = (
     ("{m*}:ctx:*:%s", CONTEXT_KEYS),
@@ -48,11 +51,23 @@ async def real_redis(url: str) -> AsyncGenerator[RedisClient]:
         assert await stray_keys(redis) == [], "keys without a TTL that memory/keys.py does not list"
 
 
+async def empty(url: str) -> None:
+    """Delete all keys of a server."""
+    async with open_redis(url) as redis:
+        await redis.call("FLUSHALL")
+
+
+async def count_keys(url: str) -> int:
+    """Return the number of keys of a server."""
+    async with open_redis(url) as redis:
+        return sum(await redis.ask_each("DBSIZE"))
+
+
 @asynccontextmanager
-async def plain_valkey(directory: Path, program: str | None = None, **settings: str) -> AsyncGenerator[str]:
+async def plain_valkey(directory: Path, *, program: str = "", **settings: str) -> AsyncGenerator[str]:
     """Run a Valkey with the server's defaults and these settings (`_` for `-`), on its own socket.
 
-    `program` is another server's, such as that of Redis.
+    `program` is another server, such as REDIS.
     """
     socket = directory / "plain.sock"
     options = {"port": "0", "unixsocket": str(socket), "dir": str(directory), **settings}

@@ -19,6 +19,8 @@ LOW_SPACE_BYTES = 1 << 30
 """With less free space under DATA_DIR the operator is warned."""
 _TIMEOUT_S = 3.0
 _PAUSE_S = 10.0
+_PERMISSION_S = 30.0
+"""A command that was refused this long ago may still be refused. All loops try again more often."""
 _WAIT_AT_TELEGRAM = "updates are refused with 503 and Telegram keeps them"
 
 _NO_RECALL = "answers come without recall"
@@ -97,6 +99,7 @@ def _space_text(data_dir: Path, free: int) -> str:
 
 async def _try_redis(settings: Settings, intake: IntakeStores | Stores) -> str:
     failure = await _failure_of(check_writes(intake.redis, partitions=settings.partitions))
+    failure = failure or intake.redis.permissions.missing(within_s=_PERMISSION_S)
     if failure is None:
         return ""
     if type(failure) is StoreUnavailable:

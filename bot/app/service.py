@@ -4,6 +4,7 @@ import asyncio
 import sys
 import time
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from typing import TypeVar
 
 import structlog
@@ -62,6 +63,7 @@ from bot.app.upkeep import (
     watch_budget_forever,
 )
 from bot.errors import PortInUse
+from bot.inbox.heartbeat import Heartbeat
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
@@ -97,7 +99,7 @@ async def run_service(
     *,
     serve: bool,
     work: bool,
-    simulator_port: int | None = None,
+    simulator: tuple[str, int] | None = None,
     health_port: int | None = None,
     stopping: asyncio.Event | None = None,
 ) -> None:
@@ -110,7 +112,7 @@ async def run_service(
     settings, spec = read_agents(settings)
     secrets = (*settings.secrets, *spec.secrets)
     # In the terminal of the simulator the line that names its page stays the last.
-    debug_events = () if simulator_port is None else (*TURN_EVENTS, "polling")
+    debug_events = () if simulator is None else (*TURN_EVENTS, "polling")
     configure_logs(
         log_format=settings.log_format,
         level=settings.log_level,
@@ -128,19 +130,19 @@ async def run_service(
         tune_allocator()
     if work:  # the check loads token ranks, which take 45 MB
         build_teams(settings, spec, None)("")  # a mistake in the agents ends the start first
-    service = _Service(settings, spec, simulator_port=simulator_port, has_process=stopping is None)
+    service = _Service(settings, spec, simulator=simulator, has_process=stopping is None)
     with signals(stopping) as stopping, configure_tracing(settings.otel_exporter_otlp_endpoint):
         life = service.live(stopping, serve=serve, work=work, health_port=health_port)
         await bounded(stopping, life, name="service")
     log.info("stopped")
 
 
-async def run_simulator(settings: Settings, *, port: int) -> None:
+async def run_simulator(settings: Settings, *, at: tuple[str, int]) -> None:
     """Run the local Bot API with its chat page alone, until SIGTERM or SIGINT. Raises PortInUse."""
     configure_logs(log_format=settings.log_format, level=settings.log_level, secrets=settings.secrets)
     with signals(None) as stopping:
         listening_at = f"http://{settings.http_host}:{settings.http_port}" if settings.http_port else None
-        async with open_simulator(settings, port=port, page_url=settings.page_url(listening_at)) as url:
+        async with open_simulator(settings, at=at, page_url=settings.page_url(listening_at)) as url:
             log.info("simulator_ready", chat_page=url, api=url)
             await stopping.wait()
 
@@ -149,10 +151,10 @@ class _Service:
     """The parts of one process, in the order of their start. `has_process`: the process runs nothing else."""
 
     def __init__(
-        self, settings: Settings, spec: TeamSpec, *, simulator_port: int | None, has_process: bool
+        self, settings: Settings, spec: TeamSpec, *, simulator: tuple[str, int] | None, has_process: bool
     ) -> None:
         self._has_process = has_process
-        self._simulator_port = simulator_port
+        self._simulator_at = simulator
         self._chat_page: str | None = None
         self._settings = settings
         self._spec = spec
@@ -181,8 +183,8 @@ class _Service:
         origin = None if port is None else await self._listen(stack, port=port, takes_updates=serve)
         page_url = settings.page_url(origin if serve else None)
         api_url = settings.telegram_api_url
-        if self._simulator_port is not None:
-            simulator = open_simulator(settings, port=self._simulator_port, page_url=page_url)
+        if self._simulator_at is not None:
+            simulator = open_simulator(settings, at=self._simulator_at, page_url=page_url)
             api_url = await stack.enter_async_context(simulator)
             self._chat_page = api_url
             log.info("simulator_ready", chat_page=api_url)
@@ -233,7 +235,7 @@ class _Service:
                     intake,
                     outside,
                     self._spec.options,
-                    simulator_port=self._simulator_port,
+                    simulator_port=self._simulator_at and self._simulator_at[1],
                 )
                 self._page.api = await stack.enter_async_context(page_api)
                 stack.callback(setattr, self._page, "api", None)  # answers with 503 from now on
@@ -244,7 +246,7 @@ class _Service:
             if work:
                 await warm_up(embedder_config(self._settings))
                 worker = self._build_worker(_there(self._stores), outside, inbox, tasks, stopping=stopping)
-                working.append(spawn(worker.run(stopping), "worker"))
+                working.append(spawn(_run_worker(*worker, stopping), "worker"))
             if ingest is not None:
                 tasks.append(spawn(self._menus(intake, outside).keep_registered(), "command-menus"))
                 tasks.append(spawn(self._take_updates(outside.telegram, ingest, polls=work), "intake"))
@@ -353,13 +355,16 @@ class _Service:
         tasks: list[asyncio.Task[None]],
         *,
         stopping: asyncio.Event,
-    ) -> Worker:
+    ) -> tuple[Worker, Heartbeat]:
         settings = self._settings
         slots = Slots(settings.worker_concurrency)
         turns = build_turns(
             settings, stores, outside, spec=self._spec, inbox=inbox, slots=slots, clock=time.time
         )
-        consumer = consumer_name()
+        heartbeat = Heartbeat(stores.redis, consumer=consumer_name(), partitions=settings.partitions)
+        previews = replace(turns.answerer.previews, is_late=heartbeat.is_late)
+        turns = replace(turns, answerer=replace(turns.answerer, previews=previews))
+        consumer = heartbeat.consumer
         self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
         rewriter = build_rewriter(stores.redis, store_config(settings), partitions=stores.partitions)
@@ -376,7 +381,7 @@ class _Service:
         summaries = RedisSummaries(stores.redis, clock=time.time) if settings.summary_model else None
         facts = build_fact_queue(settings, stores, clock=time.time)
         tasks.append(spawn(update_gauges_forever(inbox, summaries, facts, stores), "gauges"))
-        return build_worker(settings, inbox, turns, slots=slots, consumer=consumer)
+        return build_worker(settings, inbox, turns, slots=slots, consumer=consumer), heartbeat
 
     def _spawn_later_work(
         self, stores: Stores, outside: Outside, partition: int, *, stopping: asyncio.Event
@@ -421,6 +426,11 @@ class _Service:
             log.info("polling", hint="set WEBHOOK_URL to a public https address for webhooks")
             await Polling(telegram, ingest).run()
         await asyncio.Event().wait()
+
+
+async def _run_worker(worker: Worker, heartbeat: Heartbeat, stopping: asyncio.Event) -> None:
+    async with heartbeat.beating(worker.is_busy, doubt=worker.doubted.set):
+        await worker.run(stopping)
 
 
 def _there(value: T | None) -> T:

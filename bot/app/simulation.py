@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
+from bot.addresses import reachable
 from bot.app.build import build_access
 from bot.errors import PortInUse
 from bot.settings import Settings
@@ -10,15 +11,18 @@ from bot.transport.words import words_for
 
 
 @asynccontextmanager
-async def open_simulator(settings: Settings, *, port: int, page_url: str | None) -> AsyncGenerator[str]:
-    """Run the simulator until the block ends; yield its URL. Raises PortInUse.
+async def open_simulator(
+    settings: Settings, *, at: tuple[str, int], page_url: str | None
+) -> AsyncGenerator[str]:
+    """Run the simulator until the block ends; yield its URL on this machine. Raises PortInUse.
 
-    `page_url` is the address of the memory page, the bot's main Mini App.
+    `at` is where it listens, host and port. `page_url` is the address of the memory page, the bot's main Mini App.
     """
     from simulator.api.config import SimulatorConfig
     from simulator.service import PortInUse as SimulatorPortInUse
     from simulator.service import serve
 
+    host, port = at
     config = SimulatorConfig(
         token=settings.token,
         operator_ids=build_access(settings).operator_ids,
@@ -27,8 +31,8 @@ async def open_simulator(settings: Settings, *, port: int, page_url: str | None)
         mini_app_url=page_url,
     )
     try:
-        async with serve(config, port=port) as served:
-            yield served.url
+        async with serve(config, host=host, port=port) as served:
+            yield reachable(served.url)
     except SimulatorPortInUse as error:
         raise PortInUse(f"the simulator: port {port} is in use by another program") from error
 

@@ -179,7 +179,7 @@ async def _wait_for(redis: RedisClient, *, is_patient: bool) -> None:
 async def _check_durable(redis: RedisClient, settings: Settings) -> None:
     """Refuse a server at REDIS_URL that would lose or evict data; warn about other stores."""
     is_external = settings.redis_url is not None
-    durability = await check_store(redis, is_external=is_external)
+    durability = await check_store(redis, is_external=is_external, accepts=settings.redis_accept_loss)
     if durability.problems and is_external:
         raise SettingsInvalid(list(durability.problems))
     for problem in (*durability.problems, *filter(None, [durability.caution])):

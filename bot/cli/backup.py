@@ -16,6 +16,7 @@ from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line
 from bot.cli.session import AsJson, finish, load_quietly, open_stores
 from memory.errors import MemoryFailure
+from memory.folders import denial_advice, find_passing_mount
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -36,6 +37,8 @@ def backup(
     Until it is complete, the work is in FILE.partial. After a stop or a crash, the same command continues there.
     """
     settings = load_quietly()
+    if passing := find_passing_mount(file):
+        print_error(f"{passing}. Mount a folder and write there; docs/operating.md shows how.")
     finish(settings, _backup(settings, file, as_json=as_json))
 
 
@@ -241,7 +244,8 @@ def partial_folder(file: Path) -> Generator[Path]:
         finally:
             os.close(lock)
     except OSError as error:
-        raise CommandFailed(f"{file} cannot be written: {error.strerror or error}.") from None
+        advice = denial_advice(error, file)
+        raise CommandFailed(f"{file} cannot be written: {error.strerror or error}{advice}.") from None
 
 
 def _flush_folder(folder: Path) -> None:

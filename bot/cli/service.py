@@ -9,7 +9,7 @@ import typer
 
 from bot.cli.failures import WRONG_USE, print_error
 from bot.cli.session import finish, load
-from bot.cli.webhook import SIMULATOR_HOST, SIMULATOR_PORT, SimulatorPort, simulates
+from bot.cli.webhook import SIMULATOR_HOST, SIMULATOR_PORT, SimulatorHost, SimulatorPort, simulates
 from bot.errors import SettingsInvalid
 
 if TYPE_CHECKING:
@@ -33,13 +33,16 @@ class Listener:
 
 def run(
     simulator_port: SimulatorPort = SIMULATOR_PORT,
+    simulator_host: SimulatorHost = SIMULATOR_HOST,
 ) -> None:
     """Run everything in one process. Without a token, also start the simulator and its chat page."""
     settings = load()
     if not simulates(settings):
         _start(settings, [_http(settings)], serve=True, work=True)
-    page = Listener(setting="--simulator-port", host=SIMULATOR_HOST, port=simulator_port, is_page=True)
-    _start(settings, [_http(settings), page], serve=True, work=True, simulator_port=simulator_port)
+    page = Listener(setting="--simulator-port", host=simulator_host, port=simulator_port, is_page=True)
+    _start(
+        settings, [_http(settings), page], serve=True, work=True, simulator=(simulator_host, simulator_port)
+    )
 
 
 def serve() -> None:
@@ -65,14 +68,15 @@ def work(
 
 def simulate(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the simulator.")] = SIMULATOR_PORT,
+    simulator_host: SimulatorHost = SIMULATOR_HOST,
 ) -> None:
     """Run only the simulator: a local Bot API with a chat page."""
     settings = load()
-    listener = Listener(setting="--port", host=SIMULATOR_HOST, port=port, is_page=True)
+    listener = Listener(setting="--port", host=simulator_host, port=port, is_page=True)
     _end_if_wrong([line] if (line := find_port_problem(listener)) else [])
     from bot.app.service import run_simulator
 
-    finish(settings, run_simulator(settings, port=listener.port))
+    finish(settings, run_simulator(settings, at=(listener.host, listener.port)))
 
 
 def find_early_problems(settings: "Settings", *listeners: Listener, work: bool) -> list[str]:
@@ -102,7 +106,8 @@ def find_port_problem(listener: Listener) -> str | None:
         if error.errno == errno.EACCES:
             return f"{listener.setting}: port {port} needs rights that this process does not have"
         # create_server appends the address to the system's message.
-        return f"HTTP_HOST: cannot listen on {host}: {(error.strerror or str(error)).partition(' (while')[0]}"
+        setting = "--simulator-host" if listener.is_page else "HTTP_HOST"
+        return f"{setting}: cannot listen on {host}: {(error.strerror or str(error)).partition(' (while')[0]}"
 
 
 def _agent_problems(settings: "Settings", *, work: bool) -> list[str]:
@@ -138,15 +143,13 @@ def _start(
     *,
     serve: bool,
     work: bool,
-    simulator_port: int | None = None,
+    simulator: tuple[str, int] | None = None,
     health_port: int | None = None,
 ) -> NoReturn:
     _end_if_wrong(find_early_problems(settings, *listeners, work=work))
     from bot.app.service import run_service
 
-    service = run_service(
-        settings, serve=serve, work=work, simulator_port=simulator_port, health_port=health_port
-    )
+    service = run_service(settings, serve=serve, work=work, simulator=simulator, health_port=health_port)
     finish(settings, service)
 
 

@@ -18,6 +18,14 @@ if TYPE_CHECKING:
 
 SIMULATOR_HOST = "127.0.0.1"
 SIMULATOR_PORT = 8081
+SimulatorHost = Annotated[
+    str,
+    typer.Option(
+        envvar="SIMULATOR_HOST",
+        help="Address on which the simulator listens. Its page needs no password: leave it on loopback, except in a "
+        "container.",
+    ),
+]
 SimulatorPort = Annotated[
     int, typer.Option(min=0, max=65535, help="Port of the simulator and its chat page.")
 ]

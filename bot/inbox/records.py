@@ -81,6 +81,6 @@ class Claim:
     deaths: int = 0
     """Attempts at the next update in which a worker died. 0 if an answer is delivered or a dead letter buried first."""
     is_taken_over: bool = False
-    """True if another worker held it before and gave no sign of life for a lease."""
+    """True if another worker held it before and gave no sign of life."""
     settled: asyncio.Event = field(default_factory=asyncio.Event, compare=False, repr=False)
     """Set when the context was settled together with the last part of an answer."""

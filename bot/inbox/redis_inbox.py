@@ -11,7 +11,8 @@ from bot.inbox.records import ATTEMPTS_AT_MOST, GROUP, ISOLATED_FROM, Accepted, 
 from memory import keys
 from memory.errors import CommandRefused
 from memory.keys import ContextRef, Key
-from memory.redis.client import GroupCommit, RedisClient
+from memory.redis.client import RedisClient
+from memory.redis.group_commit import GroupCommit
 from memory.redis.lua import ScriptCall, lua_script
 
 _SCRIPTS = "bot.inbox.scripts"
@@ -30,13 +31,16 @@ def accept(
 def sweep(
     partition: int,
     *,
-    group: str,
-    consumer: str,
-    worker: str,
+    who: Mapping[str, str],
     now: float,
     limits: Mapping[str, int],
     prefixes: Mapping[str, str],
+    silent: Mapping[str, str],
 ) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def watch(partition: int, *, group: str, consumer: str, beats: str) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -124,16 +128,35 @@ class RedisInbox:
             )
         return claims
 
-    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
+    async def watch(self, *, consumer: str) -> list[dict[str, str]]:
+        """Return the last heartbeats of the other workers that hold contexts, for each partition."""
+        calls = [
+            watch(partition, group=GROUP, consumer=consumer, beats=keys.partition_key(partition, "beat", ""))
+            for partition in range(self.partitions)
+        ]
+        return [dict(rows) for rows in await self.redis.run_all(calls)]
+
+    async def sweep(
+        self,
+        partition: int,
+        *,
+        consumer: str,
+        count: int,
+        idle_ms: int,
+        silent: Mapping[str, str] | None = None,
+    ) -> list[Claim]:
         """Take over up to `count` contexts whose worker gave no sign of life for `idle_ms`.
 
-        The sweep of the first partition also lists this worker as alive, for as long.
+        The contexts of `silent` workers come first, if their last heartbeats are still these. The sweep of the first
+        partition also lists this worker as alive, for as long.
         """
         call = sweep(
             partition,
-            group=GROUP,
-            consumer=consumer,
-            worker="" if partition else self._worker(consumer),
+            who={
+                "group": GROUP,
+                "consumer": consumer,
+                "worker": "" if partition else self._worker(consumer),
+            },
             now=self.clock(),
             limits={
                 "idle_ms": idle_ms,
@@ -142,6 +165,7 @@ class RedisInbox:
                 "isolated_from": ISOLATED_FROM,
             },
             prefixes=keys.key_prefixes(partition),
+            silent=silent or {},
         )
         claims: list[Claim] = []
         for entry, context, delivery, deaths in await self.redis.run(call):

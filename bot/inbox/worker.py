@@ -1,7 +1,8 @@
 """The worker: claim contexts, keep them, run their work, settle them, take over those of dead workers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 
@@ -9,6 +10,7 @@ import stamina
 import structlog
 
 from bot.errors import Fenced
+from bot.inbox.heartbeat import BEAT_S, Silence
 from bot.inbox.isolation import Isolation
 from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
@@ -75,7 +77,17 @@ class Worker:
     partitions: int
     isolation: Isolation
     lease_s: float
+    doubted: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set if other workers may have taken over contexts of this one: then it looks which ones it still holds."""
     _held: dict[asyncio.Task[None], _Hold] = field(default_factory=dict[asyncio.Task[None], _Hold])
+    _has_claimed: threading.Event = field(default_factory=threading.Event)
+    """Set by each claim, until `is_busy` has told of it."""
+
+    def is_busy(self) -> bool:
+        """Return True if this worker holds contexts, or has held one since the last call. Any thread may ask."""
+        has_claimed = self._has_claimed.is_set()
+        self._has_claimed.clear()
+        return has_claimed or bool(self._held)
 
     async def run(self, stopping: asyncio.Event, *, grace_s: float = GRACE_S) -> None:
         """Work until `stopping`. Then claim nothing more, and cancel the work that still runs after `grace_s`.
@@ -91,6 +103,7 @@ class Worker:
                     for partition in range(self.partitions)
                     for loop in (self._claim_forever, self._sweep_forever)
                 ]
+                loops.append(group.create_task(self._watch_forever(stopping), name="watch"))
                 await stopping.wait()
                 deadline = asyncio.get_running_loop().time() + grace_s
                 await _end(loops, after_s=LOOPS_END_WITHIN_S)
@@ -98,7 +111,7 @@ class Worker:
         finally:
             beats.cancel()
             await _end([beats], after_s=_CANCELLED_TWICE_S)
-        await self._leave()
+        await _leave(self.inbox, consumer=self.consumer, partitions=self.partitions)
 
     async def _claim_forever(self, partition: int, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
@@ -121,15 +134,30 @@ class Worker:
     async def _sweep_forever(self, partition: int, stopping: asyncio.Event) -> None:
         while not stopping.is_set():
             taken = await _retrying((*_AWAY, CommandRefused), self._sweep, partition)
-            pause_s = self.lease_s / 4 if taken < SWEPT_AT_ONCE else SWEEP_PAUSE_S
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause_s):
-                    await stopping.wait()
+            await _sleep_until(stopping, self.lease_s / 4 if taken < SWEPT_AT_ONCE else SWEEP_PAUSE_S)
 
-    async def _sweep(self, partition: int) -> int:
-        """Take over contexts whose worker has been silent for a lease. Return their number."""
+    async def _watch_forever(self, stopping: asyncio.Event) -> None:
+        """Take over the contexts of workers whose heartbeats have stopped."""
+        time = asyncio.get_running_loop().time
+        silences = [Silence() for _ in range(self.partitions)]
+        while not stopping.is_set():
+            pause_s = BEAT_S
+            with suppress(CommandRefused, *_AWAY):
+                beats = await self.inbox.watch(consumer=self.consumer)
+                for partition, silence in enumerate(silences):
+                    silent = silence.look(beats[partition], now=time())
+                    if silent and await self._sweep(partition, silent) == SWEPT_AT_ONCE:
+                        pause_s = SWEEP_PAUSE_S
+            await _sleep_until(stopping, pause_s)
+
+    async def _sweep(self, partition: int, silent: Mapping[str, str] | None = None) -> int:
+        """Take over contexts of silent workers, and those that were not kept for a lease. Return their number."""
         claims = await self.inbox.sweep(
-            partition, consumer=self.consumer, count=SWEPT_AT_ONCE, idle_ms=int(self.lease_s * 1000)
+            partition,
+            consumer=self.consumer,
+            count=SWEPT_AT_ONCE,
+            idle_ms=int(self.lease_s * 1000),
+            silent=silent,
         )
         for claim in claims:
             log.warning("context_taken_over", context=claim.ref.context_id, delivery=claim.fence.delivery)
@@ -140,6 +168,7 @@ class Worker:
     def _start(self, claim: Claim) -> None:
         task = asyncio.create_task(self._work_when_stored(claim), name=f"turn-{claim.ref.context_id}")
         self._held[task] = _Hold(claim, kept_at=asyncio.get_running_loop().time())
+        self._has_claimed.set()
         task.add_done_callback(self._end_hold)
 
     def _end_hold(self, task: asyncio.Task[None]) -> None:
@@ -182,7 +211,8 @@ class Worker:
     async def _beat_forever(self) -> None:
         """Keep all claims. One loop for all of them: most work ends before its first heartbeat."""
         while True:
-            await asyncio.sleep(self.lease_s / 3)
+            await _sleep_until(self.doubted, self.lease_s / 3)
+            self.doubted.clear()
             beats = [self._beat(task, hold) for task, hold in self._held.items()]
             for error in await asyncio.gather(*beats, return_exceptions=True):
                 if isinstance(error, Exception):
@@ -199,11 +229,11 @@ class Worker:
             async with asyncio.timeout(self.lease_s / 3):
                 await self.inbox.keep(hold.claim)
             hold.kept_at = time()
-        except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
-            if not hold.claim.settled.is_set():
-                work.cancel()
         except (TimeoutError, *_AWAY):
             if time() - hold.kept_at > self.lease_s:
+                work.cancel()
+        except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
+            if not hold.claim.settled.is_set():
                 work.cancel()
 
     async def _drain(self, deadline: float) -> None:
@@ -217,11 +247,18 @@ class Worker:
         if late:
             await _end(list(late), after_s=HAND_BACK_S)
 
-    async def _leave(self) -> None:
-        with suppress(TimeoutError, CommandRefused, *_AWAY):
-            async with asyncio.timeout(LEAVE_S):
-                for partition in range(self.partitions):
-                    await self.inbox.leave(partition, consumer=self.consumer)
+
+async def _leave(inbox: RedisInbox, *, consumer: str, partitions: int) -> None:
+    with suppress(TimeoutError, CommandRefused, *_AWAY):
+        async with asyncio.timeout(LEAVE_S):
+            for partition in range(partitions):
+                await inbox.leave(partition, consumer=consumer)
+
+
+async def _sleep_until(event: asyncio.Event, longest_s: float) -> None:
+    with suppress(TimeoutError):
+        async with asyncio.timeout(longest_s):
+            await event.wait()
 
 
 async def _end(tasks: Sequence[asyncio.Task[None]], *, after_s: float) -> None:

@@ -36,8 +36,8 @@ TYPING_AFTER_S = 0.25
 """A quicker answer needs no "typing", and no place in the budget for it."""
 TYPING_EVERY_S = 4.5
 """Telegram shows a chat action for five seconds."""
-SLEPT_S = 5.0
-"""A tick that took this long means that this process stood still; another one may have the chat by now."""
+SLEPT_S = 3.0
+"""A tick that took this long means that this process stood still; another one may have the chat soon."""
 LATE_S = 1.0
 """The longest delay of the answer by a call that is running at the end."""
 
@@ -98,6 +98,8 @@ class Previews:
     _: KW_ONLY
     is_streaming: bool = True
     """False: only "typing" is shown."""
+    is_late: Callable[[], bool] = lambda: False
+    """Returns True if another worker may have the chat by now. Then nothing more is shown."""
     tick_s: float = TICK_S
     clock: Callable[[], float] = monotonic
     pause: Pause = asyncio.sleep
@@ -189,7 +191,7 @@ class Previews:
                 before = self.clock()
                 await self.pause(self.tick_s)  # first: a quick answer needs no preview
                 now = self.clock()
-                line.is_open &= now - before < SLEPT_S
+                line.is_open &= now - before < SLEPT_S and not self.is_late()
                 if line.is_open and screen.shown_at is None and now >= type_at:
                     type_at = now + TYPING_EVERY_S
                     await line.type()

@@ -1,6 +1,6 @@
 """R5:
 
-many chats in bursts, and workers that sleep past their lease. Each chat stays in order, with one writer at a
+many chats in bursts, and workers that sleep for too long. Each chat stays in order, with one writer at a
 time.
 """
 
@@ -9,15 +9,18 @@ import os
 import signal
 from dataclasses import dataclass
 
+from bot.inbox.heartbeat import SILENT_S
 from chaos.card import Bench, Row, Score
 from chaos.rig.chat_load import ANSWERED_WITHIN_S, ChatLoad, open_chat_load
 from chaos.rig.command_monitor import CommandMonitor, monitoring_commands
 from chaos.rig.evidence import settled
 from chaos.rig.program import Program
 from chaos.rig.recording_model import RecordingModel
-from chaos.rig.system import LEASE_S, running_system
+from chaos.rig.system import running_system
 from chaos.rig.verdict import A_DEAD_ONE_OF, judge
 
+_LEASE_S = "30"
+"""The default: heartbeats find a sleeping worker, not its lease."""
 _CHUNK_DELAY_S = 0.05
 """Between two pieces of an answer, so that there is a turn under way in most contexts that are held."""
 
@@ -27,7 +30,7 @@ async def run(bench: Bench) -> Score:
     score, model = Score(), RecordingModel(chunk_delay_s=_CHUNK_DELAY_S)
 
     async with (
-        running_system(bench.directory, model, STREAMING="false") as system,
+        running_system(bench.directory, model, STREAMING="false", LEASE_S=_LEASE_S) as system,
         monitoring_commands(system.redis_socket) as witness,
         open_chat_load(system, private=bench.pick(24, 440), groups=bench.pick(2, 20)) as crowd,
     ):
@@ -46,7 +49,7 @@ async def run(bench: Bench) -> Score:
         (await judge(system, crowd)).hold(score, lines=lines, otherwise_at_most=lines // A_DEAD_ONE_OF)
     ownership = read_ownership(witness)
     score.exactly("writes by a worker that had lost the context", ownership.fenced, 0)
-    score.at_least("workers stopped past their lease", nights.count, bench.pick(2, 20))
+    score.at_least("workers stopped until they counted as dead", nights.count, bench.pick(2, 20))
     score.at_least("contexts taken over from a stopped worker", ownership.takeovers, bench.pick(1, 10))
     score.note(
         "contexts that resumed workers had lost", sum(worker.times_said("claim_lost") for worker in workers)
@@ -58,7 +61,7 @@ async def run(bench: Bench) -> Score:
 
 @dataclass(slots=True, kw_only=True)
 class _Nights:
-    """Stops busy workers for longer than their lease, and wakes them."""
+    """Stops busy workers for longer than SILENT_S, and wakes them."""
 
     bench: Bench
     workers: list[Program]
@@ -76,7 +79,7 @@ class _Nights:
                 await asyncio.sleep(0.002)
             os.kill(sleeper, signal.SIGSTOP)
             try:
-                await asyncio.sleep(LEASE_S * random.uniform(1.3, 2))
+                await asyncio.sleep(SILENT_S * random.uniform(1.3, 2))
             finally:
                 os.kill(sleeper, signal.SIGCONT)
             self.count += 1
@@ -115,7 +118,7 @@ ROW = Row(
     name="R5",
     title="order, one writer",
     load="{30|500} chats and topics × {8|40} lines in bursts, {3|4} workers",
-    fault="{2|20} times SIGSTOP of a worker that holds contexts, past its lease, then SIGCONT",
+    fault="{2|20} times SIGSTOP of a worker that holds contexts, until it counts as dead, then SIGCONT",
     hold="100 % in order, never two turns of a context at once, 0 writes by a fenced worker; dead letters ≤ 0.5 %",
     run=run,
 )

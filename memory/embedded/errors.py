@@ -12,6 +12,7 @@ import errno
 from pathlib import Path
 
 from memory.errors import MemoryFailure
+from memory.folders import denial_advice
 
 
 class EmbeddedStoreFailure(MemoryFailure):
@@ -46,4 +47,4 @@ def data_dir_failure(path: Path | str, error: OSError) -> EmbeddedStoreFailure:
         return DataDirFull(f"DATA_DIR: no space left for {path}: {reason}")
     if error.errno in {errno.ENOLCK, errno.EOPNOTSUPP}:
         return DataDirLocked(f"DATA_DIR: {path} cannot be locked (a network file system?): {reason}")
-    return DataDirUnusable(f"DATA_DIR: {path} cannot be used: {reason}")
+    return DataDirUnusable(f"DATA_DIR: {path} cannot be used: {reason}{denial_advice(error, Path(path))}")

@@ -44,6 +44,7 @@ from memory.errors import (
 )
 from memory.redis.address import RedisAddress, parse_address
 from memory.redis.lua import ScriptCall
+from memory.redis.permissions import Permissions, permission_failure
 
 SOCKET_TIMEOUT_S = 5.0
 """Time-out of a read in redis-py 8. A blocking read must ask for less."""
@@ -63,14 +64,8 @@ _PASSING = ("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED")
 _MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster mode is not enabled")
 """Errors of the driver about a command that no cluster takes. Its other errors are about the cluster's state."""
 
-TRIPS_AT_ONCE = 2
-"""More would make smaller groups. With one, a call may wait two seconds for a server that confirms once a second."""
-CALLS_PER_TRIP = 64
 PAUSES_S = (0.02, 0.04)
 """Pauses before a trip whose connection broke is repeated."""
-
-RunAll = Callable[[Sequence[ScriptCall]], Awaitable[list[Any]]]
-"""Runs scripts durably. A script's failure takes the place of its reply."""
 
 Command = tuple[str | int | float | bytes, ...]
 
@@ -136,8 +131,13 @@ class RedisClient:
     A durable write counts only if `replicas` replicas have it too. `round_trips` is a count for the benchmarks.
     """
 
-    def __init__(self, client: _Client | _Cluster, *, max_connections: int, replicas: int = 0) -> None:
+    def __init__(
+        self, client: _Client | _Cluster, *, max_connections: int, replicas: int = 0, url: str = ""
+    ) -> None:
         self._replicas = replicas
+        self.url = url
+        """The address with its password, for a client of another thread."""
+        self.permissions = Permissions()
         self.is_cluster = isinstance(client, RedisCluster)
         """True if keys of different slots may be on different servers."""
         self._client = client
@@ -174,7 +174,9 @@ class RedisClient:
         except _FAILURES as error:
             raise _translated(error) from error
         if isinstance(reply, Exception):
-            raise _failure(reply)
+            failure = _failure(reply)
+            self.permissions.note(failure)
+            raise failure
         return reply
 
     async def calls(self, commands: Sequence[Command]) -> list[Any]:
@@ -199,7 +201,7 @@ class RedisClient:
     async def run_each(self, calls: Sequence[ScriptCall]) -> list[Any]:
         """Run scripts as `run_all` does. The failure of one takes the place of its reply."""
         try:
-            return await _run_by_hash(calls, self._send_all)
+            return list(map(self.permissions.note, await _run_by_hash(calls, self._send_all)))
         except _FAILURES as error:
             raise _translated(error) from error
 
@@ -217,7 +219,12 @@ class RedisClient:
         without AOF the `appendfsync` counts, which the start has checked, and WAIT asks its replicas. Raises
         StoreNotDurable if the disk or a replica does not confirm in time, and the failure of the whole trip.
         """
-        return await _run_by_hash(calls, partial(self._run_and_wait, calls[0].keys[0]))
+        return list(
+            map(
+                self.permissions.note,
+                await _run_by_hash(calls, partial(self._run_and_wait, calls[0].keys[0])),
+            )
+        )
 
     async def _run_and_wait(self, key: str, commands: Sequence[Command]) -> list[Any]:
         if self._waits_for_disk is None:
@@ -371,84 +378,31 @@ class _Wire:
         return self._callbacks[name](reply) if name in self._callbacks else reply
 
 
-class GroupCommit:
-    """Sends a call at once if fewer than TRIPS_AT_ONCE trips are under way.
-
-    Later calls go together in the next trip.
-    """
-
-    def __init__(self, run_all: RunAll) -> None:
-        self._run_all = run_all
-        self._waiting: list[tuple[ScriptCall, asyncio.Future[Any]]] = []
-        self._under_way = 0
-        self._trips: set[asyncio.Task[None]] = set()  # the loop itself keeps tasks by weak references only
-
-    async def run(self, call: ScriptCall) -> Any:
-        """Return the script's reply when its writes are on disk. Raises its failure, or that of the whole trip.
-
-        If the caller is cancelled the script may still run.
-        """
-        reply: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        self._waiting.append((call, reply))
-        if self._under_way < TRIPS_AT_ONCE:
-            self._under_way += 1
-            trip = asyncio.create_task(self._travel(), name="group-commit")
-            self._trips.add(trip)
-            trip.add_done_callback(self._trips.discard)
-        return await reply
-
-    async def _travel(self) -> None:
-        try:
-            while self._waiting:
-                calls, replies = zip(*self._waiting[:CALLS_PER_TRIP], strict=True)
-                del self._waiting[:CALLS_PER_TRIP]
-                await self._take_along(calls, replies)
-        finally:
-            self._under_way -= 1
-
-    async def _take_along(self, calls: Sequence[ScriptCall], replies: Sequence[asyncio.Future[Any]]) -> None:
-        outcomes: list[Any]
-        try:
-            outcomes = await self._run_all(calls)
-        except asyncio.CancelledError:
-            for reply in replies:
-                reply.cancel()
-            raise
-        except Exception as error:  # noqa: BLE001 — raised in each caller
-            outcomes = [error] * len(calls)
-        for reply, outcome in zip(replies, outcomes, strict=True):
-            if reply.done():  # its caller was cancelled
-                continue
-            if isinstance(outcome, Exception):
-                reply.set_exception(outcome)
-            else:
-                reply.set_result(outcome)
-
-
 @asynccontextmanager
 async def open_redis(
-    url: str, *, max_connections: int = 64, replicas: int = 0
+    url: str, *, max_connections: int = 64, replicas: int = 0, connect_s: float = SOCKET_TIMEOUT_S
 ) -> AsyncGenerator[RedisClient]:
     """Open a client for the server at `url`. It connects at first use, and closes its connections at the end.
 
-    `max_connections` is for one server. Each blocking read holds a connection while it waits.
+    `max_connections` is for one server. Each blocking read holds a connection while it waits. `connect_s` is the
+    time-out of a new connection.
 
     `parse_address` has the forms of the URL. Raises ValueError for any other.
     """
-    client = _open_client(url, max_connections)
-    redis = RedisClient(client, max_connections=max_connections, replicas=replicas)
+    client = _open_client(url, max_connections, connect_s)
+    redis = RedisClient(client, max_connections=max_connections, replicas=replicas, url=url)
     try:
         yield redis
     finally:
         await redis.close()
 
 
-def _open_client(url: str, max_connections: int) -> _Client | _Cluster:
+def _open_client(url: str, max_connections: int, connect_s: float) -> _Client | _Cluster:
     address = parse_address(url)
     options: dict[str, Any] = {
         "decode_responses": True,
         "socket_timeout": SOCKET_TIMEOUT_S,
-        "socket_connect_timeout": SOCKET_TIMEOUT_S,
+        "socket_connect_timeout": connect_s,
         # Twice our own limit: the connection of a cancelled command is free only a moment later.
         "max_connections": 2 * max_connections,
     }
@@ -547,11 +501,17 @@ def _translated(error: Exception) -> Exception:
     """Return our error for a failure, without the driver's text, which may contain the URL with its password."""
     if isinstance(error, RedisClusterException) and isinstance(error.__cause__, _FAILURES):
         return _translated(error.__cause__)  # the reason why no node of the cluster could serve
+    if isinstance(error, ConnectionError) and isinstance(error.__cause__, RedisError):
+        return _translated(
+            error.__cause__
+        )  # the server's reply to a new connection, such as a wrong password
     text = str(error)
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
     if code in REFUSALS or _ON_REPLICA in text:
         return StoreFull.from_code(code if code in REFUSALS else "READONLY")
-    if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS", "NOPERM")):
+    if forbidden := permission_failure(text):
+        return forbidden
+    if isinstance(error, AuthenticationError) or text.startswith(("NOAUTH", "WRONGPASS")):
         return CredentialsRefused("Redis refused the credentials of REDIS_URL")
     if isinstance(error, MasterNotFoundError):
         return _without_master(text)

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 from memory.errors import CommandRefused
 from memory.keys import PROBE_TTL_S, global_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
+
+AcceptedLoss = Literal["false", "true", "eviction"]
+"""Losses of a server that an operator accepts: none, those of a crash, or evicted messages too."""
 
 _OLDEST = (6, 2)
 _VALKEY_TRUNCATES_FROM = (9, 1, 2)
@@ -25,14 +28,18 @@ class StoreDurability:
     appendonly: bool | None
     appendfsync: str | None
     problems: tuple[str, ...] = ()
+    accepted: str = ""
+    """The loss that this server may cause and that the operator has accepted, in one line."""
 
     @property
     def caution(self) -> str | None:
-        """One line about the loss that a power cut may cause although the settings are right, or None.
+        """One line about the loss that the operator has accepted, or that a power cut may cause anyhow, or None.
 
         With `everysec` only WAITAOF confirms that a write is on disk. Redis has it since 7.2. Redis 7.4.0 to 7.4.2 and
         Valkey up to 9.1 (at least) confirm too early: redis/redis pull request 13793.
         """
+        if self.accepted:
+            return self.accepted
         version = version_numbers(self.version)
         waits = self.server == "Redis" and version >= (7, 2) and not (7, 4) <= version < (7, 4, 3)
         if self.appendfsync != "everysec" or waits:
@@ -43,13 +50,42 @@ class StoreDurability:
         )
 
 
-async def check_store(redis: RedisClient, *, is_external: bool) -> StoreDurability:
+async def check_store(
+    redis: RedisClient, *, is_external: bool, accepts: AcceptedLoss = "false"
+) -> StoreDurability:
     """Read the server's settings and judge them. The weakest node of a cluster counts.
 
-    `is_external`: REDIS_URL names the server; otherwise it is the embedded one. Raises StoreUnavailable.
+    `is_external`: REDIS_URL names the server; otherwise it is the embedded one. `accepts` counts for such a server
+    only. Raises StoreUnavailable.
     """
     facts = await _read(redis)
+    if is_external and accepts != "false":
+        return accept_loss(facts, accepts)
     return replace(facts, problems=judge(facts, is_external=is_external))
+
+
+def accept_loss(facts: StoreDurability, accepts: AcceptedLoss) -> StoreDurability:
+    """Return the facts without the problems that the operator accepts, and with one line on what may be lost."""
+    safe = replace(facts, appendonly=True, appendfsync="always")
+    losses: list[str] = []
+    if facts.appendonly is None:
+        losses.append(
+            "does not tell whether it keeps what it acknowledges: a crash or failover of it may take that"
+        )
+    elif not facts.appendonly:
+        losses.append(
+            "keeps no append-only file: when it ends, it loses everything since its last snapshot, or all"
+        )
+    elif facts.appendfsync == "no":
+        losses.append("leaves writing to disk to the operating system: a power cut may take up to 30 s")
+    if facts.maxmemory_policy is None:
+        losses.append("does not tell its maxmemory-policy: it may evict messages when its memory is full")
+        safe = replace(safe, maxmemory_policy="noeviction")
+    elif facts.maxmemory_policy != "noeviction" and accepts == "eviction":
+        losses.append(f"evicts messages when its memory is full ({facts.maxmemory_policy})")
+        safe = replace(safe, maxmemory_policy="noeviction")
+    says = f"REDIS_ACCEPT_LOSS: {facts.server} {facts.version} " + ", and ".join(losses)
+    return replace(facts, problems=judge(safe, is_external=True), accepted=says if losses else "")
 
 
 @lua_script("memory.redis.scripts")

@@ -37,6 +37,20 @@ P = ParamSpec("P")
 
 _SHARED = "memory.redis.scripts"
 _KEY_USE = re.compile(r"(?<![\w.])keys\.(\w+)")
+_COMMAND = re.compile(r"redis\.p?call\('([A-Z]+)'")
+_CONTAINERS = ("XGROUP", "XINFO")
+"""Commands that are looked up together with a subcommand."""
+_PERMISSIONS = """\
+if redis.acl_check_cmd then
+  for _, command in ipairs({ %s }) do
+    if not redis.acl_check_cmd(command, KEYS[1] or "") then
+      return redis.error_reply("NOPERM no permissions to run the '" .. command .. "' command")
+    end
+  end
+end"""
+"""Comes before each script. A script whose user loses a permission would stop in its middle, and its writes stay.
+Redis has this check since 7.0.
+"""
 _HEADER = re.compile(r"^-- (USES|KEYS|ARGV): *(.*)$", re.MULTILINE)
 _SOME_CONTEXT = "\0"
 """Stands for the id of a context in a template of keys."""
@@ -184,9 +198,15 @@ def load(package: str, name: str) -> tuple[_Header, Script]:
     preludes = [_read(package, prelude) for prelude in _preludes(package, header.uses)]
     if missing := _used_keys([*preludes, text]) - set(header.keys):
         raise TypeError(f"{name}.lua or a file that it uses needs the keys {sorted(missing)} in its header")
-    whole = "\n".join([*preludes, *_locals(header), text])
+    whole = "\n".join([_check_of([*preludes, text]), *preludes, *_locals(header), text])
     sha = hashlib.sha1(whole.encode(), usedforsecurity=False).hexdigest()
     return header, Script(name=name, text=whole, sha=sha)
+
+
+def _check_of(texts: Sequence[str]) -> str:
+    """Return the check of permissions for the commands of these files."""
+    commands = {name for text in texts for name in _COMMAND.findall(text)}
+    return _PERMISSIONS % ", ".join(f"'{name}'" for name in sorted(commands.difference(_CONTAINERS)))
 
 
 def _used_keys(texts: Sequence[str]) -> set[str]:

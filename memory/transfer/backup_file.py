@@ -24,7 +24,7 @@ _NAMES: Mapping[Decision, str] = {
     "temporary": "epoch receipts receipt box journal outbox sending delivering files stop erasures rewritten rewriting "
     "own_updates active ready control dead counts update erased refused warned import sweeping restoring {usage}:day "
     "{usage}:month {usage}:minute {usage}:told {usage}:booked {usage}:pictures {usage}:facts "
-    "abilities probe {access}:tries {access}:dashboard {access}:sessions "
+    "abilities probe beat {access}:tries {access}:dashboard {access}:sessions "
     "{rates}:seats {rates}:bucket {rates}:hold {rates}:counts",
 }
 DECISIONS: Mapping[str, Decision] = {

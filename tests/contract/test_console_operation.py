@@ -179,8 +179,17 @@ def test_doctor_refuses_a_store_that_evicts(
         on_stores(_evict(url))
         monkeypatch.setenv("REDIS_URL", url)
         refused = console("doctor", "--json")
-    assert (refused.status, levels(refused.document)["store"]) == (1, "fail")
-    assert "allkeys-lru" in refused.out
+        monkeypatch.setenv("REDIS_ACCEPT_LOSS", "true")
+        refused_too = console("doctor", "--json")
+        monkeypatch.setenv("REDIS_ACCEPT_LOSS", "eviction")
+        accepted = console("doctor", "--json")
+    for ran in (refused, refused_too):
+        assert (ran.status, levels(ran.document)["store"]) == (1, "fail")
+        assert "allkeys-lru" in ran.out
+    store = _check(accepted.document, "store")
+    assert (accepted.status, store["level"]) == (0, "warn")
+    assert store["says"].startswith("REDIS_ACCEPT_LOSS: ")
+    assert store["says"].endswith("evicts messages when its memory is full (allkeys-lru)")
 
 
 def test_doctor_requests_a_tiny_completion(console: ConsoleRig, monkeypatch: pytest.MonkeyPatch) -> None:

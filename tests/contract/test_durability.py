@@ -70,3 +70,16 @@ async def test_a_replica_refuses_writes_and_says_that_it_is_one(tmp_path: Path, 
             await check_writes(redis, partitions=1)
         await control.call("REPLICAOF", "NO", "ONE")
         await check_writes(redis, partitions=1)
+
+
+async def test_a_managed_store_without_persistence_can_be_accepted(tmp_path: Path) -> None:
+    """Some refuse CONFIG and have no append-only file, such as Memorystore's basic tier."""
+    async with plain_valkey(tmp_path, appendonly="no") as url:
+        async with open_redis(url) as admin:
+            await admin.call("ACL", "SETUSER", "limited", "on", ">word", "~*", "+@all", "-config")
+        async with open_redis(url.replace("unix://", "unix://limited:word@")) as redis:
+            facts = await check_store(redis, is_external=True, accepts="true")
+            await check_writes(redis, partitions=1)
+
+    assert facts.problems == ()
+    assert "keeps no append-only file" in facts.accepted

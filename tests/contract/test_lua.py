@@ -1,7 +1,9 @@
 """Lua scripts as typed functions: checked at import, and run by the real server."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -62,3 +64,18 @@ def test_a_script_with_an_undeclared_key_is_refused_at_import() -> None:
 
     with pytest.raises(TypeError, match="epoch"):
         lua_script("tests.scripts")(typed_missing_key)
+
+
+async def test_each_script_names_commands_whose_permission_can_be_asked(redis: RedisClient) -> None:
+    """The check before a script fails for a name that is no command by itself, such as XINFO."""
+    root = Path(__file__).parents[2]
+    texts = [
+        path.read_text("utf-8") for folder in ("bot", "memory") for path in (root / folder).rglob("*.lua")
+    ]
+    names = {name for text in texts for name in re.findall(r"redis\.p?call\('([A-Z]+)'", text)} - {
+        "XGROUP",
+        "XINFO",
+    }
+
+    for name in names:
+        assert await redis.call("EVAL", "return redis.acl_check_cmd(ARGV[1], '') and 1", 0, name) == 1

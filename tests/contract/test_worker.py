@@ -77,8 +77,11 @@ class ShakyInbox:
         self._fail("claim")
         return await self.inbox.claim(partition, consumer=consumer, count=count, wait_ms=wait_ms)
 
-    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
-        return await self.inbox.sweep(partition, consumer=consumer, count=count, idle_ms=idle_ms)
+    async def watch(self, *, consumer: str) -> list[dict[str, str]]:
+        return await self.inbox.watch(consumer=consumer)
+
+    async def sweep(self, partition: int, **wanted: Any) -> list[Claim]:
+        return await self.inbox.sweep(partition, **wanted)
 
     async def keep(self, claim: Claim) -> None:
         self._fail("keep")
@@ -113,8 +116,11 @@ class HangingInbox:
         await self._answer("claim")
         return await self.inbox.claim(partition, consumer=consumer, count=count, wait_ms=wait_ms)
 
-    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
-        return await self.inbox.sweep(partition, consumer=consumer, count=count, idle_ms=idle_ms)
+    async def watch(self, *, consumer: str) -> list[dict[str, str]]:
+        return await self.inbox.watch(consumer=consumer)
+
+    async def sweep(self, partition: int, **wanted: Any) -> list[Claim]:
+        return await self.inbox.sweep(partition, **wanted)
 
     async def keep(self, claim: Claim) -> None:
         await self._answer("keep", hangs=claim.ref.context_id == self.keeps_not)

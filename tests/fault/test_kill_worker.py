@@ -1,4 +1,4 @@
-"""A worker that is stopped during a long turn, and one that sleeps past its lease."""
+"""Workers that are stopped during a long turn, killed, or stand still for a while."""
 
 import asyncio
 import os
@@ -16,12 +16,14 @@ from chaos.rig.evidence import (
     settled,
     update_states,
 )
+from chaos.rig.fleet import held_by
 from chaos.rig.program import until
 from chaos.rig.recording_model import RecordingModel
 from chaos.rig.system import System, running_system
 
 SEED = 20_261_120
 MOMENT_WITHIN_S = 60.0
+WAITS_AT_MOST_S = 5.0
 
 
 async def test_a_stopped_worker_hands_back_its_unfinished_turn(tmp_path: Path) -> None:
@@ -93,3 +95,51 @@ async def check_all_answered(system: System, plan: Plan) -> int:
         assert max(duplicates(said).values(), default=0) <= 1
         twice += duplicates(said).total()
     return twice
+
+
+async def test_the_chats_of_a_killed_worker_go_on_within_five_seconds(tmp_path: Path) -> None:
+    """The lease is the default one, which is longer."""
+    model = RecordingModel(holding=frozenset({"hold on"}))
+    async with (
+        running_system(tmp_path, model, LEASE_S="30") as system,
+        monitoring_commands(system.redis_socket) as witness,
+    ):
+        chats = await gather_people(system.simulator, 6)
+        _, *workers = await system.start("serve", "work", "work")
+        async with collect_bot_messages(system.simulator):
+            for chat in chats:
+                await system.simulator.say(chat, "hold on")
+            await until(lambda: model.count("hold on", 2) == 6, within_s=MOMENT_WITHIN_S)
+            killed = next(one for one in workers if one.process.pid == witness.recorded[0].worker)
+            at = await killed.kill()
+            held = await held_by(system, killed.process.pid)
+            model.release.set()
+            await settled(system.redis)
+
+        assert held
+        for context in held:
+            steps = witness.steps[context]
+            later = [moment for moment, pid in steps if moment > at and pid != killed.process.pid]
+            assert min(later) - at < WAITS_AT_MOST_S
+        assert await check_all_answered(system, {chat: [["hold on"]] for chat in chats}) == 0
+
+
+async def test_workers_that_stand_still_for_three_seconds_lose_no_turn(tmp_path: Path) -> None:
+    model = RecordingModel(holding=frozenset({"hold on"}))
+    async with running_system(tmp_path, model, LEASE_S="30") as system:
+        chats = await gather_people(system.simulator, 4)
+        _, *workers = await system.start("serve", "work", "work")
+        async with collect_bot_messages(system.simulator):
+            for chat in chats:
+                await system.simulator.say(chat, "hold on")
+            await until(lambda: model.count("hold on", 2) == 4, within_s=MOMENT_WITHIN_S)
+            for worker in workers:
+                os.kill(worker.process.pid, signal.SIGSTOP)
+                await asyncio.sleep(3.0)
+                os.kill(worker.process.pid, signal.SIGCONT)
+            model.release.set()
+            await settled(system.redis)
+
+        assert await check_all_answered(system, {chat: [["hold on"]] for chat in chats}) == 0
+        assert [worker.has_said("context_taken_over") for worker in workers] == [False, False]
+        assert model.count("hold on", 2) == 4

@@ -78,8 +78,9 @@ def test_no_store_logs_the_words_of_commands() -> None:
         if "valkey" in service.get("image", "")
     ]
 
-    assert len(commands) == 3
-    for command in commands:
+    servers = [command for command in commands if "--sentinel" not in command]
+    assert (len(servers), len(commands)) == (3, 6)
+    for command in servers:
         for log in ("execution-slower-than", "request-larger-than", "reply-larger-than"):
             assert f"--commandlog-{log} -1" in command
 
@@ -87,8 +88,56 @@ def test_no_store_logs_the_words_of_commands() -> None:
 @pytest.mark.parametrize("path", COMPOSE, ids=lambda path: path.stem)
 def test_ports_are_published_only_to_this_machine_or_a_load_balancer(path: Path) -> None:
     for service in _document(path)["services"].values():
-        if "build" in service or str(service.get("image", "")).startswith("mnemogram"):
+        if "MNEMOGRAM_IMAGE" in service["image"]:
             assert all(port.startswith("127.0.0.1:") for port in service.get("ports", []))
+
+
+def test_the_bots_take_the_published_image_and_nothing_is_built() -> None:
+    images = [
+        str(service["image"])
+        for path in COMPOSE
+        for service in _document(path)["services"].values()
+        if "mnemogram" in str(service["image"])
+    ]
+
+    assert images == ["${MNEMOGRAM_IMAGE:-ghcr.io/mnemogram/mnemogram:latest}"] * 3
+    assert not any("build" in service for path in COMPOSE for service in _document(path)["services"].values())
+
+
+def test_compose_1_29_reads_the_env_file() -> None:
+    """Debian 12's own Compose refuses a map there."""
+    for path in COMPOSE:
+        services = _document(path)["services"].values()
+        assert {service["env_file"] for service in services if "env_file" in service} == {".env"}
+
+
+def test_the_scale_file_has_three_sentinels_and_stores_with_fixed_addresses() -> None:
+    """A dead container's name has no address, and a Sentinel that looks it up stands still."""
+    document = _document(ROOT / "compose.scale.yaml")
+    services = document["services"]
+    sentinels = [name for name, service in services.items() if "--sentinel" in str(service.get("command"))]
+    net = "${STORES_NET:-172.30.117}"
+
+    assert sentinels == ["sentinel-1", "sentinel-2", "sentinel-3"]
+    assert {services[name]["networks"]["stores"]["aliases"][0] for name in sentinels} == {"sentinel"}
+    assert len({services[name]["volumes"][0] for name in sentinels}) == 3
+    for name, address in (("valkey", f"{net}.11"), ("valkey-replica", f"{net}.12")):
+        assert services[name]["networks"]["stores"]["ipv4_address"] == address
+        assert services[name]["environment"]["ADDRESS"] == address
+    assert document["networks"]["stores"]["ipam"]["config"] == [
+        {"subnet": f"{net}.0/24", "ip_range": f"{net}.128/25"}
+    ]
+    for name in ("serve", "work"):
+        url = services[name]["environment"]["REDIS_URL"]
+        assert url.startswith("redis+sentinel://:${VALKEY_PASSWORD:?")
+        assert url.endswith("@sentinel:26379/0?service=bot")
+
+
+def test_the_image_shows_the_chat_page_outside() -> None:
+    final = (ROOT / "Dockerfile").read_text("utf-8").rpartition("\nFROM ")[2]
+
+    assert re.search(r"SIMULATOR_HOST=0\.0\.0\.0", final)
+    assert "EXPOSE 8080 8081" in final
 
 
 def test_the_balancer_publishes_the_webhook_and_the_page_alone() -> None:

@@ -32,7 +32,16 @@ DOCUMENTS = sorted(
     )
 )
 NOT_SETTINGS = {
-    *("USER_ID", "UPDATE_ID", "VALKEY_HOST", "VALKEY_REPLICA_OF", "REDISCLI_AUTH", "AGPL_LICENSE", "CHAT_ID"),
+    *(
+        "USER_ID",
+        "UPDATE_ID",
+        "STORES_NET",
+        "MNEMOGRAM_IMAGE",
+        "SIMULATOR_HOST",
+        "REDISCLI_AUTH",
+        "AGPL_LICENSE",
+        "CHAT_ID",
+    ),
     *("VALKEY_PASSWORD", "TIKTOKEN_CACHE_DIR", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"),
     *("SSL_CERT_FILE", "SSL_CERT_DIR"),
     *("NAME_FILE", *(f"{name.upper()}_FILE" for name in SECRETS)),
@@ -222,7 +231,9 @@ def test_the_scaled_compose_file_has_two_of_each_process_behind_a_balancer() -> 
     services = yaml.safe_load(read("compose.scale.yaml"))["services"]
 
     assert [services[name]["deploy"]["replicas"] for name in ("serve", "work")] == [2, 2]
-    assert "--replicaof valkey 6379" in services["valkey-replica"]["command"][2]
+    assert services["valkey-replica"]["command"] == services["valkey"]["command"], (
+        "a Sentinel says who follows"
+    )
     for volume in services["balancer"]["volumes"]:
         assert (ROOT / volume.split(":")[0]).exists()
     # A process ends within 20 s (bot/app/lifecycle.py).

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from memory.errors import CommandRefused, StoreUnavailable
-from memory.redis.client import CALLS_PER_TRIP, TRIPS_AT_ONCE, GroupCommit, ScriptCall
-from memory.redis.lua import Script
+from memory.redis.group_commit import CALLS_PER_TRIP, TRIPS_AT_ONCE, GroupCommit
+from memory.redis.lua import Script, ScriptCall
 
 
 @dataclass(slots=True)

@@ -136,3 +136,41 @@ def test_an_issue_template_asks_for_the_doctors_document(path: Path) -> None:
     (doctor,) = [each for each in fields if "`mnemogram doctor --json`" in each["attributes"]["label"]]
     assert doctor["attributes"]["render"] == "json"
     assert doctor.get("validations", {}).get("required", False) is (path.stem == "bug")
+
+
+def test_ci_runs_the_suites_of_the_stores_on_real_servers() -> None:
+    job = CI["servers"]
+    scripts = [step["run"] for step in job["steps"] if "run" in step]
+    tested = [script.partition("make test-servers ")[2] for script in scripts if "test-servers" in script]
+
+    assert sorted(service["image"] for service in job["services"].values()) == [
+        "qdrant/qdrant:v1.20.0",
+        "redis:7.2",
+        "valkey/valkey:9",
+    ]
+    assert tested == [
+        "TEST_REDIS_URL=redis://127.0.0.1:6379/0",
+        "TEST_REDIS_URL=redis://127.0.0.1:6380/0",
+        "TEST_QDRANT_URL=http://127.0.0.1:6333",
+    ]
+    assert any("benchmarks/index_scale.py" in script and "--qdrant-url" in script for script in scripts)
+
+
+def test_the_release_builds_for_both_processors_and_tags_the_newest() -> None:
+    jobs = document(ROOT / ".github" / "workflows" / "release.yml")["jobs"]
+    *_, push = [step["run"] for step in jobs["image"]["steps"] if "run" in step]
+
+    assert "--platform linux/amd64,linux/arm64" in push
+    assert '--tag "$image:$version"' in push
+    assert '--tag "$image:${version%.*}" --tag "$image:latest"' in push
+
+
+def test_the_qdrant_of_ci_is_that_of_the_compose_files() -> None:
+    images = {
+        service["image"]
+        for path in ROOT.glob("compose*.yaml")
+        for service in document(path)["services"].values()
+        if service["image"].startswith("qdrant/")
+    }
+
+    assert images == {CI["servers"]["services"]["qdrant"]["image"] + "-unprivileged"}

@@ -85,7 +85,9 @@ async def check_redis(settings: Settings) -> list[Finding]:
     async with AsyncExitStack() as stack:
         url = await redis_place(store_config(settings), stack)
         redis = await stack.enter_async_context(open_redis(url, max_connections=4))
-        durability = await check_store(redis, is_external=settings.redis_url is not None)
+        durability = await check_store(
+            redis, is_external=settings.redis_url is not None, accepts=settings.redis_accept_loss
+        )
         return [
             *_check_durability(durability, settings),
             *await _check_write(redis, settings),
@@ -181,11 +183,17 @@ async def _simulator_answers(settings: Settings, port: int) -> bool:
 def _check_durability(durability: StoreDurability, settings: Settings) -> list[Finding]:
     is_external = settings.redis_url is not None
     if durability.problems and is_external:
-        fix = "Change the server's configuration. The service does not start before that."
+        fix = (
+            "Change the server's configuration. The service does not start before that. If it is a managed service "
+            "that cannot be changed, docs/operating.md tells what REDIS_ACCEPT_LOSS does."
+        )
         return [fail("store", problem, fix) for problem in durability.problems]
     if durability.problems:
         fix = "End all our processes and start again."
         return [warn("store", problem, fix) for problem in durability.problems]
+    if durability.accepted:
+        fix = "Back up often, or use a server with an append-only file and `noeviction`."
+        return [warn("store", durability.accepted, fix)]
     if durability.caution:
         return [warn("store", durability.caution, "Set `appendfsync always` on the server.")]
     where = "at REDIS_URL" if is_external else "embedded under DATA_DIR"

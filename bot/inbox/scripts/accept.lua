@@ -33,6 +33,11 @@ end
 if redis.call('EXISTS', update) == 1 then
   -- A write, so that the caller's wait for the disk covers the writes of the first try, which may be unconfirmed.
   redis.call('HINCRBY', update, 'redelivered', 1)
+  if redis.call('HGET', update, 'state') == 'pending' then
+    -- Nothing changes, unless the first try stopped in its middle: a Redis before 7.0 whose user lost a permission.
+    redis.call('ZADD', box, id, id)
+    wake(ready, active, context)
+  end
   return 'duplicate'
 end
 -- An edit replaces the line. It needs a turn only if others may quote the old text: a message that is kept, or the turn

@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import AsyncGenerator, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -112,9 +112,16 @@ class _QuickQueue:
         await self.has_swept.wait()
         return await self.inbox.claim(partition, consumer=consumer, count=count, wait_ms=5)
 
-    async def sweep(self, partition: int, *, consumer: str, count: int, idle_ms: int) -> list[Claim]:
+    async def watch(self, *, consumer: str) -> list[dict[str, str]]:
+        return await self.inbox.watch(consumer=consumer)
+
+    async def sweep(
+        self, partition: int, *, consumer: str, count: int, idle_ms: int, silent: Mapping[str, str] | None
+    ) -> list[Claim]:
         idle_ms = idle_ms if self.has_swept.is_set() else 0
-        swept = await self.inbox.sweep(partition, consumer=consumer, count=count, idle_ms=idle_ms)
+        swept = await self.inbox.sweep(
+            partition, consumer=consumer, count=count, idle_ms=idle_ms, silent=silent
+        )
         self.has_swept.set()
         return swept
 
