@@ -96,9 +96,7 @@ class Settings(BaseSettings):
         description="Partitions of the inbox; fixed at the first start. More than 1: a cluster.",
     )
     qdrant_url: str | None = Field(
-        None,
-        description="A Qdrant server, or the addresses of one cluster, separated by commas and tried in turn. "
-        "Unset: an embedded index under DATA_DIR.",
+        None, description="Qdrant's address, or several by commas. Unset: an embedded index in DATA_DIR."
     )
     qdrant_api_key: SecretStr | None = Field(None, description="The key of that Qdrant server.")
     data_dir: Path = Field(Path("data"), description="Where the embedded stores keep their files.")

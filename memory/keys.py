@@ -316,11 +316,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         " from then on.",
         "UPDATE_ID",
     ),
-    "erased": KeyKind(
-        "STRING: counts of one reset, for its repetition after a lost reply or a crash; ERASED_TTL_S.",
-        "TOKEN",
-        expires=True,
-    ),
+    "erased": KeyKind("STRING: counts of a reset, for its repetition; ERASED_TTL_S.", "TOKEN", expires=True),
     "refused": KeyKind(
         "STRING: the update of this sender that got the refusal; REFUSAL_TTL_S.",
         "CHAT_ID:SENDER_ID",
@@ -339,9 +335,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         "HASH: the write by which /health/ready and `mnemogram doctor` find out if there can be any; PROBE_TTL_S.",
         expires=True,
     ),
-    "beat": KeyKind(
-        "STRING: the number of this worker's last heartbeat; BEAT_TTL_S.", "CONSUMER", expires=True
-    ),
+    "beat": KeyKind("STRING: number of this worker's last heartbeat; BEAT_TTL_S.", "CONSUMER", expires=True),
 }
 """One partition: `{m0}:ready`."""
 

@@ -112,7 +112,7 @@ class Recall:
 
     def __init__(self, spaces: Spaces) -> None:
         self.spaces = spaces
-        self._guard = RecallGuard(self._probe)
+        self._guard = RecallGuard(lambda: self.spaces.serving.index.count(_PROBED))
         self._embedder_failure: type[EmbeddingError] | None = None
         self._question_vectors: QuestionVectors = BriefCache(max_bytes=_REMEMBERED_BYTES)
 
@@ -278,9 +278,6 @@ class Recall:
         """Return how many messages of this epoch can be found now."""
         with self._guard.unless_paused():
             return await self.spaces.serving.index.count_messages(ref.context_id, epoch=epoch)
-
-    async def _probe(self) -> None:
-        await self.spaces.serving.index.count(_PROBED)
 
     async def _embed_question(self, space: Space, masked: str) -> list[float] | None:
         """Return None if words alone must do. Each kind of failure is logged once, until a question is embedded

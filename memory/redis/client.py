@@ -44,7 +44,7 @@ from memory.errors import (
 )
 from memory.redis.address import RedisAddress, parse_address
 from memory.redis.lua import ScriptCall
-from memory.redis.permissions import Permissions, permission_failure
+from memory.redis.permissions import StorePermissions, permission_failure
 
 SOCKET_TIMEOUT_S = 5.0
 """Time-out of a read in redis-py 8. A blocking read must ask for less."""
@@ -137,7 +137,7 @@ class RedisClient:
         self._replicas = replicas
         self.url = url
         """The address with its password, for a client of another thread."""
-        self.permissions = Permissions()
+        self.permissions = StorePermissions()
         self.is_cluster = isinstance(client, RedisCluster)
         """True if keys of different slots may be on different servers."""
         self._client = client

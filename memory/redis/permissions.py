@@ -27,7 +27,7 @@ def permission_failure(text: str) -> NotPermitted | None:
     return NotPermitted(f"Redis lets the user of REDIS_URL not {what}")
 
 
-class Permissions:
+class StorePermissions:
     """Remembers the newest refusal of one client."""
 
     def __init__(self) -> None:

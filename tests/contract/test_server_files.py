@@ -68,7 +68,7 @@ class Servers:
         assert await files.step() is True
 
 
-@pytest.fixture(params=[pytest.param("redis-server", marks=NO_REDIS), pytest.param(None, id="valkey")])
+@pytest.fixture(params=[pytest.param("redis-server", marks=NO_REDIS), pytest.param("", id="valkey")])
 async def servers(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenerator[Servers]:
     ports = {"primary": free_port(), "replica": free_port()}
     settings = {"appendonly": "yes", "appendfsync": "always", "save": "", "rdbcompression": "no"}
@@ -76,7 +76,7 @@ async def servers(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncGenera
         clients: list[RedisClient] = []
         for name, port in ports.items():
             (tmp_path / name).mkdir()
-            run = plain_valkey(tmp_path / name, request.param, port=str(port), **settings)
+            run = plain_valkey(tmp_path / name, program=request.param, port=str(port), **settings)
             async with open_redis(await stack.enter_async_context(run)) as admin:
                 await admin.call("CONFIG", "SET", "repl-diskless-sync-delay", "0")
                 await admin.call("CONFIG", "SET", "masterauth", "word")
