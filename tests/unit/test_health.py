@@ -12,20 +12,19 @@ from bot.settings import load_settings
 
 
 async def test_each_trouble_is_logged_once_and_so_is_its_end() -> None:
-    rounds = iter(
-        [
-            ({}, {}),
-            ({"disk": "3 MB free"}, {"space": "low"}),
-            ({"disk": "2 MB free", "qdrant": "gone"}, {"space": "low"}),
-            ({"qdrant": "gone"}, {}),
-            ({}, {"space": "low"}),
-        ]
-    )
+    plan: list[tuple[dict[str, str], dict[str, str]]] = [
+        ({}, {}),
+        ({"disk": "3 MB free"}, {"space": "low"}),
+        ({"disk": "2 MB free", "qdrant": "gone"}, {"space": "low"}),
+        ({"qdrant": "gone"}, {}),
+        ({}, {"space": "low"}),
+    ]
+    rounds = iter(plan)
     risks: dict[str, str] = {}
     is_over = asyncio.Event()
 
     async def find() -> dict[str, str]:
-        down, now = next(rounds, (None, {}))
+        down, now = next(rounds, (None, dict[str, str]()))
         if down is None:
             is_over.set()
             await asyncio.Event().wait()

@@ -1,6 +1,6 @@
 """Recall on a fake index: its requests to embedder and index, and the fallback to words."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import pytest
@@ -22,7 +22,7 @@ from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.recall import LIST_LIMIT, IndexItem, Recall, RecallQuestion
 from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Hit, VectorErasure, VectorPoint, VectorQuery, Where
+from memory.recall.vector_index import Hit, VectorErasure, VectorQuery, Where
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.vector_index import InMemoryIndex
 from tests.messages import make_ref
@@ -32,45 +32,27 @@ PEOPLE = {1: "Anna", 2: "Boris"}
 NOW = 1_763_661_780.0
 
 
-class CountedIndex:
+class CountedIndex(InMemoryIndex):
     """An index in memory that records requests. `score_failure` is raised by the second one."""
 
     def __init__(self, *, score_failure: RecallUnavailable | None = None) -> None:
-        self.kept = InMemoryIndex()
+        super().__init__()
         self.searched: list[VectorQuery] = []
         self.scored: list[set[int]] = []
         self.score_failure = score_failure
 
-    async def upsert(self, points: Sequence[VectorPoint]) -> None:
-        await self.kept.upsert(points)
-
     async def search(self, query: VectorQuery) -> list[Hit]:
         self.searched.append(query)
-        return await self.kept.search(query)
+        return await super().search(query)
 
     async def score(self, query: VectorQuery, sequences: Collection[int]) -> ScoredMessages:
         self.scored.append(set(sequences))
         if self.score_failure:
             raise self.score_failure
-        return await self.kept.score(query, sequences)
-
-    async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
-        return await self.kept.erase(context_id, below_epoch=below_epoch)
-
-    async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
-        return await self.kept.drop(context_id, epoch=epoch, message_ids=message_ids)
-
-    async def drop_keys(self, context_id: str, *, epoch: int, kept: Mapping[str, int]) -> VectorErasure:
-        return await self.kept.drop_keys(context_id, epoch=epoch, kept=kept)
-
-    async def count(self, context_id: str) -> int:
-        return await self.kept.count(context_id)
-
-    async def count_messages(self, context_id: str, *, epoch: int) -> int:
-        return await self.kept.count_messages(context_id, epoch=epoch)
+        return await super().score(query, sequences)
 
     def dense(self, message_id: str) -> list[float] | None:
-        return self.kept.points[REF.context_id, message_id].dense
+        return self.points[REF.context_id, message_id].dense
 
 
 class Picky:
@@ -264,7 +246,7 @@ async def test_another_kind_of_failure_is_logged_too() -> None:
 async def test_a_failing_index_is_reported() -> None:
     index = CountedIndex()
     recall = await make_recall(index)
-    index.kept.is_down = True
+    index.is_down = True
     with pytest.raises(RecallUnavailable):
         await search_ids(recall, "who moved to Lisbon?")
 
@@ -293,7 +275,7 @@ async def test_a_space_without_our_terms_is_searched_and_written_by_meaning_alon
     await recall.index(items(*TALK))
     answer = await search_ids(recall, "my sister moved to Lisbon?", k=1)
 
-    assert index.kept.points[REF.context_id, "m0"].sparse == SparseVector()
+    assert index.points[REF.context_id, "m0"].sparse == SparseVector()
     assert [query.sparse for query in index.searched] == [None]
     assert answer == ["m0"]
 
@@ -305,7 +287,7 @@ async def test_a_message_is_indexed_with_position_people_and_words() -> None:
 
     await recall.index([IndexItem(ref=REF, epoch=3, message=message, people=PEOPLE, session=5)])
 
-    point = index.kept.points[REF.context_id, "m7"]
+    point = index.points[REF.context_id, "m7"]
     assert (point.epoch, point.sequence, point.session, point.sender_id) == (3, 7, 5, 2)
     assert point.sent_at == message.sent_at
     assert len(point.sparse.indices) == 2  # moved, Lisbon; the name is no word
@@ -355,7 +337,7 @@ async def test_an_embedder_that_refuses_everything_is_reported_and_nothing_is_wr
     recall = Recall(Spaces(serving=make_space(Picky(failure, is_shut=True), index)))
     with pytest.raises(failure):
         await recall.index(items("one", "two"))
-    assert index.kept.points == {}
+    assert index.points == {}
 
 
 async def test_during_a_change_both_spaces_are_written_and_the_old_one_is_searched() -> None:
@@ -378,7 +360,7 @@ async def test_only_the_given_spaces_are_written() -> None:
 
     await recall.index(items(*TALK), spaces=[building])
 
-    assert (len(old.kept.points), len(new.kept.points)) == (0, 5)
+    assert (len(old.points), len(new.points)) == (0, 5)
 
 
 async def test_the_old_spaces_embedder_does_not_delay_the_new_one() -> None:
@@ -388,7 +370,7 @@ async def test_the_old_spaces_embedder_does_not_delay_the_new_one() -> None:
 
     await recall.index(items(*TALK))
 
-    assert len(old.kept.points) == len(new.kept.points) == 5
+    assert len(old.points) == len(new.points) == 5
     assert (old.dense("m0"), new.dense("m0") is None) == (None, False)
 
 

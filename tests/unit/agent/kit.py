@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, Unpack
 
@@ -29,9 +29,8 @@ from memory.history.selectors import MessageSelector, MessageWindowMessageSelect
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.recall.recall import IndexItem, Recall
-from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import Hit, VectorErasure, VectorPoint, VectorQuery
+from memory.recall.vector_index import Hit, VectorQuery
 from memory.tokens import tokenizer_for
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
@@ -136,40 +135,19 @@ class DictJournal:
         self.steps[step] = value
 
 
-class MemoryIndex:
+class MemoryIndex(InMemoryIndex):
     """A VectorIndex in memory that records requests. While `failure` is set, a search raises it."""
 
     def __init__(self, *, failure: RecallUnavailable | None = None) -> None:
+        super().__init__()
         self.failure = failure
         self.queries: list[VectorQuery] = []
-        self._kept = InMemoryIndex()
-
-    async def upsert(self, points: Sequence[VectorPoint]) -> None:
-        await self._kept.upsert(points)
 
     async def search(self, query: VectorQuery) -> list[Hit]:
         self.queries.append(query)
         if self.failure:
             raise self.failure
-        return await self._kept.search(query)
-
-    async def score(self, query: VectorQuery, sequences: Collection[int]) -> ScoredMessages:
-        return await self._kept.score(query, sequences)
-
-    async def erase(self, context_id: str, *, below_epoch: int) -> VectorErasure:
-        return await self._kept.erase(context_id, below_epoch=below_epoch)
-
-    async def drop(self, context_id: str, *, epoch: int, message_ids: Collection[str]) -> VectorErasure:
-        return await self._kept.drop(context_id, epoch=epoch, message_ids=message_ids)
-
-    async def drop_keys(self, context_id: str, *, epoch: int, kept: Mapping[str, int]) -> VectorErasure:
-        return await self._kept.drop_keys(context_id, epoch=epoch, kept=kept)
-
-    async def count(self, context_id: str) -> int:
-        return await self._kept.count(context_id)
-
-    async def count_messages(self, context_id: str, *, epoch: int) -> int:
-        return await self._kept.count_messages(context_id, epoch=epoch)
+        return await super().search(query)
 
 
 async def make_context(
