@@ -182,7 +182,8 @@ class ModelFactReader:
             number = numbers.get(message.id)
             most = _CONTEXT_TOKENS if number is None else self._window // _LINE_SHARE
             text = self._tokenizer.cut_middle(text, most)
-            line = render_line(Excerpt(message=replace(message, note="", quote=None), text=text), clocks)
+            shown = replace(message, text=text, note="", quote=None)
+            line = render_line(Excerpt(message=shown, text=text), clocks)
             yield line if number is None else f"{number}. {line}"
 
 

@@ -213,7 +213,7 @@ class Recall:
                 analyses = await asyncio.to_thread(_analyse, entries)
                 analysed = list(zip(entries, analyses, strict=True))
             # Points of a needed space stay, or are copied into the space that stays.
-            is_needed = space is targets[-1] or space.name == targets[-1].copies
+            is_needed = space is targets[-1] or targets[-1].copies == space.name != ""
             chosen = [pair for pair in analysed if pair[0].item.message.id in absent]
             await self._write(space, chosen, is_needed=is_needed, is_patient=is_patient)
 

@@ -285,6 +285,7 @@ def test_an_empty_queue_says_so(console: ConsoleRig) -> None:
         "chats": 0,
         "oldest_s": None,
         "index_work": 0,
+        "index_build": None,
         "waiting": [],
         "dead": [],
     }

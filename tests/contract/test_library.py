@@ -37,7 +37,7 @@ async def test_added_messages_are_recent_and_searchable_at_once(memory: Memory) 
 
 
 async def test_indexing_counts_the_messages_that_become_searchable(memory: Memory) -> None:
-    for name in ("anna", "ben", "carla"):
+    for name in ("dora", "emil", "finn"):
         await memory.chat(name).add_user(f"My name is {name}.")
 
     assert await memory.index() == 3
