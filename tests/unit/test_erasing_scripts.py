@@ -19,10 +19,10 @@ _READS = (
 WITHOUT_WORDS: Mapping[str, str] = {
     "it only adds": "add_reminder append_history keep_file place_notice record restore_fields stage_import",
     "it deletes and replaces ids, numbers, times, names and digests": (
-        "admit_turn beat begin_walk book_usage claim_due count_sends end_sweeping end_walk fail_compression fail_extraction"
+        "admit_turn begin_walk book_usage claim_due count_sends end_sweeping end_walk fail_compression fail_extraction"
         " finish_compression finish_extraction finish_work forget_telegram_ids heartbeat hold hurry_extraction leave"
         " leave_work learn_migration let_others_in move_claim open_session redeem register_context replace_spaces"
-        " probe_write reserve settle sweep switch_facts_on take_picture walk_on"
+        " beat probe_write reserve settle sweep switch_facts_on take_picture walk_on"
     ),
     "the messages that a summary tells stay, and erasing one of them raises the counter": (
         "new_conversation save_summary"
