@@ -119,7 +119,7 @@ class UpdateQueue:
     def confirm(self, offset: int) -> None:
         """Drop all updates below a positive offset. A negative one keeps so many of the newest."""
         if offset < 0:
-            last = next(islice(reversed(self._pending), -offset - 1, None), None)
+            last = next(islice(reversed(self._pending), min(-offset - 1, len(self._pending)), None), None)
             offset = last if last is not None else 0
         for update_id in [one for one in self._pending if one < offset]:
             self._forget(update_id)

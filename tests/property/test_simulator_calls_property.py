@@ -12,7 +12,9 @@ from simulator.api.config import DEFAULT_TOKEN, SimulatorConfig
 from simulator.api.methods.table import METHODS
 from simulator.service import create_app
 
-NUMBERS = st.one_of(st.sampled_from([0, 1, 2, -1, 1001, -2001, -1003001]), st.integers(), st.floats())
+NUMBERS = st.one_of(
+    st.sampled_from([0, 1, 2, -1, 1001, -2001, -1003001, -(2**63)]), st.integers(), st.floats()
+)
 TEXTS = st.one_of(
     st.text(max_size=20), st.sampled_from(["", "1001", "-1003001", "[]", "{}", "[{", "true", "http://[::1"])
 )
