@@ -182,12 +182,13 @@ async def test_writes_and_searches_during_the_switch_miss_nothing(rig: Rig) -> N
                 await worker.reindexer.follow()
             await asyncio.sleep(0)
 
-    tasks = [asyncio.create_task(write()), asyncio.create_task(search())]
-    await begin_copy(rig, process)
-    await process.work_until_it_serves()
-    await has_enough.wait()
-    is_done.set()
-    await asyncio.gather(*tasks)
+    async with asyncio.timeout(90), asyncio.TaskGroup() as tasks:
+        tasks.create_task(write())
+        tasks.create_task(search())
+        await begin_copy(rig, process)
+        await process.work_until_it_serves()
+        await has_enough.wait()
+        is_done.set()
     await until_idle(rig, process)
 
     assert missed == []
