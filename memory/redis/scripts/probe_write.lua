@@ -1,9 +1,9 @@
--- Write, to find out if anything can be written. The other commands of a new update change nothing here: only the
--- permission for them is asked.
+-- Write as a new update is written, and leave nothing. The first command is one that a full store refuses: after any
+-- other write of a script it is accepted. The last two change nothing, and find out if they are permitted.
 -- KEYS: probe
 -- ARGV: ttl
+redis.call('HSET', probe, 'x', 'x')
+redis.call('EXPIRE', probe, ttl)
 redis.call('DEL', probe)
 redis.call('ZADD', probe, 'XX', 1, 'x')
 redis.call('XADD', probe, 'NOMKSTREAM', '*', 'x', 'x')
-redis.call('HSET', probe, 'x', 'x')
-redis.call('EXPIRE', probe, ttl)
