@@ -128,7 +128,7 @@ async def telemelya(tmp_path: Path) -> AsyncGenerator[Telemelya]:
 
 @dataclass(slots=True, kw_only=True)
 class Relay:
-    """A proxy that adds the secret of setWebhook, which telemelya does not send."""
+    """A proxy that adds what telemelya does not send: the secret of setWebhook, and keyboards of pressed messages."""
 
     address: str
     secret: str = ""
@@ -172,7 +172,11 @@ async def _open_relay(port: int) -> AsyncGenerator[Relay]:
 
         async def hand_on(request: Request) -> Response:
             headers = {"X-Telegram-Bot-Api-Secret-Token": relay.secret}
-            answer = await client.post(WEBHOOK_PATH, content=await request.body(), headers=headers)
+            update = await request.json()
+            if press := update.get("callback_query"):
+                button = {"text": "pressed", "callback_data": press["data"]}
+                press["message"]["reply_markup"] = {"inline_keyboard": [[button]]}
+            answer = await client.post(WEBHOOK_PATH, json=update, headers=headers)
             return Response(answer.content, status_code=answer.status_code)
 
         routes = [Route(WEBHOOK_PATH, hand_on, methods=["POST"])]
