@@ -19,6 +19,7 @@ from bot.app import health
 from bot.settings import WEBHOOK_PATH
 from bot.transport.http_server import SECRET_HEADER
 from memory.embedded import valkey
+from memory.embedded.data_dir import socket_path
 from memory.errors import StoreUnavailable
 from memory.redis.client import RedisClient, open_redis
 from tests.contract.webhook_rig import make_message_update
@@ -221,7 +222,8 @@ async def _until_refused(bot: Story) -> None:
 
 async def _until_told(bot: Story, data: Path) -> None:
     """Wait until the embedded store refuses writes. Before, a write may have ended it once."""
-    async with open_redis(f"unix://{data}/valkey/valkey.sock", max_connections=1) as control:
+    socket = socket_path(data / "valkey", "valkey.sock")
+    async with open_redis(f"unix://{socket}", max_connections=1) as control:
 
         async def is_told() -> bool:
             try:
