@@ -87,7 +87,8 @@ class Settings(BaseSettings):
         description="How many replicas must have an update before it is acknowledged; else a failover may lose it.",
     )
     redis_accept_loss: Literal["false", "true", "eviction"] = Field(
-        "false", description="true: start with a store that may lose data; eviction: or that evicts."
+        "false",
+        description="true: also start with a store that may lose data; eviction: also with one that evicts.",
     )
     partitions: int = Field(
         1,
@@ -261,7 +262,7 @@ class Settings(BaseSettings):
         32, ge=1, le=1000, description="How many chats one worker process answers at the same time."
     )
     lease_s: float = Field(
-        30, ge=1, le=600, description="After so many seconds a hanging worker's chats go to others."
+        30, ge=1, le=600, description="Seconds after which the chats of a hanging worker go to others."
     )
     box_limit: int = Field(
         1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."

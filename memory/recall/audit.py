@@ -10,6 +10,7 @@ import structlog
 
 from memory.errors import RecallUnavailable
 from memory.history.message import Message, is_indexed
+from memory.history.store import HistoryStore
 from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.spaces import SpacesRecord
 from memory.recall.vector_index import VectorIndex
@@ -57,24 +58,10 @@ class Comparison:
         )
 
 
-class AuditedHistory(Protocol):
-    """The history with which the index is compared."""
-
-    async def page(
-        self,
-        ref: ContextRef,
-        *,
-        before_sequence: int | None = None,
-        after_sequence: int | None = None,
-        limit: int,
-        whole: bool = False,
-    ) -> list[Message]: ...
-
-
 class IndexAudit:
     """Compares the serving index with the history, chat by chat. Raises StoreUnavailable and RecallUnavailable."""
 
-    def __init__(self, redis: RedisClient, history: AuditedHistory, *, partitions: int) -> None:
+    def __init__(self, redis: RedisClient, history: HistoryStore, *, partitions: int) -> None:
         self._redis = redis
         self._history = history
         self._partitions = partitions
