@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from structlog.testing import capture_logs
 
-from chaos.rig.tcp_proxy import Faults
+from chaos.rig.tcp_proxy import Faults, TcpProxy
 from memory.recall.embedders.openai import EmbeddingEndpoint
 from tests.scripted_embeddings import EmbeddingFailure, Embeddings
 from tests.store_proxy import index_proxy
@@ -131,11 +131,16 @@ async def test_while_the_index_hangs_two_turns_wait_a_second_each_and_the_others
         )
         assert [entry["event"] for entry in logs].count("recall_paused") == 1
 
-        await way.mend()
-        await bot.wait_until_down()
-        await bot.wait_until_indexed()
-        await bot.ask(BEN, f"so {ASKED}")
-        assert TOLD in recalled(bot.prompts()[-1])
+        await mend_and_recall(way, bot)
+
+
+async def mend_and_recall(way: TcpProxy, bot: Story) -> None:
+    """Let the index answer again, and check that a question then recalls what was told."""
+    await way.mend()
+    await bot.wait_until_down()
+    await bot.wait_until_indexed()
+    await bot.ask(BEN, f"so {ASKED}")
+    assert TOLD in recalled(bot.prompts()[-1])
 
 
 async def timed(call: Awaitable[object]) -> float:
@@ -160,8 +165,4 @@ async def test_a_question_without_the_index_is_answered_without_memories_and_cou
 
         assert recalled(bot.prompts()[-1]) == ""
         assert [entry["event"] for entry in logs].count("recall_unavailable") == 1
-        await way.mend()
-        await bot.wait_until_down()
-        await bot.wait_until_indexed()
-        await bot.ask(BEN, f"so {ASKED}")
-        assert TOLD in recalled(bot.prompts()[-1])
+        await mend_and_recall(way, bot)
