@@ -82,7 +82,8 @@ async def judge(score: Score, system: System, talk: Dialogues, proxy: IndexProxy
         "s after the last fault until vectors equal the history", healed_s, HEALED_WITHIN_S, is_timed=True
     )
     score.at_least("messages in the history", len(wanted), 2 * asked)
-    score.at_least("searches for each turn, faults included", proxy.asked / asked, 0.5)
+    # Recall pauses after two timeouts, so turns go on without searches while the index is away.
+    score.at_least("searches, faults included", proxy.asked, asked // 8)
     waits = [one.waited_s for one in talk.exchanges]
     failed = proxy.failed.total() / max(proxy.requests, 1)
     score.at_least("share of the requests to the index that failed", failed, 0.6 * SHARE)
