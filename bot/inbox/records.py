@@ -15,6 +15,8 @@ GROUP = "workers"
 """The consumer group of `ready`."""
 ATTEMPTS_AT_MOST = 3
 """An update becomes a dead letter if it was begun this often and its last worker died while it ran alone."""
+UNCOUNTED_AT_MOST = 9
+"""Attempts of an update that do not count because their worker lost the context alive: it stood still for a while."""
 ISOLATED_FROM = 2
 """Deaths of workers after which an update runs alone."""
 

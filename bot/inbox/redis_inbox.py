@@ -7,7 +7,17 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from bot.errors import Fenced
-from bot.inbox.records import ATTEMPTS_AT_MOST, GROUP, ISOLATED_FROM, Accepted, Arrival, Claim, Fence, Signal
+from bot.inbox.records import (
+    ATTEMPTS_AT_MOST,
+    GROUP,
+    ISOLATED_FROM,
+    UNCOUNTED_AT_MOST,
+    Accepted,
+    Arrival,
+    Claim,
+    Fence,
+    Signal,
+)
 from memory import keys
 from memory.errors import CommandRefused
 from memory.keys import ContextRef, Key
@@ -49,6 +59,10 @@ def heartbeat(ref: ContextRef, *, fence: Fence) -> ScriptCall: ...
 
 @lua_script(_SCRIPTS)
 def let_others_in(ref: ContextRef, *, fence: Fence, updates: str) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def uncount(ref: ContextRef, *, fence: Fence, updates: str, at_most: int) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -189,6 +203,13 @@ class RedisInbox:
         )
         if not await self.redis.run(call):
             raise Fenced
+
+    async def uncount(self, claim: Claim) -> None:
+        """Uncount the attempt of a lost claim, because its worker lives. A repetition changes nothing."""
+        updates = keys.partition_key(claim.ref.partition, "update", "")
+        await self.redis.run(
+            uncount(claim.ref, fence=claim.fence, updates=updates, at_most=UNCOUNTED_AT_MOST)
+        )
 
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
         """End the work on a context. Return True if it has more to do and is still ours.

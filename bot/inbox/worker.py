@@ -201,8 +201,12 @@ class Worker:
                 await self._begin(claim)
 
     async def _begin(self, claim: Claim) -> None:
-        async with self.isolation.begin(claim, lambda: self._let_others_in(claim)):
-            await self.work(claim)
+        try:
+            async with self.isolation.begin(claim, lambda: self._let_others_in(claim)):
+                await self.work(claim)
+        except Fenced:
+            await _uncount(self.inbox, claim)
+            raise
 
     async def _let_others_in(self, claim: Claim) -> None:
         with suppress(Fenced, CommandRefused):  # a lost claim needs no note
@@ -235,6 +239,7 @@ class Worker:
         except (Fenced, CommandRefused):  # refused: somebody emptied the store, and the claim is gone
             if not hold.claim.settled.is_set():
                 work.cancel()
+                await _uncount(self.inbox, hold.claim)
 
     async def _drain(self, deadline: float) -> None:
         if not self._held:
@@ -246,6 +251,12 @@ class Worker:
             task.cancel()
         if late:
             await _end(list(late), after_s=HAND_BACK_S)
+
+
+async def _uncount(inbox: RedisInbox, claim: Claim) -> None:
+    """Report that a claim was lost without a death. If the store fails, the loss counts as one."""
+    with suppress(*_AWAY, CommandRefused):
+        await inbox.uncount(claim)
 
 
 async def _leave(inbox: RedisInbox, *, consumer: str, partitions: int) -> None:

@@ -155,6 +155,9 @@ async def test_a_worker_that_was_late_looks_at_once_which_contexts_it_still_hold
 
         await eventually(lambda: work.ended == ["cancelled"])
         await eventually(lambda: not heartbeat.is_late())
+        async with asyncio.timeout(5):
+            while (await box.record_of(1))["attempts"] != "0":  # noqa: ASYNC110 - nobody died
+                await asyncio.sleep(0.01)
 
 
 async def test_an_idle_worker_stores_one_heartbeat(redis: RedisClient) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import Fenced
 from bot.inbox.inspection import InboxInspection
-from bot.inbox.records import Claim
+from bot.inbox.records import UNCOUNTED_AT_MOST, Claim
 from bot.turn.store import ATTEMPTS_AT_MOST
 from memory import keys
 from memory.redis.client import RedisClient
@@ -261,6 +261,44 @@ async def test_an_update_with_too_many_attempts_becomes_a_dead_letter_and_the_ch
     assert await box.state_of(1) == ("dead", "interrupted too often")
     assert (await box.record_of(1))["payload"] == "p1"
     assert await box.ttl_of(keys.partition_key(0, "update", 1)) == -1
+
+
+async def test_claims_that_living_workers_lose_are_no_deaths(redis: RedisClient) -> None:
+    """Load, or a machine that stands still. One that comes again and again is counted in the end."""
+    box = await open_inbox(redis)
+    await box.accept(1)
+    claim = await box.claim_one()
+
+    async def lose(claim: Claim) -> Claim:
+        await box.take(claim)
+        (taken,) = await box.sweep("bert")
+        for _ in range(2):
+            await box.inbox.uncount(claim)
+        return taken
+
+    for _ in range(UNCOUNTED_AT_MOST):
+        claim = await lose(claim)
+        assert (await box.record_of(1))["attempts"] == "0"
+    for attempts in ("1", "2"):
+        claim = await lose(claim)
+        assert (await box.record_of(1))["attempts"] == attempts
+
+
+async def test_a_late_report_of_a_lost_claim_uncounts_no_other_attempt(redis: RedisClient) -> None:
+    box = await open_inbox(redis)
+    await box.accept(1)
+    lost = await box.claim_one()
+    await box.take(lost)
+    (claim,) = await box.sweep("bert")
+    await box.take(claim)
+
+    await box.inbox.uncount(lost)
+    assert (await box.record_of(1))["attempts"] == "1"
+    await box.commit(claim, 1)
+    await box.accept(2)
+    await box.inbox.uncount(lost)
+
+    assert "attempts" not in await box.record_of(2)
 
 
 async def test_an_update_becomes_a_dead_letter_only_after_it_killed_a_worker_alone(

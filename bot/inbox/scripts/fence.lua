@@ -38,10 +38,17 @@ local function is_dead_letter(update, attempts_at_most, attempt)
   return last == alone or string.match(last, '^(.*):') ~= string.match(attempt, '^(.*):')
 end
 
+-- Return the field of an update that an attempt sets when it is counted.
+local function counted(attempt)
+  return 'counted ' .. attempt
+end
+
 -- Uncount an attempt in which no worker died. The next take begins another one. A repetition changes nothing.
 local function take_back(update, attempt)
   if redis.call('HGET', update, 'attempt') == attempt then
     redis.call('HDEL', update, 'attempt')
+  end
+  if redis.call('HDEL', update, counted(attempt)) == 1 then
     redis.call('HINCRBY', update, 'attempts', -1)
   end
 end

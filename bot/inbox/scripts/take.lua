@@ -37,7 +37,7 @@ if #parts == 0 then
   end
   -- After a burial the caller only apologises: the next update is not begun yet.
   if first and #buried == 0 and redis.call('HGET', update_prefix .. first, 'attempt') ~= attempt then
-    redis.call('HSET', update_prefix .. first, 'attempt', attempt, 'begun_at', now, 'begun_by', fence.consumer)
+    redis.call('HSET', update_prefix .. first, 'attempt', attempt, counted(attempt), 1, 'begun_at', now, 'begun_by', fence.consumer)
     redis.call('HINCRBY', update_prefix .. first, 'attempts', 1)
   end
 end
