@@ -5,13 +5,10 @@ import json
 import time
 from dataclasses import dataclass
 
-from chaos.rig.reset_checks import TAG, WORD, Forgotten
+from chaos.rig.reset_checks import ON_THE_WAY_S, TAG, WORD, Forgotten
 from tests.scripted_facts import asks_for_facts, fact_json, facts_reply, numbered_lines
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, last_user_text
-
-_ON_THE_WAY_S = 2.0
-"""A request may have been made just before the erasure of a word that it contains."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -36,7 +33,7 @@ class ReadingModel:
 
     def __call__(self, request: ChatRequest) -> Reply:
         asked = json.dumps(request["messages"], ensure_ascii=False)
-        self.forgotten.look("a prompt", asked, before=time.time() - _ON_THE_WAY_S)
+        self.forgotten.look("a prompt", asked, before=time.time() - ON_THE_WAY_S)
         if not asks_for_facts(request):
             return text((TAG.findall(last_user_text(request)) or ["nothing"])[-1])
         self.extractions += 1

@@ -20,6 +20,8 @@ TAG = re.compile(r"t\d+x\d+")
 Late = Literal["turn", "tool", "delivery", "indexer", "summariser"]
 """Work that is delayed until its context was reset. A line names each kind except the tool."""
 
+ON_THE_WAY_S = 1.0
+"""A request may have been sent just before the erasure of a word that it contains."""
 _LETTERS = "bcdfghjklm"
 _SLOWLY = "slowly"
 
@@ -88,7 +90,7 @@ class HoldingModel:
     def __call__(self, request: ChatRequest) -> Reply:
         self.requests += 1
         asked = json.dumps(request["messages"], ensure_ascii=False)
-        self.forgotten.look("a prompt", asked)
+        self.forgotten.look("a prompt", asked, before=time.time() - ON_THE_WAY_S)
         if "response_format" in request:
             words = WORD.findall(asked)
             return self._held(words, "summariser", text(json.dumps(self._summary(request, words))))

@@ -169,6 +169,8 @@ class Compressor:
         text = latest.text if latest else None
         clocks = Clocks(zones=found.snapshot.choices.zones)
         for piece in plan.pieces:
+            if await self._has_changed(found):
+                return "stale"
             text = await self._summarize(work, text, replace(piece, clocks=clocks))
             if not piece.covers:  # a part of an exchange: its summary is saved with the rest
                 continue
@@ -184,6 +186,11 @@ class Compressor:
                 return outcome
             work.note_saved(piece)
         return "saved"
+
+    async def _has_changed(self, found: "_Found") -> bool:
+        """Return True if messages were erased or edited since: then the model must not read them any more."""
+        now, then = await self._history.load(found.ref, limit=0), found.snapshot
+        return (now.epoch, now.revision) != (then.epoch, then.revision)
 
     async def _summarize(self, work: "_Work", previous: SummaryText | None, piece: Piece) -> SummaryText:
         """Summarise this piece, and renew the lease meanwhile. A small piece that is filtered is skipped."""

@@ -418,6 +418,26 @@ async def test_a_message_forgotten_during_a_compression_is_not_in_the_summary(ri
     assert summary.text.overview == numbered_text(0, *range(2, 32))
 
 
+async def test_a_message_forgotten_between_its_parts_is_not_sent_to_the_model_any_more(
+    redis: RedisClient,
+) -> None:
+    rig = Rig(redis=redis)
+    long = replace(some_messages(1)[0], text="long word " * 200, tokens=900)
+    await rig.history.append(REF, [long], epoch=0)
+    await rig.append(9, start=1)
+    await rig.summaries.queue(REF)
+
+    async def forget_it_after_its_first_part() -> None:
+        if len(rig.summarizer.pieces) == 1:
+            await rig.history.delete(REF, ["m0"], epoch=0)
+
+    rig.summarizer.during = forget_it_after_its_first_part
+    await rig.compressor().step()
+
+    read = [render_line(line) for piece in rig.summarizer.pieces for line in piece.lines]
+    assert sum("long word" in line for line in read) == 1
+
+
 async def test_a_compression_between_a_deletion_and_its_reading_back_is_no_trace_of_it(rig: Rig) -> None:
     await rig.compressor().step()
     deleted = await rig.history.delete(REF, ["m1"], epoch=0)
