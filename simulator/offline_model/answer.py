@@ -124,7 +124,7 @@ def _read(text: str, prompt: Prompt, language: Language) -> _Question:
 
 
 def _names(prompt: Prompt, language: Language) -> set[str]:
-    """Return the stems of names: of speakers, and of words with a capital inside a sentence. German nouns have one too."""
+    """Return the stems of names: of speakers, and of words with a capital inside a sentence, as German nouns have."""
     texts = [] if language.has("articles") else [each.text for each in prompt.statements]
     inside = [word for text in texts for word in _CAPITAL.findall(text) if word[0].isupper()]
     speakers = [each.speaker for each in prompt.statements if each.source == "person"]

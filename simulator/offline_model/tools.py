@@ -1,4 +1,4 @@
-"""Tool calls of the offline model: the tool that a line plainly asks for, its arguments, and its result in a sentence."""
+"""Tool calls of the offline model: the tool that a line plainly asks for, and its result in a sentence."""
 
 import json
 import re

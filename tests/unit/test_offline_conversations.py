@@ -117,7 +117,7 @@ def replies(lines: list[str]) -> list[str]:
         messages.append({"role": "user", "content": line})
         reply = reply_to(messages, TOOLS)
         call = reply.call
-        said.append(reply.text if call is None else f"CALL {call.name} {dict(call.arguments)}")  # type: ignore[arg-type]
+        said.append(reply.text or "" if call is None else f"CALL {call.name} {dict(call.arguments)}")
         messages.append({"role": "assistant", "content": said[-1]})
     return said
 
