@@ -185,7 +185,7 @@ def _is_near(at: int, words: Sequence[str], wanted: frozenset[str]) -> bool:
 
 
 def _is_of_another(at: int, words: Sequence[str], asked: _Question) -> bool:
-    """Return True if the word at this place belongs to another: "her bike", "Tom's bike", or "Anna" in "Anna's bike"."""
+    """Return True if the word here belongs to another: "her bike", "Tom's bike", or "Anna" in "Anna's bike"."""
     before, after = words[max(0, at - 2) : at], words[at + 1 : at + 3]
     stem = asked.language.stem
     is_owner = before[1:] == ["s"] and not asked.language.is_small(before[0])
