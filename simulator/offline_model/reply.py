@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.offline_model.answer import answer, corrected
-from simulator.offline_model.prompt import Prompt, is_question, read_prompt
+from simulator.offline_model.prompt import Prompt, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import read_reminder
 from simulator.offline_model.tools import PlannedCall, plan_call, results_of, tell_result
 from simulator.offline_model.words import Language, language_of, languages
@@ -77,8 +77,11 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
         reply = _reminder(said, prompt, results, names)
         if reply is not None:
             return reply
-    if results:
-        return OfflineReply(text="\n\n".join(tell_result(call, text, language) for call, text in results))
+    told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
+    if any(call.name == "set_reminder" for call, _ in told):
+        told = [(call, text) for call, text in told if call.name == "set_reminder"]
+    if told:
+        return OfflineReply(text="\n\n".join(tell_result(call, text, language) for call, text in told))
     if prompt.has_no_words and not prompt.questions:
         return OfflineReply(text=language.text(_UNREAD.get(prompt.attached, "noted")))
     for line in reversed(prompt.lines):
@@ -87,33 +90,56 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     newest = prompt.lines[-1] if prompt.lines else ""
     if text := _sample("\n".join(prompt.lines)):
         return OfflineReply(text=text)
-    return _answers(prompt, newest, names)
+    return _answers(prompt, newest, names, results)
 
 
+_LOOKUPS = ("search_memory", "read_artifact")
+"""Tools that an unanswered question calls."""
 _UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
 
 
-def _answers(prompt: Prompt, newest: str, names: set[str]) -> OfflineReply:
+def _answers(
+    prompt: Prompt, newest: str, names: set[str], results: Sequence[tuple[PlannedCall, str]]
+) -> OfflineReply:
+    """Return the answers to all open questions. For one without an answer look into the document, then the memory."""
     answers: list[str] = []
+    lines = [line for call, text in results if call.name == "search_memory" for line in text.splitlines()]
+    found = tuple(each for line in lines for each in read_line(line))
+    prompt = replace(prompt, statements=(*found, *prompt.statements))
+    excerpts = [
+        tell_result(call, text, language_of(newest)) for call, text in results if call.name == "read_artifact"
+    ]
     for question in prompt.questions:
         language = language_of(question)
+        unknown = language.text("unknown")
         text = _courtesy(question, language) or answer(question, prompt, language)
-        is_unknown = text in (language.text("unknown"), "")
-        if is_unknown and prompt.attached in ("picture", "voice"):
+        if text == unknown and prompt.attached in ("picture", "voice"):
             text = language.text(_UNREAD[prompt.attached])
-        elif is_unknown and prompt.artifact and "read_artifact" in names:
-            words = sorted(language.stems(question), key=len)
-            arguments = {"artifact_id": prompt.artifact, "search": words[-1] if words else question}
-            return OfflineReply(call=PlannedCall(name="read_artifact", arguments=arguments))
+        elif text == unknown and excerpts and excerpts[0] != unknown:
+            text = excerpts[0]
+        elif text == unknown and (
+            call := _look_up(question, prompt, language, names - {each.name for each, _ in results})
+        ):
+            return OfflineReply(call=call)
         answers.append(text)
     language = language_of(newest)
     text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, language)
-    if not text:
-        before = "\n".join(
-            found for line in prompt.lines[-1:] if (found := corrected(line, prompt, language))
-        )
-        text = "\n".join(filter(None, [language.text("noted"), before]))
-    return OfflineReply(text=text)
+    before = "" if text else corrected(newest, prompt, language)
+    return OfflineReply(text=text or "\n".join(filter(None, [language.text("noted"), before])))
+
+
+def _look_up(question: str, prompt: Prompt, language: Language, names: set[str]) -> PlannedCall | None:
+    """Return the next tool that may know the answer; None if all were asked."""
+    words = sorted(language.stems(question), key=len)
+    if prompt.artifact and words and "read_artifact" in names:
+        arguments = {"artifact_id": prompt.artifact, "search": words[-1]}
+        return PlannedCall(name="read_artifact", arguments=arguments)
+    is_about_asker = bool(language.pattern("everything").fullmatch(question.strip(" ?¿؟")))
+    if "search_memory" not in names or not (words or is_about_asker):
+        return None
+    return PlannedCall(
+        name="search_memory", arguments={"query": question, **({"speaker": "me"} if is_about_asker else {})}
+    )
 
 
 def _courtesy(line: str, language: Language) -> str:

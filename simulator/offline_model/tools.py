@@ -17,6 +17,8 @@ _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
+_REMINDERS = re.compile(r"\b(?:list|show|what|which)\b.*\b(?:my|our|the) reminders\b", re.IGNORECASE)
+_REMINDER = re.compile(r"\w+: (?:task )?for (\w+ \S+ \S+ \([^)]*\))[^\"]*by \"[^\"]*\": (\".*\")")
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)[^(]*\(([^)]+)\)")
 _REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)")
@@ -75,6 +77,8 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
     if name in _CLOCKS and moments:
         date = format_date(datetime.fromisoformat(moments[0][0]), "full", locale=language.text("locale"))
         return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
+    if name == "list_reminders" and (listed := _REMINDER.findall(result)):
+        return "\n".join(f"- {at}: {json.loads(text)}" for at, text in listed)
     if name == "read_artifact":
         excerpts = [quote(json.loads(found), language) for found in _EXCERPT.findall(result)]
         return (
@@ -138,6 +142,8 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
     time = next((found for each in languages() if (found := each.pattern("time").search(line))), None)
     if time and name in _CLOCKS:
         return {texts[0]: time["place"].strip()} if texts and time["place"] else {}
+    if name == "list_reminders" and _REMINDERS.search(line):
+        return {}
     search = _SEARCH.search(line)
     if "memory" in name and search and texts:
         return {texts[0]: search["text"].strip(" “”\"'«»?!.")}

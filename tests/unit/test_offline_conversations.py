@@ -12,7 +12,7 @@ import pytest
 from simulator.offline_model.prompt import is_question
 from simulator.offline_model.reply import reply_to
 from simulator.offline_model.words import Language, languages
-from tests.unit.test_offline_model import TOOLS
+from tests.unit.test_offline_model import TOOLS, WITHOUT_SEARCH
 
 UNKNOWN = "unknown"
 """The sentence of this name in the language of the question."""
@@ -115,7 +115,7 @@ def replies(lines: list[str]) -> list[str]:
     said: list[str] = []
     for line in lines:
         messages.append({"role": "user", "content": line})
-        reply = reply_to(messages, TOOLS)
+        reply = reply_to(messages, WITHOUT_SEARCH)
         call = reply.call
         said.append(reply.text or "" if call is None else f"CALL {call.name} {dict(call.arguments)}")
         messages.append({"role": "assistant", "content": said[-1]})

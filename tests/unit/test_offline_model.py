@@ -50,6 +50,7 @@ TOOLS = [
     tool("read_artifact", artifact_id=TEXT),
     tool("set_reminder", required=["when", "text"], when=TEXT, text=TEXT),
 ]
+WITHOUT_SEARCH = [each for each in TOOLS if each["function"]["name"] != "search_memory"]
 
 
 def prompt(*said: str) -> list[dict[str, Any]]:
@@ -58,7 +59,7 @@ def prompt(*said: str) -> list[dict[str, Any]]:
 
 
 def answer(*said: str) -> str:
-    text = reply_to(prompt(*said), TOOLS).text
+    text = reply_to(prompt(*said), WITHOUT_SEARCH).text
     assert text is not None
     return text
 
@@ -128,7 +129,21 @@ def test_a_plain_request_calls_the_tool_with_arguments_of_its_schema(
     "said", ["add milk to the list", "what time does the train leave?", "I had the time of my life"]
 )
 def test_words_that_resemble_a_request_call_nothing(said: str) -> None:
-    assert reply_to(prompt(said), TOOLS).call is None
+    assert reply_to(prompt(said), WITHOUT_SEARCH).call is None
+
+
+def test_a_question_without_an_answer_is_searched_for_once_in_the_memory() -> None:
+    asked = prompt("where does Anna live?")
+    reply = reply_to(asked, TOOLS)
+    assert planned(reply) == ("search_memory", {"query": "where does Anna live?"})
+
+    function = {"name": "search_memory", "arguments": json.dumps({"query": "where does Anna live?"})}
+    asked.append({"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]})
+    found = {"role": "tool", "tool_call_id": "c", "content": f'Found:\n[2026-11-20 19:27 UTC] user: "{ANNA}"'}
+    nothing = {"role": "tool", "tool_call_id": "c", "content": "No match."}
+
+    assert reply_to([*asked, found], TOOLS).text == f"You told me on 20 November 2026: “{ANNA}”."
+    assert reply_to([*asked, nothing], TOOLS).text == UNKNOWN
 
 
 def test_an_unoffered_tool_is_not_called() -> None:
@@ -251,7 +266,9 @@ def test_lines_that_waited_for_a_long_answer_are_all_seen() -> None:
         texts = [{"role": "user", "content": text} for text in said]
         written = {"role": "assistant", "content": answer("write 9000 characters")}
         return (
-            reply_to([*prompt("the bike is at Ben's", "write 9000 characters"), written, *texts], TOOLS).text
+            reply_to(
+                [*prompt("the bike is at Ben's", "write 9000 characters"), written, *texts], WITHOUT_SEARCH
+            ).text
             or ""
         )
 
@@ -273,7 +290,7 @@ def with_document(text: str, question: str, *before: str) -> str:
     messages = prompt(*before, f"{note}\n{question}")
     if before:
         messages.insert(-1, {"role": "assistant", "content": "Noted."})
-    return reply_to(messages, TOOLS).text or ""
+    return reply_to(messages, WITHOUT_SEARCH).text or ""
 
 
 @pytest.mark.parametrize("question", ["what is the wifi password?", "Hello! What is the wifi password?"])
