@@ -42,6 +42,11 @@ class _Question:
     verb: str = ""
 
     @property
+    def is_of_other(self) -> bool:
+        """True if a pronoun stands for somebody else ("where does she live?")."""
+        return not self.names and not self.is_mine and bool(self.words & self.language.words("they"))
+
+    @property
     def has_silent_subject(self) -> bool:
         """True if only the form of a verb may tell who is meant ("¿dónde vivo?")."""
         return self.language.has("silent") and not self.names and not self.things
@@ -154,6 +159,10 @@ def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
         said_of_self
         and is_own
         and not any(_is_near(at, words, speaking) for found in places.values() for at in found)
+    ):
+        return 0.0
+    if asked.is_of_other and any(
+        _is_near(at, words, language.words("i")) for found in places.values() for at in found
     ):
         return 0.0
     if asked.is_mine and not _is_of_asker(asked, statement, prompt, places.get(asked.verb, [])):

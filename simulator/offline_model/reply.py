@@ -137,9 +137,10 @@ def _look_up(question: str, prompt: Prompt, language: Language, names: set[str])
     is_about_asker = bool(language.pattern("everything").fullmatch(question.strip(" ?¿؟")))
     if "search_memory" not in names or not (words or is_about_asker):
         return None
-    return PlannedCall(
-        name="search_memory", arguments={"query": question, **({"speaker": "me"} if is_about_asker else {})}
-    )
+    if is_about_asker:  # words that people say of themselves
+        arguments = {"query": language.text("alike").replace("|", " "), "speaker": "me", "limit": 10}
+        return PlannedCall(name="search_memory", arguments=arguments)
+    return PlannedCall(name="search_memory", arguments={"query": question})
 
 
 def _courtesy(line: str, language: Language) -> str:

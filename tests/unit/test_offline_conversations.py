@@ -26,6 +26,7 @@ ENGLISH = [
     ("where do I live?", "I live in Berlin and I work at Siemens"),
     ("what's my job?", "I live in Berlin and I work at Siemens"),
     ("where does my sister live?", "my sister Anna lives in Lisbon"),
+    ("where does she live?", "my sister Anna lives in Lisbon"),
     ("where does my brother live?", UNKNOWN),
     ("Actually Anna moved to Porto in May", ""),
     ("where does anna live now?", "Actually Anna moved to Porto in May|my sister Anna lives in Lisbon"),
