@@ -27,6 +27,7 @@ async def open_simulator(
         token=settings.token,
         operator_ids=build_access(settings).operator_ids,
         notice=words_for("en")("start-offline") if settings.is_offline else None,
+        privacy_mode=False,  # so that /catchup and a mention find what people say to each other
         private_topics=True,
         mini_app_url=page_url,
     )

@@ -1,118 +1,329 @@
-"""Answers to questions: quotations of what the prompt holds, or that nothing fits."""
+"""Answers to questions: quotations of what the prompt holds, newest first, or that nothing fits."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+
+from babel.dates import format_date
 
 from simulator.offline_model.prompt import PASSAGE_LENGTH, Prompt, Statement
-from simulator.offline_model.words import folded_words, function_words, stems
+from simulator.offline_model.words import Language, fold, folded_words, language_of
 
-UNKNOWN = (
-    "I do not know that. I am the offline stand-in for a language model: "
-    "I only know what was said in this chat. With a key (OPENAI_API_KEY), a real model answers."
-)
 REBUILDING = (
     "I can't find that now: my index of older messages is being rebuilt. Please ask again in a few minutes."
 )
-_LISTED = 10
-_PASSAGES = 3
-_ENOUGH = 0.5
-"""Share of a question's words that a statement must have more of."""
-_ABOUT = re.compile(
-    r"\b(?:tell|told|said|say|know|remember|mention(?:ed)?|talk(?:ed)?)\b.{0,30}?\babout\s+(.+)",
-    re.IGNORECASE,
-)
-_FIRST_PERSON = frozenset(
-    {"i", "my", "me", "mine", "yo", "mi", "mis", "я", "мой", "моя", "мое", "мне", "меня"}
-)
+_LISTED, _OLDER, _UNSURE, _PASSAGES = 10, 2, 2, 3
+"""The most statements of a list, behind the newest one, of those that may not answer, and of a document."""
+_ENOUGH = 0.6
+"""Share of a question's words that a statement must have more of, to be an answer."""
+_NEAR = 2
+"""Most words from "I" to what it says."""
+_LEAST_PREFIX = 5
+_WORD = re.compile(r"[^\W_]+(?:[-\u2019'\u200c][^\W_]+)*")
+_CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_NO_STATEMENTS = ("hello", "who", "thanks", "fine", "erase", "order")
 
 
-def answer(question: str, prompt: Prompt) -> str:
-    """Return the best statement as a quotation; all that fit if the question asks for all about something."""
-    about = _ABOUT.search(question)
-    matches = _rank(about[1] if about else question, prompt)
-    others = [each for each in matches if each.source != "own"]
-    if not about and (not others or others[0] not in prompt.fresh):
-        others = _from_document(question, prompt, is_only_way=not others) or others
-    if about and len(others) > 1:
-        more = [f"… and {len(others) - _LISTED} more."] if len(others) > _LISTED else []
-        lines = (f"- {_quotation(each, prompt)}" for each in others[:_LISTED])
-        return "\n".join(["This is what I found:", "", *lines, *more])
-    if others:
-        return f"{_quotation(others[0], prompt)}."
-    if matches and not matches[0].text.startswith(UNKNOWN):
-        return f"I only find something that I said myself: {quote(matches[0].text)}."
-    return REBUILDING if prompt.is_incomplete else UNKNOWN
+@dataclass(slots=True)
+class _Question:
+    """A question in words.
 
-
-def quote(text: str) -> str:
-    """Return the text on one line in quotation marks, cut if it is long."""
-    line = " ".join(text.split())
-    return f"“{line if len(line) <= PASSAGE_LENGTH else line[: PASSAGE_LENGTH - 1] + '…'}”"
-
-
-def _rank(question: str, prompt: Prompt) -> list[Statement]:
-    """Return the statements that fit, best first.
-
-    Of equals a fresh one wins, then the one nearer in function words, then the newest.
+    `wanted` are its stems. `names` and `things` ("my bike", "Anna's bike") must be in an answer. `verb` is what "I" do.
     """
-    wanted_stems, small = stems(question), function_words(question)
-    names = stems(" ".join(word for word in question.split()[1:] if word[:1].isupper()))
-    ranked: list[tuple[float, bool, int, int, Statement]] = []
-    for position, each in enumerate(_once_each(prompt.statements)):
-        subject = _subject(each)
-        share = (
-            len(wanted_stems & subject) / len(wanted_stems)
-            if wanted_stems
-            else float(bool(small & _FIRST_PERSON) and _is_personal(each))
+
+    language: Language
+    words: frozenset[str]
+    wanted: set[str] = field(default_factory=set[str])
+    names: set[str] = field(default_factory=set[str])
+    things: set[str] = field(default_factory=set[str])
+    is_mine: bool = False
+    verb: str = ""
+
+    @property
+    def is_of_other(self) -> bool:
+        """True if a pronoun stands for somebody else ("where does she live?")."""
+        return not self.names and not self.is_mine and bool(self.words & self.language.words("they"))
+
+    @property
+    def has_silent_subject(self) -> bool:
+        """True if only the form of a verb may tell who is meant ("¿dónde vivo?")."""
+        return self.language.has("silent") and not self.names and not self.things
+
+
+def answer(question: str, prompt: Prompt, language: Language) -> str:
+    """Return the newest statements that answer, as quotations; all that fit if it asks for all about something."""
+    plain = question.strip()
+    asking = language.pattern("asking").fullmatch(plain)
+    about = language.pattern("about").search(plain)
+    topic = next(filter(None, about.groups()), "") if about else ""
+    is_about_asker = topic and not {*folded_words(topic)} - language.words("i") - language.words("my")
+    if is_about_asker or language.pattern("everything").fullmatch(plain):
+        return _list([each for each in _by_time(prompt) if _is_by_asker(each, prompt)], prompt, language)
+    asked = _read(topic or (asking["rest"] if asking else plain), prompt, language)
+    shares = {each: _share(asked, each, prompt) for each in _by_time(prompt)}
+    found = _with_corrections([each for each, share in shares.items() if share > _ENOUGH], asked, [*shares])
+    if topic:
+        return _list(found, prompt, language)
+    passages = _from_document(asked, prompt, is_only_way=not found)
+    if passages and not (found and found[-1] in prompt.fresh and found[-1].source == "person"):
+        return language.text("document", text=quote(" ".join(each.text for each in passages), language))
+    if found:
+        return _quoted(found, prompt, language)
+    if near := _nearest(asked, shares):
+        return "\n".join(
+            [language.text("unsure"), "", *_bullets([_told(each, prompt, language) for each in near])]
         )
-        if share > _ENOUGH and names <= subject:
-            nearness = len(small & function_words(each.text))
-            ranked.append((share, each in prompt.fresh, nearness, position, each))
-    return [entry[-1] for entry in sorted(ranked, key=lambda entry: entry[:-1], reverse=True)]
+    return REBUILDING if prompt.is_incomplete else language.text("unknown")
 
 
-def _from_document(question: str, prompt: Prompt, *, is_only_way: bool) -> list[Statement]:
+def corrected(line: str, prompt: Prompt, language: Language) -> str:
+    """Return the earlier statement that this line seems to correct, as a sentence; "" if there is none."""
+    stems, is_correction = language.stems(line), _opens(line, language)
+    said = [each for each in _by_time(prompt) if each not in prompt.fresh and _is_by_asker(each, prompt)][
+        ::-1
+    ]
+    shared = {each: len(stems & language.stems(each.text)) for each in said}
+    alike = [each for each in said if 2 <= shared[each] < len(stems) and shared[each] >= _ENOUGH * len(stems)]
+    fitting = alike or ([each for each in said if shared[each]] or said if is_correction else [])
+    if not fitting:
+        return ""
+    return language.text("older", when=_when(fitting[0], language), text=quote(fitting[0].text, language))
+
+
+def quote(text: str, language: Language) -> str:
+    """Return the text on one line in the language's quotation marks, cut if it is long."""
+    line, (opening, closing) = " ".join(text.split()), language.text("marks")
+    return f"{opening}{line if len(line) <= PASSAGE_LENGTH else line[: PASSAGE_LENGTH - 1] + '…'}{closing}"
+
+
+def _read(text: str, prompt: Prompt, language: Language) -> _Question:
+    asked = _Question(language, frozenset(folded_words(text)))
+    originals = _WORD.findall(text)
+    parts = [folded_words(each) or [""] for each in originals]
+    heads, known, kinds = [each[0] for each in parts], _names(prompt, language), set[str]()
+    for at, (original, (word, *ending)) in enumerate(zip(originals, parts, strict=True)):
+        stem, before = language.stem(word), parts[at - 1] if at else [""]
+        asked.is_mine |= word in language.words("i") | language.words("my")
+        if language.is_small(word) or word.isdecimal():
+            continue
+        if word in language.words("kinds"):  # it only says which kind of answer is wanted
+            kinds.add(stem)
+            continue
+        asked.wanted.add(stem)
+        is_owned = before[0] in language.words("my") or before[1:] == ["s"]
+        is_proper = bool(at) and original[0].isupper() and before[0] not in language.words("articles")
+        if ending == ["s"] or (not is_owned and (is_proper or stem in known)):
+            asked.names.add(stem)
+        elif is_owned:
+            asked.things.add(stem)
+        elif not asked.verb and _is_near(at, heads, language.words("i")):
+            asked.verb = stem
+    if asked.names and not any(each[1:] == ["s"] for each in parts):
+        asked.wanted -= asked.things  # "my sister Anna": the name is enough
+        asked.things = set()
+    if asked.wanted <= language.stems(language.text("liking")):
+        asked.wanted |= kinds
+    return asked
+
+
+def _names(prompt: Prompt, language: Language) -> set[str]:
+    """Return the stems of names: of speakers, and of words with a capital inside a sentence, as German nouns have."""
+    texts = [] if language.has("articles") else [each.text for each in prompt.statements]
+    inside = [word for text in texts for word in _CAPITAL.findall(text) if word[0].isupper()]
+    speakers = [each.speaker for each in prompt.statements if each.source == "person"]
+    return set(language.stems(" ".join([*inside, *speakers])))
+
+
+def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
+    """Return the share of the question's words that the statement has, 0 if it is about somebody or something else."""
+    language, words = asked.language, folded_words(statement.text)
+    stems = ["" if language.is_small(word) else language.stem(word) for word in words]
+    places = {
+        each: [at for at, stem in enumerate(stems) if _is_same(stem, each)]
+        for each in asked.wanted | asked.names
+    }
+    is_own = statement.source == "person" and bool((language.words("i") | language.words("my")) & {*words})
+    said_of_self = {each for each in asked.names if not places[each]}
+    matched = {each for each, found in places.items() if found} | said_of_self
+    is_about_speaker = is_own or statement.source == "note"
+    if not said_of_self <= (language.stems(statement.speaker) if is_about_speaker else frozenset()):
+        return 0.0
+    if not asked.things <= matched or any(
+        _is_of_another(at, words, asked) for found in places.values() for at in found
+    ):
+        return 0.0
+    speaking = language.words("my" if asked.things else "i")
+    if (
+        said_of_self
+        and is_own
+        and not any(_is_near(at, words, speaking) for found in places.values() for at in found)
+    ):
+        return 0.0
+    if asked.is_of_other and any(
+        _is_near(at, words, language.words("i")) for found in places.values() for at in found
+    ):
+        return 0.0
+    if asked.is_mine and not _is_of_asker(asked, statement, prompt, places.get(asked.verb, [])):
+        return 0.0
+    if asked.has_silent_subject and not any(
+        words[at] in asked.words for found in places.values() for at in found
+    ):
+        return 0.0
+    return len(matched) / len(places) if places else float(asked.is_mine and is_own)
+
+
+def _is_of_asker(asked: _Question, statement: Statement, prompt: Prompt, verbs: Sequence[int]) -> bool:
+    """Return True if the statement can be about the asker; `verbs` are the places of what the asker does."""
+    words = folded_words(statement.text)
+    if statement.source == "note" or not _is_by_asker(statement, prompt):
+        first = fold(prompt.speaker.split(" ")[0])
+        return (statement.source == "note" and bool(asked.things)) or bool(first and first in words)
+    # "wohne", "vivo": only the first person has this form. English is different.
+    is_same_form = asked.language.has("forms") and any(words[at] in asked.words for at in verbs)
+    return not verbs or is_same_form or any(_is_near(at, words, asked.language.words("i")) for at in verbs)
+
+
+def _is_by_asker(statement: Statement, prompt: Prompt) -> bool:
+    return statement.source == "person" and statement.speaker in ("", prompt.speaker)
+
+
+def _is_near(at: int, words: Sequence[str], wanted: frozenset[str]) -> bool:
+    return bool(wanted & {*words[max(0, at - _NEAR) : at + _NEAR + 1]})
+
+
+def _is_of_another(at: int, words: Sequence[str], asked: _Question) -> bool:
+    """Return True if the word here belongs to another: "her bike", "Tom's bike", or "Anna" in "Anna's bike"."""
+    before, after = words[max(0, at - 2) : at], words[at + 1 : at + 3]
+    stem = asked.language.stem
+    is_owner = before[1:] == ["s"] and not asked.language.is_small(before[0])
+    is_theirs = is_owner and stem(before[0]) not in asked.names
+    owns_another = after[:1] == ["s"] and stem(after[-1]) not in asked.wanted
+    return is_theirs or owns_another or (bool(before) and before[-1] in asked.language.words("others"))
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return True for equal stems, and for long ones if one is the other with up to three more letters."""
+    short, long = sorted((one, other), key=len)
+    is_part = len(short) >= _LEAST_PREFIX and long.startswith(short) and len(long) - len(short) <= 3
+    return bool(one) and (one == other or is_part)
+
+
+def _by_time(prompt: Prompt) -> list[Statement]:
+    """Return the statements, oldest first, each text once. Small talk and orders state nothing."""
+    once = {fold(each.text): each for each in prompt.statements if each.text.strip()}
+    stating = [each for each in once.values() if each.source != "person" or not _is_order(each.text)]
+    return sorted(stating, key=_moment)
+
+
+def _is_order(text: str) -> bool:
+    language = language_of(text)
+    is_small_talk = any(language.pattern(each).fullmatch(text.strip()) for each in _NO_STATEMENTS)
+    return is_small_talk or bool(language.pattern("remind").search(text))
+
+
+def _moment(statement: Statement) -> str:
+    """Return the date and time; "~" is later than any, for the present conversation."""
+    found = _DATE.search(statement.when)
+    return statement.when[found.start() :][:16] if found else "~"
+
+
+def _opens(text: str, language: Language) -> bool:
+    return bool(language.words("changes") & {*folded_words(text)[:3]})
+
+
+def _with_corrections(
+    found: list[Statement], asked: _Question, everything: Sequence[Statement]
+) -> list[Statement]:
+    """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
+    chosen: set[Statement] = {*found}
+    for each in found:
+        later = [one for one in everything[everything.index(each) + 1 :] if one.speaker == each.speaker]
+        chosen |= {one for one in later[:1] if _opens(one.text, asked.language)}
+        chosen |= {one for one in later if asked.names and _changes(one, asked)}
+    said = [each for each in everything if each in chosen and each.source != "note"]
+    newest = _moment(said[-1])[:10] if said else ""
+    return [each for each in everything if each in chosen and (each in said or _moment(each)[:10] > newest)]
+
+
+def _changes(statement: Statement, asked: _Question) -> bool:
+    language = asked.language
+    return asked.names <= language.stems(statement.text) and bool(
+        language.words("changes") & {*folded_words(statement.text)}
+    )
+
+
+def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement]:
+    """Return the newest statements that share a rare word with the question."""
+    language = asked.language
+    common = (
+        {asked.verb}
+        | language.stems(language.text("liking"))
+        | {*map(language.stem, language.words("kinds"))}
+    )
+    stems = {each: language.stems(each.text) for each in shares}
+    most = max(2, len(stems) // 5)
+    rare = {
+        word for word in asked.wanted - common if 0 < sum(word in each for each in stems.values()) <= most
+    }
+    return [each for each, share in shares.items() if share and rare & stems[each]][::-1][:_UNSURE]
+
+
+def _from_document(asked: _Question, prompt: Prompt, *, is_only_way: bool) -> list[Statement]:
     """Return what the document that came with the question says: all of a short one, or a long one's best passages.
 
     A long one is read for a single word of the question only if nothing else answers.
     """
     passages = [each for each in prompt.fresh if each.source == "document"]
-    if len(passages) > 1 and is_only_way:
-        wanted = stems(question)
-        shared = [len(wanted & stems(each.text)) for each in passages]
-        best = max(shared)
-        passages = [each for each, words in zip(passages, shared, strict=True) if words == best > 0][
-            :_PASSAGES
-        ]
-    elif len(passages) != 1:
-        return []
-    return [replace(passages[0], text=" ".join(each.text for each in passages))] if passages else []
+    if len(passages) <= 1 or not is_only_way:
+        return passages if len(passages) == 1 else []
+    shared = [_count(asked.wanted, asked.language.stems(each.text)) for each in passages]
+    best = max(shared)
+    return [each for each, count in zip(passages, shared, strict=True) if count == best > 0][:_PASSAGES]
 
 
-def _once_each(statements: Iterable[Statement]) -> list[Statement]:
-    """Return each text once, at its newest place, in the copy that has a time."""
-    once: dict[tuple[str, ...], Statement] = {}
-    for each in statements:
-        words = tuple(folded_words(each.text))
-        before = once.pop(words, each)
-        once[words] = before if before.when and not each.when else each
-    return list(once.values())
+def _count(wanted: Collection[str], stems: Collection[str]) -> int:
+    return sum(any(_is_same(stem, each) for stem in stems) for each in wanted)
 
 
-def _subject(statement: Statement) -> frozenset[str]:
-    """Return what a statement is about: "my bike is red" by Ben is about Ben too."""
-    return stems(f"{statement.speaker} {statement.text}" if _is_personal(statement) else statement.text)
+def _list(found: list[Statement], prompt: Prompt, language: Language) -> str:
+    lines = [_told(each, prompt, language) for each in found[::-1][:_LISTED]]
+    return "\n".join([language.text("listed"), "", *_bullets(lines)]) if lines else language.text("unknown")
 
 
-def _is_personal(statement: Statement) -> bool:
-    return bool(_FIRST_PERSON & set(folded_words(statement.text)))
+def _bullets(lines: Sequence[str]) -> list[str]:
+    return [f"- {line.removesuffix('.')}" for line in lines]
 
 
-def _quotation(statement: Statement, prompt: Prompt) -> str:
-    named = f"{statement.speaker} said"
-    by_name = "You told me" if statement.speaker in ("", prompt.speaker) else named
-    who = {"document": "The document says", "note": "My notes say"}.get(statement.source, by_name)
-    # "3 days ago" would make another text of the same answer tomorrow.
-    when = statement.when if statement.source == "note" else statement.when.partition(",")[0]
-    return f"{who}: {quote(statement.text)}" + (f" ({when})" if when else "")
+def _quoted(found: list[Statement], prompt: Prompt, language: Language) -> str:
+    newest, *older = [each for each in found[::-1] if each.speaker == found[-1].speaker][: _OLDER + 1]
+    before = [
+        language.text("older", when=_when(each, language), text=quote(each.text, language)) for each in older
+    ]
+    return "\n".join([_told(newest, prompt, language), *before])
+
+
+def _told(statement: Statement, prompt: Prompt, language: Language) -> str:
+    key = (
+        statement.source
+        if statement.source != "person"
+        else "told"
+        if _is_by_asker(statement, prompt)
+        else "said"
+    )
+    text, when = quote(statement.text, language), _when(statement, language)
+    said = language.text(key, name=statement.speaker, when=when, text=text)
+    return (
+        f"{said.removesuffix('.')} ({statement.when})."
+        if statement.source == "note" and statement.when
+        else said
+    )
+
+
+def _when(statement: Statement, language: Language) -> str:
+    found = _DATE.match(statement.when)
+    if found is None:
+        return ""
+    day = date(*map(int, found.groups()))
+    return language.text("date", date=format_date(day, "long", locale=language.text("locale")))

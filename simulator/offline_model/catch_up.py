@@ -50,7 +50,7 @@ def _point(line: str, reader: str) -> dict[str, Any] | None:
     else:
         return None
     quoted = said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE].rstrip()}…"
-    return {"kind": kind, "text": f"{match[2]} {verb}: {quoted}", "messages": [int(match[1])]}
+    return {"kind": kind, "text": f"{match[2]} {verb}: “{quoted}”", "messages": [int(match[1])]}
 
 
 def _unquoted(text: str) -> str:

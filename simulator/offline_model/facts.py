@@ -19,6 +19,7 @@ _OPENING = re.compile(
     r"|(?:please )?(?:remember|note)(?: that)?)(?:,\s*|\s+))+",
     re.IGNORECASE,
 )
+_AND = re.compile(r"(?:,|,? and|;) (?=(?:I|my)\b)", re.IGNORECASE)
 _PLAIN = "live work like love hate prefer play speak own drive collect"
 _THIRD_PERSON = {
     "am": "is",
@@ -66,7 +67,8 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     stated = {(fold(each.subject), fold(each.statement)) for _, each in known}
     noted: dict[tuple[str, ...], _Noted] = {}
     for number, speaker, text in _spoken(lines):
-        told = [fact for sentence in sentences(text) if (fact := _fact(sentence, speaker))]
+        clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
+        told = [fact for clause in clauses if (fact := _fact(clause, speaker))]
         for fact in told[:_FACTS_OF_A_LINE]:
             if (fold(fact.subject), fold(fact.statement)) in stated:
                 continue

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from simulator.offline_model.words import folded_words
+from simulator.offline_model.words import Language, folded_words, language_of
 
 PASSAGE_LENGTH = 300
 """Characters of a text that is quoted in one piece."""
@@ -14,27 +14,32 @@ _READ_LENGTH = 8_192
 """Characters of one text that are read, so that no pattern takes long over it."""
 _DATA_HEADING = re.compile(r"(?![\[(>])(?>[^\n]*?\bdata\b)(?>[^\n]*?\binstruction)[^\n]*+(?<=[.:])")
 _TASK_HEADING = re.compile(r"Task from the agent\b[^\n]*:\n")
+_REBUILDING = "index of this chat's older messages is being rebuilt"
 _SPOKEN = re.compile(r"\s*\[(\d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}):\s*(.*)", re.DOTALL)
 _MARK = re.compile(
     r"[\[(](in reply to|forwarded from|sent through|attached:|paid|the|an?) ?([^\"]*?)(?::? (\".*\"))?[\])]"
 )
+_ARTIFACT = re.compile(r"\bartifact (a[0-9a-f]{11})\b")
+_ATTACHED = {
+    "picture": ("photo", "picture", "sticker, which"),
+    "voice": ("voice", "video message"),
+    "document": ("doc",),
+}
 _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}): (\".*\")")
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
-_SENTENCE_END = re.compile(r"(?<=[.!?…])\s+|\n+")
-_QUESTION_WORDS = """what whats where wheres when who whos whom whose why how which do does did is are am was were can
-could will would has have should donde cuando quien que cual como где куда откуда кто что когда почему как сколько"""
-_TELL_ME = re.compile(
-    r"(?:please )?(?:tell me|remind me|do you (?:know|remember)|list|summari[sz]e)\b", re.IGNORECASE
-)
+_SENTENCE_END = re.compile(r"(?<=[.!?…؟])\s+|\n+")
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """A passage that may answer a question. An empty `speaker` is the person who writes to the bot."""
+    """A passage that may answer a question. An empty `speaker` is the person who writes to the bot.
+
+    Of a note the speaker is its subject. `when` begins with the date, "" within a private conversation.
+    """
 
     text: str
-    source: Literal["person", "document", "note", "own"] = "person"
+    source: Literal["person", "document", "note"] = "person"
     speaker: str = ""
     when: str = ""
 
@@ -43,8 +48,8 @@ class Statement:
 class Prompt:
     """A prompt in pieces.
 
-    `lines` are those of the newest message, `questions` and `fresh` statements those since the last reply. `statements`
-    are in the order of the prompt: the last one is the newest.
+    `lines` are those of the newest message, `questions` and `fresh` statements those since the last reply. `earlier`
+    are the lines before that reply. `statements` are in the order of the prompt: the last one is the newest.
     """
 
     lines: tuple[str, ...] = ()
@@ -52,13 +57,16 @@ class Prompt:
     questions: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
     fresh: tuple[Statement, ...] = ()
+    earlier: tuple[str, ...] = ()
+    last_reply: str = ""
+    attached: str = ""
+    """"picture", "voice" or "document" if the newest message has one; a document was read."""
+    artifact: str = ""
+    """The id of the newest document that is too long for the prompt."""
     has_no_words: bool = False
     """True if the newest message has only marks, as a sticker or a document without a caption."""
     is_incomplete: bool = False
     """True if the instructions say that older messages may be missing now."""
-
-
-_REBUILDING = "index of this chat's older messages is being rebuilt"
 
 
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
@@ -70,26 +78,35 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
         if role == "system" and _REBUILDING in text_of(message):
             prompt = replace(prompt, is_incomplete=True)
         if role == "assistant" and text:
-            found = [Statement(text=text, source="own")]
-            prompt = replace(prompt, questions=(), fresh=())
+            prompt = replace(prompt, questions=(), fresh=(), earlier=prompt.lines, last_reply=text)
         elif role == "user" and _DATA_HEADING.match(text):
             found = [each for line in text.splitlines()[1:] for each in read_line(line)]
         elif role == "user":
-            match = _SPOKEN.fullmatch(_TASK_HEADING.sub("", text, count=1))
-            when, speaker, body = match.groups() if match else ("", "", _TASK_HEADING.sub("", text, count=1))
-            lines, found = _split_marks(body, Statement(text="", speaker=speaker, when=when))
-            own_text = _MENTION.sub("", "\n".join(lines)).strip()
-            asked = tuple(each for each in sentences(own_text) if is_question(each))
-            prompt = replace(
-                prompt,
-                lines=tuple(own_text.splitlines()),
-                has_no_words=bool(body.strip()) and not lines,
-                speaker=speaker,
-                questions=(*prompt.questions, *asked),
-                fresh=(*prompt.fresh, *found),
-            )
+            prompt, found = _read_user(prompt, _TASK_HEADING.sub("", text, count=1))
         prompt = replace(prompt, statements=(*prompt.statements, *found))
     return prompt
+
+
+def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
+    match = _SPOKEN.fullmatch(text)
+    when, speaker, body = match.groups() if match else ("", "", text)
+    lines, found = _split_marks(body, Statement(text="", speaker=speaker, when=when))
+    marks = "\n".join(line for line in body.splitlines() if line[:1] in ("[", "("))
+    own_text = _MENTION.sub("", "\n".join(lines)).strip()
+    artifacts = _ARTIFACT.findall(marks)
+    read = replace(
+        prompt,
+        lines=tuple(own_text.splitlines()),
+        has_no_words=bool(body.strip()) and not lines,
+        speaker=speaker,
+        attached=next(
+            (kind for kind, names in _ATTACHED.items() if any(each in marks for each in names)), ""
+        ),
+        artifact=artifacts[-1] if artifacts else prompt.artifact,
+        questions=(*prompt.questions, *(each for each in sentences(own_text) if is_question(each))),
+        fresh=(*prompt.fresh, *found),
+    )
+    return read, found
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -104,13 +121,9 @@ def text_of(message: Mapping[str, Any]) -> str:
 def read_line(line: str) -> Iterator[Statement]:
     """Yield the statements of one line of data: `[time] name: "text"`, a fact, or an item of a summary."""
     match, fact, bullet = _SPOKEN.fullmatch(line), _FACT.fullmatch(line), _BULLET.fullmatch(line)
-    if match:
-        text, name = _unquoted(match[3]), match[2]
-        if name == "assistant":
-            yield Statement(text=text, source="own", when=match[1])
-        else:
-            speaker = "" if name == "user" else name
-            yield from _split_marks(text, Statement(text="", speaker=speaker, when=match[1]))[1]
+    if match and match[2] != "assistant":
+        speaker = "" if match[2] == "user" else match[2]
+        yield from _split_marks(_unquoted(match[3]), Statement(text="", speaker=speaker, when=match[1]))[1]
     elif fact:
         yield Statement(text=_unquoted(fact[3]), source="note", speaker=fact[2], when=fact[1])
     elif bullet and bullet[1] and (bullet[1] == "user" or bullet[1][0].isupper()):
@@ -124,11 +137,15 @@ def sentences(text: str) -> list[str]:
     return [" ".join(part.split()) for part in _SENTENCE_END.split(text) if part.strip()]
 
 
-def is_question(text: str) -> bool:
-    """Return True if `text` ends with a question mark or begins like a question."""
-    plain, words = text.strip(), folded_words(text[:100])
-    asks = plain.endswith("?") or plain.startswith("¿") or bool(_TELL_ME.match(plain))
-    return asks or (bool(words) and words[0] in _QUESTION_WORDS.split())
+def is_question(text: str, language: Language | None = None) -> bool:
+    """Return True if `text` ends with a question mark or begins like a question in its language."""
+    plain, language = text.strip(), language or language_of(text[:200])
+    if plain.endswith(("?", "؟")) or plain.startswith("¿"):
+        return True
+    words = folded_words(plain[:100])
+    asks = language.words("asks")
+    begins = bool(words) and (words[0] in asks or (language.name == "persian" and bool(asks & set(words))))
+    return begins or any(language.pattern(each).fullmatch(plain[:200]) for each in ("asking", "everything"))
 
 
 def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]]:
@@ -147,17 +164,13 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
             forwarded.append(line[2:])
         elif mark is None:
             lines.append(line)
-        elif mark[1] == "forwarded from":
-            like, is_quoting = replace(like, speaker=mark[2]), True
-        elif mark[1] == "sent through":
-            is_quoting = True
+        elif mark[1] in ("forwarded from", "sent through"):
+            like, is_quoting = replace(like, speaker=mark[2]) if mark[1][0] == "f" else like, True
         elif mark[1] == "in reply to":
-            is_own = mark[2] == "you"
-            origin = replace(like, source="own" if is_own else "person", speaker="" if is_own else mark[2])
-            found += _passages(_unquoted(mark[3] or ""), origin)
+            if mark[2] != "you":
+                found += _passages(_unquoted(mark[3] or ""), replace(like, speaker=mark[2]))
         else:
-            content = _unquoted(mark[3]) if mark[3] else ""
-            found += _passages(content, replace(like, source="document"))
+            found += _passages(_unquoted(mark[3] or '""'), replace(like, source="document"))
     return lines, [*found, *_passages("\n".join([*forwarded, *lines]), like)]
 
 

@@ -2,28 +2,24 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import answer
-from simulator.offline_model.prompt import read_prompt
-from simulator.offline_model.tools import PlannedCall, plan_call, state_results, tool_names
-from simulator.offline_model.words import fold
+from simulator.offline_model.answer import answer, corrected
+from simulator.offline_model.prompt import Prompt, is_question, read_line, read_prompt
+from simulator.offline_model.reminders import read_reminder
+from simulator.offline_model.tools import PlannedCall, plan_call, results_of, tell_result
+from simulator.offline_model.words import Language, language_of, languages
 
-ACKNOWLEDGEMENT = "Noted. You can ask me about it later."
-"""It repeats nothing: the echo of a forgotten message must not stay in a reply."""
-_GREETING = re.compile(
-    r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|hola|привет)(?: there| all| everyone|,? \w+)?\W*"
-)
-_WHO_ARE_YOU = re.compile(r"\b(?:who|what) are you\b|\bwhat can you do\b|^are you there\W*$|^help\W*$")
-_THANKS = re.compile(r"(?:many )?(?:thanks|thank you)(?: a lot| very much| so much)?\W*")
-_ECHO = re.compile(r"(?:please )?(?:echo|repeat|say)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+_ECHO = re.compile(r"(?:please )?(?:echo|repeat)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
+_CITY = re.compile(r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60})", re.IGNORECASE | re.DOTALL)
 
 _LONGEST = 50_000
 """Characters."""
-_WRITE = re.compile(r"\b(?:write|generate|give|show|send|make)\b")
-_AMOUNT = re.compile(r"([0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]{1,9})[ -]*(?:char|symbol|letter)")
-_MARKDOWN = re.compile(r"\b(?:markdown|formatting|code)\b")
+_LONG = re.compile(
+    r"\b(?:write|generate|give|send|make)\b.*?([0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]{1,9})[ -]*(?:char|letter)"
+)
+_MARKDOWN = re.compile(r"\b(?:write|show|send|make)\b.*\b(?:markdown|formatting|code)\b")
 _SENTENCES = (
     "This is only a demonstration, so nothing depends on it.",
     "The river below the old mill turns twice before it reaches the sea.",
@@ -71,60 +67,144 @@ class OfflineReply:
 def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str, Any]] = ()) -> OfflineReply:
     """Return the reply to a Chat Completions prompt; equal prompts get equal replies.
 
-    A tool is called if the newest message plainly asks for it. Its result is stated in the next reply, so that a
-    run ends after one round.
+    A tool is called if the newest message plainly asks for it. Its result is told in the next reply. A reminder that
+    counts from today asks for the time first.
     """
-    stated = state_results(messages)
-    if stated is not None:
-        return OfflineReply(text=stated)
-    prompt = read_prompt(messages)
+    prompt, results = read_prompt(messages), results_of(messages)
+    language = language_of("\n".join(prompt.lines or prompt.earlier))
+    names = {str(tool["function"]["name"]) for tool in tools}
+    for said in _sayings(prompt, language):
+        reply = _reminder(said, prompt, results, names)
+        if reply is not None:
+            return reply
+    told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
+    if any(call.name == "set_reminder" for call, _ in told):
+        told = [(call, text) for call, text in told if call.name == "set_reminder"]
+    if told:
+        return OfflineReply(text="\n\n".join(tell_result(call, text, language) for call, text in told))
     if prompt.has_no_words and not prompt.questions:
-        return OfflineReply(text=ACKNOWLEDGEMENT)
+        return OfflineReply(text=language.text(_UNREAD.get(prompt.attached, "noted")))
     for line in reversed(prompt.lines):
-        call = plan_call(line, tools)
-        if call:
+        if call := plan_call(line, tools):
             return OfflineReply(call=call)
     newest = prompt.lines[-1] if prompt.lines else ""
-    text = _sample(newest) or _echo(newest)
-    if text is None:
-        answers = (_courtesy(each, tools) or answer(each, prompt) for each in prompt.questions)
-        text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, tools) or ACKNOWLEDGEMENT
-    return OfflineReply(text=text)
+    if text := _sample("\n".join(prompt.lines)):
+        return OfflineReply(text=text)
+    return _answers(prompt, newest, names, results)
 
 
-def _courtesy(line: str, tools: Sequence[Mapping[str, Any]]) -> str | None:
-    plain = fold(line)
-    if not plain or _GREETING.fullmatch(plain):
-        return f"Hello! {_introduction(tools)}"
-    if _WHO_ARE_YOU.search(plain):
-        return _introduction(tools)
-    return "You're welcome." if _THANKS.fullmatch(plain) else None
+_LOOKUPS = ("search_memory", "read_artifact")
+"""Tools that an unanswered question calls."""
+_UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
 
 
-def _introduction(tools: Sequence[Mapping[str, Any]]) -> str:
-    names = tool_names(tools)
-    using = f" I can call tools ({', '.join(names)}): “use {names[0]} …”." if names else ""
-    return (
-        "I am the offline stand-in for a language model: simple rules, no network."
-        " Tell me things and ask me about them later (“what did I tell you about Anna?”)."
-        f"{using} I can also echo a text (“echo hello”) and write samples (“show markdown”, “write 5000 characters”)."
+def _answers(
+    prompt: Prompt, newest: str, names: set[str], results: Sequence[tuple[PlannedCall, str]]
+) -> OfflineReply:
+    """Return the answers to all open questions. For one without an answer look into the document, then the memory."""
+    answers: list[str] = []
+    lines = [line for call, text in results if call.name == "search_memory" for line in text.splitlines()]
+    found = tuple(each for line in lines for each in read_line(line))
+    prompt = replace(prompt, statements=(*found, *prompt.statements))
+    excerpts = [
+        tell_result(call, text, language_of(newest)) for call, text in results if call.name == "read_artifact"
+    ]
+    for question in prompt.questions:
+        language = language_of(question)
+        unknown = language.text("unknown")
+        text = _courtesy(question, language) or answer(question, prompt, language)
+        if text == unknown and prompt.attached in ("picture", "voice"):
+            text = language.text(_UNREAD[prompt.attached])
+        elif text == unknown and excerpts and excerpts[0] != unknown:
+            text = excerpts[0]
+        elif text == unknown and (
+            call := _look_up(question, prompt, language, names - {each.name for each, _ in results})
+        ):
+            return OfflineReply(call=call)
+        answers.append(text)
+    language = language_of(newest)
+    text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, language)
+    before = "" if text else corrected(newest, prompt, language)
+    return OfflineReply(text=text or "\n".join(filter(None, [language.text("noted"), before])))
+
+
+def _look_up(question: str, prompt: Prompt, language: Language, names: set[str]) -> PlannedCall | None:
+    """Return the next tool that may know the answer; None if all were asked."""
+    words = sorted(language.stems(question), key=len)
+    if prompt.artifact and words and "read_artifact" in names:
+        arguments = {"artifact_id": prompt.artifact, "search": words[-1]}
+        return PlannedCall(name="read_artifact", arguments=arguments)
+    is_about_asker = bool(language.pattern("everything").fullmatch(question.strip(" ?¿؟")))
+    if "search_memory" not in names or not (words or is_about_asker):
+        return None
+    if is_about_asker:  # words that people say of themselves
+        arguments = {"query": language.text("alike").replace("|", " "), "speaker": "me", "limit": 10}
+        return PlannedCall(name="search_memory", arguments=arguments)
+    return PlannedCall(name="search_memory", arguments={"query": question})
+
+
+def _courtesy(line: str, language: Language) -> str:
+    """Return the answer to small talk, to a question about this model, and to an order that it cannot carry out."""
+    for kind in ("hello", "who", "thanks", "fine", "erase", "order"):
+        if language.pattern(kind).fullmatch(line.strip(" ,.!?¿¡؟")) or not line.strip():
+            if kind in ("hello", "order") and language.pattern("asking").fullmatch(line.strip()):
+                return ""
+            return language.text(_COURTESIES[kind])
+    return ""
+
+
+_COURTESIES = {
+    "hello": "greeting",
+    "who": "can",
+    "thanks": "welcome",
+    "fine": "nod",
+    "erase": "forgetting",
+    "order": "cannot",
+}
+
+
+def _sayings(prompt: Prompt, language: Language) -> list[tuple[str, str]]:
+    """Return the lines that may ask for a reminder, each with a city: the answer to our question for one."""
+    asked = {each.text("which_city") for each in languages()}
+    city = _CITY.fullmatch(" ".join(prompt.lines)) if prompt.last_reply in asked else None
+    if city and not any(is_question(line, language) for line in prompt.lines):
+        return [(line, city["city"].strip()) for line in reversed(prompt.earlier)]
+    return [(line, "") for line in reversed(prompt.lines)]
+
+
+def _reminder(
+    said: tuple[str, str], prompt: Prompt, results: Sequence[tuple[PlannedCall, str]], names: set[str]
+) -> OfflineReply | None:
+    """Return the next step of a reminder; None if nobody asks for one, or if it is set."""
+    line, city = said
+    if "set_reminder" not in names or any(call.name == "set_reminder" for call, _ in results):
+        return None
+    now = next((result for call, result in results if call.name == "current_time"), "")
+    wanted = read_reminder(line, now=now)
+    if wanted is None or (results and not now):
+        return None
+    if wanted.lacks == "now" and "current_time" in names and not now:
+        arguments = {"timezone": city} if city else {}
+        return OfflineReply(call=PlannedCall(name="current_time", arguments=arguments))
+    if wanted.lacks or not wanted.text:
+        return OfflineReply(text=wanted.language.text("which_time"))
+    values = {"when": wanted.when, "text": wanted.text, "repeats": wanted.repeats, "zone": city}
+    return OfflineReply(
+        call=PlannedCall(
+            name="set_reminder", arguments={name: value for name, value in values.items() if value}
+        )
     )
 
 
-def _echo(line: str) -> str | None:
-    match = _ECHO.fullmatch(line)
-    return match[1] if match else None
-
-
 def _sample(text: str) -> str | None:
-    """Return the sample that `text` asks for, or None."""
-    plain = fold(text)
-    if not _WRITE.search(plain):
-        return None
-    amount = _AMOUNT.search(plain)
-    if amount:
-        return _long_text(int(re.sub(r"\D", "", amount[1])))
-    return MARKDOWN_SAMPLE if _MARKDOWN.search(plain) else None
+    """Return the sample or the echo that `text` asks for, or None."""
+    plain = text.casefold()
+    if found := _LONG.search(plain):
+        return _long_text(int(re.sub(r"\D", "", found[1])))
+    if _MARKDOWN.search(plain):
+        return MARKDOWN_SAMPLE
+    echo = _ECHO.fullmatch(text)
+    return echo[1] if echo else None
 
 
 def _long_text(length: int) -> str:

@@ -1,33 +1,29 @@
-"""Tool calls of the offline model: the tool that a line plainly asks for, its arguments, and its result."""
+"""Tool calls of the offline model: the tool that a line plainly asks for, and its result in a sentence."""
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from datetime import datetime
 from typing import Any, cast
-from zoneinfo import available_timezones
+
+from babel.dates import format_date
 
 from simulator.offline_model.answer import quote
-from simulator.offline_model.prompt import text_of
+from simulator.offline_model.prompt import read_line, text_of
+from simulator.offline_model.words import Language, languages
 
 _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
-_TIME = re.compile(
-    r"\bwhat(?:'s|’s| is)? (?:the )?(?:current )?(?:time|date|day)(?: is it)?\b"  # noqa: RUF001
-    r"(?! (?:does|did|do|was|were))"
-    r"(?:.*?\b(?:in|for|at)\s+(?P<place>[^\W\d_][\w/+ -]{0,60}?)(?: (?:right )?now)?\W*$)?",
-    re.IGNORECASE,
-)
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
-_LATER = r"(?P<when>in (?:an?|\d{1,6}) (?:minute|hour|day|week)s?|at \d{1,2}:\d\d)"
-_REMIND = (
-    re.compile(rf"\bremind me {_LATER},? (?:to|of|about|that)\s+(?P<text>.+)", re.IGNORECASE),
-    re.compile(rf"\bremind me (?:to|of|about|that)\s+(?P<text>.+?),? {_LATER}\W*$", re.IGNORECASE),
-)
+_REMINDERS = re.compile(r"\b(?:list|show|what|which)\b.*\b(?:my|our|the) reminders\b", re.IGNORECASE)
+_REMINDER = re.compile(r"\w+: (?:task )?for (\w+ \S+ \S+ \([^)]*\))[^\"]*by \"[^\"]*\": (\".*\")")
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
-_FOUND_LISTED = 5
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)[^(]*\(([^)]+)\)")
+_REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)")
+_EXCERPT = re.compile(r"\d+: (\".*\")")
+_LISTED = 5
 
 _Schema = Mapping[str, Any]
 
@@ -40,34 +36,62 @@ class PlannedCall:
     arguments: Mapping[str, Any]
 
 
-def tool_names(tools: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the names of the offered tools."""
-    return [str(tool["function"]["name"]) for tool in tools]
-
-
 def plan_call(line: str, tools: Sequence[Mapping[str, Any]]) -> PlannedCall | None:
     """Return the call of the first offered tool that the line asks for."""
     for tool in tools:
         name = str(tool["function"]["name"])
-        schema: _Schema = tool["function"].get("parameters") or {}
-        arguments = _arguments(line, name, schema)
+        arguments = _arguments(line, name, tool["function"].get("parameters") or {})
         if arguments is not None:
             return PlannedCall(name=name, arguments=arguments)
     return None
 
 
-def state_results(messages: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the results of the tools called since the newest user message, or None if none was called."""
+def results_of(messages: Sequence[Mapping[str, Any]]) -> list[tuple[PlannedCall, str]]:
+    """Return the calls since the newest user message with their results."""
     calls: dict[str, Mapping[str, Any]] = {}
-    stated: list[str] = []
+    found: list[tuple[PlannedCall, str]] = []
     for message in messages:
         if message.get("role") == "user":
-            calls, stated = {}, []
+            calls, found = {}, []
         for call in cast("list[dict[str, Any]]", message.get("tool_calls") or []):
             calls[str(call["id"])] = call["function"]
         if message.get("role") == "tool":
-            stated.append(_state(calls.get(str(message.get("tool_call_id")), {}), text_of(message).strip()))
-    return "\n\n".join(stated) if stated else None
+            function = calls.get(str(message.get("tool_call_id")), {})
+            call = PlannedCall(name=str(function.get("name", "")), arguments=_decoded(function))
+            found.append((call, text_of(message).strip()))
+    return found
+
+
+def tell_result(call: PlannedCall, result: str, language: Language) -> str:
+    """Return the result as a person would tell it."""
+    moments, name = _MOMENT.findall(result), call.name
+    if name == "set_reminder" and "set_reminder again with zone" in result:
+        return language.text("which_city")
+    if name == "set_reminder" and len(moments) == 2:
+        due, now = moments
+        when = _when(due, language, is_today=due[0] == now[0])
+        often = dict(pair.split("=") for pair in language.text("repeats").split("|"))
+        repeats = _REPEATS.search(result)
+        note = f" ({often.get(repeats[1].lower(), repeats[1])})" if repeats else ""
+        return language.text("set", when=f"{when}{note}", text=str(call.arguments.get("text", "")))
+    if name in _CLOCKS and moments:
+        date = format_date(datetime.fromisoformat(moments[0][0]), "full", locale=language.text("locale"))
+        return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
+    if name == "list_reminders" and (listed := _REMINDER.findall(result)):
+        return "\n".join(f"- {at}: {json.loads(text)}" for at, text in listed)
+    if name == "read_artifact":
+        excerpts = [quote(json.loads(found), language) for found in _EXCERPT.findall(result)]
+        return (
+            language.text("document", text=" ".join(excerpts[:2])) if excerpts else language.text("unknown")
+        )
+    if "memory" in name:
+        found = [
+            f"- {quote(each.text, language)}" for line in result.splitlines() for each in read_line(line)
+        ]
+        return (
+            "\n".join([language.text("listed"), "", *found[:_LISTED]]) if found else language.text("unknown")
+        )
+    return f"{name.replace('_', ' ')}: {result or '—'}"
 
 
 def fill_arguments(schema: _Schema, text: str) -> dict[str, Any]:
@@ -94,9 +118,11 @@ def fill_arguments(schema: _Schema, text: str) -> dict[str, Any]:
 def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
     """Return the arguments if the line asks for the tool `name`.
 
-    It does so with "use NAME with …", or if it begins with the name and holds all required arguments.
+    It does so with "use NAME with …", or if it begins with the name and holds all required arguments. Helpers are also
+    asked by their names: "ask the researcher …".
     """
     spoken = r"[\s_-]?".join(re.escape(part) for part in re.split(r"[_-]+", name) if part)
+    helper = re.sub(r"^(?:delegate|transfer)_to_", "", name)
     verb = r"\b(?P<verb>use|call|run|try|invoke)\s+(?:the\s+)?(?:tool\s+|function\s+)?"
     plain = re.search(
         rf"(?:{verb}|^(?:please\s+)?)[`“\"']?{spoken}[`”\"']?(?!\w)(?:\s+tool\b)?"
@@ -104,20 +130,21 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
         line,
         re.IGNORECASE | re.DOTALL,
     )
+    if helper != name and plain is None:
+        who = re.escape(helper).replace("_", "[ _]")
+        asked = rf"(?P<verb>ask|tell|let) (?:the )?{who}\b(?: to\b| about\b)?[:,]?(?P<text>.*)"
+        plain = re.search(asked, line, re.IGNORECASE | re.DOTALL)
     if plain:
         filled = fill_arguments(schema, plain["text"])
         if plain["verb"] or set(schema.get("required", [])) <= filled.keys():
             return filled
-    time, search = _TIME.search(line), _SEARCH.search(line)
     texts = [each for each, kinds in _properties(schema).items() if "string" in kinds]
+    time = next((found for each in languages() if (found := each.pattern("time").search(line))), None)
     if time and name in _CLOCKS:
-        return {texts[0]: _zone(time["place"])} if texts and time["place"] else {}
-    remind = next((found for pattern in _REMIND if (found := pattern.search(line))), None)
-    if remind and name == "set_reminder":
-        return {
-            "when": re.sub("^at ", "", remind["when"], flags=re.IGNORECASE),
-            "text": remind["text"].strip(),
-        }
+        return {texts[0]: time["place"].strip()} if texts and time["place"] else {}
+    if name == "list_reminders" and _REMINDERS.search(line):
+        return {}
+    search = _SEARCH.search(line)
     if "memory" in name and search and texts:
         return {texts[0]: search["text"].strip(" “”\"'«»?!.")}
     return None
@@ -129,13 +156,11 @@ def _properties(schema: _Schema) -> dict[str, frozenset[str]]:
     return {name: frozenset(_types(value)) for name, value in properties.items()}
 
 
-def _types(schema: _Schema) -> list[str]:
+def _types(schema: _Schema) -> Iterator[str]:
     kinds = schema.get("type", [])
-    nested = [*schema.get("anyOf", []), *([schema["items"]] if "items" in schema else [])]
-    return [
-        *([kinds] if isinstance(kinds, str) else kinds),
-        *(kind for each in nested for kind in _types(each)),
-    ]
+    yield from [kinds] if isinstance(kinds, str) else kinds
+    for each in [*schema.get("anyOf", []), *([schema["items"]] if "items" in schema else [])]:
+        yield from _types(each)
 
 
 def _numbers_in(text: str) -> list[int | float]:
@@ -156,30 +181,17 @@ def _named_values(properties: Mapping[str, frozenset[str]], text: str) -> tuple[
     return filled, text
 
 
-@cache
-def _zones() -> Mapping[str, str]:
-    """Return the IANA zones by the last part of their names: a city."""
-    return {zone.rpartition("/")[2].replace("_", " ").lower(): zone for zone in sorted(available_timezones())}
-
-
-def _zone(place: str) -> str:
-    return _zones().get(place.strip().lower(), place.strip())
-
-
-def _state(function: Mapping[str, Any], result: str) -> str:
-    name = str(function.get("name", ""))
+def _decoded(function: Mapping[str, Any]) -> dict[str, Any]:
     try:
         arguments: object = json.loads(function.get("arguments") or "{}")
     except (ValueError, RecursionError):
-        arguments = {}
-    values = cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
-    if "memory" in name:
-        lines = [line.strip() for line in result.splitlines() if line.strip().startswith("[")]
-        found = (
-            "\n".join(["found:", "", *(f"- {line}" for line in lines[:_FOUND_LISTED])])
-            if lines
-            else "found nothing."
-        )
-        return f"I searched my memory for {quote(', '.join(map(str, values.values())))} and {found}"
-    listed = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in values.items())
-    return f"{name}({listed}) gave: {result or '(nothing)'}"
+        return {}
+    return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
+
+
+def _when(moment: tuple[str, str, str], language: Language, *, is_today: bool) -> str:
+    date, time, _ = moment
+    if is_today:
+        return language.text("at_time", time=time)
+    day = format_date(datetime.fromisoformat(date), "EEEE, d MMMM", locale=language.text("locale"))
+    return language.text("on_day", date=day, time=time)

@@ -1,27 +1,68 @@
-"""Words of a text, compared without case, accents and the commonest endings."""
-
-# ruff: noqa: RUF001 - the words of three languages are meant as they stand
+"""Languages of the offline model: the words, patterns and sentences of languages.toml, and the stems of a text."""
 
 import re
+import tomllib
 import unicodedata
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from memory.recall.lexicon.languages import plausible_languages, script_of, stem, stop_words
 
 _WORD = re.compile(r"[^\W_]+")
-_HYPHEN = re.compile(r"(?<=\w)[-‐](?=\w)")
+_JOINED = re.compile(r"(?<=\w)[-\u2010\u200c](?=\w)")
 _BREVE = "\u0306"
 """Stays: й and и are different letters, é and e are the same letter in two spellings."""
-_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|s|e|[аеиоуыьэюяй]{1,2})$")
-_ENGLISH = """a an the this that these those there here it its he she they them him her his their we us our i me my mine
-you your yours am is are was were be been do does did have has had will would can could shall should may might must
-not no yes and or but if so as at by for from in into of off on out over to up with about what whats when where which
-who whom whose why how old many much tell told say said mention mentioned remember recall know please just now then
-again ever also too very some any all one s t m re ve ll d name called city town country place date day colour color
-number time put find found keep kept"""
-_SPANISH = (
-    "el la los las un una y o de del al en con por para que quien donde cuando como cual mi mis tu su es son"
-)
-_RUSSIAN = "и а но не в на с у о об от до за из по что кто где когда как какой какого я ты мы он она мне меня моя мой"
-_FUNCTION_WORDS = frozenset(f"{_ENGLISH} {_SPANISH} {_RUSSIAN}".split())
-"""Words that carry little meaning, and those that say which kind of answer is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """A language by the name that Snowball gives it."""
+
+    name: str
+
+    def words(self, key: str) -> frozenset[str]:
+        """Return the words of a list."""
+        return _words(self.name, key)
+
+    def pattern(self, key: str) -> re.Pattern[str]:
+        """Return the pattern `key`. It does not regard case."""
+        return _pattern(self.name, key)
+
+    def text(self, key: str, **values: str) -> str:
+        """Return the sentence or list `key`, with these values in their places."""
+        sentence = _table()[self.name].get(key, "")
+        return sentence.format(**values) if values else sentence
+
+    def has(self, key: str) -> bool:
+        """Return True if the language has a list or mark of this kind."""
+        return bool(_table()[self.name].get(key))
+
+    def is_small(self, word: str) -> bool:
+        """Return True for a word without a meaning of its own."""
+        return word in _small(self.name)
+
+    def stems(self, text: str) -> frozenset[str]:
+        """Return the stems of the words that carry meaning."""
+        return frozenset(self.stem(word) for word in folded_words(text) if not self.is_small(word))
+
+    def stem(self, word: str) -> str:
+        """Return the stem of a folded word. Words of the same meaning in the list `alike` have the same one."""
+        return _stem(word, self.name)
+
+
+def language_of(text: str) -> Language:
+    """Return the likeliest of our languages, English without any evidence."""
+    words = text.casefold().replace("’", "'").split()  # noqa: RUF001 - the apostrophe of phones
+    plain = [word.strip(".,;:!?¿¡«»„“”\"'()…؟،") for word in words]
+    likely = plausible_languages([(script_of(word), word) for word in plain if word])
+    names = (name for found in likely.values() for name in found)
+    return Language(next((name for name in names if name in _table()), "english"))
+
+
+def languages() -> list[Language]:
+    """Return all our languages."""
+    return [Language(name) for name in _table()]
 
 
 def fold(text: str) -> str:
@@ -33,14 +74,48 @@ def fold(text: str) -> str:
 
 def folded_words(text: str) -> list[str]:
     """Return every word in order; an apostrophe ends a word, a hyphen does not."""
-    return _WORD.findall(_HYPHEN.sub("", fold(text)))
+    return _WORD.findall(_JOINED.sub("", fold(text)))
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))
+
+
+@cache
+def _words(language: str, key: str) -> frozenset[str]:
+    return frozenset(fold(_table()[language].get(key, "")).split())
+
+
+@cache
+def _pattern(language: str, key: str) -> re.Pattern[str]:
+    return re.compile(_table()[language][key], re.IGNORECASE | re.DOTALL)
+
+
+@cache
+def _small(language: str) -> frozenset[str]:
+    return frozenset(folded_words(" ".join(stop_words(language)))) | _words(language, "asks")
+
+
+@lru_cache(8_192)
+def _stem(word: str, language: str) -> str:
+    bare = _snowball(word, language)
+    return _alike(language).get(word) or _alike(language).get(bare, bare)
+
+
+def _snowball(word: str, language: str) -> str:
+    # Memory's stems of English have "life" for "lives" and "leaf" for "leaves", which here are verbs.
+    return stem(word, "porter" if language == "english" else language)
+
+
+@cache
+def _alike(language: str) -> dict[str, str]:
+    groups = [fold(group).split() for group in _table()[language]["alike"].split("|")]
+    return {
+        form: group[0] for group in groups for word in group for form in (word, _snowball(word, language))
+    }
 
 
 def stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning."""
-    return frozenset(_ENDING.sub("", word) for word in folded_words(text) if word not in _FUNCTION_WORDS)
-
-
-def function_words(text: str) -> frozenset[str]:
-    """Return the function words: they decide between statements that say equally much ("I", "my")."""
-    return frozenset(word for word in folded_words(text) if word in _FUNCTION_WORDS)
+    """Return the stems of the words that carry meaning, in the likeliest language of the text."""
+    return language_of(text).stems(text)

@@ -1,0 +1,142 @@
+"""Reminders in plain words: the arguments of `set_reminder` for "tomorrow at nine", "in 20 minutes", "every Monday"."""
+
+import re
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Literal
+
+from babel import Locale
+
+from simulator.offline_model.words import Language, languages
+
+_UNITS = ("minutes", "hours", "days", "weeks")
+_RULES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_MORNING, _EVENING, _NOON = 9, 19, 12
+_NOW = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """A reminder that somebody asks for. `lacks` is "time", or "now": the present time, to count days from."""
+
+    language: Language
+    when: str = ""
+    text: str = ""
+    repeats: str = ""
+    lacks: Literal["", "time", "now"] = ""
+
+
+def read_reminder(line: str, *, now: str = "") -> Wanted | None:
+    """Return the reminder that a line asks for, or None. `now` has the present date and time, as 2026-11-27 02:23."""
+    for language in languages():
+        if asked := language.pattern("remind").search(line):
+            if asked.start() > 0 and language.name not in ("persian", "portuguese"):
+                continue
+            return _read(f"{line[: asked.start()]} {line[asked.end() :]}", language, now)
+    return None
+
+
+def _read(rest: str, language: Language, now: str) -> Wanted:
+    text = language.text
+    numbers = _numbers(language)
+    amount = rf"(?P<amount>\d{{1,4}}|{'|'.join(numbers)}|{_names(language, 'number')[0]})"
+    soon = text("soon").replace("{amount}", amount).replace("{unit}", rf"(?P<unit>{text('unit')})")
+    half, rest = _take(rf"(?:{text('half')})", rest)
+    later, rest = _take(soon, rest)
+    if half or later:
+        return Wanted(language=language, when=_delay(later, language, numbers), text=_clean(rest, language))
+    days = _days(language)
+    every, rest = _take(
+        rf"(?:{text('every')}) (?:(?P<daily>{text('daily')})|(?P<weekday>{'|'.join(days)}))", rest
+    )
+    named = sorted(_names(language, "day"), key=len, reverse=True)
+    day, rest = _take(rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})", rest)
+    place = _place(day["name"], language, "day") if day else 0
+    hour, rest = _take(
+        rf"(?:{text('at')})?(?P<hour>\d{{1,2}})[:.h](?P<minute>\d\d)(?!\d)"
+        rf"|(?:{text('at')})(?P<plain>\d{{1,2}}|{'|'.join(numbers)})(?![\w:])"
+        rf"|(?:{text('at')})?(?P<bare>\d{{1,2}}) ?(?P<part>am|pm|uhr)",
+        rest,
+    )
+    late, rest = _take(text("late"), rest)
+    early, rest = _take(text("early"), rest)
+    if not (every or day or hour or late or early):
+        return Wanted(language=language, text=_clean(rest, language), lacks="time")
+    is_pm = hour and hour["part"] and hour["part"].lower() == "pm"
+    clock = _clock(hour, numbers, is_late=bool(late or is_pm) or place == 1)
+    wanted = Wanted(language=language, when=clock, text=_clean(rest, language))
+    if every and every["daily"]:
+        return replace(wanted, repeats="daily")
+    if every:
+        rule = _RULES[days[_day_key(every["weekday"], days)]]
+        return replace(wanted, repeats=f"FREQ=WEEKLY;BYDAY={rule}")
+    if day is None or place in (0, 1):
+        return wanted
+    if not (found := _NOW.search(now)):
+        return replace(wanted, lacks="now")
+    today = datetime.fromisoformat(found[1])
+    to_weekday = 0 if place >= 0 else (days[_day_key(day["name"], days)] - today.weekday() - 1) % 7 + 1
+    offset = to_weekday or place - 1
+    return replace(wanted, when=f"{today + timedelta(days=offset):%Y-%m-%d}T{clock}")
+
+
+def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:
+    """Return the first match as whole words, and the text without it."""
+    found = re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text, re.IGNORECASE)
+    return found, f"{text[: found.start()]} {text[found.end() :]}" if found else text
+
+
+def _clean(rest: str, language: Language) -> str:
+    words = " ".join(rest.split()).strip(" ,.;:!?—-؟،")
+    return re.sub(rf"^(?:{language.text('link')})\s+", "", words, flags=re.IGNORECASE).strip(" ,")
+
+
+def _numbers(language: Language) -> dict[str, int]:
+    return {word: number for number, word in enumerate(_names(language, "number")[1].split(), 1)}
+
+
+def _value(said: str, numbers: dict[str, int]) -> int:
+    """Return the number that is said in digits or as a word; 1 for an article."""
+    found = (number for word, number in numbers.items() if re.fullmatch(word, said, re.IGNORECASE))
+    return int(said) if said.isdecimal() else next(found, 1)
+
+
+def _names(language: Language, key: str) -> list[str]:
+    """Return the patterns of a list with one for each thing."""
+    return re.split(r"\|(?![^(]*\))", language.text(key))
+
+
+def _place(said: str, language: Language, key: str) -> int:
+    """Return the place of the pattern that fits, -1 if none does."""
+    names = _names(language, key)
+    return next((at for at, name in enumerate(names) if re.fullmatch(name, said, re.IGNORECASE)), -1)
+
+
+def _delay(later: re.Match[str] | None, language: Language, numbers: dict[str, int]) -> str:
+    if later is None:
+        return "in 30 minutes"
+    unit = _UNITS[_place(later["unit"], language, "unit")]
+    return f"in {_value(later['amount'], numbers)} {unit}"
+
+
+def _days(language: Language) -> dict[str, int]:
+    """Return patterns of the weekdays by number, Monday is 0. Endings vary: "montags", "каждую среду"."""
+    names = Locale.parse(language.text("locale")).days["format"]["wide"]
+    found: dict[str, int] = {}
+    for number, name in names.items():
+        word = name.removesuffix("-feira").replace("\u200c", "\u200c?")
+        found[rf"{word[:-1]}\w{{0,3}}(?:-feira)?" if language.name != "persian" else word] = number
+    return found
+
+
+def _day_key(said: str, days: dict[str, int]) -> str:
+    return next(pattern for pattern in days if re.fullmatch(pattern, said, re.IGNORECASE))
+
+
+def _clock(hour: re.Match[str] | None, numbers: dict[str, int], *, is_late: bool) -> str:
+    if hour is None:
+        return f"{_EVENING if is_late else _MORNING:02}:00"
+    said = hour["hour"] or hour["plain"] or hour["bare"]
+    found = _value(said, numbers)
+    found += _NOON if is_late and found < _NOON else 0
+    return f"{min(found, 23):02}:{hour['minute'] or '00'}"
