@@ -114,7 +114,9 @@ class Conversation:
     is_window_short: bool = False
     # Counts the messages that no summary covers, for prompt records; no round trip.
     count_uncovered: Callable[[], Awaitable[int]] | None = None
-    # The facts that are kept of it; None if there is no store of facts.
+    # Counts all its messages, those of this turn included; no round trip. None if the number is unknown.
+    count_messages: Callable[[], int] | None = None
+    # The facts that are kept of it; None if there are none, and none to come of its messages.
     facts: ContextFacts | None = None
     # The reminders that are set in it; None if nobody can set any.
     reminders: ContextReminders | None = None

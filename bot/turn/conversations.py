@@ -70,6 +70,9 @@ class Conversations:
             now = history.snapshot
             return now.conversation_count + len(history.pending) - now.summary_state.covered_count
 
+        def count_messages() -> int:
+            return history.snapshot.count + len(history.pending)
+
         return AgentContext(
             conversation=Conversation(
                 ref=ref,
@@ -81,10 +84,9 @@ class Conversations:
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
                 count_uncovered=count_uncovered,
+                count_messages=count_messages,
                 refuse=lambda ids, quoted: refuse_messages(history, ref, ids, quoted),
-                facts=ContextFacts(
-                    facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
-                ),
+                facts=self._facts(ref, history),
                 reminders=message and self._reminders(ref, history, message),
                 model=chosen_model(snapshot.choices.model, self.models),
                 files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
@@ -104,6 +106,11 @@ class Conversations:
             artifacts=self._artifacts(ref, history),
         )
 
+    def _facts(self, ref: ContextRef, history: BufferedHistory) -> ContextFacts | None:
+        if not history.snapshot.has_facts:
+            return None
+        return ContextFacts(facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall)
+
     def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
         return ContextArtifacts(
             self.redis,
@@ -112,6 +119,7 @@ class Conversations:
             clock=self.clock,
             ttl_s=self.artifact_ttl_s,
             keep_beyond=self.artifact_chars,
+            has_any=history.snapshot.has_artifacts,
         )
 
     def _reminders(

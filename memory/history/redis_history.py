@@ -423,6 +423,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
     summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
     talk, talk_count, _, model, voice, zones, zone_asked, talk_after = reply[15:23]
+    artifacts, facts = reply[23:25]
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
         for sequence, line in zip(order[1::2], lines, strict=True)
@@ -450,6 +451,8 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
         choices=ChatChoices(model=model, voice=voice, zones=parse_people(zones), zone_asked=zone_asked)
         if model or voice or zones or zone_asked
         else NO_CHOICES,
+        has_artifacts=bool(artifacts),
+        has_facts=bool(facts),
     )
 
 

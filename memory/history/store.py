@@ -75,6 +75,9 @@ class HistorySnapshot:
     talk: RecentTalk = NO_TALK
     """Recent talk that was not addressed to the bot."""
     choices: ChatChoices = NO_CHOICES
+    has_artifacts: bool = False
+    has_facts: bool = False
+    """True if facts are kept, or messages wait to be read for facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
