@@ -2,21 +2,28 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
+
+import structlog
 
 from bot.addresses import reachable
 from bot.app.build import build_access
 from bot.errors import PortInUse
 from bot.settings import Settings
 from bot.transport.words import words_for
+from memory.embedded.data_dir import make_directory
+
+log = structlog.get_logger()
 
 
 @asynccontextmanager
 async def open_simulator(
-    settings: Settings, *, at: tuple[str, int], page_url: str | None
+    settings: Settings, *, at: tuple[str, int], page_url: str | None, keeps_chats: bool = False
 ) -> AsyncGenerator[str]:
     """Run the simulator until the block ends; yield its URL on this machine. Raises PortInUse.
 
     `at` is where it listens, host and port. `page_url` is the address of the memory page, the bot's main Mini App.
+    With `keeps_chats` the chats of the last run are there again, from a folder of DATA_DIR.
     """
     from simulator.api.config import SimulatorConfig
     from simulator.service import PortInUse as SimulatorPortInUse
@@ -29,12 +36,21 @@ async def open_simulator(
         notice=words_for("en")("start-offline") if settings.is_offline else None,
         private_topics=True,
         mini_app_url=page_url,
+        folder=_make_folder(settings) if keeps_chats else None,
     )
     try:
         async with serve(config, host=host, port=port) as served:
             yield reachable(served.url)
     except SimulatorPortInUse as error:
         raise PortInUse(f"the simulator: port {port} is in use by another program") from error
+
+
+def _make_folder(settings: Settings) -> Path | None:
+    try:
+        return make_directory(settings.data_dir, "simulator")
+    except OSError as error:
+        log.warning("chats_not_kept", reason=str(error))
+        return None
 
 
 def simulated_username() -> str:

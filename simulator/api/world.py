@@ -1,4 +1,4 @@
-"""The people, chats, messages and reactions of the simulated Telegram. All are in memory and bounded."""
+"""The people, chats, messages and reactions of the simulated Telegram, in memory and bounded."""
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
@@ -205,8 +205,8 @@ class World:
 
     def next_message_id(self, chat_id: int) -> int:
         """Return a message id that no other message gets."""
-        counter = chat_id if self.chats[chat_id].type in _BROAD else 0
-        self._last_ids[counter] = self._last_ids.get(counter, self.first_message_id - 1) + 1
+        counter = self._counter(chat_id)
+        self._last_ids[counter] = self._last_id(counter) + 1
         return self._last_ids[counter]
 
     def next_number(self) -> int:
@@ -221,6 +221,12 @@ class World:
             messages.popitem(last=False)
         return message
 
+    def restore_message(self, message: Message) -> None:
+        """Add a message of an earlier run. All new messages get higher ids."""
+        counter = self._counter(message.chat_id)
+        self._last_ids[counter] = max(self._last_id(counter), message.id)
+        self.put_message(message)
+
     def message(self, chat_id: int, message_id: int) -> Message | None:
         return self._messages.get(chat_id, OrderedDict()).get(message_id)
 
@@ -234,6 +240,12 @@ class World:
     def newest(self, chat_id: int, count: int) -> list[Message]:
         """Return the newest messages of a chat, oldest first."""
         return list(islice(reversed(self._messages[chat_id].values()), count))[::-1]
+
+    def _counter(self, chat_id: int) -> int:
+        return chat_id if self.chats[chat_id].type in _BROAD else 0
+
+    def _last_id(self, counter: int) -> int:
+        return self._last_ids.get(counter, self.first_message_id - 1)
 
     def next_person_id(self) -> int:
         return max(self.people, default=1000) + 1
