@@ -172,9 +172,9 @@ class FunctionsBasedAgent:
         recent = await self.select_recent(context)
         recalled = await self.recall(context, prompt, recent)
         unselected = 0
-        if conversation.count_uncovered is not None and not thinking.is_window_refused:
+        if conversation.count is not None and not thinking.is_window_refused:
             selected = {each.id for each in (*recent, *prompt) if each.sequence is not None}
-            unselected = max(0, await conversation.count_uncovered() - len(selected))
+            unselected = max(0, conversation.count().uncovered - len(selected))
         ledger = conversation.ledger if self.shows_ledger else ()
         record = context.record.ledger
         return PromptParts(
@@ -321,8 +321,7 @@ def _subjects(context: AgentContext, shown: Sequence[Message], room: int) -> Ite
     # The window and the messages to answer may overlap. A prompt may have to leave out messages of a long window.
     tokens = {message.id: message.tokens for message in shown}
     is_long = sum(tokens.values()) > room // _SHOWN_SHARE
-    count = conversation.count_messages
-    if count is None or is_long or count() > len(tokens):
+    if conversation.count is None or is_long or conversation.count().total > len(tokens):
         yield "older_messages"
 
 

@@ -205,8 +205,8 @@ class World:
 
     def next_message_id(self, chat_id: int) -> int:
         """Return a message id that no other message gets."""
-        counter = self._counter(chat_id)
-        self._last_ids[counter] = self._last_id(counter) + 1
+        counter = _counter_of(self.chats[chat_id])
+        self._last_ids[counter] = self._last_ids.get(counter, self.first_message_id - 1) + 1
         return self._last_ids[counter]
 
     def next_number(self) -> int:
@@ -214,18 +214,13 @@ class World:
         return next(self.numbers)
 
     def put_message(self, message: Message) -> Message:
-        """Add or replace a message; drop the oldest one of a chat that has too many."""
-        messages = self._messages[message.chat_id]
+        """Add or replace a message; drop the oldest one of a chat that has too many. New ids are higher."""
+        counter, messages = _counter_of(self.chats[message.chat_id]), self._messages[message.chat_id]
+        self._last_ids[counter] = max(self._last_ids.get(counter, self.first_message_id - 1), message.id)
         messages[message.id] = message
         if len(messages) > MAX_MESSAGES_PER_CHAT:
             messages.popitem(last=False)
         return message
-
-    def restore_message(self, message: Message) -> None:
-        """Add a message of an earlier run. All new messages get higher ids."""
-        counter = self._counter(message.chat_id)
-        self._last_ids[counter] = max(self._last_id(counter), message.id)
-        self.put_message(message)
 
     def message(self, chat_id: int, message_id: int) -> Message | None:
         return self._messages.get(chat_id, OrderedDict()).get(message_id)
@@ -241,12 +236,6 @@ class World:
         """Return the newest messages of a chat, oldest first."""
         return list(islice(reversed(self._messages[chat_id].values()), count))[::-1]
 
-    def _counter(self, chat_id: int) -> int:
-        return chat_id if self.chats[chat_id].type in _BROAD else 0
-
-    def _last_id(self, counter: int) -> int:
-        return self._last_ids.get(counter, self.first_message_id - 1)
-
     def next_person_id(self) -> int:
         return max(self.people, default=1000) + 1
 
@@ -254,6 +243,11 @@ class World:
         if kind in _BROAD:
             return min(_of_type(self.chats.values(), _BROAD), default=-_SUPERGROUP_PREFIX) - 1
         return min(_of_type(self.chats.values(), {"group"}), default=-2000) - 1
+
+
+def _counter_of(chat: Chat) -> int:
+    """Return the id of the chat whose message ids it shares; 0 for private chats and groups."""
+    return chat.id if chat.type in _BROAD else 0
 
 
 def _of_type(chats: Iterable[Chat], kinds: Collection[ChatType]) -> list[int]:

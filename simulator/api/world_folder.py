@@ -144,7 +144,7 @@ class WorldFolder:
         for chat in saved.chats:
             world.put_chat(chat)
         for message in saved.messages:
-            world.restore_message(message)
+            world.put_message(message)
         for each in saved.reactions:
             world.reactions.put(each["chat_id"], each["message_id"], each["user_id"], each["reactions"])
         for menu in saved.menus:

@@ -9,8 +9,7 @@
 --         {sender id, name, ...}, {line of talk, ...} the newest, oldest first, how many lines there are,
 --         awaited corrections or '', chosen model or '', chosen kind of answers or '',
 --         {sender id, zone, ...} of these people and talkers, who was asked for a zone or '',
---         the time after which talk is shown to models or '', whether artifacts exist,
---         how many exist of facts and messages to read for facts}
+--         the time after which talk is shown to models or '', {'artifacts', 'facts' or a part of these}}
 local fields = redis.call('HMGET', meta, 'conversation_start', 'next_sequence', 'created_at', 'active_agent',
                          'revision', 'summary_failed_at', 'corrections', 'model', 'voice', 'zone_asked',
                          'talk_after')
@@ -40,6 +39,14 @@ if #slice > 0 then
   turns = redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf')
 end
 
+local holds = {}
+if redis.call('EXISTS', artifacts) == 1 then
+  holds[#holds + 1] = 'artifacts'
+end
+if redis.call('EXISTS', facts, unread) > 0 then
+  holds[#holds + 1] = 'facts'
+end
+
 local known, said = redis.call('HGETALL', people), redis.call('ZRANGE', talk, -talk_limit, -1)
 return {
   redis.call('GET', epoch) or '0',
@@ -65,6 +72,5 @@ return {
   zones_of(local_zones, known, said),
   fields[10] or '',
   fields[11] or '',
-  redis.call('EXISTS', artifacts),
-  redis.call('EXISTS', facts, unread),
+  holds,
 }
