@@ -10,8 +10,10 @@ from bot.addresses import reachable
 from bot.app.build import build_access
 from bot.errors import PortInUse
 from bot.settings import Settings
-from bot.transport.words import words_for
 from memory.embedded.data_dir import make_directory
+
+OFFLINE_NOTICE = "Set OPENAI_API_KEY in .env. A stand-in answers until then."
+"""A line of the chat page. A phone shows its first 40 characters until it is pressed."""
 
 log = structlog.get_logger()
 
@@ -33,7 +35,7 @@ async def open_simulator(
     config = SimulatorConfig(
         token=settings.token,
         operator_ids=build_access(settings).operator_ids,
-        notice=words_for("en")("start-offline") if settings.is_offline else None,
+        notice=OFFLINE_NOTICE if settings.is_offline else None,
         private_topics=True,
         mini_app_url=page_url,
         folder=_make_folder(settings) if keeps_chats else None,
