@@ -17,6 +17,7 @@ from simulator.api.bot_api import HANG_UP, bot_api_routes
 from simulator.api.config import SimulatorConfig
 from simulator.api.page_api import page_routes
 from simulator.api.simulation import Simulation, build_simulation
+from simulator.api.world_folder import WorldFolder
 
 LOOPBACK = "127.0.0.1"
 _DRAIN_S = 2
@@ -69,17 +70,24 @@ def create_app(config: SimulatorConfig) -> Starlette:
 @asynccontextmanager
 async def _lifespan(app: Starlette) -> AsyncGenerator[None]:
     sim: Simulation = app.state.simulation
+    kept = WorldFolder(sim.config.folder, sim) if sim.config.folder else None
+    if kept:
+        kept.load()
     async with asyncio.TaskGroup() as tasks:
         running = [
             tasks.create_task(sim.delivery.run(), name="simulator-webhook-delivery"),
             tasks.create_task(sim.watch_deliveries(), name="simulator-deliveries-watch"),
         ]
+        if kept:
+            running.append(tasks.create_task(kept.keep(), name="simulator-world-folder"))
         try:
             yield
         finally:
             sim.close()
             for task in running:
                 task.cancel()
+            if kept:
+                kept.save()
 
 
 @asynccontextmanager

@@ -96,6 +96,15 @@ class StepNote:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageCount:
+    """The number of messages of a context, those of this turn included."""
+
+    total: int
+    # Messages of the present conversation that no summary covers.
+    uncovered: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """A conversation as it was before this turn."""
 
@@ -112,9 +121,9 @@ class Conversation:
     ledger: tuple[LedgerTurn, ...] = ()
     # True without a summarizer, or while it fails (row I7).
     is_window_short: bool = False
-    # Counts the messages that no summary covers, for prompt records; no round trip.
-    count_uncovered: Callable[[], Awaitable[int]] | None = None
-    # The facts that are kept of it; None if there is no store of facts.
+    # Counts its messages; no round trip. None if the numbers are unknown.
+    count: Callable[[], MessageCount] | None = None
+    # The facts that are kept of it; None if there are none, and none to come of its messages.
     facts: ContextFacts | None = None
     # The reminders that are set in it; None if nobody can set any.
     reminders: ContextReminders | None = None

@@ -1,6 +1,6 @@
 """The agent that decides by a model's function calls, from recall, the recent window and its completed steps."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
@@ -16,7 +16,7 @@ from bot.agent.model import ChatModel, ModelReply, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
 from bot.agent.replies import Replies
-from bot.agent.tool import Tool, permitted
+from bot.agent.tool import Subject, Tool, permitted
 from bot.errors import ModelFiltered, ModelRepliedNothing, PromptTooLong, TellUser
 from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
@@ -40,6 +40,8 @@ _MOST_TOOLS = 128
 """Tools that OpenAI accepts in a request."""
 _MCP_SHARE = 2
 """The share of the free room that the tools of MCP servers may take: a half."""
+_SHOWN_SHARE = 2
+"""The share of the room up to which all messages surely stay in a prompt: a half."""
 _CALLERS = 1_024
 """Callers of an agent whose tools it knows."""
 
@@ -96,8 +98,8 @@ class FunctionsBasedAgent:
         self._replies = Replies(model=self.model, meter=self.tokenizer, window=limits.context_window)
         self._left_out: frozenset[str] = frozenset()
 
-        def offer_own(caller: Caller) -> tuple[ToolSpec, ...]:
-            return tuple(tool.spec for tool in permitted(self._own, caller).values())
+        def offer_own(caller: Caller) -> tuple[Tool, ...]:
+            return tuple(permitted(self._own, caller).values())
 
         self._offered = lru_cache(maxsize=_CALLERS)(offer_own)
 
@@ -170,14 +172,16 @@ class FunctionsBasedAgent:
         recent = await self.select_recent(context)
         recalled = await self.recall(context, prompt, recent)
         unselected = 0
-        if conversation.count_uncovered is not None and not thinking.is_window_refused:
+        if conversation.count is not None and not thinking.is_window_refused:
             selected = {each.id for each in (*recent, *prompt) if each.sequence is not None}
-            unselected = max(0, await conversation.count_uncovered() - len(selected))
+            unselected = max(0, conversation.count().uncovered - len(selected))
         ledger = conversation.ledger if self.shows_ledger else ()
         record = context.record.ledger
         return PromptParts(
             system=self.prompt,
-            tools=await self._offer(context.caller),
+            tools=_of_use(
+                await self._offer(context.caller), context, (*recent, *prompt), self.limits.prompt_tokens
+            ),
             summary=conversation.summary,
             recalled=recalled,
             talk=() if here else conversation.talk,
@@ -288,11 +292,37 @@ class FunctionsBasedAgent:
         tools = permitted(await self.all_tools(), context.caller)
         return parse_reply(reply, tools, earlier=context.thinking.completed_steps)
 
-    async def _offer(self, caller: Caller) -> tuple[ToolSpec, ...]:
+    async def _offer(self, caller: Caller) -> tuple[Tool, ...]:
         """Return the tools of this caller for a request. Without MCP servers they are computed once a caller."""
         if self.mcp is None:
             return self._offered(caller)
-        return tuple(tool.spec for tool in permitted(await self.all_tools(), caller).values())
+        return tuple(permitted(await self.all_tools(), caller).values())
+
+
+def _of_use(
+    tools: Sequence[Tool], context: AgentContext, shown: Sequence[Message], room: int
+) -> tuple[ToolSpec, ...]:
+    """Return the tools whose subject exists, and those that this run has called.
+
+    Each subject appears about once in a chat, so that providers can cache the beginning of its prompts.
+    """
+    subjects = {None, *_subjects(context, shown, room)}
+    called = {call.name for step in context.thinking.completed_steps for call in step.reply.tool_calls}
+    return tuple(tool.spec for tool in tools if tool.subject in subjects or tool.name in called)
+
+
+def _subjects(context: AgentContext, shown: Sequence[Message], room: int) -> Iterator[Subject]:
+    """Yield the subjects of tools that exist beyond the `shown` messages."""
+    conversation, artifacts = context.conversation, context.artifacts
+    if artifacts is not None and artifacts.has_any:
+        yield "artifacts"
+    if conversation.facts is not None:
+        yield "facts"
+    # The window and the messages to answer may overlap. A prompt may have to leave out messages of a long window.
+    tokens = {message.id: message.tokens for message in shown}
+    is_long = sum(tokens.values()) > room // _SHOWN_SHARE
+    if conversation.count is None or is_long or conversation.count().total > len(tokens):
+        yield "older_messages"
 
 
 def _sender_id(prompt: Sequence[Message]) -> int | None:

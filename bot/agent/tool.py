@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Protocol, cast, get_type_hints
+from typing import Any, Literal, Protocol, TypeVar, cast, get_type_hints
 
 import structlog
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
@@ -23,8 +23,15 @@ from memory.errors import MemoryFailure, RecallUnavailable
 
 ANYWHERE: frozenset[Place] = frozenset(["private", "groups"])
 
+Subject = Literal["artifacts", "facts", "older_messages"]
+"""Contents of a chat's memory without which some tools are of no use."""
+
+_SUBJECT = "subject"
+"""The attribute of a function whose tool works on a subject."""
 _DESCRIPTION_LIMIT = 1024
 """OpenAI refuses a request with a longer description."""
+
+F = TypeVar("F", bound=Callable[..., object])
 
 log = structlog.get_logger()
 
@@ -103,6 +110,8 @@ class Tool:
     is_repeatable: bool = True
     # Outside of it the tool is neither offered nor run.
     scope: Scope = field(default_factory=Scope)
+    # The tool is not described to the model while the chat has nothing of it. A call runs all the same.
+    subject: Subject | None = None
 
     @classmethod
     def from_function(
@@ -140,6 +149,7 @@ class Tool:
             max_calls=max_calls,
             timeout_s=timeout_s,
             scope=scope or Scope(),
+            subject=getattr(function, _SUBJECT, None),
         )
 
     @property
@@ -188,6 +198,16 @@ class Tool:
             # Megabytes that become JSON would block every chat.
             return await call_in_daemon_thread(lambda: render_output(value), name=f"output-{self.name}")
         return await call_in_daemon_thread(lambda: render_output(bound()), name=f"tool-{self.name}")
+
+
+def works_on(subject: Subject) -> Callable[[F], F]:
+    """Let the tool of a function be described to the model only if the chat has something of this subject."""
+
+    def mark(function: F) -> F:
+        setattr(function, _SUBJECT, subject)
+        return function
+
+    return mark
 
 
 def permitted(tools: Mapping[str, Tool], caller: Caller) -> dict[str, Tool]:
@@ -265,13 +285,26 @@ def _field(parameter: inspect.Parameter, types: Mapping[str, Any]) -> tuple[Any,
 
 
 def _plain_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the schema without pydantic's titles, which only cost tokens, and always with `properties`."""
-    properties = {
-        name: {key: value for key, value in described.items() if key != "title"}
-        for name, described in schema.get("properties", {}).items()
-    }
-    rest = {key: value for key, value in schema.items() if key not in ("title", "description", "properties")}
+    """Return the schema without words that only cost tokens, and always with `properties`.
+
+    These are titles, empty defaults, and the prohibition of other properties, which `check` enforces.
+    """
+    properties = {name: _plain_property(each) for name, each in schema.get("properties", {}).items()}
+    unused = ("title", "description", "properties", "additionalProperties")
+    rest = {key: value for key, value in schema.items() if key not in unused}
     return {**rest, "properties": properties}
+
+
+def _plain_property(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the schema of an argument. One that may be null, and is by default, is one that may be left out."""
+    plain = {key: value for key, value in described.items() if key != "title"}
+    if not plain.get("default", True):
+        is_null = plain.pop("default") is None
+        options = [each for each in plain.get("anyOf", ()) if each != {"type": "null"}]
+        if is_null and len(options) == 1:
+            del plain["anyOf"]
+            plain |= options[0]
+    return plain
 
 
 def _in_plain_words(error: ValidationError) -> str:

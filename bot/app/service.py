@@ -184,7 +184,7 @@ class _Service:
         page_url = settings.page_url(origin if serve else None)
         api_url = settings.telegram_api_url
         if self._simulator_at is not None:
-            simulator = open_simulator(settings, at=self._simulator_at, page_url=page_url)
+            simulator = open_simulator(settings, at=self._simulator_at, page_url=page_url, keeps_chats=True)
             api_url = await stack.enter_async_context(simulator)
             self._chat_page = api_url
             log.info("simulator_ready", chat_page=api_url)

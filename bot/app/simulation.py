@@ -2,21 +2,30 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from pathlib import Path
+
+import structlog
 
 from bot.addresses import reachable
 from bot.app.build import build_access
 from bot.errors import PortInUse
 from bot.settings import Settings
-from bot.transport.words import words_for
+from memory.embedded.data_dir import make_directory
+
+OFFLINE_NOTICE = "Set OPENAI_API_KEY in .env. A stand-in answers until then."
+"""A line of the chat page. A phone shows its first 40 characters until it is pressed."""
+
+log = structlog.get_logger()
 
 
 @asynccontextmanager
 async def open_simulator(
-    settings: Settings, *, at: tuple[str, int], page_url: str | None
+    settings: Settings, *, at: tuple[str, int], page_url: str | None, keeps_chats: bool = False
 ) -> AsyncGenerator[str]:
     """Run the simulator until the block ends; yield its URL on this machine. Raises PortInUse.
 
     `at` is where it listens, host and port. `page_url` is the address of the memory page, the bot's main Mini App.
+    With `keeps_chats` the chats of the last run are there again, from a folder of DATA_DIR.
     """
     from simulator.api.config import SimulatorConfig
     from simulator.service import PortInUse as SimulatorPortInUse
@@ -28,14 +37,24 @@ async def open_simulator(
         operator_ids=build_access(settings).operator_ids,
         notice=words_for("en")("start-offline") if settings.is_offline else None,
         privacy_mode=False,  # so that /catchup and a mention find what people say to each other
+        notice=OFFLINE_NOTICE if settings.is_offline else None,
         private_topics=True,
         mini_app_url=page_url,
+        folder=_make_folder(settings) if keeps_chats else None,
     )
     try:
         async with serve(config, host=host, port=port) as served:
             yield reachable(served.url)
     except SimulatorPortInUse as error:
         raise PortInUse(f"the simulator: port {port} is in use by another program") from error
+
+
+def _make_folder(settings: Settings) -> Path | None:
+    try:
+        return make_directory(settings.data_dir, "simulator")
+    except OSError as error:
+        log.warning("chats_not_kept", reason=str(error))
+        return None
 
 
 def simulated_username() -> str:

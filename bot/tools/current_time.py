@@ -15,9 +15,7 @@ async def current_time(
     context: AgentContext,
     timezone: Annotated[
         str,
-        Field(
-            description="City, UTC offset or IANA time zone. Empty for that of the person, or UTC if it is unknown"
-        ),
+        Field(description="City, UTC offset or IANA zone, if not the person's own"),
     ] = "",
 ) -> str:
     """Tell the current date, weekday and time of day."""

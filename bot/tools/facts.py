@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.agent.context import AgentContext, Caller
+from bot.agent.tool import works_on
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from bot.tools.reminders import ONLY_QUOTED
@@ -24,22 +25,21 @@ LIST_HEADING = (
 )
 
 
+@works_on("facts")
 async def forget_fact(
     context: AgentContext,
     what: Annotated[str, Field(description="What to forget, in a few words")],
     fact_ids: Annotated[
         tuple[str, ...],
-        Field(
-            max_length=LISTED, description="Ids of the facts to erase. Leave it empty to see the ids first"
-        ),
+        Field(max_length=LISTED, description="Ids to erase. Leave it out to see the ids first"),
     ] = (),
 ) -> str:
-    """Forget facts that are remembered of the person who asks. Only use it if this person asks for it now."""
+    """Forget facts about the person who asks, or told by this person, only if this person asks for it now."""
     if context.user_messages and not has_request(context.user_messages):
         raise ToolFailed(ONLY_QUOTED)
     facts = context.conversation.facts
     if facts is None:
-        raise ToolFailed("No facts are kept here.")
+        return NO_FACTS
     known = await _erasable(context.caller, facts)
     if not known:
         return NO_FACTS

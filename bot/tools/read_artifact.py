@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.agent.context import AgentContext
+from bot.agent.tool import works_on
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from memory.artifacts.store import AROUND, Artifact, ArtifactGone, ArtifactMatch, ContextArtifacts
@@ -17,15 +18,16 @@ MATCHES_AT_MOST = 10
 _EXCERPT = 2 * AROUND + 50
 
 
+@works_on("artifacts")
 async def read_artifact(
     context: AgentContext,
-    artifact_id: Annotated[str, Field(description="The id from the reference, such as a0123456789b")],
-    start: Annotated[int, Field(description="The first character to read, or where a search begins")] = 0,
+    artifact_id: Annotated[str, Field(description="The id from its reference")],
+    start: Annotated[int, Field(description="The first character, also of a search")] = 0,
     length: Annotated[int, Field(description="How many characters to read")] = 4000,
     *,
-    search: Annotated[str, Field(description="Find the places of this text instead, whatever its case")] = "",
+    search: Annotated[str, Field(description="Find places of this text instead")] = "",
 ) -> str:
-    """Read a part of a large tool result that was kept as an artifact, or find places in it by their text."""
+    """Read a part of a large result that was kept as an artifact, or find places in it."""
     artifacts = context.artifacts
     artifact = await artifacts.find(artifact_id.strip()) if artifacts else None
     if artifacts is None or artifact is None:

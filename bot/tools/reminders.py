@@ -53,27 +53,22 @@ _FULL = {
 When = Annotated[
     str,
     Field(
-        description="The first time, local to the person: 'in 20 minutes', '18:30', '2026-12-24' (09:00) or "
+        description="The first time, local to the person: 'in 20 minutes', '18:30', '2026-12-24' (09:00), "
         "'2026-12-24T18:30'"
     ),
 ]
-Text = Annotated[
-    str, Field(description="What the person gets to read then, or the task that you will do then")
-]
+Text = Annotated[str, Field(description="What the person reads then, or the task that you do then")]
 Repeats = Annotated[
     str,
     Field(
-        description="hourly, daily, weekdays, weekly, monthly, yearly, or an RRULE such as FREQ=WEEKLY;BYDAY=TU. "
-        "Empty for once"
+        description="hourly, daily, weekdays, weekly, monthly, yearly, or an RRULE such as FREQ=WEEKLY;BYDAY=TU"
     ),
 ]
 IsTask = Annotated[
     bool,
-    Field(description="True if you have to find out or write something then, in place of sending the text"),
+    Field(description="True to find out or write something then, in place of sending the text"),
 ]
-Zone = Annotated[
-    str, Field(description="City, UTC offset or IANA time zone of the person, if the person has just told it")
-]
+Zone = Annotated[str, Field(description="City, UTC offset or IANA zone of the person, if just told")]
 
 
 async def set_reminder(
@@ -85,7 +80,7 @@ async def set_reminder(
     is_task: IsTask = False,
     zone: Zone = "",
 ) -> str:
-    """Send a text to this chat at a later time, or do a task then. Only use it if the person who asks wants it now."""
+    """Send a text to this chat later, or do a task then, only if the person who asks wants it now."""
     reminders, person = _reach(context, is_change=True)
     text = text.strip()
     if not 0 < len(text) <= LONGEST_TEXT:
@@ -126,7 +121,7 @@ async def set_reminder(
 
 
 async def list_reminders(context: AgentContext) -> str:
-    """List the reminders of this chat, with their ids and times."""
+    """List the reminders of this chat with ids and times."""
     reminders, _ = _reach(context)
     found = await reminders.list()
     if not found:
@@ -137,11 +132,9 @@ async def list_reminders(context: AgentContext) -> str:
 
 async def cancel_reminder(
     context: AgentContext,
-    ids: Annotated[
-        tuple[str, ...], Field(description="Ids of the reminders, from list_reminders", min_length=1)
-    ],
+    ids: Annotated[tuple[str, ...], Field(description="From list_reminders", min_length=1)],
 ) -> str:
-    """Cancel reminders of the person who asks. Only use it if this person asks for it now."""
+    """Cancel reminders of the person who asks, only if this person asks for it now."""
     reminders, person = _reach(context, is_change=True)
     wanted, may_all = {each.strip() for each in ids}, context.caller.owns_memory
     owns_all = may_all is not None and await may_all()

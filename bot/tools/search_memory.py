@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from bot.agent.context import AgentContext
 from bot.agent.prompt.text import plain_name, quote_line
+from bot.agent.tool import works_on
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from memory.history.message import Message
@@ -34,6 +35,7 @@ def _read_day(value: object) -> object:
 Day = Annotated[date | None, BeforeValidator(_read_day)]
 
 
+@works_on("older_messages")
 async def search_memory(
     context: AgentContext,
     query: Annotated[str, Field(description="What to look for, in a few words")],
@@ -41,10 +43,10 @@ async def search_memory(
     *,
     speaker: Annotated[
         str | None,
-        Field(description='Only messages of this person; "me": of who is asking, "you": your own'),
+        Field(description='Only messages of this person; "me": who is asking, "you": yourself'),
     ] = None,
-    after: Annotated[Day, Field(description="Only messages of this day and later, as 2026-05-31")] = None,
-    before: Annotated[Day, Field(description="Only messages of this day and earlier")] = None,
+    after: Annotated[Day, Field(description="The first day, as 2026-05-31")] = None,
+    before: Annotated[Day, Field(description="The last day")] = None,
 ) -> str:
     """Search earlier messages of this chat by words and meaning. Use it when the answer may have been said long ago."""
     question = await _question(context)

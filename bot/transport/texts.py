@@ -108,8 +108,8 @@ def memory_text(
         lines.append(words("memory-also", things=things))
     if counts.talk:
         lines.append(words("memory-talk", things=words("count-talk", count=counts.talk)))
-    if snapshot.active_agent:
-        lines.append(words("memory-agent", agent=snapshot.active_agent))
+    if snapshot.choices.agent:
+        lines.append(words("memory-agent", agent=snapshot.choices.agent))
     lines.append(words("memory-erasing"))
     if snapshot.summary is not None:
         lines += ["", words("memory-summary"), "", render_summary(snapshot.summary.text)]

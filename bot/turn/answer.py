@@ -228,7 +228,7 @@ class Answerer:
                 raise
             log.warning("chosen_model_missing", model=model)
         context.conversation = replace(context.conversation, model="")
-        context.agent_name = question.snapshot.active_agent
+        context.agent_name = question.snapshot.choices.agent
         return await self._run_agent(question, context)
 
     async def _run_agent(self, question: Question, context: AgentContext) -> _Answer:
@@ -299,7 +299,7 @@ class Answerer:
         made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         is_known = before.created_at is not None and history.epoch == before.epoch
         meta: dict[MetaField, str] = {}
-        if context.agent_name != before.active_agent:
+        if context.agent_name != before.choices.agent:
             meta["active_agent"] = context.agent_name
         if not answer.reason and self._missing_model(question, context):
             meta["model"] = ""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
-from bot.agent.context import AgentContext, Conversation
+from bot.agent.context import AgentContext, Conversation, MessageCount
 from bot.model_choices import chosen_model
 from bot.transport.updates import IncomingMessage
 from memory.artifacts.store import ContextArtifacts
@@ -66,9 +66,10 @@ class Conversations:
         """
         snapshot = history.snapshot
 
-        async def count_uncovered() -> int:
-            now = history.snapshot
-            return now.conversation_count + len(history.pending) - now.summary_state.covered_count
+        def count() -> MessageCount:
+            now, pending = history.snapshot, len(history.pending)
+            uncovered = now.conversation_count + pending - now.summary_state.covered_count
+            return MessageCount(total=now.count + pending, uncovered=uncovered)
 
         return AgentContext(
             conversation=Conversation(
@@ -80,11 +81,9 @@ class Conversations:
                 summary=snapshot.summary,
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,
-                count_uncovered=count_uncovered,
+                count=count,
                 refuse=lambda ids, quoted: refuse_messages(history, ref, ids, quoted),
-                facts=ContextFacts(
-                    facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall
-                ),
+                facts=self._facts(ref, history),
                 reminders=message and self._reminders(ref, history, message),
                 model=chosen_model(snapshot.choices.model, self.models),
                 files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
@@ -100,9 +99,14 @@ class Conversations:
             ),
             request_id=request_id,
             metadata=metadata or {},
-            agent_name=snapshot.active_agent,
+            agent_name=snapshot.choices.agent,
             artifacts=self._artifacts(ref, history),
         )
+
+    def _facts(self, ref: ContextRef, history: BufferedHistory) -> ContextFacts | None:
+        if "facts" not in history.snapshot.holds:
+            return None
+        return ContextFacts(facts=self.facts, ref=ref, epoch=lambda: history.epoch, recall=self.recall)
 
     def _artifacts(self, ref: ContextRef, history: BufferedHistory) -> ContextArtifacts:
         return ContextArtifacts(
@@ -112,6 +116,7 @@ class Conversations:
             clock=self.clock,
             ttl_s=self.artifact_ttl_s,
             keep_beyond=self.artifact_chars,
+            has_any="artifacts" in history.snapshot.holds,
         )
 
     def _reminders(

@@ -80,7 +80,7 @@ class ArtifactGone(LookupError):
     """There is no such artifact, or it has expired."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class ContextArtifacts:
     """The artifacts of one context."""
 
@@ -92,6 +92,8 @@ class ContextArtifacts:
     ttl_s: int
     keep_beyond: int
     """A result of more characters becomes an artifact."""
+    has_any: bool = False
+    """True if the context had artifacts when this was built, or got one through it."""
 
     async def keep(self, text: str, *, tool: str, key: str) -> Artifact:
         """Store a text under an id made of `key`; the same key replaces it. Lone surrogates become U+FFFD.
@@ -117,6 +119,7 @@ class ContextArtifacts:
             # A turn that is stopped commits without it, and no ledger would name it when that turn is forgotten.
             await self._drop(artifact.id, writing)
             raise
+        self.has_any = True
         return artifact
 
     async def find(self, artifact_id: str) -> Artifact | None:

@@ -281,13 +281,16 @@ def rewind(snapshot: HistorySnapshot, sequence: int) -> HistorySnapshot:
     gone = sum(not is_before(message, sequence) for message in snapshot.newest)
     undone = [turn for turn in snapshot.ledger if turn.last_sequence >= sequence]
     handed_over = [each.agent for turn in undone for each in turn.entries if each.kind == "transfer"]
+    agent = handed_over[0] if handed_over else snapshot.choices.agent
     return replace(
         snapshot,
         count=snapshot.count - gone,
         conversation_count=snapshot.conversation_count - gone,
         newest=tuple(message for message in snapshot.newest if is_before(message, sequence)),
         ledger=tuple(turn for turn in snapshot.ledger if turn.last_sequence < sequence),
-        active_agent=handed_over[0] if handed_over else snapshot.active_agent,
+        choices=replace(snapshot.choices, agent=agent)
+        if agent != snapshot.choices.agent
+        else snapshot.choices,
     )
 
 

@@ -422,7 +422,7 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
     epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
     summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
-    talk, talk_count, _, model, voice, zones, zone_asked, talk_after = reply[15:23]
+    talk, talk_count, _, model, voice, zones, zone_asked, talk_after, holds = reply[15:24]
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
         for sequence, line in zip(order[1::2], lines, strict=True)
@@ -438,7 +438,6 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
         newest=tuple(reversed(newest)),
         summary=parse_json(Summary, summary) if summary else None,
         ledger=tuple([parse_json(LedgerTurn, turn) for turn in turns]) if turns else (),
-        active_agent=active_agent,
         revision=int(revision),
         summary_state=SummaryState(
             covered_count=int(covered_count), failed_at=int(failed_at) if failed_at else None
@@ -447,9 +446,12 @@ def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnaps
         talk=RecentTalk(lines=_parse_talk(talk, talk_after), count=int(talk_count))
         if talk_count
         else NO_TALK,
-        choices=ChatChoices(model=model, voice=voice, zones=parse_people(zones), zone_asked=zone_asked)
-        if model or voice or zones or zone_asked
+        choices=ChatChoices(
+            model=model, agent=active_agent, voice=voice, zones=parse_people(zones), zone_asked=zone_asked
+        )
+        if model or active_agent or voice or zones or zone_asked
         else NO_CHOICES,
+        holds=frozenset(holds),
     )
 
 

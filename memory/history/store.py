@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Literal, Protocol
 
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerTurn
@@ -19,6 +19,9 @@ PEOPLE_LIMIT = 500
 """Names that are stored of the people of a context, at most."""
 
 
+Holding = Literal["artifacts", "facts"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryState:
     """The summarising of a conversation at one moment."""
@@ -31,10 +34,12 @@ class SummaryState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatChoices:
-    """What people have chosen for this context; "" for the default."""
+    """What people and transfers have chosen for this context; "" for the default."""
 
     model: str = ""
     """Also one that is gone."""
+    agent: str = ""
+    """The agent that a transfer gave the chat to; "" for the main agent."""
     voice: str = ""
     """When answers are voice messages."""
     zones: Mapping[int, str] = field(default_factory=dict[int, str])
@@ -65,8 +70,6 @@ class HistorySnapshot:
     summary: Summary | None = None
     ledger: tuple[LedgerTurn, ...] = ()
     """Turns of the messages in `newest`, oldest first."""
-    active_agent: str = ""
-    """The agent that a transfer gave the chat to; "" for the main agent."""
     revision: int = 0
     """Count of deletions and edits."""
     summary_state: SummaryState = SummaryState()
@@ -75,6 +78,8 @@ class HistorySnapshot:
     talk: RecentTalk = NO_TALK
     """Recent talk that was not addressed to the bot."""
     choices: ChatChoices = NO_CHOICES
+    holds: frozenset[Holding] = frozenset()
+    """Its contents besides messages. "facts" also if messages wait to be read for facts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

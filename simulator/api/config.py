@@ -4,6 +4,7 @@ import re
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from simulator.api.errors import InvalidToken
 
@@ -31,6 +32,7 @@ class SimulatorConfig:
     bot_first_name: str = "Mnemogram"
     bot_username: str = "mnemogram_bot"
     clock: Clock = time.time  # Unix seconds; decides dates and expiry
+    folder: Path | None = None  # keeps the chats until the next run; it must exist
 
     def __post_init__(self) -> None:
         if not is_token(self.token):

@@ -26,6 +26,11 @@ class EventFeed:
         self._backlog: deque[Event] = deque(maxlen=MAX_BACKLOG)
         self._changed = Wakeup()
 
+    @property
+    def last_id(self) -> int:
+        """The id of the newest event."""
+        return self._last_id
+
     def publish(self, kind: str, **fields: Any) -> None:
         self._last_id += 1
         self._backlog.append(Event(self._last_id, {"type": kind, **fields}))

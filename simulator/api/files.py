@@ -8,6 +8,7 @@ import re
 import struct
 from collections import OrderedDict
 from dataclasses import dataclass
+from itertools import accumulate, islice
 from pathlib import PurePosixPath
 
 MAX_FILE = 64 * 1024 * 1024
@@ -82,11 +83,21 @@ class FileStore:
         guessed = mime_type or mimetypes.guess_type(clean)[0] or "application/octet-stream"
         file = StoredFile(number=self._next, name=clean, mime_type=guessed, data=data)
         self._next += 1
+        self.restore(file)
+        return file
+
+    def restore(self, file: StoredFile) -> None:
+        """Store a file that has a number, as the newest one."""
         self._files[file.number] = file
         self._total += file.size
         while self._total > self._max_total:
             self._total -= self._files.popitem(last=False)[1].size
-        return file
+
+    def newest(self, most: int) -> list[StoredFile]:
+        """Return the newest files that have up to `most` bytes together, oldest first."""
+        sizes = accumulate(file.size for file in reversed(self._files.values()))
+        number = sum(size <= most for size in sizes)
+        return list(islice(reversed(self._files.values()), number))[::-1]
 
     def find(self, file_id: str) -> StoredFile | None:
         """Return the file, or None if the id is unknown or the file was dropped."""

@@ -119,19 +119,19 @@ class Scope:
 
 class CommandLists:
     def __init__(self) -> None:
-        self._lists: dict[tuple[Scope, str], list[Command]] = {}
+        self.lists: dict[tuple[Scope, str], list[Command]] = {}
 
     def put(self, scope: Scope, language: str, commands: list[Command]) -> None:
         """Store a list; an empty one deletes it. Beyond `MAX_LISTS` the oldest list is dropped."""
-        self._lists.pop((scope, language), None)
+        self.lists.pop((scope, language), None)
         if commands:
-            self._lists[scope, language] = commands
-        if len(self._lists) > MAX_LISTS:
-            del self._lists[next(iter(self._lists))]
+            self.lists[scope, language] = commands
+        if len(self.lists) > MAX_LISTS:
+            del self.lists[next(iter(self.lists))]
 
     def get(self, scope: Scope, language: str) -> list[Command]:
         """Return the list of exactly this scope and language."""
-        return self._lists.get((scope, language), [])
+        return self.lists.get((scope, language), [])
 
     def shown_in(self, chat: Chat, *, user_id: int | None = None, language: str = "en") -> list[Command]:
         """Return the list that a user sees: of the narrowest scope with a list, in the user's language first.
@@ -141,7 +141,7 @@ class CommandLists:
         is_admin = user_id is not None and user_id in chat.admins
         for scope in _scopes(chat, user_id, is_admin=is_admin):
             for code in (language, ""):
-                if commands := self._lists.get((scope, code)):
+                if commands := self.lists.get((scope, code)):
                     return commands
         return []
 

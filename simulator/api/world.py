@@ -1,4 +1,4 @@
-"""The people, chats, messages and reactions of the simulated Telegram. All are in memory and bounded."""
+"""The people, chats, messages and reactions of the simulated Telegram, in memory and bounded."""
 
 from collections import OrderedDict
 from collections.abc import Collection, Iterable, Iterator
@@ -205,7 +205,7 @@ class World:
 
     def next_message_id(self, chat_id: int) -> int:
         """Return a message id that no other message gets."""
-        counter = chat_id if self.chats[chat_id].type in _BROAD else 0
+        counter = _counter_of(self.chats[chat_id])
         self._last_ids[counter] = self._last_ids.get(counter, self.first_message_id - 1) + 1
         return self._last_ids[counter]
 
@@ -214,8 +214,9 @@ class World:
         return next(self.numbers)
 
     def put_message(self, message: Message) -> Message:
-        """Add or replace a message; drop the oldest one of a chat that has too many."""
-        messages = self._messages[message.chat_id]
+        """Add or replace a message; drop the oldest one of a chat that has too many. New ids are higher."""
+        counter, messages = _counter_of(self.chats[message.chat_id]), self._messages[message.chat_id]
+        self._last_ids[counter] = max(self._last_ids.get(counter, self.first_message_id - 1), message.id)
         messages[message.id] = message
         if len(messages) > MAX_MESSAGES_PER_CHAT:
             messages.popitem(last=False)
@@ -242,6 +243,11 @@ class World:
         if kind in _BROAD:
             return min(_of_type(self.chats.values(), _BROAD), default=-_SUPERGROUP_PREFIX) - 1
         return min(_of_type(self.chats.values(), {"group"}), default=-2000) - 1
+
+
+def _counter_of(chat: Chat) -> int:
+    """Return the id of the chat whose message ids it shares; 0 for private chats and groups."""
+    return chat.id if chat.type in _BROAD else 0
 
 
 def _of_type(chats: Iterable[Chat], kinds: Collection[ChatType]) -> list[int]:

@@ -36,7 +36,7 @@ function privateContent({ bot }) {
     title: `This is your chat with ${bot.first_name}`,
     text: "It remembers what you tell it here, and finds it again when you ask. Nobody else's chat can see it.",
     hint: "Tell the bot something to remember, then ask about it:",
-    lines: ["My sister Anna lives in Lisbon", "Where does Anna live?", "add 2 and 3", "/help"],
+    lines: ["My sister Anna lives in Lisbon", "Where does Anna live?", "Remind me in 2 minutes to stretch", "/help"],
   };
 }
 

@@ -1,7 +1,7 @@
 // Computes suggestions for a text: people after "@", commands of the chat after "/".
 import { fullName } from "./format.js";
 
-const LIMIT = 8;
+const LIMIT = 20;
 
 // Returns {start, end, options: [{kind, insert, label, hint, user?}]} or null; positions are in `text`.
 export function suggest({ text, caret, commands, users }) {

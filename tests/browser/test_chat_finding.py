@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
+from bot.app.simulation import OFFLINE_NOTICE
 from simulator.api.config import SimulatorConfig
 from tests.browser.conftest import OpenWindow, SimulatorSite, run_simulator
 from tests.browser.test_chat_page import BUGS, FORUM, GROUP, IDEAS, OLGA, become, message, send
@@ -107,6 +108,27 @@ def test_a_search_covers_the_open_topic_and_ends_with_it(
     page.locator(f"[data-testid=topic-tab][data-topic-id='{BUGS}']").click()
 
     expect(page.get_by_test_id("search-input")).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [320, 390])
+def test_the_notice_without_a_key_names_the_setting_before_it_is_cut(browser: Browser, width: int) -> None:
+    with run_simulator(SimulatorConfig(notice=OFFLINE_NOTICE)) as site:
+        page = browser.new_page(viewport={"width": width, "height": 800})
+        page.goto(site.url)
+
+        text = page.get_by_test_id("notice").locator(".banner-text")
+
+        expect(text).to_contain_text("OPENAI_API_KEY")
+        left_px = text.evaluate(
+            """(node) => {
+              const range = document.createRange();
+              range.setStart(node.firstChild, 0);
+              range.setEnd(node.firstChild, node.textContent.indexOf("OPENAI_API_KEY") + "OPENAI_API_KEY".length);
+              return node.getBoundingClientRect().right - range.getBoundingClientRect().right;
+            }"""
+        )
+        assert left_px > 20  # room for the ellipsis
+        page.close()
 
 
 @pytest.mark.parametrize("screen", ["list", "chat"])

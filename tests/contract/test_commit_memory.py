@@ -73,7 +73,7 @@ async def test_i12_a_transfer_lasts_until_the_next_one_or_a_return_to_the_main_a
         claim = await box.claim_one()
         await box.commit(claim, update, meta={} if agent is None else {"active_agent": agent})
         await box.inbox.settle(claim)
-        seen.append((await RedisHistory(redis).load(REF, limit=0)).active_agent)
+        seen.append((await RedisHistory(redis).load(REF, limit=0)).choices.agent)
 
     assert seen == ["billing", "billing", "shipping", ""]
 
@@ -92,7 +92,7 @@ async def test_i12_a_new_conversation_returns_to_the_main_agent_and_drops_the_su
     await box.commit(claim, 2, starts_conversation=True)
 
     snapshot = await memory.store.load(REF, limit=9)
-    assert (snapshot.active_agent, snapshot.summary, snapshot.conversation_count) == ("", None, 0)
+    assert (snapshot.choices.agent, snapshot.summary, snapshot.conversation_count) == ("", None, 0)
     assert snapshot.count == 4
 
 
@@ -182,7 +182,7 @@ async def test_a_take_loads_summary_ledger_and_active_agent_in_one_round_trip(
     assert redis.round_trips == trips + 1
     assert snapshot.summary == make_summary("s1", upto=1)
     assert snapshot.ledger == (make_turn(0, 3),)
-    assert snapshot.active_agent == "billing"
+    assert snapshot.choices.agent == "billing"
 
 
 async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) -> None:
@@ -216,7 +216,7 @@ async def test_a_reset_erases_and_counts_all_data_of_a_turn(redis: RedisClient) 
     assert await keys_with(redis, "quokka") == []
     assert (await memory.store.count_traces(REF)).total == 0
     assert await redis.call("EXISTS", keys.partition_key(0, "compress")) == 0
-    assert (await memory.store.load(REF, limit=1)).active_agent == ""
+    assert (await memory.store.load(REF, limit=1)).choices.agent == ""
 
 
 async def test_a_reset_from_the_chat_leaves_its_counts_for_the_answer(redis: RedisClient) -> None:

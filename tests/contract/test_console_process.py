@@ -8,6 +8,8 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Timer
 
@@ -149,22 +151,18 @@ def test_the_simulator_runs_until_sigterm(tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
-def test_run_ends_its_start_by_naming_the_page_and_logs_turns_at_debug_level(tmp_path: Path) -> None:
-    with start(tmp_path, "-m", "bot", "run", "--simulator-port", "0", HTTP_PORT="0") as process:
+@contextmanager
+def running_bot(folder: Path) -> Generator[httpx.Client]:
+    """Run everything, and yield a client of the chat page that the last line of the start names."""
+    with start(folder, "-m", "bot", "run", "--simulator-port", "0", HTTP_PORT="0") as process:
         patience = Timer(8 * DEADLINE_S, process.kill)
         patience.start()
         try:
             assert process.stdout is not None
             opened = re.fullmatch(r"Open (http://127\.0\.0\.1:\d+)\n", process.stdout.readline())
             assert opened is not None
-            line = {"chat_id": 1001, "from_id": 1001, "text": "hello"}
             with httpx.Client(base_url=opened[1], trust_env=False, timeout=DEADLINE_S) as page:
-                assert "<html" in page.get("/").text
-                assert page.post("/api/messages", json=line).status_code == 200
-                with page.stream("GET", "/api/events", headers={"Last-Event-ID": "0"}) as events:
-                    data = (line.removeprefix("data: ") for line in events.iter_lines() if "data: " in line)
-                    messages = (event["message"] for event in map(json.loads, data) if "message" in event)
-                    assert any(message["from"]["is_bot"] for message in messages)
+                yield page
             process.send_signal(signal.SIGTERM)
             out, err = process.communicate()
         finally:
@@ -173,6 +171,23 @@ def test_run_ends_its_start_by_naming_the_page_and_logs_turns_at_debug_level(tmp
     assert (process.returncode, out) == (0, "")
     assert "] ready " in err
     assert [event for event in (*TURN_EVENTS, "polling") if event in err] == []
+
+
+def test_run_names_the_page_logs_turns_at_debug_level_and_keeps_the_chat(tmp_path: Path) -> None:
+    with running_bot(tmp_path) as page:
+        assert "<html" in page.get("/").text
+        line = {"chat_id": 1001, "from_id": 1001, "text": "hello"}
+        assert page.post("/api/messages", json=line).status_code == 200
+        with page.stream("GET", "/api/events", headers={"Last-Event-ID": "0"}) as events:
+            data = (line.removeprefix("data: ") for line in events.iter_lines() if "data: " in line)
+            messages = (event["message"] for event in map(json.loads, data) if "message" in event)
+            answer = next(message for message in messages if message["from"]["is_bot"])
+
+    with running_bot(tmp_path) as page:
+        shown = [each for each in page.get("/api/world").json()["messages"] if each["chat"]["id"] == 1001]
+
+    assert [each["message_id"] for each in shown][-1] >= answer["message_id"]
+    assert shown[0]["text"] == "hello"
 
 
 def test_the_set_up_says_first_how_long_it_takes() -> None:

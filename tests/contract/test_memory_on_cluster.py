@@ -212,11 +212,11 @@ async def test_a_turn_commits_all_its_records_and_a_reset_erases_them(
     await inbox.accept(Arrival(update_id=2, ref=ref, mode="turn", payload="p2", reason=""))
     erased = await turns.reset(ref, vectors=2, answering=(claim, 2))
 
-    assert (snapshot.count, snapshot.active_agent, len(snapshot.ledger)) == (2, "Travel", 1)
+    assert (snapshot.count, snapshot.choices.agent, len(snapshot.ledger)) == (2, "Travel", 1)
     assert (erased.epoch, erased.messages, erased.ledger_turns, erased.updates) == (1, 2, 1, 1)
     todo, after = await turns.take(claim, window=10)
     assert parse_json(Erasure, todo.journal["reset"]) == erased
-    assert (after.count, after.ledger, after.active_agent) == (0, (), "")
+    assert (after.count, after.ledger, after.choices.agent) == (0, (), "")
 
 
 @EVERY_PARTITION

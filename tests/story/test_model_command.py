@@ -297,7 +297,7 @@ async def test_a_transfer_before_the_model_was_withdrawn_is_resumed_with_the_def
         assert asked_models(bot) == [OTHER, OTHER, DEFAULT]
         receipt = await last_receipt(bot, BEN)
         assert [(each.name, each.outcome) for each in receipt.tools] == [("transfer_to_support", "replayed")]
-        assert (await bot.history(BEN)).active_agent == "support"
+        assert (await bot.history(BEN)).choices.agent == "support"
 
 
 async def test_without_any_model_one_failure_is_said_and_the_choice_stays(stores: StoryStores) -> None:

@@ -352,7 +352,7 @@ async def test_i12_a_transfer_lasts_until_the_next_one(stores: StoryStores, tmp_
         assert await bot.ask(BEN, "where is tea?") == "On shelf 3."
 
         assert await bot.ask(BEN, "and honey?") == "On shelf 5."
-        assert (await bot.history(BEN)).active_agent == ""
+        assert (await bot.history(BEN)).choices.agent == ""
 
 
 async def test_i12_a_chat_of_a_removed_agent_returns_to_the_main_agent(
@@ -367,7 +367,7 @@ async def test_i12_a_chat_of_a_removed_agent_returns_to_the_main_agent(
         bot.start()
 
         assert await bot.ask(BEN, "thanks") == "You are welcome, says the desk."
-        assert (await bot.history(BEN)).active_agent == ""
+        assert (await bot.history(BEN)).choices.agent == ""
 
 
 async def test_i12_a_reset_returns_the_chat_to_the_main_agent(stores: StoryStores, tmp_path: Path) -> None:

@@ -1,61 +1,37 @@
-"""docs/memory.md: its examples run, and its quotations, tables and figures are right."""
+"""docs/memory.md: its quotations, tables and figures are right."""
 
-import importlib
 import re
-import sys
-from collections.abc import Generator, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 from xml.etree import ElementTree as ET
 
 import pytest
 
 from bot.agent.actions import CompletedStep, StepDigest, ToolResult
-from bot.agent.agents_file import TeamSpec, load_agents
-from bot.agent.functions_based import FunctionsBasedAgent
-from bot.agent.loop import run_agent
-from bot.agent.model import ModelReply
-from bot.agent.options import Options
+from bot.agent.agents_file import load_agents
+from bot.agent.model import ModelReply, PromptMessage
 from bot.agent.prompt.assembly import assemble, measure
+from bot.agent.prompt.draft import MESSAGE_OVERHEAD, cost_of
 from bot.agent.prompt.parts import AssembledPrompt, PartName, PromptBudget, PromptOrder, PromptParts
-from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
-from bot.agent.tool_output import render_reference
-from bot.errors import ToolFailed
-from bot.tools import BUILT_IN_TOOLS
-from memory.artifacts.preview import preview
-from memory.artifacts.store import Artifact
-from memory.history.ledger import LedgerEntry, LedgerTurn, render_entry
+from bot.tools import BUILT_IN_TOOLS, PICTURE_TOOLS
+from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Sender
 from memory.history.summary import Summary, SummaryFact, SummaryText, render_summary
 from memory.history.talk import TalkLine
 from tests.messages import make_fact
 from tests.unit.agent.kit import (
     TOKENIZER,
-    DictJournal,
-    ScriptedModel,
-    asks,
     call,
     hit,
-    make_agent,
-    make_context,
     message,
     recalls,
-    says,
 )
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "memory.md").read_text("utf-8")
 PICTURE = DOCS / "prompt.svg"
 _SVG = "{http://www.w3.org/2000/svg}"
-
-
-def blocks(language: str) -> dict[str, str]:
-    """Return the code blocks of a language, by the file name in their first line."""
-    found = re.findall(rf"^```{language}\n(# (\S+)\n.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
-    assert len(found) == len(re.findall(rf"^```{language}$", TEXT, re.MULTILINE)), "a block without a name"
-    return {name: source for source, name in found}
 
 
 def quoted() -> list[str]:
@@ -72,179 +48,6 @@ def rows(heading: str) -> list[list[str]]:
     return [[cell.strip().strip("`") for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Generator[Path]:
-    """Return a folder with every example as its file. Changes of sys are undone."""
-    path, modules = list(sys.path), set(sys.modules)
-    examples = blocks("python") | blocks("toml")
-    for name, source in examples.items():
-        (tmp_path / name).write_text(source, "utf-8")
-    yield tmp_path
-    sys.path[:] = path
-    for name in set(sys.modules) - modules:
-        if f"{name}.py" in examples:
-            del sys.modules[name]
-
-
-def imported(folder: Path, name: str) -> ModuleType:
-    sys.path.append(str(folder))
-    return importlib.import_module(name)
-
-
-def shop(folder: Path) -> TeamSpec:
-    return load_agents(folder / "team.toml", built_in_tools=BUILT_IN_TOOLS)
-
-
-# The examples ---------------------------------------------------------------------------------------------
-def test_every_example_is_tested_here() -> None:
-    assert {*blocks("python"), *blocks("toml")} == {"pause_selector.py", "shop_tools.py", "team.toml"}
-    assert set(re.findall(r"^```(\w+)$", TEXT, re.MULTILINE)) == {"python", "toml", "text"}
-
-
-async def test_the_selector_ends_the_window_at_a_pause(folder: Path) -> None:
-    select = imported(folder, "pause_selector").SinceLastPause(seconds=3600, at_most=3)
-    spoken = [message(0, "Long ago."), message(90, "Hello."), message(91, "Hi.", role="assistant")]
-    context = await make_context(
-        history=[*spoken, message(92, "8", role="tool"), message(93, "How are you?")]
-    )
-
-    chosen = await context.chat_history.select_messages(select)
-
-    assert [each.text for each in chosen] == ["Hello.", "Hi.", "How are you?"]
-
-
-async def test_the_selector_stops_at_its_limit(folder: Path) -> None:
-    select = imported(folder, "pause_selector").SinceLastPause(seconds=3600, at_most=2)
-    context = await make_context(history=[message(number, f"Line {number}.") for number in range(5)])
-
-    chosen = await context.chat_history.select_messages(select)
-
-    assert [each.text for each in chosen] == ["Line 3.", "Line 4."]
-
-
-async def test_the_agent_with_that_selector_answers_from_its_window(folder: Path) -> None:
-    model = ScriptedModel(says("Fine."))
-    agent: FunctionsBasedAgent = imported(folder, "pause_selector").build_agent(model)
-    context = await make_context(
-        history=[message(0, "Long ago."), message(90, "Hello.")], prompt=[message(91, "How are you?")]
-    )
-
-    reply = await run_agent(Team.of(agent), context, journal=DictJournal())
-
-    assert reply == "Fine."
-    assert model.requests[0].shown() == [
-        "system: You help with whatever is being talked about now.",
-        "user: Hello.",
-        "user: How are you?",
-    ]
-
-
-async def test_the_tools_answer_and_fail_as_documented(folder: Path) -> None:
-    tools = imported(folder, "shop_tools")
-    stock = Tool.from_function(tools.in_stock)
-    context = await make_context()
-
-    assert stock.spec.description == "Say how many pieces of an item are in stock."
-    assert await stock.call('{"item": "milk"}', context) == "0"
-    with pytest.raises(ToolFailed, match=r"^The shop has no gold\. It sells bread, milk, tea\.$"):
-        await stock.call('{"item": "gold"}', context)
-
-
-async def test_the_tool_with_a_context_reads_this_chat_and_hides_the_context(folder: Path) -> None:
-    asked = Tool.from_function(imported(folder, "shop_tools").asked_before)
-    history = [
-        message(0, "Is there Tea?"),
-        message(1, "Tea? Yes.", role="assistant"),
-        message(2, "No tea, thanks."),
-    ]
-    context = await make_context(history=[*history, message(3, "Bread then.")])
-
-    assert list(asked.spec.parameters["properties"]) == ["word", "at_most"]
-    assert await asked.call('{"word": "tea"}', context) == '["Is there Tea?","No tea, thanks."]'
-    assert await asked.call('{"word": "tea", "at_most": 1}', context) == '["No tea, thanks."]'
-    with pytest.raises(ToolFailed):
-        await asked.call('{"word": "tea", "at_most": 21}', context)
-
-
-async def test_a_large_result_gets_the_documented_reference(folder: Path) -> None:
-    sales = Tool.from_function(imported(folder, "shop_tools").sales)
-    largest = Options().artifact_chars
-
-    output = await sales.call('{"days": 365}', await make_context())
-
-    assert len(output) > largest
-    artifact = Artifact(id="a5d8f0c21b7e", tool="sales", length=len(output), ends_at=0)
-    assert render_reference(artifact, preview(output, at_most=largest // 3)) in quoted()
-
-
-def test_the_agents_file_loads_with_its_tools_and_limits(folder: Path) -> None:
-    team = shop(folder)
-
-    assert (team.main, team.limits) == ("Shop", TeamLimits(delegation_depth=1, delegations=4, transfers=2))
-    assert {name: sorted(tool.name for tool in agent.tools) for name, agent in team.agents.items()} == {
-        "Shop": [
-            *("asked_before", "delegate_to_analyst", "in_stock"),
-            *("read_artifact", "search_memory", "transfer_to_complaints"),
-        ],
-        "analyst": ["read_artifact", "sales"],
-        "complaints": ["read_artifact", "search_memory", "transfer_to_Shop"],
-    }
-    (limited,) = (tool for tool in team.agents["analyst"].tools if tool.name == "sales")
-    assert (limited.timeout_s, limited.max_calls) == (10, 3)
-
-
-async def test_the_sub_agents_work_and_see_as_documented(folder: Path) -> None:
-    models = {
-        "Shop": ScriptedModel(
-            asks(call("in_stock", '{"item": "tea"}')),
-            asks(call("delegate_to_analyst", '{"task": "What sold best yesterday?"}')),
-            asks(call("transfer_to_complaints", '{"reason": "The tea was cold."}')),
-        ),
-        "analyst": ScriptedModel(asks(call("sales", '{"days": 1}')), says("Tea, 6 times.")),
-        "complaints": ScriptedModel(says("I am sorry about your tea.")),
-    }
-    context = await make_context(prompt=[message(0, "My tea was cold!")])
-
-    reply = await run_agent(built(shop(folder), models), context, journal=DictJournal())
-
-    assert (reply, context.agent_name) == ("I am sorry about your tea.", "complaints")
-    asked, done = models["analyst"].requests
-    assert {tool.name for tool in asked.tools} == {"read_artifact", "sales"}
-    assert "## Tool: in_stock" in joined(asked.shown())  # the top level's
-    assert "What sold best yesterday?" in joined(asked.shown())
-    assert "sales({" in joined(done.shown())
-    before, after = models["Shop"].requests[1:]
-    assert "## Tool: sales" not in joined(before.shown())
-    assert "## Tool: sales" in joined(after.shown())  # the delegated agent's
-    (taken,) = models["complaints"].requests
-    assert "in_stock({" in joined(taken.shown())  # it goes on with the finished steps
-    assert [render_entry(entry).partition("\n")[0] for entry in context.record.ledger] == [
-        "## Tool: in_stock",
-        "## Tool: sales",
-        "## Delegation: Shop → analyst",
-        "## Transfer: Shop → complaints",
-    ]
-    assert render_entry(context.record.ledger[0]) in quoted()
-
-
-def built(spec: TeamSpec, models: dict[str, ScriptedModel]) -> Team:
-    """Return the team of the file, each agent with its own model."""
-    agents = {name: _agent(name, each.prompt, each.tools, models[name]) for name, each in spec.agents.items()}
-    within = {name: each.within_delegation() for name, each in spec.agents.items()}
-    delegates = {name: _agent(name, each.prompt, each.tools, models[name]) for name, each in within.items()}
-    return Team(agents=agents, main=spec.main, delegates=delegates, limits=spec.limits)
-
-
-def _agent(name: str, prompt: str, tools: Sequence[Tool], model: ScriptedModel) -> FunctionsBasedAgent:
-    agent = make_agent(model, *tools, name=name)
-    agent.prompt = prompt
-    return agent
-
-
-def joined(messages: Sequence[str]) -> str:
-    return "\n".join(messages)
-
-
 # Quotations, lists and figures
 def test_the_documented_summary_is_rendered_so() -> None:
     text = SummaryText(
@@ -257,6 +60,31 @@ def test_the_documented_summary_is_rendered_so() -> None:
     )
 
     assert render_summary(text) in quoted()
+
+
+def test_the_documented_tokens_of_a_request_are_right() -> None:
+    spec = load_agents(None, built_in_tools={**BUILT_IN_TOOLS, **PICTURE_TOOLS})
+    agent = spec.agents[spec.main]
+    sizes = {tool.name: MESSAGE_OVERHEAD + TOKENIZER.count(tool.spec.described) for tool in agent.tools}
+    reminders = sum(size for name, size in sizes.items() if "reminder" in name)
+    instructions, in_group = (
+        measure(PromptParts(system=agent.prompt, is_group=is_group), meter=TOKENIZER).tokens
+        for is_group in (False, True)
+    )
+    always = reminders + sizes["current_time"]
+    hi = instructions + always + cost_of(PromptMessage(role="user", text="hi"), TOKENIZER)
+
+    cells = [row[1] for row in rows("| part | tokens |")]
+
+    assert f'"hi" in an empty chat reads {hi} tokens' in TEXT
+    assert cells[0] == f"{instructions}; {in_group - instructions} more in a group"
+    assert cells[1] == f"{always}: reminders {reminders}, time {sizes['current_time']}"
+    assert [int(cell.partition(",")[0]) for cell in cells[2:6]] == [
+        sizes["search_memory"],
+        sizes["read_artifact"],
+        sizes["forget_fact"],
+        sizes["draw"] + sizes["edit"],
+    ]
 
 
 def test_the_table_lists_every_part_of_a_prompt() -> None:

@@ -15,7 +15,7 @@ from bot.turn.batch import (
 from memory.history.buffered import rewind
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender
-from memory.history.store import HistorySnapshot
+from memory.history.store import ChatChoices, HistorySnapshot
 
 NOW = 1_800_000_000.0
 BEN, CHIARA = 1002, 1003
@@ -207,11 +207,11 @@ def test_a_rewound_context_has_the_agent_from_before_the_transfer() -> None:
     ledger = (LedgerTurn(first_sequence=2, last_sequence=3, entries=(entry,)),)
     snapshot = replace(
         make_snapshot(make_question(0), make_reply(1), make_question(2), make_reply(3), ledger=ledger),
-        active_agent="cook",
+        choices=ChatChoices(agent="cook"),
     )
 
     before = rewind(snapshot, 2)
 
-    assert (before.active_agent, before.ledger, before.count) == ("main", (), 2)
+    assert (before.choices.agent, before.ledger, before.count) == ("main", (), 2)
     assert [message.id for message in before.newest] == ["u0", "a1"]
     assert before.next_sequence == snapshot.next_sequence

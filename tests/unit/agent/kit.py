@@ -38,7 +38,7 @@ from tests.fakes.vector_index import InMemoryIndex
 
 REF = ContextRef(context_id="c" * 32, partition=0)
 _OF_THE_CONVERSATION = frozenset(
-    ["is_group", "people", "talk", "summary", "is_window_short", "count_uncovered", "files", "refuse"]
+    ["is_group", "people", "talk", "summary", "is_window_short", "count", "files", "refuse"]
 )
 FIRST_SECOND = 1_763_661_780.0  # 2025-11-20 18:03 UTC
 TOKENIZER = tokenizer_for("gpt-4o")

@@ -260,7 +260,6 @@ def test_i12_delegation_and_transfer_tools_describe_their_target_and_take_one_ar
             "and uses its own tools; it knows of your plans only what the task says. Several run at the same time."
         ),
         parameters={
-            "additionalProperties": False,
             "type": "object",
             "required": ["task"],
             "properties": {

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, MessageCount
 from bot.agent.functions_based import PromptLimits
 from bot.agent.model import Usage
 from bot.turn.answer_receipt import (
@@ -70,7 +70,7 @@ async def test_a_receipt_says_what_did_not_fit_and_what_was_not_selected() -> No
     context = await make_context(
         history=[message(number, f"{number} {long}") for number in range(6)], prompt=[ASK]
     )
-    context = replace(context, conversation=replace(context.conversation, count_uncovered=_ten))
+    context = replace(context, conversation=replace(context.conversation, count=_ten))
     found = (hit(message(50, long)), hit(message(1, "in the window too")))
     context.thinking.recalled = Memories(messages=found)
     limits = PromptLimits(context_window=600, answer_tokens=300)
@@ -93,8 +93,8 @@ async def test_a_receipt_says_what_did_not_fit_and_what_was_not_selected() -> No
     assert receipt.prompt_tokens <= receipt.room == 300
 
 
-async def _ten() -> int:
-    return 10
+def _ten() -> MessageCount:
+    return MessageCount(total=10, uncovered=10)
 
 
 async def test_a_receipt_has_the_first_of_many_hits_and_calls_and_counts_the_others() -> None:

@@ -7,7 +7,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.agent.actions import NO_RESULT, CompletedStep, ToolResult
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, MessageCount
 from bot.agent.functions_based import LAST_ANSWER_NOTE, FunctionsBasedAgent, PromptLimits
 from bot.agent.model import Image, ModelReply
 from bot.agent.prompt.text import RECALLED_HEADING, SUMMARY_HEADING, TALK_HEADING, TASK_HEADING
@@ -316,9 +316,9 @@ async def test_the_record_counts_what_the_selector_passed_over_and_no_summary_co
     history = [message(number, f"number {number}") for number in range(-40, -10)]
     agent = make_agent(ScriptedModel(says("ok"), says("ok")))  # it selects ten
     context = await make_context(history=history, prompt=[ASK])
-    context.conversation = replace(context.conversation, count_uncovered=lambda: counted(30))
+    context.conversation = replace(context.conversation, count=lambda: MessageCount(total=30, uncovered=30))
     whole = await make_context(history=history[:10], prompt=[ASK])
-    whole.conversation = replace(whole.conversation, count_uncovered=lambda: counted(10))
+    whole.conversation = replace(whole.conversation, count=lambda: MessageCount(total=10, uncovered=10))
 
     await agent.next_action(context)
     await agent.next_action(whole)
@@ -327,10 +327,6 @@ async def test_the_record_counts_what_the_selector_passed_over_and_no_summary_co
         "older part of the conversation, 20 messages: not selected, and no summary tells it"
     ]
     assert left_out_of_window(whole) == []
-
-
-async def counted(number: int) -> int:
-    return number
 
 
 def left_out_of_window(context: AgentContext) -> list[str]:

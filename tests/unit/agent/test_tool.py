@@ -1,6 +1,7 @@
 """A tool made from a typed function: its schema, its arguments, and its results."""
 
 import asyncio
+import json
 import sys
 import threading
 from collections.abc import Callable
@@ -66,7 +67,6 @@ def test_m13_a_tool_has_name_description_and_schema() -> None:
     assert spec.name == "forecast"
     assert spec.description == "Tell the weather.\n\nOnly of tomorrow."
     assert spec.parameters == {
-        "additionalProperties": False,
         "type": "object",
         "required": ["place"],
         "properties": {
@@ -84,7 +84,24 @@ def test_a_tool_without_parameters_or_docstring_has_a_schema_and_a_description()
     spec = Tool.from_function(roll_dice).spec
 
     assert spec.description == "roll dice"
-    assert spec.parameters == {"additionalProperties": False, "type": "object", "properties": {}}
+    assert spec.parameters == {"type": "object", "properties": {}}
+
+
+async def test_an_empty_default_is_not_described_and_a_null_means_it() -> None:
+    def find(word: str = "", day: Annotated[int | None, Field(ge=1)] = None, unit: str | None = "C") -> str:
+        return json.dumps([word, day, unit])
+
+    tool, context = Tool.from_function(find), await make_context()
+
+    assert tool.spec.parameters["properties"] == {
+        "word": {"type": "string"},
+        "day": {"type": "integer", "minimum": 1},
+        "unit": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": "C"},
+    }
+    assert await tool.call('{"day": 2}', context) == '["", 2, "C"]'
+    assert await tool.call('{"word": null, "day": null, "unit": null}', context) == '["", null, null]'
+    with pytest.raises(ToolFailed, match="greater than or equal to 1, not 0"):
+        await tool.call('{"day": 0}', context)
 
 
 async def test_arguments_are_checked_and_converted_and_defaults_apply() -> None:
