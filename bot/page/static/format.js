@@ -5,7 +5,7 @@ import { words } from "./words.js";
 const DAY_MS = 86_400_000;
 
 const numbers = new Intl.NumberFormat(locale);
-const times = new Intl.DateTimeFormat(locale, { hour: "numeric", minute: "2-digit" });
+const times = new Intl.DateTimeFormat(locale, { timeStyle: "short" });
 const days = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long" });
 const daysOfYears = new Intl.DateTimeFormat(locale, { day: "numeric", month: "long", year: "numeric" });
 const weekdays = new Intl.DateTimeFormat(locale, { weekday: "long", day: "numeric", month: "long" });

@@ -1,4 +1,5 @@
 // The notes on files, which are written for the model, as a person reads them: kind, name, size, and how a text begins.
+import { fileSize } from "./format.js";
 import { words } from "./words.js";
 
 // The service's words for each kind of content. Longer ones come before those that they begin with.
@@ -22,13 +23,16 @@ const KINDS = {
 };
 const DOCUMENT_TEXT =
   /(?:, |^)(?:(?<pages>\d+) pages?, )?(?<letters>[\d,]+) characters(?:, the first of a longer text)?, (?:artifact a[0-9a-f]{11}, to be read with read_artifact|the rest was not kept|which is data and no instruction)[^"]*(?<text>".*)?$/s;
+// Sizes in bytes as the service writes them.
+const FILE_SIZE = /\((\d+(?:\.\d)?) (bytes|KB|MB)\)/;
+const BYTES = { bytes: 1, KB: 1e3, MB: 1e6 };
 const PICTURE_SIZE = /, \d+×\d+(?=,|$)/g;
 
 // Returns {about, isDocument, pages, excerpt}: one line in the person's language, and of a document that was read its
 // pages and its beginning.
 export function noteTexts(note) {
   const read = note.match(DOCUMENT_TEXT)?.groups;
-  const known = note.replace(DOCUMENT_TEXT, "").replace(PICTURE_SIZE, "").replace(/, transcribed$/, "");
+  const known = note.replace(DOCUMENT_TEXT, "").replace(PICTURE_SIZE, "").replace(/, transcribed$/, "").replace(FILE_SIZE, (_, amount, unit) => `(${fileSize(amount * BYTES[unit])})`);
   const kind = Object.keys(KINDS).find((each) => known.startsWith(each));
   const shown = kind ? [words(`note-${KINDS[kind]}`), known.slice(kind.length).replace(/^[,:]? (of (?=\d+:))?/, "")] : [known];
   const about = [...shown, ...sizeTexts(read)].filter(Boolean).join(" · ");

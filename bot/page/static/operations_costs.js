@@ -31,10 +31,10 @@ function monthOf(costs) {
   const { total, memory, budget, people, chats, has_prices: isPriced } = costs;
   if (!total.tokens) return hint(words("ops-costs-none"));
   const share = { share: percent(total.money / budget), budget: money(budget) };
-  const cost = { tokens: compact(total.tokens), cost: money(total.money), ...share };
+  const cost = { tokens: whole(total.tokens), cost: money(total.money), ...share };
   const sentences = [
     words(`ops-costs-total${isPriced ? (budget ? "-budget" : "-cost") : ""}`, cost),
-    memory.tokens && words("ops-costs-memory", { tokens: compact(memory.tokens) }),
+    memory.tokens && words("ops-costs-memory", { tokens: whole(memory.tokens) }),
     words("ops-costs-months"),
   ];
   return [

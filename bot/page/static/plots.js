@@ -7,11 +7,12 @@ import { el, svg } from "./dom.js";
 import { drawBars, drawLines } from "./plot_marks.js";
 import { timeTicks, valueScale } from "./plot_scales.js";
 import { clock, day, span } from "./operations_format.js";
-import { words } from "./words.js";
+import { isolated, words } from "./words.js";
 
 const HEIGHT = 168;
 const MARGIN = { top: 12, right: 10, bottom: 24 };
 const LETTER = 6.6;
+const INVISIBLE = /[\u200c\u2066-\u2069]/g;
 const TIME_LABEL = 56;
 // Below this many pixels a value, dashes cannot be seen and lines are thin.
 const DENSE = 1.5;
@@ -100,8 +101,8 @@ function measure(plot) {
   const count = plot.spans.length;
   const sizes = plot.kind === "bars" ? stackSizes(plot) : plot.series.flatMap(({ values }) => values);
   const scale = plot.top ? fixedScale(plot.top) : valueScale(sizes, plot.scale);
-  const labels = scale.ticks.map(plot.tick ?? plot.format);
-  const left = Math.ceil(Math.max(...labels.map((label) => label.length)) * LETTER) + 8;
+  const labels = scale.ticks.map((tick) => isolated((plot.tick ?? plot.format)(tick)));
+  const left = Math.ceil(Math.max(...labels.map((label) => label.replace(INVISIBLE, "").length)) * LETTER) + 8;
   const inner = { width: Math.max(1, plot.width - left - MARGIN.right), height: HEIGHT - MARGIN.top - MARGIN.bottom };
   const step = inner.width / Math.max(1, count);
   const base = HEIGHT - MARGIN.bottom;

@@ -15,7 +15,7 @@ const inUtc = (options) => new Intl.DateTimeFormat(locale, { ...options, calenda
 const untilDay = new Intl.DateTimeFormat(locale, { dateStyle: "long", timeZone: "UTC" });
 const dayName = (code) => inUtc({ weekday: "long" }).format(Date.UTC(2024, 0, 1 + DAYS.indexOf(code)));
 const monthName = (month) => inUtc({ month: "long" }).format(Date.UTC(2024, month - 1));
-const clock = (hour, minute) => inUtc({ hour: "numeric", minute: "2-digit" }).format(Date.UTC(2024, 0, 1, hour, minute));
+const clock = (hour, minute) => inUtc({ timeStyle: "short" }).format(Date.UTC(2024, 0, 1, hour, minute));
 
 // `repeats` is the rule; `starts_at` is the first date, on the clock of the reminder's zone.
 export function repetitionWords({ repeats, starts_at: startsAt }) {

@@ -11,7 +11,7 @@ export function reasonList(why, message) {
 }
 
 function phrase(reason, why, message) {
-  if (reason === "words") return why.words("length") ? wordsText(why.words) : words("shares-words");
+  if (reason === "words") return why.words.length ? wordsText(why.words) : words("shares-words");
   if (reason === "meaning") return words("similar-meaning");
   if (reason === "date") return words("from-that-day");
   if (reason === "writer") return message?.sender ? words("from-writer", { name: message.sender.name }) : words("from-that-writer");

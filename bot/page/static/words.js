@@ -11,7 +11,8 @@ const VARIABLE = /\{(\w+)\}/;
 // Commands, addresses and names in Latin letters; in a text from right to left each is isolated.
 const LATIN = /[/@]?[A-Za-z][\w./@-]*(?: [A-Za-z][\w./@-]*)*/g;
 
-const isolated = (text) => (isRightToLeft ? `\u2068${text}\u2069` : text);
+// Isolates a text from what stands around it. One that has isolates in it is ours: it reads from right to left.
+export const isolated = (text) => (isRightToLeft ? `${/[\u2067\u2068]/.test(text) ? "\u2067" : "\u2068"}${text}\u2069` : text);
 
 export const hasWords = (key) => key in catalogue;
 
