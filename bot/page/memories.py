@@ -240,7 +240,8 @@ class MemoryPages:
     async def _sources(self, context: PageContext, wanted: Collection[str]) -> dict[str, tuple[str, Message]]:
         """Return the name and the message of documents by the ids of their artifacts, as the newest turns tell."""
         ledger = context_key(context.ref, "ledger")
-        lines = await self.redis.call("ZRANGE", ledger, 0, TURNS_READ - 1, "REV") if wanted else []
+        newest = ("ZRANGE", ledger, 0, TURNS_READ - 1, "REV")
+        lines: list[str] = await self.redis.call(*newest) if wanted else []
         sources: dict[str, tuple[str, Message]] = {}
         for turn in [parse_json(LedgerTurn, line) for line in lines]:
             documents = {each.artifact_id: each for each in turn.entries if each.artifact_id in wanted}

@@ -22,6 +22,12 @@ export function day(seconds) {
   return (isThisYear(seconds) ? days : daysOfYears).format(seconds * 1000);
 }
 
+// "3 Mar", for narrow places.
+export function shortDay(seconds) {
+  const year = isThisYear(seconds) ? {} : { year: "numeric" };
+  return new Intl.DateTimeFormat(locale, { day: "numeric", month: "short", ...year }).format(seconds * 1000);
+}
+
 // "Today", "Yesterday", "Tuesday, 3 March".
 export function dayHeading(seconds) {
   const ago = daysAgo(seconds);

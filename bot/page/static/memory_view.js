@@ -1,6 +1,6 @@
 // The memory of one context: its head, search, timeline, selection, overview, facts and reminders.
 import { button, el, icon, iconButton } from "./dom.js";
-import { day } from "./format.js";
+import { shortDay } from "./format.js";
 import { confirmForget, confirmReset } from "./forget.js";
 import { messageEntry } from "./message.js";
 import { createFacts } from "./facts.js";
@@ -150,7 +150,7 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
 
 function rememberedText({ messages, since }) {
   if (messages === 0 || since === null) return words("messages", { count: messages });
-  return words("remembered-since", { count: messages, day: day(since) });
+  return words("remembered-since", { count: messages, day: shortDay(since) });
 }
 
 function headTitle(context, hint, openOverview) {
