@@ -95,7 +95,8 @@ function knownFact(fact) {
 }
 
 function facts(receipt) {
-  const conversation = words(receipt.summary ? "window-and-summary" : "window", { count: receipt.window.messages });
+  const count = receipt.window.messages;
+  const conversation = words(receipt.summary ? "window-and-summary" : count ? "window" : "window-none", { count });
   const rows = [
     [words("fact-conversation"), conversation],
     [words("fact-tools"), receipt.tools.map(toolText)],
