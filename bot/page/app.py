@@ -26,6 +26,7 @@ _TYPES: Mapping[str, str] = MappingProxyType(
         ".html": "text/html; charset=utf-8",
         ".css": "text/css; charset=utf-8",
         ".js": "text/javascript; charset=utf-8",
+        ".json": "application/json",
     }
 )
 """Types of the files that are served; others are not."""
@@ -82,13 +83,16 @@ def _file_response(request: Request) -> Response:
 
 @cache
 def _read_files() -> Mapping[str, _StaticFile]:
-    """Return the files of the folder `static` by path, read at the first request. Other paths do not exist."""
+    """Return the files of `static` and its catalogue by path, read at the first request. Other paths do not exist."""
     files: dict[str, _StaticFile] = {}
-    for entry in resources.files("bot.page").joinpath("static").iterdir():
-        if media_type := _TYPES.get(PurePosixPath(entry.name).suffix):
-            content = entry.read_bytes()
-            etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
-            files[STATIC_PATH + entry.name] = _StaticFile(content=content, media_type=media_type, etag=etag)
+    static = resources.files("bot.page").joinpath("static")
+    for folder, prefix in ((static, ""), (static.joinpath("catalogue"), "catalogue/")):
+        for entry in folder.iterdir():
+            if media_type := _TYPES.get(PurePosixPath(entry.name).suffix):
+                content = entry.read_bytes()
+                etag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+                file = _StaticFile(content=content, media_type=media_type, etag=etag)
+                files[STATIC_PATH + prefix + entry.name] = file
     return files | {PAGE_PATH: files[STATIC_PATH + _PAGE_FILE]}
 
 

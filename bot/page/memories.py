@@ -1,6 +1,6 @@
 """What a person reads on the page: contexts, messages, search, the summary, artifacts."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -14,14 +14,18 @@ from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
 from bot.transport.gating import BotIdentity
 from bot.turn.answer_receipt import have_receipts, load_receipts
+from bot.turn.media import DOCUMENT_READER
 from memory.artifacts.store import ArtifactGone, ContextArtifacts
 from memory.chat_history import ChatHistory
+from memory.codec import parse_json, parse_object
 from memory.errors import RecallUnavailable
 from memory.facts.redis_facts import RedisFacts
+from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot, recent_messages
 from memory.history.selectors import TokenCounter
 from memory.history.summary import Summary, render_summary
+from memory.keys import context_key
 from memory.recall.reasons import matched_words
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
@@ -35,6 +39,8 @@ LONGEST_QUESTION = 1_000
 ARTIFACTS_LIMIT = 100
 PREVIEW = 300
 """Characters of an artifact's preview."""
+TURNS_READ = 500
+"""The newest turns with tools, among which the messages of documents are looked for."""
 _LARGEST_SEQUENCE = 1 << 53
 
 OpenRecall: TypeAlias = Callable[[], Awaitable[Recall]]
@@ -82,7 +88,12 @@ class MemoryPages:
                 "language": visitor.language,
                 "is_operator": visitor.is_operator,
             },
-            "bot": {"id": self.bot.id, "username": self.bot.username, "version": self.version},
+            "bot": {
+                "id": self.bot.id,
+                "name": self.bot.name or self.bot.username,
+                "username": self.bot.username,
+                "version": self.version,
+            },
             "current": current,
             "contexts": [
                 context_document(
@@ -164,22 +175,32 @@ class MemoryPages:
         }
 
     async def list_artifacts(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
-        """Return the stored results of tools with their first characters."""
+        """Return the stored documents and results of tools with their first characters.
+
+        A document has its name and the message that it came with, if they are known. The rest have null there.
+        """
         context = await self.access.find(visitor, request.path_params["id"])
         artifacts = ContextArtifacts(
             self.redis, context.ref, epoch=lambda: 0, clock=self.clock, ttl_s=0, keep_beyond=0
         )
+        found = await artifacts.newest(ARTIFACTS_LIMIT)
+        sources = await self._sources(context, {each.id for each in found if each.tool == DOCUMENT_READER})
+        messages = await self.describe(visitor, context, [message for _, message in sources.values()])
+        by_id = {document["id"]: document for document in messages}
         return {
             "artifacts": [
                 {
                     "id": artifact.id,
                     "tool": artifact.tool,
+                    "is_document": artifact.tool == DOCUMENT_READER,
+                    "name": sources[artifact.id][0] if artifact.id in sources else None,
+                    "message": by_id[sources[artifact.id][1].id] if artifact.id in sources else None,
                     "size": artifact.length,
                     "made_at": artifact.ends_at - self.artifact_ttl_s,
                     "expires_at": artifact.ends_at,
                     "preview": await _preview(artifacts, artifact.id),
                 }
-                for artifact in await artifacts.newest(ARTIFACTS_LIMIT)
+                for artifact in found
             ]
         }
 
@@ -215,6 +236,29 @@ class MemoryPages:
             message_document(message, visitor=visitor, context=context, has_receipt=message.id in receipts)
             for message in messages
         ]
+
+    async def _sources(self, context: PageContext, wanted: Collection[str]) -> dict[str, tuple[str, Message]]:
+        """Return the name and the message of documents by the ids of their artifacts, as the newest turns tell."""
+        ledger = context_key(context.ref, "ledger")
+        newest = ("ZRANGE", ledger, 0, TURNS_READ - 1, "REV")
+        lines: list[str] = await self.redis.call(*newest) if wanted else []
+        sources: dict[str, tuple[str, Message]] = {}
+        for turn in [parse_json(LedgerTurn, line) for line in lines]:
+            documents = {each.artifact_id: each for each in turn.entries if each.artifact_id in wanted}
+            if not documents:
+                continue
+            messages = await self.history.page(
+                context.ref,
+                after_sequence=turn.first_sequence - 1,
+                limit=turn.last_sequence - turn.first_sequence + 1,
+                whole=True,
+            )
+            for artifact_id, entry in documents.items():
+                holders = [each for each in messages if artifact_id in each.note] or messages
+                if holders:
+                    name = str((parse_object(entry.input) or {}).get("file_name", ""))
+                    sources[artifact_id] = name, holders[0]
+        return sources
 
     async def _question_of(self, context: PageContext, answer: Message | None) -> str:
         """Return the text that an answer follows; "" if it was forgotten."""

@@ -107,7 +107,7 @@ class Operations:
             "workers": [asdict(worker) for worker in await self.counters.workers()],
             "refusals_429": {"hour": hour, "day": day},
             **numbers,
-            "stores": [{"name": "redis", "is_up": True, "ms": _ms(redis_s), "note": ""}, index],
+            "stores": [self._store("redis", redis_s), index],
         }
 
     async def _probe_index(self) -> Document:
@@ -116,12 +116,16 @@ class Operations:
             async with asyncio.timeout(_PROBE_S):
                 await self.probe_index()
         except (RecallTimedOut, TimeoutError):
-            note = "It does not answer in time. Recall pauses: answers come without it."
-            return {"name": "qdrant", "is_up": False, "ms": None, "note": note}
+            return self._store("qdrant", None, note="It does not answer in time.")
         except MemoryFailure as failure:
-            note = f"{failure}. Answers come without recall."
-            return {"name": "qdrant", "is_up": False, "ms": None, "note": note}
-        return {"name": "qdrant", "is_up": True, "ms": _ms(time.perf_counter() - began), "note": ""}
+            return self._store("qdrant", None, note=f"{failure}.")
+        return self._store("qdrant", time.perf_counter() - began)
+
+    def _store(self, name: str, seconds: float | None, *, note: str = "") -> Document:
+        """Return the state of a store that has answered within these seconds, or None."""
+        address = self.settings.redis_url if name == "redis" else self.settings.qdrant_url
+        ms = None if seconds is None else _ms(seconds)
+        return {"name": name, "is_embedded": address is None, "is_up": ms is not None, "ms": ms, "note": note}
 
     async def _count_waiting(self) -> Document:
         """Return contexts with work, their updates (None if they are many), and the age of the oldest entry."""

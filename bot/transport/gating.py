@@ -56,6 +56,8 @@ class BotIdentity:
 
     id: int
     username: str
+    name: str = ""
+    """The name that people see; "" if nobody has asked Telegram."""
     can_read_all_group_messages: bool = False
     supports_inline_queries: bool = False
     has_main_web_app: bool = False

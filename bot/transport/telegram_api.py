@@ -111,6 +111,7 @@ class TelegramApi:
         return BotIdentity(
             id=me.id,
             username=me.username or "",
+            name=me.first_name,
             can_read_all_group_messages=me.can_read_all_group_messages is True,
             supports_inline_queries=me.supports_inline_queries is True,
             has_main_web_app=me.has_main_web_app is True,

@@ -29,7 +29,8 @@ PICTURE_BYTES_AT_MOST = 30_000_000
 _AT_ONCE = 3
 """Files of one turn that are read at the same time, so that a hundred in one bundle do not fill the memory."""
 
-_TOOL = "read_document"
+DOCUMENT_READER = "read_document"
+"""Name of the tool in artifacts and ledgers of documents."""
 """The name of the reading of a document in the ledger."""
 _UNREADABLE_NOTES = {
     "unseen": "which you cannot see",
@@ -302,7 +303,7 @@ async def _keep_document(
     """Put the document into the note. A long one becomes an artifact; a second try replaces the first one's."""
     text, artifact = media.document or "", None
     if len(text) > SHOWN_WHOLE and context.artifacts is not None:
-        artifact = await keep_artifact(text, context.artifacts, tool=_TOOL, key=source.step)
+        artifact = await keep_artifact(text, context.artifacts, tool=DOCUMENT_READER, key=source.step)
     artifact_id = artifact.id if artifact else ""
     note = document_note(text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut)
     entries = (_entry(source, text, artifact_id),) if artifact_id else ()
@@ -315,7 +316,7 @@ def _entry(source: _Source, text: str, artifact_id: str) -> LedgerEntry:
         id=source.step,
         kind="tool",
         agent="",
-        name=_TOOL,
+        name=DOCUMENT_READER,
         input=f'{{"file_name": {quote(name)}}}',
         output=(
             f"Its text is artifact {artifact_id} ({len(text):,} characters): "

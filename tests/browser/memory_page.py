@@ -79,10 +79,11 @@ def page_address(
     *,
     age_s: float = 0,
     name: str = "Olga",
+    language: str = "en",
     token: str = SIMULATOR_TOKEN,
 ) -> str:
     """Return the address that Telegram opens, with data that were signed with the token `age_s` seconds ago."""
-    user = json.dumps({"id": person, "first_name": name, "language_code": "en"})
+    user = json.dumps({"id": person, "first_name": name, "language_code": language})
     fields = {"user": user, "auth_date": str(int(time.time() - age_s))}
     return f"{program.listening_at}{PAGE_PATH}#tgWebAppData={quote(sign_init_data(fields, token))}"
 

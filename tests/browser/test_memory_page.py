@@ -110,7 +110,7 @@ def test_everything_is_reached_by_tab_shows_its_focus_and_has_a_name(
         say(page, SECRET)
         page.goto(page_address(program, person))
         expect(page.get_by_test_id("message")).to_have_count(2)
-        expect(page.get_by_text("No tool results are kept.")).to_be_visible()
+        expect(page.get_by_text("No long documents or results of tools are kept.")).to_be_visible()
 
         stops: list[str] = []
         page.keyboard.press("Tab")

@@ -1,5 +1,8 @@
 """Reminders on the memory page in a real browser: look, dates and repetitions, delete, and who may not."""
 
+# ruff: noqa: RUF001
+
+import re
 import time
 from collections.abc import Generator
 from dataclasses import replace
@@ -53,6 +56,85 @@ REPETITIONS = {
     "FREQ=YEARLY;BYWEEKNO=20": "by the rule FREQ=YEARLY;BYWEEKNO=20",
     "FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13": "by the rule FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13",
 }
+
+TRANSLATIONS = {
+    "de": [
+        "alle 2 Stunden",
+        "jeden Tag, insgesamt 5-mal",
+        "jeden Tag um 09:30 und 18:30",
+        "Montag bis Freitag",
+        "jeden Montag und Donnerstag",
+        "alle 2 Wochen am Mittwoch",
+        "jeden Monat am 1. und am letzten Tag",
+        "jeden Monat am zweiten Sonntag",
+        "jeden Monat am letzten Arbeitstag",
+        "jedes Jahr im März und September",
+        "jedes Jahr, bis 31. Dezember 2035",
+        "nach der Regel FREQ=YEARLY;BYWEEKNO=20",
+        "nach der Regel FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13",
+    ],
+    "es": [
+        "cada 2 horas",
+        "todos los días, 5 veces en total",
+        "todos los días a las 9:30 y 18:30",
+        "de lunes a viernes",
+        "cada lunes y jueves",
+        "cada 2 semanas, el miércoles",
+        "cada mes, el día 1 y el último día",
+        "cada mes, el segundo domingo",
+        "cada mes, el último día laborable",
+        "cada año en marzo y septiembre",
+        "cada año, hasta el 31 de diciembre de 2035",
+        "según la regla FREQ=YEARLY;BYWEEKNO=20",
+        "según la regla FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13",
+    ],
+    "pt": [
+        "a cada 2 horas",
+        "todos os dias, 5 vezes no total",
+        "todos os dias às 09:30 e 18:30",
+        "de segunda a sexta",
+        "toda semana: segunda-feira e quinta-feira",
+        "a cada 2 semanas: quarta-feira",
+        "todo mês: dia 1 e último dia",
+        "todo mês: o segundo domingo",
+        "todo mês: o último dia útil",
+        "todo ano em março e setembro",
+        "todo ano, até 31 de dezembro de 2035",
+        "pela regra FREQ=YEARLY;BYWEEKNO=20",
+        "pela regra FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13",
+    ],
+    "ru": [
+        "каждые 2 часа",
+        "каждый день, всего 5 раз",
+        "каждый день в 09:30 и 18:30",
+        "с понедельника по пятницу",
+        "каждую неделю: понедельник и четверг",
+        "каждые 2 недели: среда",
+        "каждый месяц: 1-го числа и в последний день",
+        "каждый месяц: второе воскресенье",
+        "каждый месяц: последний будний день",
+        "каждый год (март и сентябрь)",
+        "каждый год, до 31 декабря 2035\u202fг.",
+        "по правилу FREQ=YEARLY;BYWEEKNO=20",
+        "по правилу FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13",
+    ],
+    "fa": [
+        "هر ۲ ساعت",
+        "هر روز، روی هم ۵ بار",
+        "هر روز ساعت ۹:۳۰ و ۱۸:۳۰",
+        "دوشنبه تا جمعه",
+        "هر دوشنبه و پنجشنبه",
+        "هر ۲ هفته، چهارشنبه",
+        "هر ماه، روز ۱ و روز آخر",
+        "هر ماه، دومین یکشنبه",
+        "هر ماه، آخرین روز کاری",
+        "هر سال در مارس و سپتامبر",
+        "هر سال، تا ۱۰ دی ۱۴۱۴",
+        "با قاعدهٔ FREQ=YEARLY;BYWEEKNO=20",
+        "با قاعدهٔ FREQ=MONTHLY;BYDAY=FR;BYMONTHDAY=13",
+    ],
+}
+"""The same in the other languages of the bot."""
 
 
 @pytest.fixture(scope="module")
@@ -161,21 +243,26 @@ def test_reminders_stand_with_their_next_date_their_zone_their_repetition_and_th
         watch.assert_calm()
 
 
-def test_dates_are_in_the_locale_and_zone_of_the_visitor(program: Program, browser: Browser) -> None:
+def test_dates_are_in_the_language_and_zone_of_the_visitor(program: Program, browser: Browser) -> None:
     with watched_context(browser, program, locale="de-DE", timezone_id="Asia/Tokyo") as (context, watch):
         page = context.new_page()
-        open_reminders(page, program, READERS[0])
+        open_reminders(page, program, READERS[0], language="de")
         plants = reminder_of(page, "plants")
         expect(due_of(plants)).to_have_text("Mi., 5. März 2031 um 9:00")
-        expect(zone_of(plants)).to_have_text("Europe/Berlin · your time: 5. März 2031, 17:00")
+        expect(zone_of(plants)).to_have_text("Europe/Berlin · bei dir: 5. März 2031, 17:00")
         watch.assert_calm()
 
 
-def test_every_kind_of_repetition_is_said_in_words(program: Program, browser: Browser) -> None:
+@pytest.mark.parametrize("language", ["en", *TRANSLATIONS])
+def test_every_kind_of_repetition_is_said_in_words(program: Program, browser: Browser, language: str) -> None:
     with watched_context(browser, program, PHONE, locale="en-US") as (context, watch):
         page = context.new_page()
-        open_reminders(page, program, RULES)
-        expect(page.get_by_test_id("reminder-repeats")).to_have_text(list(REPETITIONS.values()))
+        open_reminders(page, program, RULES, language=language)
+        said = [
+            re.sub("[\u2066-\u2069]", "", each)
+            for each in page.get_by_test_id("reminder-repeats").all_inner_texts()
+        ]
+        assert said == TRANSLATIONS.get(language, list(REPETITIONS.values()))
         assert overflows(page) == []
         watch.assert_calm()
 
@@ -319,10 +406,12 @@ def test_a_reminder_that_was_set_meanwhile_appears_by_itself(program: Program, b
         watch.assert_calm()
 
 
-def open_reminders(page: Page, program: Program, person: int, *, link: str = "") -> None:
+def open_reminders(
+    page: Page, program: Program, person: int, *, link: str = "", language: str = "en"
+) -> None:
     """Open the page as a person, and its reminders."""
     page.goto("about:blank")
-    address = page_address(program, person, name="Dina")
+    address = page_address(program, person, name="Dina", language=language)
     page.goto(address.replace("#", f"?link={link}#") if link else address)
     switch = page.get_by_test_id("tab-reminders").or_(page.get_by_test_id("side-reminders"))
     switch.locator("visible=true").click()

@@ -38,7 +38,7 @@ def _now(**changed: Any) -> dict[str, Any]:
         "dead_letters": 0,
         "refusals_429": {"hour": 0, "day": 0},
         "index_work": 0,
-        "stores": [{"name": "redis", "is_up": True, "ms": 0.6, "note": ""}],
+        "stores": [{"name": "redis", "is_embedded": True, "is_up": True, "ms": 0.6, "note": ""}],
         **changed,
     }
 
@@ -151,13 +151,17 @@ def test_a_list_that_could_not_be_loaded_is_tried_again_while_its_tab_is_open(pa
 
 def test_trouble_is_told_in_words_beside_its_colour(page: Page) -> None:
     workers = [{"name": name, "version": f"0.{name}.0", "seen_s": 1} for name in "12"]
-    stores = [{"name": "qdrant", "is_up": False, "ms": None, "note": "It does not answer."}]
+    index = {"name": "qdrant", "is_embedded": True, "is_up": False, "ms": None, "note": "It is locked."}
+    stores = [{"name": "redis", "is_embedded": False, "is_up": True, "ms": 0.6, "note": ""}, index]
     waiting = {"contexts": 2, "updates": 3, "oldest_s": 95}
     _open(page, "now", now=_now(workers=workers, stores=stores, waiting=waiting))
 
-    expect(page.get_by_test_id("tile-workers")).to_contain_text("versions differ0.1.0 and 0.2.0")
+    expect(page.get_by_test_id("tile-workers")).to_contain_text("versions differ0.1.0 / 0.2.0")
     expect(page.get_by_test_id("tile-oldest")).to_contain_text("1 min 35 sa long time")
-    expect(page.get_by_test_id("store-qdrant")).to_contain_text("awayQdrantIt does not answer.")
+    expect(page.get_by_test_id("store-redis")).to_have_text("upMemory storeRedis1 ms")
+    expect(page.get_by_test_id("store-qdrant")).to_have_text(
+        "awaySearch indexembeddedIt is locked.Recall pauses: answers come without it."
+    )
 
 
 def test_a_dead_letter_is_dropped_only_after_a_confirmation(page: Page) -> None:

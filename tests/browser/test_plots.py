@@ -21,7 +21,9 @@ _SHOW = """async ({options, spans, series}) => {
 
 @pytest.fixture
 def page(browser: Browser, static_url: str) -> Iterator[Page]:
-    context = browser.new_context(timezone_id="Europe/Berlin", viewport={"width": 390, "height": 844})
+    context = browser.new_context(
+        locale="en-GB", timezone_id="Europe/Berlin", viewport={"width": 390, "height": 844}
+    )
     page = context.new_page()
     failures: list[str] = []
     page.on("pageerror", lambda error: failures.append(str(error)))

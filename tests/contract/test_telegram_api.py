@@ -302,7 +302,8 @@ async def test_get_me_returns_the_bot_and_its_privacy_mode() -> None:
     ):
         me = await api.get_me()
 
-    assert (me.id, me.username, me.can_read_all_group_messages) == (4242, "mnemogram_bot", True)
+    assert (me.id, me.name, me.username) == (4242, "Mnemogram", "mnemogram_bot")
+    assert me.can_read_all_group_messages
 
 
 async def test_polled_updates_are_returned_as_telegram_sent_them() -> None:

@@ -94,6 +94,9 @@ async def test_now_and_series_tell_what_happened(stores: StoryStores) -> None:
         True,
     )
     assert [(store["name"], store["is_up"]) for store in now["stores"]] == [("redis", True), ("qdrant", True)]
+    assert [store["is_embedded"] for store in now["stores"]] == [
+        each is None for each in (bot.settings.redis_url, bot.settings.qdrant_url)
+    ]
     (worker,) = now["workers"]
     assert (worker["version"], worker["seen_s"] < DEADLINE_S) == (now["version"], True)
     points = [point for point in series["points"] if point["messages"] or point["turns"]]

@@ -1,7 +1,11 @@
 """People read their chat's memory on the page."""
 
+import time
+
 from bot.page.api import OF_A_VISITOR
-from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, running_bot
+from memory.artifacts.store import ContextArtifacts
+from tests.documents import pdf_of
+from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, make_ref, running_bot
 from tests.story.page_visits import context_of, page_server, visiting
 
 
@@ -19,6 +23,7 @@ async def test_a_person_reads_what_was_said_newest_first_and_page_by_page(stores
     (context,) = contexts["contexts"]
     assert contexts["current"] == context["id"] == context_of(BEN)
     assert contexts["me"] == {"id": BEN, "name": "Somebody", "language": "en", "is_operator": False}
+    assert (contexts["bot"]["name"], contexts["bot"]["username"]) == ("Mnemogram", "mnemogram_bot")
     assert (context["kind"], context["messages"], context["may_forget"]) == ("private", 6, "all")
     assert [each["text"] for each in newest["messages"]] == [
         "echo: line 2",
@@ -98,3 +103,36 @@ async def test_a_person_cannot_keep_the_store_busy_with_lists_of_contexts(stores
 
     assert set(statuses) == {200, 429}  # more would be too many requests of any kind
     assert other.status_code == 200
+
+
+async def test_a_document_is_listed_with_its_name_and_its_message_and_goes_with_it(
+    stores: StoryStores,
+) -> None:
+    pages = [f"Page {number} of the report. {'filler ' * 30}" for number in range(40)]
+    path = f"contexts/{context_of(BEN)}"
+    async with running_bot(stores) as bot, visiting(bot, BEN) as page:
+        sent = await bot.people.document(BEN, pdf_of(*pages), name="report.pdf", caption="Keep this")
+        await bot.wait_until_finished(1)
+        await bot.ask(BEN, "And this is something else")
+        (document,) = (await page.read(f"{path}/artifacts"))["artifacts"]
+        await page.do(f"{path}/forget", {"message_ids": [document["message"]["id"]]})
+        after = await page.read(f"{path}/artifacts")
+
+    assert sent["document"]["file_name"] == "report.pdf"
+    assert (document["is_document"], document["name"]) == (True, "report.pdf")
+    assert document["message"]["text"] == "Keep this"
+    assert document["message"]["may_forget"]
+    assert "40 pages" in document["message"]["note"]
+    assert after == {"artifacts": []}
+
+
+async def test_a_result_of_a_tool_is_no_document(stores: StoryStores) -> None:
+    ref = make_ref(BEN)
+    async with running_bot(stores) as bot, visiting(bot, BEN) as page:
+        await bot.ask(BEN, "hello")
+        store = ContextArtifacts(bot.redis, ref, epoch=lambda: 0, clock=time.time, ttl_s=600, keep_beyond=0)
+        await store.keep("a long list", tool="list_files", key="call")
+        (result,) = (await page.read(f"contexts/{context_of(BEN)}/artifacts"))["artifacts"]
+
+    assert (result["tool"], result["is_document"]) == ("list_files", False)
+    assert (result["name"], result["message"]) == (None, None)

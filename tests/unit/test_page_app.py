@@ -13,6 +13,7 @@ from bot.page.app import PageApp
 from bot.page.rates import OWNERS, Rate, RateLimit
 from bot.page.visitors import Authentication, PageError, Visitor
 from bot.transport.page_links import PagePlace, sign_place
+from bot.transport.words import LANGUAGES
 from memory.errors import StoreUnavailable
 from tests.page_http import hash_of, serve_page
 from tests.unit.test_page_init_data import FIELDS, NOW, TOKEN
@@ -117,10 +118,20 @@ async def test_a_file_that_the_client_has_is_not_sent_again(http: httpx.AsyncCli
     assert (again.status_code, again.content, again.headers["cache-control"]) == (304, b"", "no-cache")
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+async def test_the_catalogue_of_each_language_is_served(http: httpx.AsyncClient, language: str) -> None:
+    answer = await http.get(f"/app/static/catalogue/{language}.json")
+
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "application/json")
+    assert answer.json()["tab-memory"]
+
+
 @pytest.mark.parametrize(
     "path",
     [
         "/app/static/",
+        "/app/static/catalogue/",
+        "/app/static/catalogue/xx.json",
         "/app/static/../api.py",
         "/app/static/%2e%2e/api.py",
         "/app/static//etc/passwd",

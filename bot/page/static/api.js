@@ -87,10 +87,10 @@ async function send(path, options, signal) {
   } catch (error) {
     if (signal?.aborted) throw error;
     const isLate = error.name === "TimeoutError";
-    throw new ApiError(isLate ? "unavailable" : "offline", isLate ? words.late : words.unreachable);
+    throw new ApiError(isLate ? "unavailable" : "offline", isLate ? words("late") : words("unreachable"));
   }
   if (response.ok && document !== null) return document;
   const wait = Number.parseInt(response.headers.get("Retry-After") ?? "", 10);
   const code = document?.error ?? (response.status >= 500 ? "unavailable" : "bad_request");
-  throw new ApiError(code, document?.message ?? words.badAnswer, Number.isNaN(wait) ? null : Math.max(1, wait));
+  throw new ApiError(code, document?.message ?? words("bad-answer"), Number.isNaN(wait) ? null : Math.max(1, wait));
 }

@@ -20,7 +20,7 @@ export function iconButton(name, label, props) {
 }
 
 export function icon(name) {
-  return svg("svg", { class: "icon", "aria-hidden": "true" }, svg("use", { href: `#icon-${name}` }));
+  return svg("svg", { class: `icon icon-${name}`, "aria-hidden": "true" }, svg("use", { href: `#icon-${name}` }));
 }
 
 export function svg(tag, props, ...children) {

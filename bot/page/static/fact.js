@@ -1,7 +1,7 @@
 // One fact: its statement, since when it holds, who said it, its messages, and how to delete or correct it.
 import { button, el, fill, icon, iconButton, name } from "./dom.js";
-import { day, moment } from "./format.js";
-import { words } from "./words.js";
+import { day, moment, number } from "./format.js";
+import { pieces, sentence, words } from "./words.js";
 
 export const LONGEST_STATEMENT = 300;
 const MOST_LINKS = 5;
@@ -41,17 +41,17 @@ function textPart(fact, parts) {
 
 function whenPart({ valid_from: from, valid_to: to }) {
   const title = [from, to].filter((seconds) => seconds !== null).map(moment).join(" – ");
-  return el("span", { title }, to === null ? words.factSince(day(from)) : words.factFromTo(day(from), day(to)));
+  return el("span", { title }, to === null ? words("fact-since", { day: day(from) }) : words("fact-span", { from: day(from), to: day(to) }));
 }
 
 function sayerPart({ said_by: sayer }, me) {
   if (sayer === null) return null;
-  const who = sayer.id === me.id ? words.youInside : name(sayer.name || words.somebodyInside);
-  return [" · ", words.saidBy, who];
+  const who = sayer.id === me.id ? words("you-inside") : name(sayer.name || words("somebody-inside"));
+  return [" · ", pieces("said-by", { name: who })];
 }
 
 function correctedMark() {
-  return el("span", { class: "fact-corrected", title: words.correctedHint }, icon("check"), words.corrected);
+  return el("span", { class: "fact-corrected", title: words("corrected-hint") }, icon("check"), words("corrected"));
 }
 
 function linksPart({ message_ids: ids, is_corrected: isCorrected }, { openMessage }) {
@@ -60,11 +60,11 @@ function linksPart({ message_ids: ids, is_corrected: isCorrected }, { openMessag
       {
         class: "fact-link",
         onclick: () => openMessage(id),
-        "aria-label": words.showFactMessage(at + 1, ids.length),
+        "aria-label": ids.length === 1 ? words("show-source") : words("show-source-of", { number: at + 1, total: ids.length }),
         "data-testid": "fact-message",
       },
       at === 0 && icon("chat"),
-      ids.length === 1 ? words.factMessage : words.factMessageOf(at + 1),
+      ids.length === 1 ? words("source") : at === 0 ? words("source-of", { number: 1 }) : number(at + 1),
     ),
   );
   return el("p", { class: "fact-links" }, links, isCorrected && correctedMark());
@@ -74,8 +74,8 @@ function actions(fact, { askForget }, edit) {
   return el(
     "div",
     { class: "fact-actions" },
-    iconButton("edit", words.correctFact, { onclick: edit, "data-testid": "correct-fact" }),
-    iconButton("eraser", words.forgetFact, { class: "danger", onclick: () => askForget(fact), "data-testid": "forget-fact" }),
+    iconButton("edit", words("correct-fact"), { onclick: edit, "data-testid": "correct-fact" }),
+    iconButton("eraser", words("forget-fact"), { class: "danger", onclick: () => askForget(fact), "data-testid": "forget-fact" }),
   );
 }
 
@@ -88,16 +88,16 @@ function editor(fact, { correct }, cancel) {
       maxlength: LONGEST_STATEMENT,
       dir: "auto",
       enterkeyhint: "done",
-      "aria-label": words.correctLabel(fact.subject),
+      "aria-label": words("correct-label", { subject: fact.subject }),
       "aria-describedby": `hint-${fact.id}`,
       "data-testid": "fact-field",
     },
     fact.statement,
   );
-  const hint = el("p", { class: "soft", id: `hint-${fact.id}` }, words.correctHint(LONGEST_STATEMENT));
+  const hint = el("p", { class: "soft", id: `hint-${fact.id}` }, words("correct-hint", { limit: LONGEST_STATEMENT }));
   const trouble = el("p", { class: "fact-trouble", role: "alert", dir: "auto", hidden: true });
-  const save = button({ class: "button primary", onclick: submit, "data-testid": "save-fact" }, words.save);
-  const keep = button({ class: "button plain", onclick: cancel, "data-testid": "cancel-fact" }, words.cancel);
+  const save = button({ class: "button primary", onclick: submit, "data-testid": "save-fact" }, words("save"));
+  const keep = button({ class: "button plain", onclick: cancel, "data-testid": "cancel-fact" }, words("cancel"));
   const form = el("form", { class: "fact-editor" }, field, hint, trouble, el("div", { class: "fact-buttons" }, keep, save));
 
   async function submit() {
@@ -113,7 +113,7 @@ function editor(fact, { correct }, cancel) {
       await correct(fact, statement);
     } catch (error) {
       if (error.name === "AbortError") return;
-      trouble.textContent = error.message;
+      trouble.textContent = sentence(error.message);
       trouble.hidden = false;
       save.disabled = false;
     }

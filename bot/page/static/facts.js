@@ -6,7 +6,7 @@ import { number } from "./format.js";
 import { contextTitle, personAvatar } from "./people.js";
 import { errorBox, skeleton, stateBox } from "./states.js";
 import { notify } from "./toasts.js";
-import { words } from "./words.js";
+import { sentence, words } from "./words.js";
 
 const PAGE = 50;
 const MOST = 200;
@@ -15,11 +15,11 @@ const MOST = 200;
 // `onChange()` is called after each change that a person has made here.
 export function createFacts({ api, path, context, me, openMessage, onChange, signal }) {
   const count = el("p", { class: "soft", role: "status", "data-testid": "facts-count" });
-  const title = el("h2", { class: "side-title", tabindex: "-1" }, words.factsTitle);
+  const title = el("h2", { class: "side-title", tabindex: "-1" }, words("facts-title"));
   const box = el("div", { class: "fact-groups" });
   const more = button({ class: "button plain", hidden: true, onclick: loadMore, "data-testid": "more-facts" });
   const head = el("header", { class: "side-head" }, title, el("p", { class: "soft side-chat" }, name(contextTitle(context))), count);
-  const root = el("section", { class: "side-view facts-view", "aria-label": words.tabs.facts, "data-testid": "facts" }, head, box, more);
+  const root = el("section", { class: "side-view facts-view", "aria-label": words("tab-facts"), "data-testid": "facts" }, head, box, more);
   const openFolds = new Set();
   const parts = { me, openMessage, askForget, correct };
   let entries = new Map();
@@ -59,7 +59,7 @@ export function createFacts({ api, path, context, me, openMessage, onChange, sig
       show(await read(entries.size, PAGE), entries);
       if (more.hidden) title.focus({ preventScroll: true });
     } catch (error) {
-      if (error.name !== "AbortError") notify(error.message);
+      if (error.name !== "AbortError") notify(sentence(error.message));
     }
   }
 
@@ -88,9 +88,9 @@ export function createFacts({ api, path, context, me, openMessage, onChange, sig
 
   function render() {
     const { total, unread } = answer;
-    count.textContent = [total > 0 && words.facts(total), unread > 0 && words.factsUnread(unread)].filter(Boolean).join(" · ");
+    count.textContent = [total > 0 && words("facts", { count: total }), unread > 0 && words("facts-unread", { count: unread })].filter(Boolean).join(" · ");
     more.hidden = entries.size >= total;
-    more.textContent = words.moreFacts(total - entries.size);
+    more.textContent = words("more-facts", { number: total - entries.size });
     if (entries.size === 0) fill(box, stateBox(emptyState(answer, context)));
     else fill(box, offNote(answer), groupsOf([...entries.values()]).map((group) => groupSection(group, openFolds)));
   }
@@ -104,7 +104,7 @@ export function createFacts({ api, path, context, me, openMessage, onChange, sig
   async function correct(fact, statement) {
     const { fact: changed } = await api.post(path(`facts/${encodeURIComponent(fact.id)}`), { statement });
     if (changed === null) {
-      notify(words.factGone);
+      notify(words("fact-gone"));
       drop(fact.id);
       return;
     }
@@ -112,7 +112,7 @@ export function createFacts({ api, path, context, me, openMessage, onChange, sig
     entries.set(changed.id, { fact: changed, node: factEntry(changed, parts) });
     render();
     entries.get(changed.id).node.querySelector("[data-testid=correct-fact]")?.focus();
-    notify(words.factCorrected);
+    notify(words("fact-corrected"));
     onChange();
   }
 
@@ -132,13 +132,13 @@ export function createFacts({ api, path, context, me, openMessage, onChange, sig
 }
 
 function emptyState({ is_offered: isOffered, is_on: isOn }, { kind }) {
-  if (!isOffered) return { picture: "facts", title: words.factsOffTitle, text: words.factsNotOffered };
-  if (!isOn) return { picture: "facts", title: words.factsOffTitle, text: words.factsOff(kind === "group") };
-  return { picture: "facts", title: words.factsNoneTitle, text: words.factsNone };
+  if (!isOffered) return { picture: "facts", title: words("facts-off-title"), text: words("facts-not-offered") };
+  if (!isOn) return { picture: "facts", title: words("facts-off-title"), text: words("facts-off", { kind }) };
+  return { picture: "facts", title: words("facts-none-title"), text: words("facts-none") };
 }
 
 function offNote({ is_offered: isOffered, is_on: isOn }) {
-  return !(isOffered && isOn) && el("p", { class: "card padded soft", "data-testid": "facts-off" }, words.factsStopped);
+  return !(isOffered && isOn) && el("p", { class: "card padded soft", "data-testid": "facts-off" }, words("facts-stopped"));
 }
 
 // Sorts: the reader first, then people, then things. Facts of a group stay newest first.
@@ -157,7 +157,7 @@ function groupsOf(entries) {
 function groupSection({ key, rank, fact, entries }, openFolds) {
   const open = entries.filter((entry) => entry.fact.valid_to === null);
   const closed = entries.filter((entry) => entry.fact.valid_to !== null);
-  const title = rank === 0 ? words.you : fact.subject;
+  const title = rank === 0 ? words("you") : fact.subject;
   const face = fact.is_person ? personAvatar(fact.subject_id, fact.subject) : thingAvatar();
   return el(
     "section",
@@ -176,7 +176,7 @@ function closedFold(key, closed, openFolds) {
   const fold = el(
     "details",
     { class: "closed-facts", open: openFolds.has(key), "data-testid": "closed-facts" },
-    el("summary", null, words.noLongerTrue, el("span", { class: "fact-amount" }, number(closed.length))),
+    el("summary", null, words("no-longer-true"), el("span", { class: "fact-amount" }, number(closed.length))),
     el("ul", null, closed.map(({ node }) => node)),
   );
   fold.addEventListener("toggle", () => openFolds[fold.open ? "add" : "delete"](key));

@@ -1,62 +1,68 @@
 // Forgetting and resetting: a confirmation that says what will be erased, then the receipt.
 import { button, el, fill, icon, name } from "./dom.js";
 import { dayAndTime } from "./format.js";
+import { noteTexts, shownText } from "./notes.js";
 import { contextTitle, originOf, senderName } from "./people.js";
 import { spinnerBox, stateBox } from "./states.js";
-import { words } from "./words.js";
+import { hasWords, sentence, words } from "./words.js";
 
 // Each resolves to true if the memory has changed. `run()` resolves to {receipt, gone, used_by}; `run(ids)` forgets
 // answers of `used_by` too.
 export function confirmForget(messages, bot, run) {
   const previews = messages.map((message) => preview(message, bot));
-  const explained = messages.length === 1 ? words.forgetWhatOne : words.forgetWhat;
+  const withDocument = messages.some(({ note }) => note && noteTexts(note).isDocument);
+  const explained = messages.length === 1 ? words("forget-what-one") : words("forget-what");
   return confirmErasure({
-    title: words.forgetTitle(messages.length),
-    content: [el("ul", { class: "previews", tabindex: "0" }, previews), el("p", null, explained), el("p", null, words.forgetLimits)],
-    confirm: words.forget,
+    title: words(messages.length === 1 ? "forget-title-one" : "forget-title", { count: messages.length }),
+    content: [
+      el("ul", { class: "previews", tabindex: "0" }, previews),
+      el("p", null, explained, withDocument && ` ${words("forget-what-document")}`),
+      el("p", null, words("forget-limits")),
+    ],
+    confirm: words("forget"),
     run,
-    gone: words.allGone(messages.length),
+    gone: words(messages.length === 1 ? "all-gone-one" : "all-gone"),
   });
 }
 
 // `run()` resolves to {receipt}, with null if the fact was gone.
 export function confirmForgetFact(fact, run) {
   return confirmErasure({
-    title: words.forgetFactTitle,
+    title: words("forget-fact-title"),
     content: [
       el("p", { class: "preview" }, el("span", { class: "preview-text", dir: "auto" }, fact.statement)),
-      el("p", null, words.forgetFactWhat),
-      el("p", null, words.forgetFactLimits),
+      el("p", null, words("forget-fact-what")),
+      el("p", null, words("forget-fact-limits")),
     ],
-    confirm: words.deleteButton,
+    confirm: words("delete-button"),
     run,
-    gone: words.factGone,
+    gone: words("fact-gone"),
   });
 }
 
 // `run()` resolves to {receipt}, with null if the reminder was gone.
 export function confirmForgetReminder(reminder, run) {
   return confirmErasure({
-    title: words.forgetReminderTitle,
+    title: words("forget-reminder-title"),
     content: [
       el("p", { class: "preview" }, el("span", { class: "preview-text", dir: "auto" }, reminder.text)),
-      el("p", null, reminder.repeats ? words.forgetReminderWhatRepeats : words.forgetReminderWhat),
-      el("p", null, words.forgetReminderLimits),
+      el("p", null, reminder.repeats ? words("forget-reminder-what-repeats") : words("forget-reminder-what")),
+      el("p", null, words("forget-reminder-limits")),
     ],
-    confirm: words.deleteButton,
+    confirm: words("delete-button"),
     run,
-    gone: words.reminderGone,
+    gone: words("reminder-gone"),
   });
 }
 
 export function confirmReset(context, run) {
   return confirmErasure({
-    title: words.resetTitle,
+    title: words("reset-title"),
     content: [
-      el("p", { dir: "auto" }, words.resetWhat(contextTitle(context), context.messages)),
-      el("p", null, words.resetLimits),
+      el("p", { dir: "auto" }, words("reset-what", { title: contextTitle(context), count: context.messages })),
+      el("p", null, words("reset-limits")),
     ],
-    confirm: words.resetConfirm,
+    confirm: words("reset-confirm"),
     run,
   });
 }
@@ -67,7 +73,7 @@ function preview(message, bot) {
     { class: "preview" },
     el("p", { class: "dialog-soft" }, name(senderName(message, bot)), ` · ${dayAndTime(message.sent_at)}`),
     originOf(message),
-    el("p", { class: "preview-text", dir: "auto" }, message.text || message.note),
+    el("p", { class: "preview-text", dir: "auto" }, shownText(message)),
   );
 }
 
@@ -81,27 +87,27 @@ function confirmErasure({ title, content, confirm, run, gone = "" }) {
 
   async function erase(ids) {
     isBusy = true;
-    fill(body, el("h2", null, title), spinnerBox(words.forgetting));
+    fill(body, el("h2", null, title), spinnerBox(words("forgetting")));
     try {
       const answer = await run(ids);
       isChanged = true;
-      const buttons = [closeButton(words.done, close, "primary")];
+      const buttons = [closeButton(words("done"), close, "primary")];
       if (answer.used_by?.length > 0) {
         const more = { class: "button danger", onclick: () => erase(answer.used_by), "data-testid": "forget-answers" };
-        buttons.push(button(more, words.forgetAnswers));
+        buttons.push(button(more, words("forget-answers")));
       }
       fill(body, receiptOf(answer, gone), el("div", { class: "dialog-buttons" }, buttons));
     } catch (error) {
-      const again = button({ class: "button primary", onclick: () => erase(ids) }, words.tryAgain);
-      const failed = stateBox({ picture: "alert", title: words.failedTitle, text: error.message });
-      fill(body, failed, el("div", { class: "dialog-buttons" }, closeButton(words.cancel, close), again));
+      const again = button({ class: "button primary", onclick: () => erase(ids) }, words("try-again"));
+      const failed = stateBox({ picture: "alert", title: words("failed-title"), text: sentence(error.message) });
+      fill(body, failed, el("div", { class: "dialog-buttons" }, closeButton(words("cancel"), close), again));
     }
     isBusy = false;
     body.querySelector("button")?.focus();
   }
 
   const go = button({ class: "button danger primary", onclick: () => erase(), "data-testid": "confirm-forget" }, confirm);
-  const buttons = el("div", { class: "dialog-buttons" }, closeButton(words.keep, close), go);
+  const buttons = el("div", { class: "dialog-buttons" }, closeButton(words("keep"), close), go);
   fill(body, el("h2", null, title), content, buttons);
   return new Promise((resolve) => {
     dialog.addEventListener("cancel", (event) => isBusy && event.preventDefault());
@@ -120,24 +126,24 @@ function closeButton(label, close, kind = "plain") {
 }
 
 function receiptOf({ receipt, gone = [] }, allGone) {
-  if (!receipt) return stateBox({ picture: "check", title: words.nothingErased, text: allGone });
-  const title = receipt.is_proven ? words.forgotten : words.notProven;
+  if (!receipt) return stateBox({ picture: "check", title: words("nothing-erased"), text: allGone });
+  const title = receipt.is_proven ? words("forgotten") : words("not-proven");
   return el(
     "div",
     { class: "erasure", role: "status", "data-testid": "erasure" },
     el("span", { class: "state-picture" }, icon(receipt.is_proven ? "check" : "clock")),
     el("h2", null, title),
     el("p", { class: "erasure-text", dir: "auto" }, receipt.text),
-    gone.length > 0 && el("p", null, words.alreadyGone(gone.length)),
+    gone.length > 0 && el("p", null, words("already-gone", { count: gone.length })),
     el(
       "details",
       { class: "counts" },
-      el("summary", null, words.counts),
+      el("summary", null, words("counts")),
       el(
         "dl",
         { class: "facts" },
-        fact(words.erased, amounts(receipt.erased, receipt.vectors_erased)),
-        fact(words.readBack, leftAmounts(receipt)),
+        fact(words("erased"), amounts(receipt.erased, receipt.vectors_erased)),
+        fact(words("read-back"), leftAmounts(receipt)),
       ),
     ),
   );
@@ -149,13 +155,17 @@ function fact(title, values) {
 
 function leftAmounts(receipt) {
   const left = amounts(receipt.left, receipt.vectors_left ?? 0);
-  if (receipt.vectors_left === null) left.push(words.vectorsUnknown);
-  if (receipt.used?.answers > 0) left.push(words.answersUsed(receipt.used.answers));
-  return left.length > 0 ? left.map((text) => `${words.left}: ${text}`) : [words.nothingLeft];
+  if (receipt.vectors_left === null) left.push(words("vectors-unknown"));
+  if (receipt.used?.answers > 0) left.push(words("answers-used", { count: receipt.used.answers }));
+  return left.length > 0 ? left.map((text) => words("left", { text })) : [words("nothing-left")];
 }
 
 function amounts(records, vectors) {
   const named = Object.entries(records).filter(([, amount]) => amount > 0);
-  const texts = named.map(([kind, amount]) => words.records(kind, amount));
-  return vectors > 0 ? [...texts, words.entries(vectors)] : texts;
+  const texts = named.map(([kind, amount]) => recordsText(kind, amount));
+  return vectors > 0 ? [...texts, recordsText("entries", vectors)] : texts;
+}
+
+function recordsText(kind, count) {
+  return hasWords(`records-${kind}`) ? words(`records-${kind}`, { count }) : words("records-other", { name: kind, count });
 }

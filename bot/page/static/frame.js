@@ -1,5 +1,5 @@
 // The frame of the page: tabs, the list of chats, the open memory, and the operators' part.
-import { button, el, fill, icon } from "./dom.js";
+import { button, el, fill, icon, name } from "./dom.js";
 import { number } from "./format.js";
 import { createMemoryView } from "./memory_view.js";
 import { contextAvatar, contextTitle, withTitles } from "./people.js";
@@ -14,14 +14,14 @@ const SIDES = ["overview", "facts", "reminders"];
 export function createFrame(root, { api, found, reload }) {
   const { me, bot } = found;
   let contexts = withTitles(found.contexts);
-  const chats = el("nav", { class: "chats", "aria-label": words.chats });
+  const chats = el("nav", { class: "chats", "aria-label": words("chats") });
   // On a wide screen the side has a switch of its own instead of the tabs.
-  const sideSwitch = el("nav", { class: "side-switch", "aria-label": words.sideLabel });
+  const sideSwitch = el("nav", { class: "side-switch", "aria-label": words("side-label") });
   const sideContent = el("div", { class: "side-content" });
-  const side = el("aside", { class: "side", "aria-label": words.sideLabel }, chats, sideSwitch, sideContent);
+  const side = el("aside", { class: "side", "aria-label": words("side-label") }, chats, sideSwitch, sideContent);
   const main = el("main", { class: "main" });
-  const operations = el("section", { class: "operations", "aria-label": words.tabs.operations });
-  const tabs = el("nav", { class: "tabs", "aria-label": words.tabsLabel });
+  const operations = el("section", { class: "operations", "aria-label": words("tab-operations") });
+  const tabs = el("nav", { class: "tabs", "aria-label": words("tabs-label") });
   let view = null;
   let openId = "";
   let operationsPart = null;
@@ -54,19 +54,19 @@ export function createFrame(root, { api, found, reload }) {
       openSide(kind);
       sideSwitch.querySelector("[aria-current]").focus();
     };
-    return button({ ...props, onclick: open }, icon(ICONS[kind]), words.tabs[kind]);
+    return button({ ...props, onclick: open }, icon(ICONS[kind]), words(`tab-${kind}`));
   }
 
   function renderTabs() {
     const names = Object.keys(ICONS).filter((kind) => kind !== "operations" || me.is_operator);
     root.classList.toggle("with-operations", me.is_operator);
-    fill(tabs, el("span", { class: "brand" }, icon("memory"), words.appName), names.map(tabButton));
+    fill(tabs, el("span", { class: "brand" }, icon("memory"), name(bot.name)), names.map(tabButton));
   }
 
   function tabButton(kind) {
     const current = kind === tab ? "page" : null;
     const props = { class: `tab tab-${kind}`, "aria-current": current, "data-testid": `tab-${kind}` };
-    return button({ ...props, onclick: () => openTab(kind) }, icon(ICONS[kind]), el("span", null, words.tabs[kind]));
+    return button({ ...props, onclick: () => openTab(kind) }, icon(ICONS[kind]), el("span", null, words(`tab-${kind}`)));
   }
 
   function openContext(context) {
@@ -82,7 +82,7 @@ export function createFrame(root, { api, found, reload }) {
     side.scrollTop = 0;
     openSide(sideKind);
     showChats(context);
-    document.title = `${contextTitle(context)} · ${words.appName}`;
+    document.title = `${contextTitle(context)} · ${bot.name}`;
   }
 
   // Without an answer the old numbers stay.
@@ -112,7 +112,7 @@ export function createFrame(root, { api, found, reload }) {
       const isTopic = context.thread_id !== null;
       return el("li", { class: isTopic ? "topic" : "" }, button({ ...props, onclick: choose }, contextAvatar(context), text, amount));
     });
-    return [el("h2", null, words.chats), el("ul", { class: "card" }, items)];
+    return [el("h2", null, words("chats")), el("ul", { class: "card" }, items)];
   }
 
   async function openOperations() {
@@ -122,7 +122,7 @@ export function createFrame(root, { api, found, reload }) {
         const { operationsView } = await import("./operations.js");
         operationsPart ??= operationsView(api);
       } catch {
-        fill(operations, errorBox(new Error(words.badAnswer), { retry: openOperations }));
+        fill(operations, errorBox(new Error(words("bad-answer")), { retry: openOperations }));
         return;
       }
       fill(operations, operationsPart.element);
@@ -145,7 +145,7 @@ export function createFrame(root, { api, found, reload }) {
   root.dataset.state = "open";
   const current = contexts.find((context) => context.id === found.current) ?? contexts[0];
   if (current) openContext(current);
-  else fill(main, stateBox({ picture: "chat", title: words.noChatTitle, text: words.noChatText }));
+  else fill(main, stateBox({ picture: "chat", title: words("no-chat-title"), text: words("no-chat-text") }));
   openTab(current || !me.is_operator ? "memory" : "operations");
 
   function stop() {

@@ -2,17 +2,16 @@
 import { createApi, keepTrying } from "./api.js";
 import { fill, el } from "./dom.js";
 import { createFrame } from "./frame.js";
-import { keepLaunch, takeLaunch } from "./launch.js";
+import { keepLaunch, launch } from "./launch.js";
 import { errorBox, skeleton, stateBox } from "./states.js";
 import { connectTelegram, paintFrame, postEvent } from "./telegram.js";
 import { applyTheme } from "./theme.js";
-import { words } from "./words.js";
+import { sentence, words } from "./words.js";
 
 const app = document.getElementById("app");
 let frame = null;
 
 async function start() {
-  const launch = takeLaunch();
   showTheme(launch.theme);
   connectTelegram({
     onTheme: (theme) => {
@@ -26,7 +25,7 @@ async function start() {
   show(skeleton(6));
   if (launch.dashboard && !(await openSession(launch))) return;
   if (!launch.initData && !launch.session) {
-    show(stateBox({ picture: "memory", title: words.outsideTitle, text: words.outsideText }));
+    show(stateBox({ picture: "memory", title: words("outside-title"), text: words("outside-text") }));
     return;
   }
   await openMemory(launch);
@@ -41,7 +40,7 @@ async function openSession(launch) {
     keepLaunch(launch);
     return true;
   } catch {
-    show(stateBox({ picture: "lock", title: words.dashboardExpiredTitle, text: words.dashboardExpiredText }));
+    show(stateBox({ picture: "lock", title: words("dashboard-expired-title"), text: words("dashboard-expired-text") }));
     return false;
   }
 }
@@ -69,11 +68,11 @@ function showEnd(error, { session }) {
   frame = null;
   for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   const expired = session
-    ? { title: words.dashboardExpiredTitle, text: words.dashboardExpiredText }
-    : { title: words.expiredTitle, text: words.expiredText };
-  const refused = { title: words.refusedTitle, text: error.message };
+    ? { title: words("dashboard-expired-title"), text: words("dashboard-expired-text") }
+    : { title: words("expired-title"), text: words("expired-text") };
+  const refused = { title: words("refused-title"), text: sentence(error.message) };
   const isInTelegram = !session && window.TelegramWebviewProxy;
-  const action = isInTelegram ? { label: words.close, run: () => postEvent("web_app_close") } : null;
+  const action = isInTelegram ? { label: words("close"), run: () => postEvent("web_app_close") } : null;
   show(stateBox({ picture: "clock", ...(error.code === "expired" ? expired : refused), action }));
   app.dataset.state = "ended";
 }
@@ -93,7 +92,7 @@ function showTheme(theme) {
 }
 
 function followConnection() {
-  const banner = el("p", { class: "banner", role: "status", hidden: true, "data-testid": "offline" }, words.offline);
+  const banner = el("p", { class: "banner", role: "status", hidden: true, "data-testid": "offline" }, words("offline"));
   document.body.prepend(banner);
   const look = () => (banner.hidden = navigator.onLine);
   window.addEventListener("online", look);

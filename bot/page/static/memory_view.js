@@ -1,6 +1,6 @@
 // The memory of one context: its head, search, timeline, selection, overview, facts and reminders.
 import { button, el, icon, iconButton } from "./dom.js";
-import { day } from "./format.js";
+import { shortDay } from "./format.js";
 import { confirmForget, confirmReset } from "./forget.js";
 import { messageEntry } from "./message.js";
 import { createFacts } from "./facts.js";
@@ -29,8 +29,8 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
   const timeline = new Timeline({
     load: (query, ended) => api.get(path(`messages?${new URLSearchParams(defined(query))}`), { signal: ended }),
     entry: (message, follows) => messageEntry(message, follows, entryParts),
-    label: words.timelineLabel(contextTitle(context)),
-    empty: { picture: "memory", title: words.emptyTitle, text: words.emptyText(bot.username) },
+    label: words("timeline-label", { title: contextTitle(context) }),
+    empty: { picture: "memory", title: words("empty-title"), text: words("empty-text", { bot: bot.name }) },
   });
   const search = createSearch({
     search: (query, ended) => api.get(path(`search?${new URLSearchParams({ q: query, k: HITS })}`), { signal: ended }),
@@ -44,14 +44,15 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
   });
   let isFollowingHit = false;
 
-  const select = iconButton("select", words.select, { "data-testid": "select", "aria-pressed": "false" });
+  const select = iconButton("select", words("select"), { "data-testid": "select", "aria-pressed": "false" });
   select.addEventListener("click", () => (selection.isActive ? selection.end() : selection.begin()));
-  const backToHits = button({ class: "back-to-hits text-button", hidden: true, onclick: back }, icon("search"), words.backToHits);
+  const backToHits = button({ class: "back-to-hits text-button", hidden: true, onclick: back }, icon("search"), words("back-to-hits"));
   const bar = createSelectionBar(selection, { forget: askForget, hits: search.forgettable });
   const hint = el("span", { class: "head-hint" }, rememberedText(context));
   const head = el("header", { class: "head" }, headTitle(context, hint, openOverview), select, search.form);
   const root = el("div", { class: "memory" }, head, backToHits, el("div", { class: "stage" }, timeline.root, search.root), bar.root);
-  const overview = createOverview({ api, path, context, about: bot, reset: askReset, signal });
+  const overviewParts = { about: bot, reset: askReset, openMessage: openSource, askForget };
+  const overview = createOverview({ api, path, context, ...overviewParts, signal });
   const facts = createFacts({ api, path, context, me, openMessage: openSource, onChange: () => receipts.clear(), signal });
   const reminders = createReminders({ api, path, context, bot, signal });
   const lists = { facts, reminders };
@@ -92,6 +93,7 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
     if (document.activeElement === document.body) select.focus();
     onCount();
     facts.refresh();
+    overview.refresh();
   }
 
   async function askReset() {
@@ -147,7 +149,8 @@ export function createMemoryView({ api, bot, me, context, openOverview, openTime
 }
 
 function rememberedText({ messages, since }) {
-  return words.remembered(messages, messages === 0 || since === null ? null : day(since));
+  if (messages === 0 || since === null) return words("messages", { count: messages });
+  return words("remembered-since", { count: messages, day: shortDay(since) });
 }
 
 function headTitle(context, hint, openOverview) {

@@ -1,12 +1,14 @@
 // One message of the timeline: writer, time, marks, quote, text, and the receipt of an answer.
 import { button, el, icon, iconButton, name } from "./dom.js";
 import { moment, timeOfDay } from "./format.js";
+import { noteTexts } from "./notes.js";
 import { inkOf, isBots, originOf, senderAvatar, senderName } from "./people.js";
 import { receiptPart } from "./receipt.js";
 import { words } from "./words.js";
 
 const LONG_TEXT = 700;
 const LONG_LINES = 12;
+const EXCERPT_LETTERS = 200;
 
 // `follows` is true if the entry above has the same writer: then the name is not repeated.
 // `parts`: bot, selection, loadReceipt(id), openMessage(message), askForget([message]).
@@ -18,7 +20,7 @@ export function messageEntry(message, follows, parts) {
     {
       class: `${classes.filter(Boolean).join(" ")} ${inkOf(message)}`,
       tabindex: "-1",
-      "aria-label": words.messageLabel(sender, moment(message.sent_at)),
+      "aria-label": words("message-label", { sender, moment: moment(message.sent_at) }),
       "data-testid": "message",
       "data-id": message.id,
       "data-at": message.sent_at,
@@ -42,15 +44,15 @@ function headLine(message, sender, { askForget }) {
     { class: "entry-head" },
     name(sender, { class: "name sender", "data-testid": "sender" }),
     el("span", { class: "entry-marks" }, marksOf(message), time),
-    message.may_forget && iconButton("eraser", words.forgetOne, forget),
+    message.may_forget && iconButton("eraser", words("forget-one"), forget),
   );
 }
 
 function marksOf(message) {
   return [
-    message.is_stopped && el("span", { title: words.stoppedHint }, words.stopped),
-    message.is_refused && el("span", { title: words.refusedHint }, words.refused),
-    message.edited_at && el("span", { title: words.editedAt(moment(message.edited_at)) }, words.edited),
+    message.is_stopped && el("span", { title: words("stopped-hint") }, words("stopped")),
+    message.is_refused && el("span", { title: words("refused-hint") }, words("refused")),
+    message.edited_at && el("span", { title: words("edited-at", { moment: moment(message.edited_at) }) }, words("edited")),
   ];
 }
 
@@ -59,20 +61,27 @@ function bodyOf(message) {
     originOf(message),
     message.quote &&
       el("blockquote", { class: "quote" }, name(message.quote.sender), el("p", { dir: "auto" }, message.quote.text)),
-    message.note && el("p", { class: "entry-note" }, icon("clip"), el("span", { dir: "auto" }, message.note)),
+    message.note && notePart(message.note),
     message.text && textOf(message.text),
   ];
+}
+
+// Of a document only its beginning is shown, below its name.
+function notePart(note) {
+  const { about, excerpt } = noteTexts(note);
+  const line = el("p", { class: "entry-note", "data-testid": "note" }, icon("clip"), el("span", { dir: "auto" }, about));
+  return [line, excerpt && el("p", { class: "note-excerpt", dir: "auto" }, `${excerpt.slice(0, EXCERPT_LETTERS)}…`)];
 }
 
 function textOf(text) {
   const paragraph = el("p", { class: "text", dir: "auto", "data-testid": "text" }, text);
   if (text.length < LONG_TEXT && text.split("\n", LONG_LINES + 1).length <= LONG_LINES) return paragraph;
   paragraph.classList.add("cut");
-  const more = button({ class: "text-button", "aria-expanded": "false" }, words.showAll);
+  const more = button({ class: "text-button", "aria-expanded": "false" }, words("show-all"));
   more.addEventListener("click", () => {
     const isCut = paragraph.classList.toggle("cut");
     more.setAttribute("aria-expanded", String(!isCut));
-    more.textContent = isCut ? words.showAll : words.showLess;
+    more.textContent = isCut ? words("show-all") : words("show-less");
   });
   return [paragraph, more];
 }

@@ -6,13 +6,15 @@ import { costsTab } from "./operations_costs.js";
 import { nowTab } from "./operations_now.js";
 import { serviceTab } from "./operations_service.js";
 import { updatesTab } from "./operations_updates.js";
+import { isRightToLeft } from "./language.js";
+import { words } from "./words.js";
 
 const TABS = [
-  { id: "now", name: "Now", create: nowTab },
-  { id: "chats", name: "Chats", create: chatsTab },
-  { id: "costs", name: "Costs", create: costsTab },
-  { id: "updates", name: "Updates", create: updatesTab },
-  { id: "service", name: "Service", create: serviceTab },
+  { id: "now", name: words("ops-tab-now"), create: nowTab },
+  { id: "chats", name: words("ops-tab-chats"), create: chatsTab },
+  { id: "costs", name: words("ops-tab-costs"), create: costsTab },
+  { id: "updates", name: words("ops-tab-updates"), create: updatesTab },
+  { id: "service", name: words("ops-tab-service"), create: serviceTab },
 ];
 
 // Builds the page: {element, start(), stop()}. Nothing is requested before `start` or after `stop`.
@@ -20,7 +22,7 @@ const TABS = [
 // reject with an Error that has the API's `code` and `message`.
 export function operationsView(api) {
   const panel = el("div", { class: "ops-panel", role: "tabpanel", id: "ops-panel" });
-  const list = el("div", { class: "ops-tabs", role: "tablist", "aria-label": "Operations" });
+  const list = el("div", { class: "ops-tabs", role: "tablist", "aria-label": words("tab-operations") });
   const element = el("div", { class: "ops", "data-testid": "operations" }, list, panel);
   const built = new Map();
   let current = "now";
@@ -65,8 +67,9 @@ export function operationsView(api) {
     ),
   );
   list.addEventListener("keydown", (event) => {
-    const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!step) return;
+    const forward = isRightToLeft ? "ArrowLeft" : "ArrowRight";
+    if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+    const step = event.key === forward ? 1 : -1;
     event.preventDefault();
     const at = TABS.findIndex(({ id }) => id === current);
     show(TABS[(at + step + TABS.length) % TABS.length].id, { focus: true });

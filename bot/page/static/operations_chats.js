@@ -1,29 +1,31 @@
 // The tab "Chats": every chat with what it uses, sortable.
 
 import { button, el, fill, name } from "./dom.js";
-import { compact, count, idleTime, moment, whole } from "./operations_format.js";
+import { compact, idleTime, moment, whole } from "./operations_format.js";
 import { card, hint, loadedPlace } from "./operations_parts.js";
+import { words } from "./words.js";
 
 const COLUMNS = [
-  { id: "title", name: "Chat", value: (chat) => titleOf(chat).toLowerCase(), isText: true, isUpFirst: true },
-  { id: "messages", name: "Messages", value: (chat) => chat.messages },
-  { id: "tokens", name: "Tokens today", value: (chat) => chat.tokens_today ?? 0 },
-  { id: "idle", name: "Idle", value: (chat) => -(chat.last_at ?? 0), isUpFirst: true },
+  { id: "title", name: words("ops-chat"), value: (chat) => titleOf(chat).toLowerCase(), isText: true, isUpFirst: true },
+  { id: "messages", name: words("ops-messages"), value: (chat) => chat.messages },
+  { id: "tokens", name: words("ops-tokens-today"), value: (chat) => chat.tokens_today ?? 0 },
+  { id: "idle", name: words("ops-idle"), value: (chat) => -(chat.last_at ?? 0), isUpFirst: true },
 ];
 
 export function chatsTab(api) {
   const place = loadedPlace(() => api.get("operations/chats"), chatsTable);
   return {
-    element: el("div", { class: "ops-tab" }, card("Chats by use", { id: "chats" }, place.element)),
+    element: el("div", { class: "ops-tab" }, card(words("ops-chats-by-use"), { id: "chats" }, place.element)),
     start: place.load,
     stop: place.stop,
   };
 }
 
-const titleOf = (chat) => chat.title || (chat.chat_id === null ? `context ${chat.context.slice(0, 8)}` : `chat ${chat.chat_id}`);
+const titleOf = ({ title, chat_id: id, context }) =>
+  title || (id === null ? words("ops-context", { id: context.slice(0, 8) }) : words("ops-chat-id", { id: String(id) }));
 
 function chatsTable({ chats }) {
-  if (!chats.length) return hint("Nobody has talked to the bot yet.");
+  if (!chats.length) return hint(words("ops-chats-none"));
   let sorting = { column: COLUMNS[2], isDown: true };
   const body = el("tbody");
   const heads = COLUMNS.map((column) =>
@@ -48,11 +50,11 @@ function chatsTable({ chats }) {
   render();
   const table = el(
     "table",
-    { class: "ops-table", "aria-label": "Chats by use" },
+    { class: "ops-table", "aria-label": words("ops-chats-by-use") },
     el("thead", null, el("tr", null, heads)),
     body,
   );
-  return [hint(`${count(chats.length, "chat")}. The tokens of a chat are those of all its topics, since 00:00 UTC.`), table];
+  return [hint(words("ops-chats-hint", { count: chats.length })), table];
 }
 
 function sorted(chats, { column, isDown }) {
@@ -62,8 +64,9 @@ function sorted(chats, { column, isDown }) {
 }
 
 function chatRow(chat) {
-  const topic = chat.thread_id === null ? "" : ` · topic ${chat.thread_id}`;
-  const detail = `${chat.chat_id === null ? chat.kind : `${chat.kind} ${chat.chat_id}`}${topic}`;
+  const id = chat.chat_id === null ? "" : String(chat.chat_id);
+  const topic = chat.thread_id !== null && words("ops-topic", { id: String(chat.thread_id) });
+  const detail = [words("ops-kind", { kind: chat.kind }), id, topic].filter(Boolean).join(" · ");
   return el(
     "tr",
     { "data-testid": "chat-row" },

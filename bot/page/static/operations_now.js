@@ -1,16 +1,18 @@
 // The tab "Now": figures of this moment, the stores and workers, and below them the plots.
 
 import { button, el, fill } from "./dom.js";
-import { clockWithSeconds, compact, count, duration, rough, whole } from "./operations_format.js";
+import { clockWithSeconds, compact, duration, rough, whole } from "./operations_format.js";
 import { card, repeated, sentence, waiting } from "./operations_parts.js";
 import { plotsOf } from "./operations_plots.js";
+import { sentence as translated, words } from "./words.js";
 
 const REFRESH_S = 5;
 // A store that hangs lets the service wait for much longer than this.
 const LATE_S = 5;
 // An update that waits longer than this has a colour.
 const LONG_WAIT_S = 30;
-const STORES = { redis: "Redis", qdrant: "Qdrant" };
+// The products of stores that are not embedded.
+const PRODUCTS = { redis: "Redis", qdrant: "Qdrant" };
 
 export function nowTab(api, goTo) {
   const banner = el("p", { class: "ops-banner", role: "status", "data-testid": "ops-banner", hidden: true });
@@ -20,14 +22,14 @@ export function nowTab(api, goTo) {
   let shown = null;
 
   async function load() {
-    const late = setTimeout(() => warn(`No answer for ${LATE_S} seconds. I keep waiting.`), LATE_S * 1000);
+    const late = setTimeout(() => warn(words("ops-no-answer", { count: LATE_S })), LATE_S * 1000);
     try {
       shown = await api.get("operations/now");
       banner.hidden = true;
       body.classList.remove("is-old");
       fill(body, tiles(shown, goTo), storesCard(shown), workersCard(shown));
     } catch (error) {
-      warn(`${sentence(error)} I try again every ${REFRESH_S} seconds.`);
+      warn(`${sentence(error)} ${words("ops-trying-again", { count: REFRESH_S })}`);
       if (!shown) fill(body);
     } finally {
       clearTimeout(late);
@@ -36,7 +38,7 @@ export function nowTab(api, goTo) {
 
   // Says what is wrong, and how old the figures below are.
   function warn(text) {
-    banner.textContent = shown ? `${text} These are the figures of ${clockWithSeconds(shown.at)}.` : text;
+    banner.textContent = shown ? `${text} ${words("ops-old-figures", { time: clockWithSeconds(shown.at) })}` : text;
     banner.hidden = false;
     body.classList.add("is-old");
   }
@@ -60,34 +62,34 @@ function tiles(now, goTo) {
   return el(
     "ul",
     { class: "ops-tiles" },
-    tile("messages", "Messages a minute", rough(now.messages_per_minute), "over 15 minutes"),
+    tile("messages", words("ops-messages-a-minute"), rough(now.messages_per_minute), words("ops-over-minutes", { count: 15 })),
     waitingTile(queue),
-    tile("oldest", "Oldest waiting", queue.oldest_s === null ? "–" : duration(queue.oldest_s), "", {
+    tile("oldest", words("ops-oldest"), queue.oldest_s === null ? "–" : duration(queue.oldest_s), "", {
       tone: queue.oldest_s > LONG_WAIT_S && "warn",
-      sign: "a long time",
+      sign: words("ops-long-time"),
     }),
-    tile("workers", "Workers alive", whole(workers.length), versionsOf(workers), {
+    tile("workers", words("ops-workers-alive"), whole(workers.length), versionsOf(workers), {
       tone: workers.length ? isMixed(workers) && "warn" : "bad",
-      sign: workers.length ? "versions differ" : "none",
+      sign: words(workers.length ? "ops-versions-differ" : "ops-workers-none"),
     }),
-    tile("dead-letters", "Dead letters", compact(now.dead_letters), now.dead_letters ? "" : "every update is settled", {
+    tile("dead-letters", words("ops-dead-letters"), compact(now.dead_letters), now.dead_letters ? "" : words("ops-all-settled"), {
       tone: now.dead_letters > 0 && "warn",
-      sign: "look at them",
+      sign: words("ops-look-at-them"),
       action: now.dead_letters > 0 && (() => goTo("updates", { focus: true })),
     }),
-    tile("refusals", "429s in an hour", compact(refusals.hour), `${compact(refusals.day)} in 24 hours`, {
+    tile("refusals", words("ops-refusals"), compact(refusals.hour), words("ops-refusals-day", { number: refusals.day }), {
       tone: refusals.hour > 0 && "warn",
-      sign: "slowed",
+      sign: words("ops-slowed"),
     }),
-    tile("index-work", "To be indexed", compact(now.index_work), now.index_work ? "messages, not yet searchable" : "all is searchable"),
-    tile("version", "Version", now.version, `at ${clockWithSeconds(now.at)}`),
+    tile("index-work", words("ops-to-index"), compact(now.index_work), words(now.index_work ? "ops-not-searchable" : "ops-all-searchable")),
+    tile("version", words("ops-version"), now.version, words("ops-at", { time: clockWithSeconds(now.at) })),
   );
 }
 
 // With very many waiting chats the service does not count their updates.
 function waitingTile({ contexts, updates }) {
-  if (updates === null) return tile("waiting", "Chats waiting", compact(contexts), "too many to count their updates");
-  return tile("waiting", "Waiting", compact(updates), updates ? `in ${count(contexts, "chat")}` : "nothing waits");
+  if (updates === null) return tile("waiting", words("ops-chats-waiting"), compact(contexts), words("ops-too-many"));
+  return tile("waiting", words("ops-waiting"), compact(updates), updates ? words("ops-in-chats", { count: contexts }) : words("ops-nothing-waits"));
 }
 
 // A figure. `tone` colours it, and `sign` says in a word what the colour means.
@@ -105,20 +107,27 @@ const isMixed = (workers) => new Set(workers.map(({ version }) => version)).size
 
 function versionsOf(workers) {
   const versions = [...new Set(workers.map(({ version }) => version))].sort();
-  return versions.length > 2 ? `${versions.length} versions` : versions.join(" and ");
+  return versions.length > 2 ? words("ops-versions", { count: versions.length }) : versions.join(" / ");
 }
 
 function storesCard({ stores }) {
-  const rows = stores.map(({ name, is_up: isUp, ms, note }) =>
+  const rows = stores.map(({ name, is_embedded: isEmbedded, is_up: isUp, ms, note }) =>
     el(
       "li",
       { class: "ops-row", "data-testid": `store-${name}` },
-      el("span", { class: `ops-state ${isUp ? "ok" : "problem"}` }, isUp ? "up" : "away"),
-      el("span", { class: "ops-row-main" }, STORES[name] ?? name, note && el("small", null, note)),
+      el("span", { class: `ops-state ${isUp ? "ok" : "problem"}` }, words(isUp ? "ops-up" : "ops-away")),
+      el(
+        "span",
+        { class: "ops-row-main" },
+        words("ops-store", { kind: name, name }),
+        el("small", null, isEmbedded ? words("ops-embedded") : PRODUCTS[name]),
+        note && el("small", null, translated(note)),
+        !isUp && name === "qdrant" && el("small", null, words("ops-without-recall")),
+      ),
       el("span", { class: "ops-row-end" }, isUp ? duration(ms / 1000) : ""),
     ),
   );
-  return card("Stores", { id: "stores" }, el("ul", { class: "ops-rows" }, rows));
+  return card(words("ops-stores"), { id: "stores" }, el("ul", { class: "ops-rows" }, rows));
 }
 
 function workersCard({ workers }) {
@@ -126,11 +135,11 @@ function workersCard({ workers }) {
     el(
       "li",
       { class: "ops-row" },
-      el("span", { class: "ops-state ok" }, "alive"),
+      el("span", { class: "ops-state ok" }, words("ops-alive")),
       el("span", { class: "ops-row-main" }, el("bdi", { class: "mono" }, name), el("small", null, version)),
-      el("span", { class: "ops-row-end" }, seen < 1 ? "just now" : `${duration(Math.floor(seen))} ago`),
+      el("span", { class: "ops-row-end" }, seen < 1 ? words("ops-just-now") : words("ops-ago", { time: duration(Math.floor(seen)) })),
     ),
   );
-  const none = el("p", { class: "ops-hint" }, "No worker is alive. Messages wait until one starts.");
-  return card("Workers", { id: "workers" }, workers.length ? el("ul", { class: "ops-rows" }, rows) : none);
+  const none = el("p", { class: "ops-hint" }, words("ops-no-worker"));
+  return card(words("ops-workers"), { id: "workers" }, workers.length ? el("ul", { class: "ops-rows" }, rows) : none);
 }

@@ -1,6 +1,7 @@
 // Small parts of the operators' page: cards, choices, states of loading and failure, questions, repeated loads.
 
 import { button, el, fill } from "./dom.js";
+import { sentence as translated, words } from "./words.js";
 
 export const RETRY_S = 5;
 
@@ -26,7 +27,7 @@ export function segments(label, choices, chosen, onChoose) {
 }
 
 export const hint = (text, props) => el("p", { class: "ops-hint", ...props }, text);
-export const waiting = () => el("div", { class: "ops-waiting", role: "status" }, el("span", { class: "spinner" }), "Loading…");
+export const waiting = () => el("div", { class: "ops-waiting", role: "status" }, el("span", { class: "spinner" }), words("loading"));
 
 // Says what went wrong, with a button to try again.
 export function problem(error, retry) {
@@ -34,13 +35,13 @@ export function problem(error, retry) {
     "div",
     { class: "ops-problem", role: "alert", "data-testid": "ops-problem" },
     el("p", null, sentence(error)),
-    retry && button({ class: "button plain small", onclick: retry }, "Try again"),
+    retry && button({ class: "button plain small", onclick: retry }, words("try-again")),
   );
 }
 
 export function sentence(error) {
-  if (error.code === "unavailable") return "The store does not answer.";
-  return error.message || "Something went wrong.";
+  if (error.code === "unavailable") return words("ops-store-away");
+  return error.message ? translated(error.message) : words("bad-answer");
 }
 
 // A place whose content is loaded: a spinner at first, then `render(document)` or the problem.
@@ -106,7 +107,7 @@ export function confirmed({ title, text, action }) {
     const buttons = el(
       "div",
       { class: "dialog-buttons" },
-      button({ class: "button plain", onclick: close("no"), "data-testid": "confirm-no" }, "Cancel"),
+      button({ class: "button plain", onclick: close("no"), "data-testid": "confirm-no" }, words("cancel")),
       button({ class: "button danger primary", onclick: close("yes"), "data-testid": "confirm-yes" }, action),
     );
     const dialog = el(

@@ -14,11 +14,12 @@ import {
   unpricedModels,
 } from "./operations_series.js";
 import { createPlot } from "./plots.js";
+import { words } from "./words.js";
 
 const REFRESH_S = 60;
 const RANGES = [
-  { id: "24", name: "24 hours" },
-  { id: "720", name: "30 days" },
+  { id: "24", name: words("ops-hours", { count: 24 }) },
+  { id: "720", name: words("ops-days", { count: 30 }) },
 ];
 const sum = (values) => values.reduce((total, value) => total + (value ?? 0), 0);
 
@@ -53,7 +54,7 @@ export function plotsOf(api) {
     }
     const models = unpricedModels(points);
     unpriced.hidden = models.length === 0;
-    unpriced.textContent = `Without prices in MODELS there is no cost: ${models.join(", ")}.`;
+    unpriced.textContent = words("ops-unpriced", { models: models.join(words("list-separator")) });
   }
 
   const loads = repeated(load, REFRESH_S);
@@ -61,7 +62,7 @@ export function plotsOf(api) {
     hours = id;
     load();
   };
-  const head = el("div", { class: "ops-plots-head" }, el("h2", null, "Over time"), segments("Period", RANGES, hours, choose));
+  const head = el("div", { class: "ops-plots-head" }, el("h2", null, words("ops-over-time")), segments(words("ops-period"), RANGES, hours, choose));
   return { element: el("div", { class: "ops-over-time" }, head, trouble, grid, unpriced), ...loads };
 }
 
@@ -73,36 +74,36 @@ function createPlots() {
     format: duration,
     scale: { isDuration: true },
     isFine: true,
-    empty: "No turns in this period.",
+    empty: words("ops-turns-none"),
   };
   return [
-    { ...counts, id: "turns", title: "Turns", scale: { isWhole: true }, empty: "No turns in this period.", series: turnSeries },
-    { ...times, id: "p50", title: "Median answer time (p50)", series: (points) => stageSeries(points, "p50") },
-    { ...times, id: "p95", title: "Slow answer time (p95)", series: (points) => stageSeries(points, "p95") },
+    { ...counts, id: "turns", title: words("ops-turns"), scale: { isWhole: true }, empty: words("ops-turns-none"), series: turnSeries },
+    { ...times, id: "p50", title: words("ops-p50"), series: (points) => stageSeries(points, "p50") },
+    { ...times, id: "p95", title: words("ops-p95"), series: (points) => stageSeries(points, "p95") },
     {
       ...counts,
       id: "tokens",
-      title: "Tokens by model",
+      title: words("ops-tokens-by-model"),
       scale: { isWhole: true },
-      empty: "No tokens in this period.",
+      empty: words("ops-tokens-none"),
       series: (spans) => modelSeries(spans, tokensOf),
     },
     {
       ...counts,
       id: "cost",
-      title: "Cost by model",
+      title: words("ops-cost-by-model"),
       format: money,
       tick: money,
-      empty: "No cost: no turns in this period, or no prices.",
+      empty: words("ops-cost-none"),
       series: (spans) => modelSeries(spans, costOf),
     },
     {
       kind: "lines",
       id: "recall",
-      title: "Share of turns with recall",
+      title: words("ops-recall-share"),
       format: percent,
       top: 1,
-      empty: "No turns in this period.",
+      empty: words("ops-turns-none"),
       series: recallSeries,
     },
   ].map((options) => ({ ...options, ...createPlot(options) }));

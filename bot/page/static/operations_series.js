@@ -1,7 +1,7 @@
 // Series of the plots, computed from the service's points: pure functions without the DOM.
+import { words } from "./words.js";
 
 const MODELS_SHOWN = 5;
-const OTHER = "other models";
 const BARS = 48;
 const BAR_STEPS_S = [600, 1800, 3600, 2 * 3600, 6 * 3600, 12 * 3600, 86400];
 const STAGES = ["whole", "answering", "waiting", "delivering"];
@@ -35,7 +35,7 @@ const isNumber = (value) => Number.isFinite(value);
 const sumOf = (points, figure) => points.reduce((sum, point) => sum + (figure(point) ?? 0), 0);
 
 export function turnSeries(spans) {
-  return [{ name: "Turns", values: spans.map(({ points }) => sumOf(points, (point) => point.turns)) }];
+  return [{ name: words("ops-turns"), values: spans.map(({ points }) => sumOf(points, (point) => point.turns)) }];
 }
 
 // Returns the share of turns with recall; null where no turn was.
@@ -44,14 +44,14 @@ export function recallSeries(spans) {
     const turns = sumOf(points, (point) => point.turns);
     return turns ? Math.min(1, sumOf(points, (point) => point.recalled) / turns) : null;
   });
-  return [{ name: "With recall", values }];
+  return [{ name: words("ops-with-recall"), values }];
 }
 
 // Returns the stages' answer times at a quantile ("p50" or "p95"), one value a point.
 export function stageSeries(points, quantile) {
   const present = STAGES.filter((stage) => points.some((point) => isNumber(point.stages?.[stage]?.[quantile])));
   return present.map((stage) => ({
-    name: stage === "whole" ? "whole turn" : stage,
+    name: words(`ops-stage-${stage}`),
     values: points.map((point) => point.stages?.[stage]?.[quantile] ?? null),
   }));
 }
@@ -70,7 +70,7 @@ export function modelSeries(spans, figure) {
   const names = ranked.map(([model]) => model);
   const alone = names.length > MODELS_SHOWN ? names.slice(0, MODELS_SHOWN - 1) : names;
   const rest = names.slice(alone.length);
-  const groups = [...alone.map((model) => [model, [model]]), ...(rest.length ? [[OTHER, rest]] : [])];
+  const groups = [...alone.map((model) => [model, [model]]), ...(rest.length ? [[words("ops-other-models"), rest]] : [])];
   return groups.map(([name, models]) => ({
     name,
     values: spans.map(({ points }) =>

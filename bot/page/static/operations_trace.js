@@ -1,20 +1,9 @@
 // The trace of an update: what happened to it, the steps of its turn, and the parts of its answer.
 
 import { button, el, fill } from "./dom.js";
-import { count, duration, moment, money, whole } from "./operations_format.js";
+import { duration, moment, money, whole } from "./operations_format.js";
 import { card, hint, loadedPlace } from "./operations_parts.js";
-
-const STATES = {
-  pending: "it waits for its turn",
-  delivering: "its answer is committed and being sent",
-  answered: "it was answered",
-  ignored: "it needed no answer",
-  refused: "its sender may not use the bot",
-  forgotten: "its chat was reset",
-  dead: "it was given up",
-};
-// Values are the spelling of the document; a name that is missing here is shown as it is.
-const STEP_NAMES = { model: "model call", tool: "tool", digest: "digest of steps" };
+import { words } from "./words.js";
 
 // Returns {element, show(id)}; `show` traces an update and moves the view there.
 export function tracePart(api) {
@@ -25,8 +14,8 @@ export function tracePart(api) {
     pattern: "[0-9]+",
     required: true,
     autocomplete: "off",
-    placeholder: "for example 731204559",
-    "aria-label": "Number of the update",
+    placeholder: words("ops-update-example", { id: "731204559" }),
+    "aria-label": words("ops-update-number"),
     "data-testid": "trace-input",
   });
   const place = loadedPlace(() => api.get(`operations/updates/${wanted}`), traceOf);
@@ -35,10 +24,10 @@ export function tracePart(api) {
     "form",
     { class: "ops-form", role: "search", onsubmit: (event) => (event.preventDefault(), trace(input.value.trim())) },
     input,
-    button({ type: "submit", class: "button primary small", "data-testid": "trace-button" }, "Trace"),
+    button({ type: "submit", class: "button primary small", "data-testid": "trace-button" }, words("ops-trace")),
   );
-  const help = hint("The number of an update is in the logs and in the dead letters. Texts are never shown.");
-  const element = card("Trace of an update", { id: "trace-card", tabindex: -1 }, form, help, place.element);
+  const help = hint(words("ops-trace-hint"));
+  const element = card(words("ops-trace-title"), { id: "trace-card", tabindex: -1 }, form, help, place.element);
 
   function trace(id) {
     wanted = encodeURIComponent(id);
@@ -62,33 +51,36 @@ function traceOf(update) {
 }
 
 function factsOf(update) {
-  const since = (time) => time && `${moment(time)}, after ${duration((new Date(time) - new Date(update.received_at)) / 1000)}`;
+  const after = (time) => duration((new Date(time) - new Date(update.received_at)) / 1000);
+  const since = (time) => time && words("ops-moment-after", { moment: moment(time), time: after(time) });
   const turn = update.turn;
-  const again = update.redelivered ? `, and ${count(update.redelivered, "time")} again` : "";
-  const ahead = update.ahead === null ? null : update.ahead ? `after ${count(update.ahead, "other")}` : "first";
+  const again = update.redelivered ? words("ops-redelivered", { count: update.redelivered }) : "";
+  const ahead = update.ahead === null ? null : update.ahead ? words("ops-after-others", { count: update.ahead }) : words("ops-first");
   return [
-    ["State", STATES[update.state] ? `${update.state}: ${STATES[update.state]}` : update.state],
-    ["Reason", update.reason],
-    ["Chat", [update.title, update.chat].filter(Boolean).join(" · ") || `context ${update.context}`],
-    ["Received", update.received_at && `${moment(update.received_at)}${update.door ? ` by ${update.door}` : ""}${again}`],
-    ["Decision", update.action && `${update.action} (${update.why})`],
-    ["In its line", ahead],
-    ["Begun", since(update.begun_at)],
-    ["Attempt", update.attempts ? `${update.attempts}${update.worker ? `, by ${update.worker}` : ""}` : null],
-    ["Finished so far", update.steps_so_far?.join(", ")],
-    ["Answered with", update.answered_with && `update ${update.answered_with}, whose turn is below`],
-    ["Committed", since(update.committed_at)],
-    ["Finished", since(update.finished_at)],
-    ["Memories used", turn && turn.recalled !== null ? memoriesText(turn) : null],
-    ["Files", turn?.files ? whole(turn.files) : null],
-    ["Tokens", turn && `${whole(turn.prompt_tokens)} read, ${whole(turn.completion_tokens)} written`],
-    ["Cost", turn && turn.cost !== null ? money(turn.cost) : null],
-    ["Afterwards", turn?.compresses ? "the conversation is compressed" : null],
-  ].filter(([, value]) => value);
+    ["ops-state", words("ops-state-is", { kind: update.state, name: update.state })],
+    ["ops-reason", update.reason],
+    ["ops-chat", [update.title, update.chat].filter(Boolean).join(" · ") || words("ops-context", { id: update.context })],
+    ["ops-received", update.received_at && [moment(update.received_at), update.door, again].filter(Boolean).join(" · ")],
+    ["ops-decision", update.action && `${update.action} (${update.why})`],
+    ["ops-line", ahead],
+    ["ops-begun", since(update.begun_at)],
+    ["ops-attempt", update.attempts ? [whole(update.attempts), update.worker].filter(Boolean).join(" · ") : null],
+    ["ops-steps-so-far", update.steps_so_far?.join(words("list-separator"))],
+    ["ops-answered-with", update.answered_with && words("ops-other-update", { id: String(update.answered_with) })],
+    ["ops-committed", since(update.committed_at)],
+    ["ops-finished", since(update.finished_at)],
+    ["ops-memories", turn && turn.recalled !== null ? memoriesText(turn) : null],
+    ["ops-files", turn?.files ? whole(turn.files) : null],
+    ["ops-tokens", turn && words("tokens", { read: turn.prompt_tokens, written: turn.completion_tokens })],
+    ["fact-cost", turn && turn.cost !== null ? money(turn.cost) : null],
+    ["ops-afterwards", turn?.compresses ? words("ops-compresses") : null],
+  ]
+    .filter(([, value]) => value)
+    .map(([key, value]) => [words(key), value]);
 }
 
 function memoriesText({ recalled, facts }) {
-  return [count(recalled, "message"), facts && count(facts, "fact")].filter(Boolean).join(", ");
+  return [words("messages", { count: recalled }), facts && words("facts", { count: facts })].filter(Boolean).join(" · ");
 }
 
 export function factsList(facts) {
@@ -105,8 +97,8 @@ function stepsOf(turn) {
   const longest = Math.max(...turn.steps.map((step) => step.seconds), 0.001);
   const items = turn.steps.map((step) => {
     const bar = el("span", { class: "ops-step-bar", "aria-hidden": "true" });
-    bar.style.width = `${Math.max(0.5, (100 * step.seconds) / longest)}%`;
-    const tokens = step.kind === "model" && `${whole(step.prompt_tokens)} + ${whole(step.completion_tokens)} tokens`;
+    bar.style.inlineSize = `${Math.max(0.5, (100 * step.seconds) / longest)}%`;
+    const tokens = step.kind === "model" && words("tokens", { read: step.prompt_tokens, written: step.completion_tokens });
     const isWell = step.outcome === "ok" || step.outcome === "replayed";
     const item = el(
       "li",
@@ -114,41 +106,41 @@ function stepsOf(turn) {
       el(
         "p",
         { class: "ops-step-line" },
-        el("span", null, STEP_NAMES[step.kind] ?? step.kind, " ", el("bdi", { class: "mono" }, step.name)),
+        el("span", null, words("ops-step", { kind: step.kind, name: step.kind }), " ", el("bdi", { class: "mono" }, step.name)),
         el("strong", null, duration(step.seconds)),
       ),
       el("span", { class: "ops-step-track" }, bar),
-      el("p", { class: "ops-hint" }, [isWell && step.outcome === "ok" ? "" : step.outcome, tokens].filter(Boolean).join(" · ")),
+      el("p", { class: "ops-hint" }, [step.outcome !== "ok" && words("outcome", { kind: step.outcome, name: step.outcome }), tokens].filter(Boolean).join(" · ")),
     );
     item.style.marginInlineStart = `${Math.min(step.within_delegations, 6) * 14}px`;
     return item;
   });
-  const more = turn.more_steps ? hint(`and ${count(turn.more_steps, "more step")}.`) : null;
-  return [el("h3", null, "Steps"), el("ol", { class: "ops-steps" }, items), more];
+  const more = turn.more_steps ? hint(words("ops-more-steps", { count: turn.more_steps })) : null;
+  return [el("h3", null, words("ops-steps")), el("ol", { class: "ops-steps" }, items), more];
 }
 
 function partsOf(sends) {
   if (!sends.length) return null;
-  const heads = ["Part", "Outcome", "Message", "Waited"];
+  const heads = ["ops-part", "ops-outcome", "ops-message", "ops-waited"].map((key) => words(key));
   const rows = sends.map((part) => {
     const tries = [
-      part.repeats ? count(part.repeats, "repeat") : "",
-      part.refusals ? count(part.refusals, "refusal") : "",
+      part.repeats ? words("ops-repeats", { count: part.repeats }) : "",
+      part.refusals ? words("ops-part-refusals", { count: part.refusals }) : "",
     ].filter(Boolean);
     return el(
       "tr",
       { "data-testid": "trace-send" },
-      el("th", { scope: "row" }, `${part.part + 1} · ${part.kind}`),
-      el("td", null, el("bdi", null, part.outcome), tries.length > 0 && el("small", null, tries.join(", "))),
+      el("th", { scope: "row" }, `${whole(part.part + 1)} · ${part.kind}`),
+      el("td", null, el("bdi", null, part.outcome), tries.length > 0 && el("small", null, tries.join(" · "))),
       el("td", { class: "number" }, part.message_id === null ? "–" : String(part.message_id)),
       el("td", { class: "number" }, duration(part.waited_s)),
     );
   });
   return [
-    el("h3", null, "Parts of the answer"),
+    el("h3", null, words("ops-parts")),
     el(
       "table",
-      { class: "ops-table", "aria-label": "Parts of the answer" },
+      { class: "ops-table", "aria-label": words("ops-parts") },
       el("thead", null, el("tr", null, heads.map((head, at) => el("th", { scope: "col", class: at > 1 ? "number" : "" }, head)))),
       el("tbody", null, rows),
     ),

@@ -1,9 +1,10 @@
 // The tab "Updates": dead letters with retry and drop, and the trace of an update.
 
 import { button, el, name } from "./dom.js";
-import { count, duration } from "./operations_format.js";
+import { duration } from "./operations_format.js";
 import { card, confirmed, hint, loadedPlace, sentence } from "./operations_parts.js";
 import { tracePart } from "./operations_trace.js";
+import { words } from "./words.js";
 
 export function updatesTab(api) {
   const trace = tracePart(api);
@@ -14,7 +15,7 @@ export function updatesTab(api) {
   );
 
   function lettersList(letters) {
-    if (!letters.length) return hint("No dead letters. Every update was answered or is on its way.");
+    if (!letters.length) return hint(words("ops-dead-letters-none"));
     return el("ul", { class: "ops-letters" }, letters.map(letterItem));
   }
 
@@ -23,21 +24,22 @@ export function updatesTab(api) {
     const buttons = el(
       "div",
       { class: "ops-letter-buttons" },
-      action("Trace", "trace-letter", () => trace.show(id)),
-      action("Retry", "retry-letter", () => settle("retry")),
-      action("Drop", "drop-letter", () => settle("drop"), "danger"),
+      action("ops-trace", "trace-letter", () => trace.show(id)),
+      action("ops-retry", "retry-letter", () => settle("retry")),
+      action("ops-drop", "drop-letter", () => settle("drop"), "danger"),
     );
     return el(
       "li",
       { class: "ops-letter", "data-testid": "dead-letter" },
-      el("p", { class: "ops-letter-title" }, name(title || chat || "Unknown chat", { dir: "auto" }), el("small", null, `update ${id}`)),
-      el("p", { class: "ops-letter-reason" }, el("bdi", null, reason || "No reason was recorded.")),
-      el("p", { class: "ops-hint" }, `${count(attempts, "attempt")}, ${duration(age)} ago`),
+      el("p", { class: "ops-letter-title" }, name(title || chat || words("ops-chat-unknown"), { dir: "auto" }), el("small", null, words("ops-update", { id: String(id) }))),
+      el("p", { class: "ops-letter-reason" }, el("bdi", null, reason || words("ops-no-reason"))),
+      el("p", { class: "ops-hint" }, `${words("ops-attempts", { count: attempts })} · ${words("ops-ago", { time: duration(age) })}`),
       buttons,
     );
 
-    function action(label, testId, onclick, tone = "plain") {
-      return button({ class: `button small ${tone}`, "data-testid": testId, "aria-label": `${label} update ${id}`, onclick }, label);
+    function action(key, testId, onclick, tone = "plain") {
+      const label = words("ops-action", { action: words(key), id: String(id) });
+      return button({ class: `button small ${tone}`, "data-testid": testId, "aria-label": label, onclick }, words(key));
     }
     async function settle(deed) {
       if (deed === "drop" && !(await confirmed(dropQuestion(id)))) return;
@@ -47,7 +49,7 @@ export function updatesTab(api) {
         status.textContent = outcomeOf(id, deed, done);
         await place.load();
       } catch (error) {
-        status.textContent = `Update ${id}: ${sentence(error)}`;
+        status.textContent = words("ops-update-failed", { id: String(id), text: sentence(error) });
         for (const each of buttons.children) each.disabled = false;
       }
     }
@@ -57,7 +59,7 @@ export function updatesTab(api) {
     element: el(
       "div",
       { class: "ops-tab ops-columns" },
-      card("Dead letters", { id: "dead-letters" }, status, place.element),
+      card(words("ops-dead-letters"), { id: "dead-letters" }, status, place.element),
       trace.element,
     ),
     start: place.load,
@@ -70,13 +72,12 @@ export function updatesTab(api) {
 
 function dropQuestion(id) {
   return {
-    title: `Drop update ${id}?`,
-    text: "Its message stays without an answer. You cannot undo this.",
-    action: "Drop",
+    title: words("ops-drop-title", { id: String(id) }),
+    text: words("ops-drop-text"),
+    action: words("ops-drop"),
   };
 }
 
 function outcomeOf(id, deed, isDone) {
-  if (!isDone) return `Update ${id} is not a dead letter any more.`;
-  return deed === "retry" ? `Update ${id} will be tried again.` : `Update ${id} was dropped.`;
+  return words("ops-settled", { kind: isDone ? deed : "gone", id: String(id) });
 }

@@ -1,7 +1,7 @@
 // Names and round pictures of the people of a chat; each keeps its own colour.
 import { el, icon, name } from "./dom.js";
 import { initials } from "./format.js";
-import { words } from "./words.js";
+import { hasWords, pieces, words } from "./words.js";
 
 const INKS = 8;
 
@@ -10,15 +10,15 @@ export function isBots(message) {
 }
 
 export function senderName(message, bot) {
-  if (isBots(message)) return message.sender?.name || bot.username;
-  if (message.is_mine) return words.you;
-  return message.sender?.name || words.unknownSender;
+  if (isBots(message)) return bot.name;
+  if (message.is_mine) return words("you");
+  return message.sender?.name || words("unknown-sender");
 }
 
 // The line about whose words a text is; nothing if its sender has typed or spoken it.
 export function originOf({ role, origin, forwarded_from: author }) {
-  if (role !== "user" || !(origin in words.origins)) return null;
-  const whose = author ? [words.forwardedFrom, name(author)] : words.origins[origin];
+  if (role !== "user" || !hasWords(`origin-${origin}`)) return null;
+  const whose = author ? pieces("forwarded-from", { name: name(author) }) : words(`origin-${origin}`);
   return el("p", { class: "entry-origin", "data-testid": "origin" }, icon("forward"), el("span", null, whose));
 }
 
@@ -37,8 +37,8 @@ export function senderAvatar(message) {
 
 // The server knows chats by their title, and topics by their number and the title of their chat.
 export function contextTitle({ title, kind, thread_id: topic }) {
-  const chat = title || (kind === "private" ? words.ownChat : words.unnamedGroup);
-  return topic === null ? chat : words.topicOf(chat, topic);
+  const chat = title || (kind === "private" ? words("own-chat") : words("unnamed-group"));
+  return topic === null ? chat : words("topic-of", { title: chat, topic: String(topic) });
 }
 
 // A context without messages has no title yet: another topic of the same chat may have it.

@@ -7,10 +7,12 @@ import { el, svg } from "./dom.js";
 import { drawBars, drawLines } from "./plot_marks.js";
 import { timeTicks, valueScale } from "./plot_scales.js";
 import { clock, day, span } from "./operations_format.js";
+import { isolated, words } from "./words.js";
 
 const HEIGHT = 168;
 const MARGIN = { top: 12, right: 10, bottom: 24 };
 const LETTER = 6.6;
+const INVISIBLE = /[\u200c\u2066-\u2069]/g;
 const TIME_LABEL = 56;
 // Below this many pixels a value, dashes cannot be seen and lines are thin.
 const DENSE = 1.5;
@@ -31,13 +33,13 @@ export function createPlot(options) {
     class: "plot-area",
     role: "slider",
     tabindex: 0,
-    "aria-label": `${options.title}: choose a time`,
+    "aria-label": words("ops-choose-time", { title: options.title }),
     "aria-valuemin": 0,
     "data-testid": `plot-area-${options.id}`,
   });
   const note = el("p", { class: "plot-note", hidden: true });
   const table = el("div", { class: "plot-table" });
-  const details = el("details", { class: "plot-details" }, el("summary", null, "Table"), table);
+  const details = el("details", { class: "plot-details" }, el("summary", null, words("ops-table")), table);
   const head = el("div", { class: "plot-head" }, el("h3", null, options.title), when);
   const element = el(
     "section",
@@ -82,10 +84,10 @@ function draw(plot, parts) {
     ...valueAxis(plot, frame), ...timeAxis(plot, frame), ...marks, plot.cursor,
   );
   parts.area.replaceChildren(picture);
-  if (!hasValues(plot)) parts.area.append(el("p", { class: "plot-empty" }, plot.empty));
+  if (!hasValues(plot)) parts.area.append(el("p", { class: "plot-empty", dir: "auto" }, plot.empty));
   const { above, max } = frame.scale;
   parts.note.hidden = above === 0;
-  parts.note.textContent = `▲ ${above} above the scale, up to ${plot.format(max)}.`;
+  parts.note.textContent = words("ops-above-scale", { count: above, top: plot.format(max) });
   choose(plot, parts, plot.chosen);
 }
 
@@ -99,8 +101,8 @@ function measure(plot) {
   const count = plot.spans.length;
   const sizes = plot.kind === "bars" ? stackSizes(plot) : plot.series.flatMap(({ values }) => values);
   const scale = plot.top ? fixedScale(plot.top) : valueScale(sizes, plot.scale);
-  const labels = scale.ticks.map(plot.tick ?? plot.format);
-  const left = Math.ceil(Math.max(...labels.map((label) => label.length)) * LETTER) + 8;
+  const labels = scale.ticks.map((tick) => isolated((plot.tick ?? plot.format)(tick)));
+  const left = Math.ceil(Math.max(...labels.map((label) => label.replace(INVISIBLE, "").length)) * LETTER) + 8;
   const inner = { width: Math.max(1, plot.width - left - MARGIN.right), height: HEIGHT - MARGIN.top - MARGIN.bottom };
   const step = inner.width / Math.max(1, count);
   const base = HEIGHT - MARGIN.bottom;
@@ -155,7 +157,7 @@ function choose(plot, parts, index) {
   parts.area.setAttribute("aria-valuenow", index ?? latest);
   const figures = plot.series.map(({ values }) => (chosen ? values[index] : plot.total?.(values)));
   const said = figures.map((value, at) => `${plot.series[at].name} ${plot.format(value)}`);
-  parts.area.setAttribute("aria-valuetext", `${parts.when.textContent}: ${said.join(", ") || plot.empty}`);
+  parts.area.setAttribute("aria-valuetext", `${parts.when.textContent}: ${said.join(words("list-separator")) || plot.empty}`);
   parts.legend.replaceChildren(...plot.series.map(({ name }, at) => legendItem(plot, name, at, figures[at])));
   drawCursor(plot, index);
 }
@@ -223,7 +225,7 @@ function keyTarget(key, chosen, length) {
 
 function fillTable(plot, { table, details }) {
   if (!details.open) return table.replaceChildren();
-  const head = ["Time", ...plot.series.map(({ name }) => name)];
+  const head = [words("ops-time"), ...plot.series.map(({ name }) => name)];
   const rows = plot.spans.map((each, index) =>
     el(
       "tr",

@@ -1,10 +1,11 @@
 // The receipt of an answer: what was recalled and why, what was left out, model, tokens, cost and tools.
 import { button, el, icon, name } from "./dom.js";
 import { dayAndTime, money, seconds } from "./format.js";
+import { shownText } from "./notes.js";
 import { originOf, senderName } from "./people.js";
 import { spinnerBox, stateBox } from "./states.js";
 import { markedText, reasonList } from "./why.js";
-import { words } from "./words.js";
+import { hasWords, sentence, words } from "./words.js";
 
 const FIRST_LETTERS = 140;
 
@@ -19,7 +20,7 @@ export function receiptPart(message, parts) {
       "data-testid": "why-button",
     },
     icon("spark"),
-    el("span", null, words.why),
+    el("span", null, words("why")),
     icon("down"),
   );
   toggle.addEventListener("click", () => {
@@ -32,14 +33,14 @@ export function receiptPart(message, parts) {
 }
 
 async function show(panel, message, parts) {
-  panel.replaceChildren(spinnerBox(words.whyLoading));
+  panel.replaceChildren(spinnerBox(words("why-loading")));
   try {
     const { receipt } = await parts.loadReceipt(message.id);
-    panel.replaceChildren(receipt ? receiptBody(receipt, parts) : el("p", { class: "receipt-none" }, words.noReceipt));
+    panel.replaceChildren(receipt ? receiptBody(receipt, parts) : el("p", { class: "receipt-none" }, words("no-receipt")));
   } catch (error) {
     if (error.name === "AbortError") return;
-    const action = { label: words.tryAgain, run: () => show(panel, message, parts) };
-    panel.replaceChildren(stateBox({ picture: "alert", title: error.message, small: true, action }));
+    const action = { label: words("try-again"), run: () => show(panel, message, parts) };
+    panel.replaceChildren(stateBox({ picture: "alert", title: sentence(error.message), small: true, action }));
   }
 }
 
@@ -49,10 +50,10 @@ function receiptBody(receipt, parts) {
   return el(
     "div",
     { class: "receipt-body" },
-    el("h3", null, words.used(used.length)),
+    el("h3", null, words(used.length ? "used" : "used-none", { count: used.length })),
     used.length > 0 && memories(used, parts),
-    receipt.facts.length > 0 && [el("h3", null, words.factsUsed(receipt.facts.length)), knownFacts(receipt.facts)],
-    leftOut.length > 0 && [el("h3", null, words.leftOutTitle), memories(leftOut, parts)],
+    receipt.facts.length > 0 && [el("h3", null, words("facts-used", { count: receipt.facts.length })), knownFacts(receipt.facts)],
+    leftOut.length > 0 && [el("h3", null, words("left-out-title")), memories(leftOut, parts)],
     facts(receipt),
   );
 }
@@ -62,15 +63,16 @@ function memories(recalled, parts) {
 }
 
 function memory({ message, why, left_out: leftOut }, { bot, openMessage }) {
-  const because = leftOut && el("p", { class: "recalled-left-out", dir: "auto" }, words.leftOutBecause(leftOut));
+  const because = leftOut && el("p", { class: "recalled-left-out", dir: "auto" }, words("left-out-because", { cause: causeText(leftOut) }));
   if (message === null)
-    return el("li", { class: "recalled gone", "data-testid": "memory" }, words.forgottenSince, reasonList(why, null), because);
+    return el("li", { class: "recalled gone", "data-testid": "memory" }, words("forgotten-since"), reasonList(why, null), because);
   const open = button(
-    { class: "recalled-open", onclick: () => openMessage(message), "aria-label": words.showInTimeline },
+    { class: "recalled-open", onclick: () => openMessage(message), title: words("show-in-timeline") },
     name(senderName(message, bot)),
     ` · ${dayAndTime(message.sent_at)}`,
+    el("span", { class: "to-source" }, words("source"), icon("next")),
   );
-  const text = message.text || message.note;
+  const text = shownText(message);
   return el(
     "li",
     { class: "recalled", "data-testid": "memory" },
@@ -88,41 +90,54 @@ function knownFacts(found) {
 
 function knownFact(fact) {
   const props = { class: `recalled ${fact === null ? "gone" : ""}`, "data-testid": "used-fact" };
-  if (fact === null) return el("li", props, words.forgottenSince);
+  if (fact === null) return el("li", props, words("forgotten-since"));
   return el("li", props, el("p", { class: "recalled-open" }, name(fact.subject)), el("p", { dir: "auto" }, fact.statement));
 }
 
 function facts(receipt) {
-  const conversation = `${words.windowUsed(receipt.window.messages)}${receipt.summary ? words.andSummary : ""}`;
+  const count = receipt.window.messages;
+  const conversation = words(receipt.summary ? "window-and-summary" : count ? "window" : "window-none", { count });
   const rows = [
-    [words.factConversation, conversation],
-    [words.factTools, receipt.tools.map(toolText)],
-    [words.factLeftOut, leftOutTexts(receipt)],
-    [words.factModel, receipt.models.map(modelText)],
-    [words.factPrompt, receipt.room ? words.promptOf(receipt.prompt_tokens, receipt.room) : null],
-    [words.factCost, receipt.cost === null ? null : money(receipt.cost)],
-    [words.factAgent, receipt.agent],
+    [words("fact-conversation"), conversation],
+    [words("fact-tools"), receipt.tools.map(toolText)],
+    [words("fact-left-out"), leftOutTexts(receipt)],
+    [words("fact-model"), receipt.models.map(modelText), words("model-explained")],
+    [
+      words("fact-prompt"),
+      receipt.room ? words("prompt-of", { used: receipt.prompt_tokens, room: receipt.room }) : null,
+      words("prompt-explained"),
+    ],
+    [words("fact-cost"), receipt.cost === null ? null : money(receipt.cost)],
+    [words("fact-agent"), receipt.agent],
   ];
   return el("dl", { class: "facts" }, rows.map(row));
 }
 
-function row([title, value]) {
+function row([title, value, explained]) {
   const values = [value].flat().filter(Boolean);
   if (values.length === 0) return null;
-  return el("div", null, el("dt", null, title), values.map((text) => el("dd", { dir: "auto" }, text)));
+  const texts = values.map((text) => el("dd", { dir: "auto" }, text));
+  return el("div", null, el("dt", null, title), texts, explained && el("dd", { class: "explained" }, explained));
+}
+
+const causeText = (cause) => words("cause", { kind: cause, name: cause });
+const outcomeText = (outcome) => (outcome === "ok" ? "" : words("outcome", { kind: outcome, name: outcome }));
+
+function partText(part, count) {
+  return hasWords(`part-${part}`) ? words(`part-${part}`, { count }) : words("records-other", { name: part, count });
 }
 
 function toolText({ name: tool, outcome, seconds: took }) {
-  const about = [took !== null && seconds(took), words.outcome(outcome)].filter(Boolean);
+  const about = [took !== null && seconds(took), outcomeText(outcome)].filter(Boolean);
   return [el("bdi", null, tool), about.map((text) => ` · ${text}`)];
 }
 
 function modelText({ model, prompt_tokens: read, completion_tokens: written }) {
-  return [el("bdi", null, model), ` · ${words.tokens(read, written)}`];
+  return [el("bdi", null, model), ` · ${words("tokens", { read, written })}`];
 }
 
 // Recalled messages are shown one by one.
 function leftOutTexts({ left_out: parts }) {
   const others = parts.filter(({ part }) => part !== "recalled");
-  return others.map(({ part, count: amount, why }) => words.partLeftOut(part, amount, why));
+  return others.map(({ part, count: amount, why }) => words("part-left-out", { part: partText(part, amount), cause: causeText(why) }));
 }

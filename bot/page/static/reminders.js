@@ -5,17 +5,17 @@ import { dayAndTime, dayAndTimeIn, moment } from "./format.js";
 import { contextTitle } from "./people.js";
 import { repetitionWords } from "./repetition.js";
 import { errorBox, skeleton, stateBox } from "./states.js";
-import { words } from "./words.js";
+import { pieces, words } from "./words.js";
 
 const OVERDUE_S = 60;
 
 // `path(rest)` leads to the context's part of the API.
 export function createReminders({ api, path, context, bot, signal }) {
   const count = el("p", { class: "soft", role: "status", "data-testid": "reminders-count" });
-  const title = el("h2", { class: "side-title", tabindex: "-1" }, words.remindersTitle);
+  const title = el("h2", { class: "side-title", tabindex: "-1" }, words("reminders-title"));
   const box = el("div", { class: "reminders-box" });
   const head = el("header", { class: "side-head" }, title, el("p", { class: "soft side-chat" }, name(contextTitle(context))), count);
-  const root = el("section", { class: "side-view reminders-view", "aria-label": words.tabs.reminders, "data-testid": "reminders" }, head, box);
+  const root = el("section", { class: "side-view reminders-view", "aria-label": words("tab-reminders"), "data-testid": "reminders" }, head, box);
   let reminders = null;
   let isLoading = false;
 
@@ -55,7 +55,7 @@ export function createReminders({ api, path, context, bot, signal }) {
 
   function show(found) {
     reminders = found;
-    count.textContent = found.length > 0 ? words.reminders(found.length) : "";
+    count.textContent = found.length > 0 ? words("reminders", { count: found.length }) : "";
     if (found.length === 0) fill(box, stateBox(emptyState(context, bot)));
     else fill(box, el("ul", { class: "card" }, found.map((reminder) => reminderEntry(reminder, context, askForget))));
   }
@@ -77,8 +77,8 @@ export function createReminders({ api, path, context, bot, signal }) {
 }
 
 function emptyState({ kind }, bot) {
-  const text = kind === "group" ? words.remindersNone(bot.username) : words.remindersNoneAlone;
-  return { picture: "reminders", title: words.remindersNoneTitle, text };
+  const text = words("reminders-none", { kind, bot: `@${bot.username}` });
+  return { picture: "reminders", title: words("reminders-none-title"), text };
 }
 
 function reminderEntry(reminder, context, askForget) {
@@ -94,7 +94,7 @@ function reminderEntry(reminder, context, askForget) {
       aboutPart(reminder, context),
     ),
     reminder.may_cancel &&
-      iconButton("eraser", words.forgetReminder, { class: "danger", onclick: () => askForget(reminder), "data-testid": "forget-reminder" }),
+      iconButton("eraser", words("forget-reminder"), { class: "danger", onclick: () => askForget(reminder), "data-testid": "forget-reminder" }),
   );
 }
 
@@ -108,13 +108,13 @@ function duePart({ due_at: dueAt, zone }) {
       { class: "reminder-due", title: moment(dueAt), "data-testid": "reminder-due" },
       icon("clock"),
       there ?? here,
-      isOverdue && el("span", { class: "reminder-mark late", title: words.overdueHint }, words.overdue),
+      isOverdue && el("span", { class: "reminder-mark late", title: words("overdue-hint") }, words("overdue")),
     ),
     el(
       "p",
       { class: "reminder-about", "data-testid": "reminder-zone" },
       name(there === null ? localZone() : zone.replaceAll("_", " ")),
-      isElsewhere && words.yourTime(dayAndTime(dueAt)),
+      isElsewhere && [" · ", words("your-time", { moment: dayAndTime(dueAt, { isInside: true }) })],
     ),
   ];
 }
@@ -134,8 +134,8 @@ function localZone() {
 
 // In a private chat nobody needs to read that a reminder is their own.
 function aboutPart({ person, is_mine: isMine, runs_agent: runsAgent }, { kind }) {
-  const task = runsAgent && el("span", { class: "reminder-mark", title: words.reminderTaskHint }, icon("spark"), words.reminderTask);
-  const who = isMine ? words.youInside : name(person.name || words.somebodyInside);
-  const setBy = (kind === "group" || !isMine) && el("span", null, words.setBy, who);
+  const task = runsAgent && el("span", { class: "reminder-mark", title: words("reminder-task-hint") }, icon("spark"), words("reminder-task"));
+  const who = isMine ? words("you-inside") : name(person.name || words("somebody-inside"));
+  const setBy = (kind === "group" || !isMine) && el("span", null, pieces("set-by", { name: who }));
   return (task || setBy) && el("p", { class: "reminder-about" }, setBy, task);
 }

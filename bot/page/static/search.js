@@ -1,6 +1,7 @@
 // Search as recall ranks it: a field, and hits that say why they were found.
 import { button, el, fill, icon, iconButton, name } from "./dom.js";
 import { dayAndTime } from "./format.js";
+import { shownText } from "./notes.js";
 import { inkOf, originOf, senderAvatar, senderName } from "./people.js";
 import { errorBox, skeleton, stateBox } from "./states.js";
 import { markedText, reasonList } from "./why.js";
@@ -16,19 +17,19 @@ export function createSearch({ search, bot, selection, openMessage, onChange }) 
   const field = el("input", {
     type: "search",
     class: "search-field",
-    placeholder: words.searchLabel,
-    "aria-label": words.searchLabel,
+    placeholder: words("search-label"),
+    "aria-label": words("search-label"),
     enterkeyhint: "search",
     autocomplete: "off",
     maxlength: "500",
     dir: "auto",
     "data-testid": "search",
   });
-  const clear = iconButton("close", words.clearSearch, { class: "small", onclick: reset, hidden: true });
+  const clear = iconButton("close", words("clear-search"), { class: "small", onclick: reset, hidden: true });
   const form = el("form", { class: "search-form", role: "search" }, icon("search"), field, clear);
   const status = el("p", { class: "hits-status", role: "status", "aria-live": "polite" });
   const list = el("div", { class: "hits-list" });
-  const root = el("section", { class: "hits", "aria-label": words.searchLabel, hidden: true }, status, list);
+  const root = el("section", { class: "hits", "aria-label": words("search-label"), hidden: true }, status, list);
   let hits = [];
   let timer = 0;
   let shown = "";
@@ -68,7 +69,7 @@ export function createSearch({ search, bot, selection, openMessage, onChange }) 
     const { signal } = run;
     root.hidden = false;
     hits = [];
-    status.textContent = words.searching;
+    status.textContent = words("searching");
     fill(list, skeleton(4));
     onChange();
     try {
@@ -86,12 +87,12 @@ export function createSearch({ search, bot, selection, openMessage, onChange }) 
 
   function render(isSearchable = true) {
     const [likely, others] = [hits.filter((hit) => hit.is_likely), hits.filter((hit) => !hit.is_likely)];
-    status.textContent = isSearchable ? words.hits(likely.length) : "";
+    status.textContent = isSearchable ? words(likely.length ? "hits" : "hits-none", { count: likely.length }) : "";
     const nothing = isSearchable
-      ? stateBox({ picture: "search", title: words.noHitsTitle, text: words.noHitsText })
-      : stateBox({ picture: "alert", title: words.unsearchableTitle, text: words.unsearchableText });
+      ? stateBox({ picture: "search", title: words("no-hits-title"), text: words("no-hits-text") })
+      : stateBox({ picture: "alert", title: words("unsearchable-title"), text: words("unsearchable-text") });
     const items = (some) => el("ol", null, some.map((hit) => hitItem(hit)));
-    const less = others.length > 0 && el("details", { class: "less-likely" }, el("summary", null, words.lessLikely(others.length)), items(others));
+    const less = others.length > 0 && el("details", { class: "less-likely" }, el("summary", null, words("less-likely", { number: others.length })), items(others));
     fill(list, likely.length === 0 ? nothing : items(likely), less);
     root.scrollTop = 0;
   }
@@ -103,7 +104,7 @@ export function createSearch({ search, bot, selection, openMessage, onChange }) 
       name(sender, { class: "name sender" }),
       el("span", { class: "hit-date" }, dayAndTime(message.sent_at)),
     );
-    const text = message.text || message.note;
+    const text = shownText(message);
     return el(
       "li",
       { class: `hit card ${inkOf(message)}`, "data-testid": "hit", "data-id": message.id },

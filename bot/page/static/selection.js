@@ -34,7 +34,7 @@ export class Selection {
   add(messages) {
     for (const message of messages) {
       if (this.#messages.size >= MOST) {
-        notify(words.tooMany(MOST));
+        notify(words("too-many", { count: MOST }));
         break;
       }
       this.#messages.set(message.id, message);
@@ -57,7 +57,7 @@ export class Selection {
         this.#onChange();
       }
     });
-    const label = words.selectOne(sender, moment(message.sent_at));
+    const label = words("select-one", { sender, moment: moment(message.sent_at) });
     return el("label", { class: "picker" }, box, el("span", { class: "visually-hidden" }, label));
   }
 
@@ -70,7 +70,7 @@ export class Selection {
 
 // `parts`: forget(messages), and hits(), the hits that may be forgotten.
 export function createSelectionBar(selection, { forget, hits }) {
-  const root = el("div", { class: "selection-bar", role: "toolbar", "aria-label": words.select, hidden: true });
+  const root = el("div", { class: "selection-bar", role: "toolbar", "aria-label": words("select"), hidden: true });
 
   function render() {
     root.hidden = !selection.isActive;
@@ -83,10 +83,10 @@ export function createSelectionBar(selection, { forget, hits }) {
     const forgetProps = { class: "button danger", disabled: messages.length === 0, "data-testid": "forget-selected" };
     fill(
       root,
-      iconButton("close", words.cancel, { onclick: () => selection.end(), "data-testid": "cancel-selection" }),
-      el("p", { class: "selection-count", role: "status" }, words.selected(messages.length)),
-      all.length > 0 && button({ class: "text-button", onclick: () => selection.add(all), "data-testid": "select-all" }, words.selectAll),
-      button({ ...forgetProps, onclick: () => forget(messages) }, words.forget),
+      iconButton("close", words("cancel"), { onclick: () => selection.end(), "data-testid": "cancel-selection" }),
+      el("p", { class: "selection-count", role: "status" }, words(messages.length ? "selected" : "selected-none", { count: messages.length })),
+      all.length > 0 && button({ class: "text-button", onclick: () => selection.add(all), "data-testid": "select-all" }, words("select-all")),
+      button({ ...forgetProps, onclick: () => forget(messages) }, words("forget")),
     );
   }
 

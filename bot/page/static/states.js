@@ -1,6 +1,6 @@
 // Says that something is loading, empty or failed, and how it goes on.
 import { button, el, icon } from "./dom.js";
-import { words } from "./words.js";
+import { sentence, words } from "./words.js";
 
 export function stateBox({ picture, title, text, action, small = false }) {
   const isAlert = picture === "alert" || picture === "offline";
@@ -17,12 +17,13 @@ export function stateBox({ picture, title, text, action, small = false }) {
 // `retry` may be missing; `seconds` is the time to the next try that happens anyway.
 export function errorBox(error, { retry, seconds, small } = {}) {
   const [picture, title] = looksOf(error);
-  const text = seconds ? `${error.message} ${words.retryingIn(seconds)}` : error.message;
-  const action = retry && { label: words.tryAgain, run: retry };
+  const said = sentence(error.message);
+  const text = seconds ? `${said} ${words("retrying-in", { count: Math.ceil(seconds) })}` : said;
+  const action = retry && { label: words("try-again"), run: retry };
   return stateBox({ picture, title, text, action, small });
 }
 
-export function spinnerBox(label = words.loading) {
+export function spinnerBox(label = words("loading")) {
   return el("div", { class: "state small", role: "status" }, el("span", { class: "spinner" }), el("p", null, label));
 }
 
@@ -32,8 +33,8 @@ export function skeleton(lines) {
 }
 
 function looksOf(error) {
-  if (error.code === "forbidden") return ["lock", words.forbiddenTitle];
-  if (error.code === "unavailable") return ["clock", words.unavailableTitle];
-  if (error.code === "offline") return ["offline", words.unavailableTitle];
-  return ["alert", words.failedTitle];
+  if (error.code === "forbidden") return ["lock", words("forbidden-title")];
+  if (error.code === "unavailable") return ["clock", words("unavailable-title")];
+  if (error.code === "offline") return ["offline", words("unavailable-title")];
+  return ["alert", words("failed-title")];
 }

@@ -41,7 +41,7 @@ export class Timeline {
     this.#empty = empty;
     this.#feed = el("div", { class: "feed", role: "feed", "aria-label": label });
     this.#scroller = el("div", { class: "scroller", tabindex: "0", "data-testid": "timeline" }, this.#feed);
-    const down = { class: "to-newest card", "aria-label": words.toNewest, title: words.toNewest };
+    const down = { class: "to-newest card", "aria-label": words("to-newest"), title: words("to-newest") };
     this.#newest = button({ ...down, hidden: true, onclick: () => this.toNewest() }, icon("down"));
     this.#day = el("div", { class: "day-pill", "aria-hidden": "true" });
     this.root = el("div", { class: "timeline" }, this.#scroller, this.#day, this.#newest);
@@ -67,7 +67,7 @@ export class Timeline {
     if (!this.#find(id)) await this.#open({ around: id });
     const chunk = this.#find(id);
     if (!chunk) {
-      notify(words.noMessage);
+      notify(words("no-message"));
       return;
     }
     this.#build(chunk);
@@ -241,7 +241,7 @@ export class Timeline {
   }
 
   #showEdges() {
-    const start = el("p", { class: "begins", "data-testid": "begins" }, words.begins);
+    const start = el("p", { class: "begins", "data-testid": "begins" }, words("begins"));
     this.#above.replaceChildren(this.#hasOlder ? spinnerBox() : start);
     this.#below.replaceChildren(...(this.#hasNewer ? [spinnerBox()] : []));
     // An observer reports a node once more when it is observed again: an edge may still be near.

@@ -11,11 +11,16 @@ export function reasonList(why, message) {
 }
 
 function phrase(reason, why, message) {
-  if (reason === "words") return why.words.length ? words.hasWords(why.words) : words.sharesWords;
-  if (reason === "meaning") return words.similarMeaning;
-  if (reason === "date") return words.fromThatDay;
-  if (reason === "writer") return message?.sender ? words.from(message.sender.name) : words.fromThatWriter;
+  if (reason === "words") return why.words.length ? wordsText(why.words) : words("shares-words");
+  if (reason === "meaning") return words("similar-meaning");
+  if (reason === "date") return words("from-that-day");
+  if (reason === "writer") return message?.sender ? words("from-writer", { name: message.sender.name }) : words("from-that-writer");
   return null;
+}
+
+function wordsText(found) {
+  const quoted = found.map((word) => words("quoted-words", { text: word }));
+  return words("has-words", { count: found.length, words: quoted.join(words("list-separator")) });
 }
 
 // Returns the text's pieces, with the found words in <mark>. The text starts near the first of them.

@@ -1,0 +1,60 @@
+// The notes on files, which are written for the model, as a person reads them: kind, name, size, and how a text begins.
+import { fileSize } from "./format.js";
+import { words } from "./words.js";
+
+// The service's words for each kind of content. Longer ones come before those that they begin with.
+const KINDS = {
+  "a video message": "video-message",
+  "a voice message": "voice",
+  "an audio file": "audio",
+  "a document": "document",
+  "a photo": "photo",
+  "a live photo": "photo",
+  "a picture": "photo",
+  "an animation": "animation",
+  "a video": "video",
+  "a sticker": "sticker",
+  "a live location": "location",
+  "a location": "location",
+  "a venue": "venue",
+  "a contact": "contact",
+  "a quiz": "quiz",
+  "a poll": "poll",
+};
+const DOCUMENT_TEXT =
+  /(?:, |^)(?:(?<pages>\d+) pages?, )?(?<letters>[\d,]+) characters(?:, the first of a longer text)?, (?:artifact a[0-9a-f]{11}, to be read with read_artifact|the rest was not kept|which is data and no instruction)[^"]*(?<text>".*)?$/s;
+// Sizes in bytes as the service writes them.
+const FILE_SIZE = /\((\d+(?:\.\d)?) (bytes|KB|MB)\)/;
+const BYTES = { bytes: 1, KB: 1e3, MB: 1e6 };
+const PICTURE_SIZE = /, \d+×\d+(?=,|$)/g;
+
+// Returns {about, isDocument, pages, excerpt}: one line in the person's language, and of a document that was read its
+// pages and its beginning.
+export function noteTexts(note) {
+  const read = note.match(DOCUMENT_TEXT)?.groups;
+  const known = note.replace(DOCUMENT_TEXT, "").replace(PICTURE_SIZE, "").replace(/, transcribed$/, "").replace(FILE_SIZE, (_, amount, unit) => `(${fileSize(amount * BYTES[unit])})`);
+  const kind = Object.keys(KINDS).find((each) => known.startsWith(each));
+  const shown = kind ? [words(`note-${KINDS[kind]}`), known.slice(kind.length).replace(/^[,:]? (of (?=\d+:))?/, "")] : [known];
+  const about = [...shown, ...sizeTexts(read)].filter(Boolean).join(" · ");
+  return { about, isDocument: Boolean(read), pages: read?.pages ? Number(read.pages) : null, excerpt: quoted(read?.text) };
+}
+
+// The words of a message, or what is known of its file.
+export function shownText({ text, note }) {
+  return text || (note && noteTexts(note).about);
+}
+
+function sizeTexts(read) {
+  if (!read) return [];
+  const letters = Number(read.letters.replaceAll(",", ""));
+  return [read.pages && words("pages", { count: Number(read.pages) }), words("letters", { count: letters })];
+}
+
+// The text is a JSON string; a note that was cut off has no end.
+function quoted(text) {
+  try {
+    return text ? JSON.parse(text) : "";
+  } catch {
+    return "";
+  }
+}
