@@ -30,6 +30,13 @@ _BEFORE_KEY = re.compile(
 _LARGEST_SECRET = 16_384
 _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
+_WAYS_TO_IDS = {
+    "operator_ids": "`mnemogram init` finds your number by a code that you send to the bot",
+    "allowed_user_ids": "Without this setting `mnemogram chats` lists the people who have written to the bot; "
+    "`mnemogram invite` needs no number",
+    "allowed_chat_ids": "Without this setting `mnemogram chats` lists the chats that know the bot",
+}
+
 _RESEMBLANCE, _CLOSE_RESEMBLANCE = 0.85, 0.9
 """Likeness of names from which one is taken for the other: in `.env`, and where other programs' names are."""
 _OTHER_NAMES = {"OPENAI_API_BASE": "OPENAI_BASE_URL", "OPENAI_API_HOST": "OPENAI_BASE_URL"}
@@ -93,6 +100,14 @@ def check_visible(text: str) -> None:
             raise ValueError(
                 f"has an invisible character inside at place {number}: {name} (U+{ord(each):04X}). Copy it again"
             )
+
+
+def split_ids(name: str, text: str) -> list[str]:
+    """Return the numbers of people or chats in a setting. Raises ValueError, which says how to find a number."""
+    ids = re.split(r"[,\s]+", text.strip(" ,\t"))
+    if wrong := [each for each in ids if not re.fullmatch(r"[+-]?\d+", each)]:
+        raise ValueError(f"{wrong[0]} is not a number, and names can change hands. {_WAYS_TO_IDS[name]}")
+    return ids
 
 
 def _mend_secret(text: str) -> str:

@@ -3,7 +3,6 @@
 import hashlib
 import hmac
 import os
-import re
 from collections.abc import Collection
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
@@ -28,6 +27,7 @@ from bot.environment import (
     find_misspelt,
     proxy_problems,
     read_secret_files,
+    split_ids,
     trim_value,
 )
 from bot.errors import SettingsInvalid
@@ -287,8 +287,8 @@ class Settings(BaseSettings):
 
     @field_validator("operator_ids", "allowed_chat_ids", "allowed_user_ids", mode="before")
     @classmethod
-    def _split_ids(cls, value: object) -> object:
-        return re.split(r"[,\s]+", value.strip(" ,\t")) if isinstance(value, str) else value
+    def _split_ids(cls, value: object, info: ValidationInfo) -> object:
+        return split_ids(info.field_name or "", value) if isinstance(value, str) else value
 
     @field_validator("models", "openai_image_model", mode="before")
     @classmethod

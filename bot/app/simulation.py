@@ -35,7 +35,6 @@ async def open_simulator(
     config = SimulatorConfig(
         token=settings.token,
         operator_ids=build_access(settings).operator_ids,
-        notice=words_for("en")("start-offline") if settings.is_offline else None,
         privacy_mode=False,  # so that /catchup and a mention find what people say to each other
         notice=OFFLINE_NOTICE if settings.is_offline else None,
         private_topics=True,

@@ -256,10 +256,17 @@ def _build_commands(parts: _Parts) -> Commands:
     )
     help_command = HelpCommand(permissions=permissions)
     is_offline = parts.settings.is_offline
-    start = StartCommand(guests=stores.guests, help=help_command, page_links=links, is_offline=is_offline)
+    start = StartCommand(
+        guests=stores.guests,
+        permissions=permissions,
+        help=help_command,
+        page_links=links,
+        is_offline=is_offline,
+    )
     forget = _build_forget(parts, forgetting)
     reset, why = _build_reset(parts), _build_why(parts)
     facts, model, voice = _build_facts(parts), _build_model(parts), _build_voice(parts)
+    memory = MemoryCommand(history=history, recall=recall, page_links=links)
     rows = RedisReminders(stores.redis, clock=parts.clock)
     reminders = RemindersCommand(permissions=permissions, reminders=rows)
     timezone = TimezoneCommand(reminders=rows)
@@ -269,7 +276,7 @@ def _build_commands(parts: _Parts) -> Commands:
             "help": help_command.run,
             "new": NewCommand(permissions=permissions).run,
             "catchup": _build_catch_up(parts, forgetting).run,
-            "memory": MemoryCommand(history=history, recall=recall, page_links=links).run,
+            "memory": memory.run,
             "facts": facts.run,
             "reminders": reminders.run,
             "timezone": timezone.run,
@@ -288,6 +295,7 @@ def _build_commands(parts: _Parts) -> Commands:
             "why": why.press,
             "facts": facts.press,
             "forget": forget.press,
+            "memory": memory.show_details,
             "reminders": reminders.press,
             "timezone": timezone.press,
             "model": model.press,

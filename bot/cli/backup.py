@@ -14,9 +14,17 @@ import typer
 
 from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line
-from bot.cli.session import AsJson, finish, load_quietly, open_stores
+from bot.cli.session import (
+    NEW_FILE_HELP,
+    AsJson,
+    finish,
+    load_quietly,
+    open_stores,
+    parse_new_file,
+    warn_of_passing_mount,
+)
 from memory.errors import MemoryFailure
-from memory.folders import denial_advice, find_passing_mount
+from memory.folders import denial_advice
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -29,7 +37,7 @@ _LINE_S = 2.0
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Write to this file, which must not exist.")],
+    file: Annotated[Path, typer.Argument(parser=parse_new_file, metavar="FILE", help=NEW_FILE_HELP)],
     as_json: AsJson = False,
 ) -> None:
     """Write the memory of all chats to one file, while the bot runs.
@@ -37,8 +45,7 @@ def backup(
     Until it is complete, the work is in FILE.partial. After a stop or a crash, the same command continues there.
     """
     settings = load_quietly()
-    if passing := find_passing_mount(file):
-        print_error(f"{passing}. Mount a folder and write there; docs/operating.md shows how.")
+    warn_of_passing_mount(file)
     finish(settings, _backup(settings, file, as_json=as_json))
 
 

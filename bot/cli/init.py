@@ -190,10 +190,12 @@ def _ask_operators(draft: _Draft) -> None:
 
     from bot.cli.operator_code import receive_operator
 
-    present = draft.present.get(OPERATORS, "")
-    if OPERATORS in draft.given or draft.accept(OPERATORS, present):
+    if OPERATORS in draft.given:
         _ask(draft, OPERATORS, "Telegram user ids of the operators, comma-separated")
         return
+    if problem := draft.accept(OPERATORS, draft.present.get(OPERATORS, "")):
+        _say(problem)
+        draft.accept(OPERATORS, "")
     question = "Make yourself an operator, by a code that you send to the bot?"
     while typer.confirm(question, default=not draft.answers[OPERATORS]):
         try:

@@ -4,12 +4,14 @@ import re
 from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 
 import typer
 
-from bot.cli.failures import report
+from bot.cli.failures import print_error, report
 from bot.errors import SettingsInvalid
+from memory.folders import find_passing_mount
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -53,6 +55,23 @@ Chat = Annotated[
     typer.Argument(parser=parse_chat, metavar="CHAT", help="A chat id, or chat_id/thread_id for a topic."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+NEW_FILE_HELP = "Write to this file, which must not exist."
+
+
+def parse_new_file(text: str) -> Path:
+    """Parse the name of a file to write. Raises typer.BadParameter for a name that looks like an option."""
+    if text.startswith("-"):
+        raise typer.BadParameter(
+            f"{text!r} is no option of this command. For a file of this name, write ./{text}"
+        )
+    return Path(text)
+
+
+def warn_of_passing_mount(file: Path) -> None:
+    """Print a warning if the file will be gone with this container."""
+    if passing := find_passing_mount(file):
+        print_error(f"{passing}. Mount a folder and write there; docs/operating.md shows how.")
 
 
 def load() -> "Settings":

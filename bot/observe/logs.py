@@ -25,7 +25,7 @@ def configure_logs(
     """Set up structlog and the standard library's logging in the same format, and mask `secrets` in every line.
 
     `debug_events` are logged at debug level, whatever level their code gives them. Without `texts` nothing quotes a
-    conversation, whatever the level: tracebacks have no messages, and libraries log from info upwards.
+    conversation, whatever the level: tracebacks have no messages. Libraries log from warning upwards.
     """
 
     number = logging.getLevelNamesMapping()[level.upper()]
@@ -67,18 +67,14 @@ def configure_logs(
             processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, last],
         )
     )
-    logging.basicConfig(handlers=[handler], level=number if texts else max(number, logging.INFO), force=True)
-    _quieten_libraries(number)
-    set_on_retry_hooks([_log_retry])
-
-
-def _quieten_libraries(level: int) -> None:
-    # httpx writes each request's URL at INFO, and the bot token is in that URL's path.
-    for noisy in ("httpx", "httpcore", "httpx2", "httpcore2", "telegram", "openai", "uvicorn"):
-        logging.getLogger(noisy).setLevel(max(level, logging.WARNING))
-    # The SDK of MCP writes what servers send into its errors.
-    for silent in ("mcp", "client"):
+    # Their lines below warning have URLs with the bot's token (httpx) and requests (openai). The handler's level also
+    # stops loggers with a level of their own, such as OPENAI_LOG=debug sets.
+    of_libraries = max(number, logging.WARNING)
+    handler.setLevel(of_libraries)
+    logging.basicConfig(handlers=[handler], level=of_libraries, force=True)
+    for silent in ("mcp", "client"):  # the SDK of MCP writes what servers send into its errors
         logging.getLogger(silent).setLevel(logging.CRITICAL)
+    set_on_retry_hooks([_log_retry])
 
 
 def writes_texts() -> bool:

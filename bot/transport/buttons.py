@@ -8,6 +8,7 @@ STOP_BUTTON, HELP_BUTTON, RESET_BUTTON, WHY_BUTTON, FACTS_BUTTON = "stop", "help
 FORGET_BUTTON = "forget"
 REMINDERS_BUTTON, TIMEZONE_BUTTON = "reminders", "timezone"
 MODEL_BUTTON, VOICE_BUTTON = "model", "voice"
+DETAILS_BUTTON = "memory"
 """First words of the data of our buttons, before any colon. Each is the name of a command too."""
 
 
@@ -37,6 +38,7 @@ BUTTONS: Mapping[str, ButtonRule] = {
     WHY_BUTTON: ButtonRule(is_answered_anew=True),
     FACTS_BUTTON: ButtonRule(pressers="asker", owner_at=2),
     FORGET_BUTTON: ButtonRule(pressers="owners", owner_at=None),
+    DETAILS_BUTTON: ButtonRule(needs_access=False, owner_at=None, is_answered_anew=True),
     REMINDERS_BUTTON: ButtonRule(pressers="asker"),
     TIMEZONE_BUTTON: ButtonRule(is_answered_anew=True),
     MODEL_BUTTON: ButtonRule(pressers="owners"),

@@ -16,7 +16,9 @@ from bot.errors import (
     PromptTooLong,
     TellUser,
 )
+from bot.transport.buttons import DETAILS_BUTTON
 from bot.transport.command_menus import Audience
+from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.characters import one_line
 from memory.erasure import ErasureReceipt, LaterUse
@@ -32,6 +34,8 @@ _MARKUP = re.compile(r"[\\`*_~<>\[\]|$&#]")
 _PROVEN, _PROVEN_TEXT = "receipt-proven", "receipt-proven-text"
 """Keys for a proven erasure: nothing is left, or only answers that used the text."""
 UNUSED = LaterUse()
+_DATA_BYTES = 64
+"""The longest data of a button (Bot API, InlineKeyboardButton)."""
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",
     ModelQuotaExhausted: "failure-model-quota",
@@ -136,76 +140,105 @@ def _counts(words: Words, *counts: tuple[str, int]) -> str:
     return words("list-separator").join(words(key, count=count) for key, count in counts if count)
 
 
-def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int = 0) -> str:
-    """Return the receipt of a reset. `of`: "chat", "topic", "all", or "other" for the chat `chat_id`."""
+def receipt_text(
+    words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int = 0, with_counts: bool = True
+) -> str:
+    """Return the receipt of a reset, which begins with what reading back has found.
+
+    `of`: "chat", "topic", "all", or "other" for the chat `chat_id`. Without `with_counts` its button shows the counts.
+    """
     if receipt.is_proven and not receipt.has_erased:
         return words("reset-nothing")
-    head = words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}")
-    details = [
-        _erased(words, receipt),
-        _left(words, receipt),
-        _proof(words, receipt, doubt="reset-doubt"),
+    sentences = [
+        _verdict(words, receipt, doubt="reset-doubt"),
+        words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}"),
         words("receipt-unclean") if receipt.unclean else "",
     ]
-    return "\n".join([head, "", *filter(None, details)])
+    return _with_counts(words, sentences, _dump_details(receipt) if with_counts else "")
 
 
 def forgotten_text(
-    words: Words, receipt: ErasureReceipt, *, key: str, is_resumed: bool, used: LaterUse = UNUSED
+    words: Words,
+    receipt: ErasureReceipt,
+    *,
+    key: str,
+    is_resumed: bool,
+    used: LaterUse = UNUSED,
+    with_counts: bool = True,
 ) -> str:
-    """Return the receipt of a /forget, which begins with the text of `key`.
+    """Return the receipt of a /forget. Its second sentence is the text of `key`.
 
     `is_resumed`: an interrupted attempt may have erased more than the receipt counts. If answers have `used` the
     messages, it does not say that nothing is left.
     """
-    details = [
-        _erased(words, receipt),
-        words("forget-interrupted") if is_resumed else "",
-        _left(words, receipt),
-        _proof(words, receipt, doubt="forget-doubt", proven=_PROVEN_TEXT if used.answers else _PROVEN),
+    sentences = [
+        _verdict(words, receipt, doubt="forget-doubt", proven=_PROVEN_TEXT if used.answers else _PROVEN),
+        words(key),
         _used(words, used, is_several=key == "forgotten-several"),
     ]
-    return "\n".join([words(key), "", *filter(None, details)])
+    return _with_counts(
+        words, sentences, _dump_details(receipt, is_resumed=is_resumed) if with_counts else ""
+    )
 
 
-def fact_deleted_text(words: Words, receipt: ErasureReceipt, *, is_resumed: bool) -> str:
-    """Return the receipt of one deleted fact in one line."""
-    sentences = [
-        words("fact-deleted"),
-        _erased(words, receipt),
+def fact_deleted_text(words: Words, receipt: ErasureReceipt) -> str:
+    """Return the receipt of one deleted fact in one line, without counts."""
+    return f"{_verdict(words, receipt, doubt='forget-doubt')} {words('fact-deleted')}"
+
+
+def details_buttons(words: Words, receipt: ErasureReceipt, *, is_resumed: bool = False) -> list[Button]:
+    """Return the button that shows the counts of a receipt; none if they do not fit into its data.
+
+    The data has all counts, so that nothing is stored after an erasure.
+    """
+    data = _dump_details(receipt, is_resumed=is_resumed)
+    return [Button(text=words("receipt-details"), data=data, row=1)] if len(data) <= _DATA_BYTES else []
+
+
+def details_text(words: Words, data: str) -> str:
+    """Return the counts in the data of this button: what was erased, and what reading back has found left."""
+    numbers = [int(each or "0", 16) for each in data.removeprefix(f"{DETAILS_BUTTON}:").split(",")]
+    *erased, messages, vectors, others, is_unknown, is_resumed = numbers
+    things = _counts(words, *zip(_ERASED, erased, strict=True))
+    lines = [
+        words("receipt-erased", things=things) if things else "",
         words("forget-interrupted") if is_resumed else "",
-        _proof(words, receipt, doubt="forget-doubt"),
+        words(
+            "receipt-left",
+            messages=messages,
+            vectors=words("unknown-now") if is_unknown else vectors,
+            others=others,
+        ),
     ]
-    return " ".join(filter(None, sentences))
+    return "\n".join(filter(None, lines))
 
 
-def _erased(words: Words, receipt: ErasureReceipt) -> str:
-    """Return the counts that have words of their own; "" if none of them was erased."""
+def _dump_details(receipt: ErasureReceipt, *, is_resumed: bool = False) -> str:
+    is_unknown = receipt.vectors_left is None
+    left = (receipt.messages_left, receipt.vectors_left or 0, receipt.others_left)
+    numbers = [*_erased(receipt), *left, is_unknown, is_resumed]
+    return f"{DETAILS_BUTTON}:{','.join(f'{each:x}' if each else '' for each in numbers)}"
+
+
+def _with_counts(words: Words, sentences: Sequence[str], details: str) -> str:
+    text = "\n".join(filter(None, sentences))
+    return f"{text}\n\n{details_text(words, details)}" if details else text
+
+
+_ERASED = (
+    *("count-messages", "count-facts", "count-reminders", "count-vectors", "count-summaries"),
+    *("count-tool-notes", "count-results", "count-talk", "count-quotes", "count-updates", "count-unsent"),
+)
+"""Keys of the catalogue for the counts that have words of their own, in the order of `_erased`."""
+
+
+def _erased(receipt: ErasureReceipt) -> list[int]:
     erased = receipt.erased
-    things = _counts(
-        words,
-        ("count-messages", erased.messages),
-        ("count-facts", erased.facts),
-        ("count-reminders", erased.reminders),
-        ("count-vectors", receipt.vectors_erased),
-        ("count-summaries", erased.summaries),
-        ("count-tool-notes", erased.ledger_turns),
-        ("count-results", erased.artifacts),
-        ("count-talk", erased.talk),
-        ("count-quotes", erased.quotes),
-        ("count-updates", receipt.updates_forgotten),
-        ("count-unsent", receipt.unsent_dropped),
-    )
-    return words("receipt-erased", things=things) if things else ""
-
-
-def _left(words: Words, receipt: ErasureReceipt) -> str:
-    return words(
-        "receipt-left",
-        messages=receipt.messages_left,
-        vectors=words("unknown-now") if receipt.vectors_left is None else receipt.vectors_left,
-        others=receipt.others_left,
-    )
+    return [
+        *(erased.messages, erased.facts, erased.reminders, receipt.vectors_erased, erased.summaries),
+        *(erased.ledger_turns, erased.artifacts, erased.talk, erased.quotes),
+        *(receipt.updates_forgotten, receipt.unsent_dropped),
+    ]
 
 
 def _used(words: Words, used: LaterUse, *, is_several: bool) -> str:
@@ -217,7 +250,16 @@ def _used(words: Words, used: LaterUse, *, is_several: bool) -> str:
     return f"{told} {words('forget-rests', things=things)}" if things else told
 
 
-def _proof(words: Words, receipt: ErasureReceipt, *, doubt: str, proven: str = _PROVEN) -> str:
+def _verdict(words: Words, receipt: ErasureReceipt, *, doubt: str, proven: str = _PROVEN) -> str:
+    """Return what reading back has found: nothing, or what is left and what to do about it."""
     if receipt.is_proven:
         return words(proven)
-    return words("receipt-index-away" if receipt.vectors_left is None else doubt)
+    left = _counts(
+        words,
+        ("count-messages", receipt.messages_left),
+        ("count-vectors", receipt.vectors_left or 0),
+        ("count-other-things", receipt.others_left),
+    )
+    sentences = [words("receipt-still", things=left)] if left else []
+    sentences.append(words("receipt-index-away" if receipt.vectors_left is None else doubt))
+    return " ".join(sentences)

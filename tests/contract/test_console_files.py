@@ -61,7 +61,7 @@ def test_an_exported_chat_can_be_imported_again(console: ConsoleRig, tmp_path: P
     on_stores(remember(-100, TEXTS))
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
 
-    exported = console("export", "-100", "--file", str(first), "--json")
+    exported = console("export", "-100", str(first), "--json")
 
     assert exported.status == 0, exported.err
     assert exported.document["counts"]["message"] == 3
@@ -70,7 +70,7 @@ def test_an_exported_chat_can_be_imported_again(console: ConsoleRig, tmp_path: P
     done = console("import", str(first), "--json")
     assert done.status == 0, done.err
     assert done.document["queued_for_index"] == 3
-    assert console("export", "-100", "--file", str(second)).status == 0
+    assert console("export", "-100", str(second)).status == 0
     assert body_of(second) == body_of(first)
     assert [each["title"] for each in console("chats", "--json").document] == ["Anna"]
     waiting = console("queue", "--json").document
@@ -93,7 +93,7 @@ def test_an_import_tells_how_many_reminders_had_passed(console: ConsoleRig, tmp_
     on_stores(set_reminders())
     file = tmp_path / "f.jsonl"
 
-    assert "2 reminders" in " ".join(console("export", "7", "--file", str(file)).out.split())
+    assert "2 reminders" in " ".join(console("export", "7", str(file)).out.split())
     done = console("import", str(file), "--replace")
     again = console("import", str(file), "--replace", "--json")
 
@@ -119,10 +119,25 @@ def test_export_without_a_file_writes_to_stdout(console: ConsoleRig) -> None:
     assert lines[0]["chat"] == "7"
 
 
+def test_a_mistyped_option_is_no_file_and_the_earlier_option_still_works(
+    console: ConsoleRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    on_stores(remember(7, TEXTS))
+    earlier = console("export", "7", "--file", "chat.jsonl")
+    mistyped = console("export", "7", "--jsno")
+    backup = console("backup", "--", "-all")
+
+    assert (earlier.status, mistyped.status, backup.status) == (0, 2, 2), mistyped.out
+    assert "'--jsno' is no option" in mistyped.err
+    names = {each.name for each in tmp_path.iterdir()}
+    assert names & {"chat.jsonl", "--jsno", "-all"} == {"chat.jsonl"}
+
+
 def test_a_second_import_works_only_into_another_chat(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(remember(7, TEXTS))
     file = tmp_path / "f.jsonl"
-    console("export", "7", "--file", str(file))
+    console("export", "7", str(file))
 
     refused = console("import", str(file))
     into = console("import", str(file), "--into", "-55/3")
@@ -139,7 +154,7 @@ def test_import_replace_erases_first_with_a_receipt(console: ConsoleRig, tmp_pat
     on_stores(remember(7, TEXTS))
     on_stores(remember(8, ["an older memory"]))
     file = tmp_path / "f.jsonl"
-    console("export", "7", "--file", str(file))
+    console("export", "7", str(file))
 
     done = console("import", str(file), "--into", "8", "--replace", "--json")
 
@@ -166,7 +181,7 @@ def test_an_import_that_fails_after_the_erasure_reports_the_erasure(
 ) -> None:
     on_stores(remember(7, TEXTS))
     file = tmp_path / "f.jsonl"
-    console("export", "7", "--file", str(file))
+    console("export", "7", str(file))
     monkeypatch.setattr("memory.transfer.importer.IMPORT_TTL_S", 0)
 
     lost = console("import", str(file), "--replace")
@@ -181,7 +196,7 @@ def test_a_full_store_after_the_erasure_is_reported_with_the_erasure(
 ) -> None:
     on_stores(remember(7, TEXTS))
     file = tmp_path / "f.jsonl"
-    console("export", "7", "--file", str(file))
+    console("export", "7", str(file))
     try:
         with _an_index_that_fills_the_store(data_dir) as url:
             monkeypatch.setenv("QDRANT_URL", url)
@@ -260,13 +275,13 @@ def test_a_full_disk_is_reported_and_leaves_no_file(tmp_path: Path, name: str | 
 def test_a_truncated_file_is_reported_and_changes_nothing(console: ConsoleRig, tmp_path: Path) -> None:
     on_stores(remember(7, TEXTS))
     file = tmp_path / "f.jsonl"
-    console("export", "7", "--file", str(file))
+    console("export", "7", str(file))
     file.write_text("\n".join(file.read_text().splitlines()[:-1]) + "\n")
 
     broken = console("import", str(file), "--into", "9")
     missing = console("import", str(tmp_path / "none"), "--into", "9")
     unknown = console("export", "9")
-    again = console("export", "7", "--file", str(file))
+    again = console("export", "7", str(file))
 
     assert (broken.status, missing.status, unknown.status, again.status) == (1, 2, 1, 1)
     assert "breaks off after line 7" in broken.err

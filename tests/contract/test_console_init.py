@@ -231,6 +231,21 @@ def test_the_bot_need_not_see_a_code_that_nothing_waits_before(place: Place) -> 
     assert place.pending() == ["hello, bot"]
 
 
+def test_a_code_replaces_a_name_that_is_no_number(place: Place) -> None:
+    place.env.write_text(f"{OLD}OPERATOR_IDS=@anna")
+    terminal = _until_operators(place)
+
+    terminal.answer(ASKS_CODE, "")
+    place.say(ANNA, _shown_code(terminal))
+    terminal.answer(ASKS_CODE, "n")
+    terminal.answer(ASKS_ADDRESS, "")
+    terminal.answer(ASKS_WRITING, "y")
+    seen = terminal.written()
+
+    assert "OPERATOR_IDS: @anna is not a number" in seen
+    assert dotenv_values(place.env)["OPERATOR_IDS"] == str(ANNA)
+
+
 @pytest.mark.parametrize("reason", ["webhook", "crowd"])
 def test_ids_are_asked_for_if_a_code_cannot_be_read(place: Place, reason: str) -> None:
     if reason == "webhook":

@@ -221,7 +221,7 @@ async def test_commands_and_forgetting_work_on_an_independent_bot_api(
     after = await telemelya.wait_for("sendMessage", count=3)
 
     assert kept["text"].startswith("I remember 2 messages from this chat")
-    assert "I've checked both stores: nothing is left." in receipt["text"]
+    assert "I checked: nothing is left." in receipt["text"]
     assert after["text"] == "I don't remember anything from this chat."
 
 

@@ -18,8 +18,11 @@ from bot.agent.options import Options
 from bot.app.agents import DEMO_AGENTS
 from bot.app.service import run_service
 from bot.settings import WEBHOOK_PATH, Settings, load_settings
+from bot.transport.buttons import DETAILS_BUTTON
 from bot.transport.http_server import SECRET_HEADER
 from bot.transport.ingest import telegram_ref
+from bot.transport.texts import details_text
+from bot.transport.words import words_for
 from memory import keys
 from memory.embedded.index_server import IndexEndpoint
 from memory.history.redis_history import RedisHistory
@@ -132,8 +135,8 @@ class Story:
         return self._replies_to(to)[0]
 
     async def ask(self, person: int, text: str, *, chat: int | None = None, thread: int | None = None) -> str:
-        """Send a text and return the text of the reply."""
-        return (await self.wait_for_reply(await self.say(person, text, chat=chat, thread=thread)))["text"]
+        """Send a text and return the text of the reply; see `receipt_of`."""
+        return receipt_of(await self.wait_for_reply(await self.say(person, text, chat=chat, thread=thread)))
 
     async def reset(
         self, person: int, argument: str = "", *, chat: int | None = None, thread: int | None = None
@@ -145,14 +148,14 @@ class Story:
         return await self.wait_for_receipt(question)
 
     async def wait_for_receipt(self, question: Json) -> str:
-        """Return the text that takes the place of a question with a button."""
+        """Return the text that takes the place of a question with a button; see `receipt_of`."""
 
         def now() -> Json:
             shown = self.shown_in(question["chat"]["id"])
             return next(each for each in shown if each["message_id"] == question["message_id"])
 
-        await self.wait_until(lambda: not now().get("reply_markup"))
-        return now()["text"]
+        await self.wait_until(lambda: buttons_of(now()) != buttons_of(question))
+        return receipt_of(now())
 
     async def wait_until(self, holds: Callable[[], bool]) -> None:
         """Wait until the condition holds. Fail after DEADLINE_S or when the service has ended."""
@@ -313,6 +316,12 @@ def buttons_of(message: Json) -> list[str]:
     """Return the data of the message's buttons that come back to the bot."""
     rows = message.get("reply_markup", {}).get("inline_keyboard", [])
     return [button["callback_data"] for row in rows for button in row if "callback_data" in button]
+
+
+def receipt_of(message: Json) -> str:
+    """Return the text of a receipt, and below it the counts in its button "Details"."""
+    details = [data for data in buttons_of(message) if data.startswith(DETAILS_BUTTON)]
+    return "\n\n".join([message["text"], *(details_text(words_for("en"), data) for data in details)])
 
 
 def _topic_of(message: Json) -> int | None:

@@ -26,7 +26,7 @@ from tests.story.compressions import (
     wait_until_compressed,
 )
 from tests.story.expected import asks, english, gave, system, user
-from tests.story.harness import BEN, CHIARA, OLGA, Json, Story, StoryStores, make_ref, running_bot
+from tests.story.harness import BEN, CHIARA, OLGA, Json, Story, StoryStores, make_ref, receipt_of, running_bot
 from tests.story.prompts import prompt_texts
 from tests.summarizing_model import SummarizingModel
 from tests.unit.agent.kit import sample
@@ -369,4 +369,4 @@ async def _talk_until_summarising(bot: Story, model: SummarizingModel, *lines: s
 
 async def _forget(bot: Story, message: Json) -> str:
     asked = await bot.say(BEN, "/forget", reply_to=message["message_id"])
-    return (await bot.wait_for_reply(asked))["text"]
+    return receipt_of(await bot.wait_for_reply(asked))

@@ -25,6 +25,7 @@ from tests.story.harness import (
     StoryStores,
     buttons_of,
     make_ref,
+    receipt_of,
     running_bot,
 )
 from tests.story.index_points import every_point, message_id_of
@@ -102,7 +103,7 @@ async def forget(bot: Story, message: Json, *, by: int = BEN) -> str:
     """Reply to a message with /forget and return the receipt."""
     chat = message["chat"]["id"]
     asked = await bot.say(by, "/forget", chat=chat, reply_to=message["message_id"])
-    return (await bot.wait_for_reply(asked))["text"]
+    return receipt_of(await bot.wait_for_reply(asked))
 
 
 async def check_gone(bot: Story, *words: str, chat: int = BEN, person: int = BEN) -> None:

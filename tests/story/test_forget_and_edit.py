@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any
@@ -31,6 +31,7 @@ from tests.story.harness import (
     Story,
     StoryStores,
     make_ref,
+    receipt_of,
     running_bot,
 )
 from tests.story.index_points import points_with
@@ -39,23 +40,16 @@ from tests.story.prompts import prompt_texts
 pytestmark = pytest.mark.slow
 
 CANARY = "quokka"
-NOTHING_LEFT = (
-    "Left after a check: messages 0, search entries 0, everything else 0.\n"
-    "I've checked both stores: nothing is left."
-)
-FORGOTTEN = english("forgotten")
-ONE_MESSAGE = f"{FORGOTTEN}\n\nErased: 1 message, 1 search entry.\n"
 HAND_MADE: dict[str, Any] = {"openai_summary_model": "", "recall_k": 0}
 """No model writes summaries: a test puts them there itself."""
 
 
-def left_in(answers: int) -> str:
-    """Return the end of a receipt of a message that this many answers used."""
-    return (
-        "Left after a check: messages 0, search entries 0, everything else 0.\n"
-        "I've checked both stores: the text itself is gone.\n"
-        f"{answers} of my answers used it and may repeat it."
-    )
+def receipt(erased: str = "1 message, 1 search entry", *, used_by: int = 0, notes: Sequence[str] = ()) -> str:
+    """Return the receipt of a message that this many answers used, with its details."""
+    verdict = english("receipt-proven-text" if used_by else "receipt-proven")
+    used = [english("forget-used", count=used_by)] if used_by else []
+    left = "Left after a check: messages 0, search entries 0, everything else 0."
+    return "\n".join([verdict, english("forgotten"), *used, "", f"Erased: {erased}.", *notes, left])
 
 
 def noted(_: ChatRequest) -> Reply:
@@ -68,7 +62,7 @@ async def _forget(
 ) -> str:
     """Reply to the message with /forget and return the bot's answer."""
     asked = await bot.say(by, "/forget", chat=chat, thread=thread, reply_to=message["message_id"])
-    return (await bot.wait_for_reply(asked))["text"]
+    return receipt_of(await bot.wait_for_reply(asked))
 
 
 async def _check_gone(bot: Story, stores: StoryStores) -> None:
@@ -142,7 +136,7 @@ async def test_forget_as_a_reply_erases_the_message_everywhere(stores: StoryStor
         await bot.wait_until_indexed()
         assert await bot.keys_with(CANARY) != []
 
-        assert await _forget(bot, secret) == ONE_MESSAGE + left_in(2)
+        assert await _forget(bot, secret) == receipt(used_by=2)
 
         await bot.wait_until_idle()
         await bot.wait_until_indexed()
@@ -157,7 +151,7 @@ async def test_forget_erases_the_bots_own_answer(stores: StoryStores) -> None:
         answer = await bot.wait_for_reply(await bot.say(BEN, "what is my secret"))
         await bot.wait_until_indexed()
 
-        assert await _forget(bot, answer) == ONE_MESSAGE + NOTHING_LEFT
+        assert await _forget(bot, answer) == receipt()
 
         await bot.wait_until_idle()
         await bot.wait_until_indexed()
@@ -176,7 +170,7 @@ async def test_forget_of_any_part_of_a_long_answer_erases_all_of_it(stores: Stor
         parts = [message for message in shown if CANARY in message["text"]]
         assert len(parts) > 1
 
-        assert await _forget(bot, parts[-1]) == ONE_MESSAGE + NOTHING_LEFT
+        assert await _forget(bot, parts[-1]) == receipt()
 
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []
@@ -191,10 +185,8 @@ async def test_forget_erases_the_tool_calls_of_the_message(stores: StoryStores) 
         await bot.wait_until_indexed()
         assert await bot.keys_with(CANARY) != []
 
-        receipt = await _forget(bot, asked)
-
-        assert "1 message, 1 search entry, 1 note about tools I used." in receipt
-        assert receipt.endswith(left_in(1))
+        erased = "1 message, 1 search entry, 1 note about tools I used"
+        assert await _forget(bot, asked) == receipt(erased, used_by=1)
         await _check_gone(bot, stores)
 
 
@@ -207,10 +199,8 @@ async def test_forget_erases_later_searches_that_found_the_message(stores: Story
         await bot.ask(BEN, "what is my secret")
         assert any("ledger" in key for key in await bot.keys_with(CANARY))
 
-        receipt = await _forget(bot, secret)
-
-        assert "1 message, 1 search entry, 1 note about tools I used." in receipt
-        assert receipt.endswith(left_in(2))
+        erased = "1 message, 1 search entry, 1 note about tools I used"
+        assert await _forget(bot, secret) == receipt(erased, used_by=2)
         await _check_gone(bot, stores)
 
 
@@ -299,10 +289,7 @@ async def test_forget_deletes_the_summary_of_the_message(stores: StoryStores) ->
         await bot.ask(BEN, "hello")
         assert CANARY in str(bot.prompts()[-1])
 
-        receipt = await _forget(bot, secret)
-
-        assert "1 message, 1 search entry, 1 summary." in receipt
-        assert receipt.endswith(left_in(2))
+        assert await _forget(bot, secret) == receipt("1 message, 1 search entry, 1 summary", used_by=2)
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []
         await bot.ask(BEN, "hello again")
@@ -343,7 +330,7 @@ async def test_in_a_group_people_forget_only_their_own_messages(stores: StorySto
         assert await _forget(bot, chiaras, chat=WEEKEND) == english("others-message")
         assert await _forget(bot, answer, chat=WEEKEND) == english("others-message")
         assert len(await bot.lines(WEEKEND)) == 4
-        assert await _forget(bot, bens, chat=WEEKEND) == ONE_MESSAGE + left_in(2)
+        assert await _forget(bot, bens, chat=WEEKEND) == receipt(used_by=2)
 
         assert [line for _, line in await bot.lines(WEEKEND)] == ["Noted.", "I like rain", "Noted."]
 
@@ -359,8 +346,8 @@ async def test_in_a_group_administrators_and_operators_forget_messages_of_others
         answer = await bot.wait_for_reply(bens)
         await bot.wait_until_indexed()
 
-        assert await _forget(bot, bens, by=who, chat=WEEKEND) == ONE_MESSAGE + left_in(1)
-        assert await _forget(bot, answer, by=who, chat=WEEKEND) == ONE_MESSAGE + NOTHING_LEFT
+        assert await _forget(bot, bens, by=who, chat=WEEKEND) == receipt(used_by=1)
+        assert await _forget(bot, answer, by=who, chat=WEEKEND) == receipt()
 
         await bot.wait_until_idle()
         assert await bot.lines(WEEKEND) == []
@@ -426,11 +413,8 @@ async def test_an_interrupted_forget_continues_with_the_same_message(stores: Sto
         bot.start(serve=False)
 
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
-        told = bot.said_in(BEN)[1]
-        assert told.startswith(f"{FORGOTTEN}\n\nErased: 1 message")
-        assert told.endswith(
-            f"\nI was interrupted, so I may have erased more than these counts say.\n{left_in(1)}"
-        )
+        told = receipt_of(bot.shown_in(BEN)[-1])
+        assert told == receipt("1 message", used_by=1, notes=[english("forget-interrupted")])
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []
 

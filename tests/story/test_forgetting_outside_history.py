@@ -8,7 +8,7 @@ from bot.turn import answer
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest
 from tests.story.expected import english
-from tests.story.harness import BEN, CHIARA, WEEKEND, Json, Story, StoryStores, running_bot
+from tests.story.harness import BEN, CHIARA, WEEKEND, Json, Story, StoryStores, receipt_of, running_bot
 
 CANARY = "quokka"
 DOCUMENT = f"a {CANARY} is a marsupial. ".encode() * 400
@@ -17,7 +17,7 @@ DOCUMENT = f"a {CANARY} is a marsupial. ".encode() * 400
 
 async def _forget(bot: Story, message: Json, *, by: int, chat: int) -> str:
     asked = await bot.say(by, "/forget", chat=chat, reply_to=message["message_id"])
-    return (await bot.wait_for_reply(asked))["text"]
+    return receipt_of(await bot.wait_for_reply(asked))
 
 
 async def test_overheard_talk_is_forgotten_by_its_speaker_only(stores: StoryStores) -> None:
@@ -30,10 +30,9 @@ async def test_overheard_talk_is_forgotten_by_its_speaker_only(stores: StoryStor
         receipt = await _forget(bot, secret, by=BEN, chat=WEEKEND)
 
         assert receipt == (
-            f"{english('forgotten-unkept')}\n\n"
+            f"{english('receipt-proven')}\n{english('forgotten-unkept')}\n\n"
             "Erased: 1 message that wasn't meant for me.\n"
-            "Left after a check: messages 0, search entries 0, everything else 0.\n"
-            f"{english('receipt-proven')}"
+            "Left after a check: messages 0, search entries 0, everything else 0."
         )
         await bot.wait_until_idle()
         assert await bot.keys_with(CANARY) == []

@@ -100,7 +100,7 @@ async def test_a_deleted_fact_is_gone_everywhere_and_its_message_stays(stores: S
     receipt = done["receipt"]
     assert (receipt["erased"], receipt["left"], receipt["vectors_left"]) == ({"facts": 1}, {}, 0)
     assert receipt["is_proven"]
-    assert receipt["text"].startswith("I've forgotten that fact.")
+    assert "I've forgotten that fact." in receipt["text"]
     assert again == GONE
     assert set(left) == {"cello", "4711"}
 

@@ -38,7 +38,7 @@ async def test_what_a_person_forgets_on_the_page_is_gone_everywhere(stores: Stor
     assert receipt["erased"]["messages"] == 2
     assert (receipt["vectors_erased"], receipt["vectors_left"], receipt["left"]) == (2, 0, {})
     assert receipt["is_proven"]
-    assert receipt["text"].startswith("I've forgotten those messages.")
+    assert receipt["text"].startswith("I checked: the text itself is gone.\nI've forgotten those messages.")
     assert all("4711" not in hit["message"]["text"] for hit in found["hits"])
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english, help_text
-from tests.story.harness import BEN, CHIARA, Story, StoryStores, running_bot
+from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, running_bot
 from tests.story.prompts import prompt_texts, recalled
 
 
@@ -215,3 +215,17 @@ async def test_an_answer_with_nothing_but_a_source_is_shown(stores: StoryStores)
 
 async def _came_in(bot: Story, updates: int) -> bool:
     return len(await bot.records()) >= updates
+
+
+async def test_only_an_operator_is_told_of_the_key_that_is_missing_and_only_in_private(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, openai_base_url=None, openai_api_key=None) as bot:
+        told = {
+            "operator": await bot.ask(OLGA, "/start"),
+            "person": await bot.ask(BEN, "/start"),
+            "group": await bot.ask(OLGA, "/start@mnemogram_bot", chat=WEEKEND),
+        }
+
+    assert [who for who, text in told.items() if "KEY" in text] == ["operator"]
+    assert [who for who, text in told.items() if english("start-offline") in text] == list(told)

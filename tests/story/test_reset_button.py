@@ -15,6 +15,7 @@ from tests.story.harness import (
     StoryStores,
     buttons_of,
     make_ref,
+    receipt_of,
     running_bot,
 )
 from tests.story.test_stop_buttons import answer_to
@@ -56,7 +57,7 @@ async def test_the_button_survives_a_restart_and_works_once(stores: StoryStores)
         assert "Erased: 2 messages" in receipt
         assert await answer_to(bot, second) == (english("button-unknown"), True)
         await bot.wait_until_idle()
-        assert bot.shown_in(BEN)[-1]["text"] == receipt
+        assert receipt_of(bot.shown_in(BEN)[-1]) == receipt
 
 
 async def test_only_the_person_who_asked_may_press(stores: StoryStores) -> None:

@@ -1,6 +1,8 @@
 """Stories of `mnemogram trace`: what the record of an update shows of its turn, and what it never shows."""
 
 import asyncio
+import json
+import re
 import time
 
 import pytest
@@ -86,3 +88,19 @@ async def test_no_log_level_alone_writes_what_people_tools_and_the_model_say(
     logged = capsys.readouterr().err
     assert "tool_result" in logged
     assert (CANARY in logged, "texts_are_logged" in logged) == (log_text, log_text)
+
+
+@pytest.mark.parametrize("log_text", [False, True])
+async def test_at_debug_level_every_line_is_an_event_of_ours(
+    stores: StoryStores, capsys: pytest.CaptureFixture[str], log_text: bool
+) -> None:
+    script = [calls(call("search_memory", {"query": "the harbour"})), text("**Here** it is.")]
+    async with running_bot(
+        stores, script, log_level="debug", log_format="json", log_text=log_text, is_pushed=True
+    ) as bot:
+        await bot.ask(BEN, "what do you know of the harbour?")
+        await bot.wait_until_finished(1)
+
+    events = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
+    assert {"ready", "llm_call", "tool_result", "agent_end"} <= set(events)
+    assert [event for event in events if re.fullmatch("[a-z_]+", event) is None] == []

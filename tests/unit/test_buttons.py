@@ -11,6 +11,7 @@ from bot import turn
 from bot.transport.buttons import BUTTONS, word_of
 from bot.transport.fact_lists import FactPress
 from bot.transport.reminder_lists import press_data
+from bot.transport.texts import details_buttons
 from bot.transport.words import LANGUAGES, words_for
 from bot.turn.batch import dump_stop, with_nothing_else
 from bot.turn.commands import COMMANDS, Commands
@@ -18,7 +19,9 @@ from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
 from bot.turn.speech import VOICE_CHOICES
+from memory.erasure import ErasureReceipt
 from memory.history.corrections import AwaitedCorrection
+from memory.keys import RecordCounts
 
 LARGEST = 2**52 - 1
 """The largest id of a chat or person (Bot API)."""
@@ -58,6 +61,7 @@ def test_each_word_is_a_command_and_only_stop_does_not_wait() -> None:
         "why": ("everybody", True),
         "facts": ("asker", True),
         "forget": ("owners", True),
+        "memory": ("everybody", False),
         "reminders": ("asker", True),
         "timezone": ("everybody", True),
         "model": ("owners", True),
@@ -65,6 +69,13 @@ def test_each_word_is_a_command_and_only_stop_does_not_wait() -> None:
     }
 
 
+LARGE_RECEIPT = ErasureReceipt(
+    erased=RecordCounts(
+        messages=99_999, facts=999, reminders=50, summaries=999, ledger_turns=9_999, artifacts=999, talk=1_000
+    ),
+    left=RecordCounts(messages=9),
+    vectors_erased=99_999,
+)
 LONGEST = {
     "stop": with_nothing_else(dump_stop(-LARGEST, 2**31)),
     "help": "help",
@@ -73,6 +84,7 @@ LONGEST = {
     "facts": FactPress(verb="delete", owner=-LARGEST, first=999_999, token="0" * 16).dump(),
     "forget": f"forget:{-(2**63)}",
     "reminders": press_data(999_999, "0" * 8),
+    "memory": details_buttons(words_for("en"), LARGE_RECEIPT)[0].data,
     "timezone": max((f"timezone:{zone}" for zone in available_timezones()), key=len),
     "model": f"model:{'0' * 16}",
     "voice": max((f"voice:{choice}" for choice in VOICE_CHOICES), key=len),

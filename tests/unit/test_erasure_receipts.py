@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from bot.transport.texts import receipt_text
+from bot.transport.texts import details_buttons, details_text, forgotten_text, receipt_text
 from bot.transport.words import words_for
 from memory.erasure import ErasureReceipt, sum_receipts
 from memory.keys import RecordCounts
@@ -45,11 +45,60 @@ def test_the_counts_name_every_record_and_every_fact() -> None:
 def test_a_record_without_words_of_its_own_is_a_real_erasure(field: str) -> None:
     text = receipt_text(WORDS, make_receipt(RecordCounts(**{field: 1})), of="chat")
 
-    assert text.startswith(WORDS("reset-chat"))
-    assert text.endswith(WORDS("receipt-proven"))
+    assert text.startswith(f"{WORDS('receipt-proven')}\n{WORDS('reset-chat')}\n\n")
 
 
 def test_a_reset_that_erased_nothing_says_so() -> None:
     assert receipt_text(WORDS, make_receipt(), of="chat") == WORDS("reset-nothing")
     assert receipt_text(WORDS, make_receipt(vectors=1), of="chat") != WORDS("reset-nothing")
     assert receipt_text(WORDS, make_receipt(updates=1), of="chat") != WORDS("reset-nothing")
+
+
+@pytest.mark.parametrize(
+    ("receipt", "begins"),
+    [
+        (
+            ErasureReceipt(erased=NOTHING, left=RecordCounts(messages=2, facts=1, talk=2), vectors_left=4),
+            "I checked, and this is still there: 2 messages, 4 search entries, 3 other things. Something new",
+        ),
+        (ErasureReceipt(erased=NOTHING, left=NOTHING, vectors_left=None), "My search isn't responding"),
+        (
+            ErasureReceipt(erased=NOTHING, left=RecordCounts(messages=1), vectors_left=None),
+            "I checked, and this is still there: 1 message. My search isn't responding",
+        ),
+        (ErasureReceipt(erased=RecordCounts(messages=1), left=NOTHING), "I checked: nothing is left.\n"),
+    ],
+)
+def test_the_first_sentence_says_what_is_left(receipt: ErasureReceipt, begins: str) -> None:
+    text = receipt_text(WORDS, receipt, of="chat", with_counts=False)
+
+    assert text.startswith(begins)
+    assert text.endswith(WORDS("reset-chat"))
+
+
+@pytest.mark.parametrize("is_resumed", [False, True])
+def test_the_button_has_the_counts_that_a_receipt_without_it_shows(is_resumed: bool) -> None:
+    receipt = ErasureReceipt(
+        erased=RecordCounts(messages=1_000, facts=2, summaries=3, quotes=4),
+        left=RecordCounts(messages=5, sessions=6),
+        vectors_erased=700,
+        vectors_left=None,
+        unsent_dropped=8,
+    )
+    (button,) = details_buttons(WORDS, receipt, is_resumed=is_resumed)
+    whole = forgotten_text(WORDS, receipt, key="forgotten", is_resumed=is_resumed)
+
+    details = details_text(WORDS, button.data)
+
+    assert whole.endswith(f"\n\n{details}")
+    assert details.startswith(
+        "Erased: 1,000 messages, 2 facts, 700 search entries, 3 summaries, 4 quotations, 8 messages"
+    )
+    assert details.endswith("Left after a check: messages 5, search entries unknown, everything else 6.")
+    assert (WORDS("forget-interrupted") in details) == is_resumed
+
+
+def test_counts_that_do_not_fit_into_a_button_have_none() -> None:
+    huge = ErasureReceipt(erased=RecordCounts(**dict.fromkeys(NOTHING.by_name(), 10**9)), left=NOTHING)
+
+    assert details_buttons(WORDS, huge) == []

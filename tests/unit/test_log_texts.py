@@ -58,13 +58,19 @@ def test_a_traceback_shows_where_it_happened_and_quotes_only_on_demand(
 
 
 @pytest.mark.parametrize("texts", [False, True])
-def test_the_debug_lines_of_libraries_are_logged_on_demand_only(
+def test_libraries_log_from_warning_upwards_also_with_a_lower_level_of_their_own(
     texts: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     configure_logs(level="debug", texts=texts)
-    logging.getLogger("a_library").debug("parsing %s", WORDS)
+    library = logging.getLogger("a_library")
+    for level in (logging.NOTSET, logging.DEBUG):  # the SDK of OpenAI sets its own with OPENAI_LOG=debug
+        library.setLevel(level)
+        library.debug("parsing %s", WORDS)
+        library.info("parsed %s", WORDS)
+        library.warning("that was slow")
 
-    assert (WORDS in capsys.readouterr().err) == texts
+    logged = capsys.readouterr().err
+    assert (logged.count("that was slow"), WORDS in logged) == (2, False)
 
 
 def test_errors_that_caused_each_other_end() -> None:

@@ -394,3 +394,22 @@ def test_in_the_environment_only_a_name_that_is_nearly_ours_is_found(monkeypatch
     assert {name: meant for name, meant in misspelt_settings().items() if name in os.environ} == {
         "OPENAI_MODLE": "OPENAI_MODEL"
     }
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("operator_ids", "`mnemogram init` finds your number by a code that you send to the bot"),
+        ("allowed_user_ids", "`mnemogram invite` needs no number"),
+        ("allowed_chat_ids", "`mnemogram chats` lists the chats that know the bot"),
+    ],
+)
+@pytest.mark.parametrize("pasted", ["@olga", "42, @olga", "@olga 42"])
+def test_a_name_in_place_of_a_number_is_refused_with_a_way_to_the_number(
+    name: str, way: str, pasted: str
+) -> None:
+    (problem,) = problems(**{name: pasted})
+
+    assert problem.startswith(f"{name.upper()}: @olga is not a number, ")
+    assert way in problem
+    assert problem.endswith(f" (it is {pasted!r})")

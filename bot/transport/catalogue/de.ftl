@@ -9,7 +9,8 @@ start-group =
     Hallo! Ich bin ein Assistent, der sich an diese Gruppe erinnert.
     Antwortet auf meine Nachrichten oder erwähnt mich, dann antworte ich.
 start-erasing = Was hier gesagt wird, bleibt in diesem Chat, und /reset löscht es.
-start-offline = Ich laufe mit dem Offline-Modell, einem kleinen Ersatz für ein Sprachmodell. Für richtige Antworten musst du OPENAI_API_KEY setzen.
+start-offline = Gerade steht kein Sprachmodell hinter mir, deshalb kann ich nicht frei plaudern. Aber ich merke mir, was du mir erzählst, und zitiere es, wenn du danach fragst.
+start-offline-operator = Für Betreiber: Setz OPENAI_API_KEY, dann gibt es richtige Antworten.
 start-button = Was kannst du?
 start-page =
     Mit dem Knopf öffnest du das Gedächtnis deiner Gruppe. { $viewers ->
@@ -30,7 +31,7 @@ help-memory = { $place ->
    *[private] /memory — zeigen, was ich aus diesem Chat noch weiß
  }
 help-facts = /facts — zeigen, was ich über dich weiß, und es löschen oder korrigieren
-help-reminders = /reminders — die Erinnerungen dieses Chats zeigen und absagen
+help-reminders = /reminders — die Erinnerungen dieses Chats zeigen und löschen
 help-timezone = /timezone — deine Zeitzone zeigen oder ändern, die ich für Erinnerungen brauche
 help-why = /why — als Antwort auf eine meiner Antworten: zeigen, woraus sie entstanden ist
 help-forget = /forget — als Antwort auf eine Nachricht: sie überall löschen
@@ -55,7 +56,7 @@ menu-new = Ein neues Gespräch beginnen; die alten bleiben durchsuchbar
 menu-catchup = Zeigen, was gesagt wurde, seit du zuletzt geschrieben hast
 menu-memory = Zeigen, was ich aus diesem Chat weiß
 menu-facts = Zeigen, was ich über dich weiß, und es löschen oder korrigieren
-menu-reminders = Die Erinnerungen dieses Chats zeigen und absagen
+menu-reminders = Die Erinnerungen dieses Chats zeigen und löschen
 menu-timezone = Deine Zeitzone zeigen oder ändern
 menu-why = Als Antwort auf eine meiner Antworten: zeigen, woraus sie entstanden ist
 menu-forget = Als Antwort: diese Nachricht überall löschen
@@ -72,7 +73,7 @@ nothing-to-show = Die Antwort des Sprachmodells enthielt nichts, was ich anzeige
 stopped = Abgebrochen.
 stopped-sending = Abgebrochen. Den Rest dieser Antwort schicke ich nicht.
 stopped-mark = abgebrochen
-cut-length = abgeschnitten: Grenze des Modells
+cut-length = abgeschnitten: Längenlimit des Modells
 cut-filter = vom Filter des Modells abgeschnitten
 nothing-to-stop = Es gibt nichts abzubrechen: Ich schreibe gerade keine Antwort.
 unreadable = Diese Art von Nachricht kann ich nicht lesen. Bitte schreib sie als Text.
@@ -81,8 +82,8 @@ new-conversation = Wir haben ein neues Gespräch begonnen. An die früheren erin
 
 ## Fehler
 
-buried = Auf eine frühere Nachricht konnte ich nicht antworten, obwohl ich es mehrmals versucht habe. Ich habe sie für den Betreiber zurückgelegt und mache mit der nächsten weiter.
-buried-edit = Du hast eine Nachricht bearbeitet, aber ich konnte den neuen Text nicht speichern, obwohl ich es mehrmals versucht habe. Ich habe sie für den Betreiber zurückgelegt. Antworte mit /forget auf die Nachricht, um sie zu löschen.
+buried = Auf eine frühere Nachricht konnte ich nicht antworten, obwohl ich es mehrmals versucht habe. Ich habe sie für den Betreiber beiseitegelegt und mache mit der nächsten weiter.
+buried-edit = Du hast eine Nachricht bearbeitet, aber ich konnte den neuen Text nicht speichern, obwohl ich es mehrmals versucht habe. Ich habe sie für den Betreiber beiseitegelegt. Antworte mit /forget auf die Nachricht, um sie zu löschen.
 failure-model-unavailable = Ich kann das Sprachmodell gerade nicht erreichen. Deine Nachricht habe ich gespeichert; bitte frag in ein paar Minuten noch einmal.
 failure-model-quota = Das Guthaben für das Sprachmodell ist aufgebraucht. Ich kann erst wieder antworten, wenn der Betreiber sich darum gekümmert hat.
 failure-model-refused = Das Sprachmodell hat meine Anfrage abgelehnt, deshalb kann ich nicht antworten. Den Grund findet der Betreiber im Log.
@@ -103,7 +104,7 @@ left-out =
     }
 failure-prompt-too-long = Das ist mehr, als das Sprachmodell auf einmal lesen kann. Bitte schick es in kleineren Teilen.
 failure-model-silent = Das Sprachmodell hat zweimal eine leere Antwort geliefert. Bitte frag anders oder versuch es noch einmal.
-failure-deadline = Das hat zu lange gedauert, deshalb habe ich abgebrochen. Bitte versuch es noch einmal, vielleicht mit einer kleineren Frage.
+failure-deadline = Das hat zu lange gedauert, deshalb habe ich abgebrochen. Bitte versuch es noch einmal, vielleicht mit einer einfacheren Frage.
 failure-other = Etwas ist schiefgegangen, und ich konnte nicht antworten. Bitte versuch es noch einmal.
 
 ## Berechtigungen
@@ -112,7 +113,7 @@ refused = Tut mir leid, in diesem Chat darf ich nicht antworten. Von dem, was du
 administrators-only = Das können nur die Administratoren dieser Gruppe. Es wurde nichts geändert.
 operators-only = Das können nur die Betreiber dieses Bots. Es wurde nichts geändert.
 cannot-check = Ich konnte bei Telegram nicht nachsehen, wer diese Gruppe verwaltet, deshalb wurde nichts geändert. Bitte versuch es noch einmal.
-others-message = Du kannst hier nur deine eigenen Nachrichten vergessen lassen. Administratoren können das auch mit den Nachrichten anderer und mit meinen Antworten. Es wurde nichts geändert.
+others-message = Du kannst mich hier nur deine eigenen Nachrichten vergessen lassen. Administratoren können das auch bei den Nachrichten anderer und bei meinen Antworten. Es wurde nichts geändert.
 invitation-accepted = Willkommen! Deine Einladung wurde angenommen, du kannst jetzt mit mir schreiben.
 invitation-invalid = Diese Einladung ist ungültig: Sie ist unbekannt, schon benutzt oder abgelaufen. Bitte frag die Person, die dich eingeladen hat, nach einem neuen Link.
 invitation-later = Du hast zu viele ungültige Einladungen ausprobiert. Bitte warte eine Stunde bis zum nächsten Versuch.
@@ -204,7 +205,7 @@ voice-label =
         [when_spoken_to] Auf Sprachnachrichten
        *[always] Immer
     }
-voice-none = Ich kann nicht sprechen: Dieser Bot hat kein Sprachausgabe-Modell. Ich antworte mit Text.
+voice-none = Ich kann nicht sprechen, weil dieser Bot kein Modell für Sprachausgabe hat. Ich antworte mit Text.
 
 ## /usage und /stats
 
@@ -231,7 +232,7 @@ costs-people = Personen mit dem höchsten Verbrauch:
 costs-chats = Chats mit dem höchsten Verbrauch:
 costs-line = { $number }. { $name }: { $used }
 costs-in-private = Schick mir diesen Befehl privat, um Personen und Chats zu sehen.
-costs-usage = Schick /stats month für diesen Monat oder /stats month { $month } für einen früheren. Ich bewahre 13 Monate auf.
+costs-usage = Schick /stats month für diesen Monat oder /stats month { $month } für einen früheren. Ich hebe die Zahlen 13 Monate auf.
 usage-limits-none = Es gibt keine Limits.
 usage-limits-you = Limits pro Person: { $limits }.
 usage-limits-chat = Limits pro Chat: { $limits }.
@@ -347,7 +348,7 @@ memory-open = Gedächtnis öffnen
 
 ## /catchup (when = ein Datum und eine Uhrzeit in UTC)
 
-catchup-private = /catchup ist für Gruppen: Dort sage ich dir, was gesagt wurde, während du weg warst.
+catchup-private = /catchup ist für Gruppen: Dort erzähle ich dir, was gesagt wurde, während du weg warst.
 catchup-usage = Das habe ich nicht verstanden. Du kannst /catchup schicken (seit du zuletzt geschrieben hast), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup gestern oder /catchup 50 (die letzten 50 Nachrichten).
 catchup-yesterday = gestern
 catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
@@ -358,18 +359,18 @@ catchup-own-title =
     }
 catchup-new-title =
     { $count ->
-        [one] Ich weiß nicht, wann du hier zuletzt geschrieben hast. Das habe ich seit { $when } gehört, { $count } Nachricht:
-       *[other] Ich weiß nicht, wann du hier zuletzt geschrieben hast. Das habe ich seit { $when } gehört, { $count } Nachrichten:
+        [one] Ich weiß nicht, wann du hier zuletzt geschrieben hast. Das habe ich seit dem { $when } gehört, { $count } Nachricht:
+       *[other] Ich weiß nicht, wann du hier zuletzt geschrieben hast. Das habe ich seit dem { $when } gehört, { $count } Nachrichten:
     }
 catchup-since-title =
     { $count ->
-        [one] Das wurde seit { $when } gesagt, { $count } Nachricht:
-       *[other] Das wurde seit { $when } gesagt, { $count } Nachrichten:
+        [one] Das wurde seit dem { $when } gesagt, { $count } Nachricht:
+       *[other] Das wurde seit dem { $when } gesagt, { $count } Nachrichten:
     }
 catchup-last-title =
     { $count ->
         [one] Die letzte Nachricht, vom { $when }:
-       *[other] Die letzten { $count } Nachrichten, seit { $when }:
+       *[other] Die letzten { $count } Nachrichten, seit dem { $when }:
     }
 catchup-cut =
     { $count ->
@@ -380,7 +381,7 @@ catchup-point = • { $text } ({ $when })
 catchup-point-by = • { $text } ({ $when }, { $name })
 catchup-little = Nichts Wichtiges, nur Geplauder.
 catchup-own-nothing = Du hast nichts verpasst: Seit du zuletzt geschrieben hast ({ $when }), habe ich hier nichts gehört.
-catchup-since-nothing = Seit { $when } habe ich hier nichts gehört.
+catchup-since-nothing = Seit dem { $when } habe ich hier nichts gehört.
 catchup-nothing = Ich habe hier noch nichts gehört.
 catchup-deaf = Ich höre nur, was für mich bestimmt ist, außer ich bin hier Administrator oder mein Besitzer schaltet meinen Privatsphäre-Modus aus.
 catchup-failed = Ich erreiche das Sprachmodell gerade nicht. Bitte schick /catchup in ein paar Minuten noch einmal.
@@ -396,42 +397,42 @@ facts-title =
        *[private] Was ich aus diesem Chat weiß:
     }
 facts-line = { $number }. { $statement }
-facts-line-closed = { $number }. { $statement } (bis { DATETIME($date, dateStyle: "long") })
+facts-line-closed = { $number }. { $statement } (bis zum { DATETIME($date, dateStyle: "long") })
 list-page = Das sind { $first } bis { $last } von { $total }.
 facts-none =
     { $place ->
-        [group] Ich kenne hier noch keine Fakten über dich oder von dir.
-       *[private] Ich kenne noch keine Fakten aus diesem Chat.
+        [group] Ich habe mir hier noch keine Fakten über dich oder von dir gemerkt.
+       *[private] Ich habe mir aus diesem Chat noch keine Fakten gemerkt.
     }
-facts-buttons = Mit ❌ löschst du einen Fakt, mit ✏️ korrigierst du ihn. /facts off löscht alle, und ich lerne keine neuen mehr.
+facts-buttons = Mit ❌ löschst du einen Fakt, mit ✏️ korrigierst du ihn. /facts off löscht alle, und ich merke mir keine neuen mehr.
 facts-unread =
     { $count ->
-        [one] { $count } Nachricht habe ich noch nicht auf Fakten gelesen. Schick gleich noch einmal /facts.
-       *[other] { $count } Nachrichten habe ich noch nicht auf Fakten gelesen. Schick gleich noch einmal /facts.
+        [one] Ich lese noch { $count } Nachricht. Wenn ich fertig bin, aktualisiert sich diese Liste von selbst.
+       *[other] Ich lese noch { $count } Nachrichten. Wenn ich fertig bin, aktualisiert sich diese Liste von selbst.
     }
 list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
 list-back = ◀️ Zurück
 list-more = Mehr ▶️
 facts-cancel = Abbrechen
-facts-ask = Was stimmt statt „{ $statement }“? Antworte innerhalb einer Stunde auf diese Nachricht.
+facts-ask = Was ist richtig statt „{ $statement }“? Antworte innerhalb einer Stunde auf diese Nachricht.
 facts-noted = Notiert: „{ $statement }“
 facts-too-long = Bitte schreib es in einem Satz mit höchstens { $limit } Zeichen, wieder als Antwort auf meine Frage. Es wurde nichts geändert.
-fact-deleted = Ich habe diesen Fakt vergessen. Die Nachricht, aus der ich ihn weiß, bleibt: Um sie zu löschen, antworte mit /forget auf sie.
+fact-deleted = Ich habe diesen Fakt vergessen. Die Nachricht, aus der er stammt, bleibt: Um sie zu löschen, antworte mit /forget darauf.
 facts-outdated = Diese Liste ist veraltet: Der Fakt wurde inzwischen geändert oder gelöscht. Hier steht, was ich jetzt weiß.
 facts-not-yours = Diese Knöpfe sind nur für die Person, die /facts geschickt hat, und für die Administratoren dieser Gruppe.
-facts-usage = Schick /facts, um zu sehen, was ich über dich weiß. Mit /facts off lösche ich es und lerne nichts mehr dazu, mit /facts on lerne ich wieder. In Gruppen ist /facts off all für Administratoren und gilt für alle.
-facts-unavailable = Ich lerne hier keine Fakten: Der Betreiber dieses Bots hat sie ausgeschaltet, oder es gibt kein Modell dafür.
-facts-are-off-private = In diesem Chat lerne ich keine Fakten. Schick /facts on, wenn du das möchtest.
-facts-are-off-group = Hier lerne ich keine Fakten. Administratoren können das mit /facts on ändern.
-facts-are-off-person = Über dich lerne ich hier keine Fakten. Schick /facts on, wenn du das möchtest.
-facts-on-private = Ab jetzt lerne ich Fakten aus diesem Chat, aus dem, was du mir als Nächstes schreibst. /facts zeigt sie.
-facts-on-group = Ab jetzt lerne ich hier Fakten, aus dem, was ihr mir als Nächstes schreibt. Mit /facts sehen alle die eigenen, mit /facts off kann jeder es ablehnen.
-facts-on-person = Ab jetzt lerne ich hier Fakten über dich, aus dem, was du mir als Nächstes schreibst. /facts zeigt sie.
-facts-already-on = Ich lerne hier schon Fakten, auch über dich. /facts zeigt sie.
-facts-off-private = Ich lerne in diesem Chat keine Fakten mehr und habe alle gelöscht, die ich hatte.
-facts-off-group = Ich lerne hier keine Fakten mehr und habe alle gelöscht, die ich hatte.
-facts-off-person = Ich lerne hier keine Fakten mehr über dich oder von dir und habe alle gelöscht, die ich hatte.
+facts-usage = Schick /facts, um zu sehen, was ich über dich weiß. Mit /facts off lösche ich es und merke mir nichts mehr, mit /facts on fange ich wieder damit an. In Gruppen ist /facts off all für Administratoren und gilt für alle.
+facts-unavailable = Ich merke mir hier keine Fakten: Der Betreiber dieses Bots hat das ausgeschaltet, oder es gibt kein Modell dafür.
+facts-are-off-private = In diesem Chat merke ich mir keine Fakten. Schick /facts on, wenn du das möchtest.
+facts-are-off-group = Hier merke ich mir keine Fakten. Administratoren können das mit /facts on ändern.
+facts-are-off-person = Über dich merke ich mir hier keine Fakten. Schick /facts on, wenn du das möchtest.
+facts-on-private = Ab jetzt merke ich mir Fakten aus dem, was du mir in diesem Chat schreibst. /facts zeigt sie.
+facts-on-group = Ab jetzt merke ich mir hier Fakten aus dem, was ihr mir schreibt. Mit /facts sehen alle ihre eigenen, und mit /facts off kann jeder es für sich ablehnen.
+facts-on-person = Ab jetzt merke ich mir hier Fakten über dich aus dem, was du mir schreibst. /facts zeigt sie.
+facts-already-on = Ich merke mir hier schon Fakten, auch über dich. /facts zeigt sie.
+facts-off-private = Ich merke mir in diesem Chat keine Fakten mehr und habe alle gelöscht, die ich hatte.
+facts-off-group = Ich merke mir hier keine Fakten mehr und habe alle gelöscht, die ich hatte.
+facts-off-person = Ich merke mir hier keine Fakten mehr über dich oder von dir und habe alle gelöscht, die ich hatte.
 
 ## /reminders und /timezone
 
@@ -453,33 +454,33 @@ reminders-title = Erinnerungen in diesem Chat:
 reminders-line = { $number }. { $when }: { $text }
 reminders-line-by = { $number }. { $when }, { $name }: { $text }
 reminders-none = In diesem Chat gibt es keine Erinnerungen. Für eine neue schreib zum Beispiel: „Erinnere mich in 20 Minuten ans Blumengießen.“
-reminders-buttons = Mit ❌ sagst du eine Erinnerung ab.
+reminders-buttons = Mit ❌ löschst du eine Erinnerung.
 reminders-zone = Die Zeiten gelten in der Zeitzone { $zone }. Mit /timezone änderst du sie.
-reminders-cancelled = Abgesagt: „{ $text }“
-reminders-gone = Diese Liste ist veraltet: Die Erinnerung wurde inzwischen geschickt oder abgesagt. Hier steht, was noch übrig ist.
-reminders-not-yours = Diese Erinnerung können nur die Person, die sie wollte, und die Administratoren dieser Gruppe absagen.
+reminders-cancelled = Gelöscht: „{ $text }“
+reminders-gone = Diese Liste ist veraltet: Die Erinnerung wurde inzwischen geschickt oder gelöscht. Hier steht, was noch übrig ist.
+reminders-not-yours = Diese Erinnerung können nur die Person, die sie wollte, und die Administratoren dieser Gruppe löschen.
 timezone-shown = Deine Zeitzone ist { $zone }, dort ist es jetzt { $time }. Um sie zu ändern, schick zum Beispiel /timezone Berlin. Mit /timezone off vergesse ich sie.
 timezone-none = Ich kenne deine Zeitzone nicht. Schick mir eine große Stadt darin, zum Beispiel /timezone Berlin, oder antworte auf diese Nachricht mit deinem Standort.
-timezone-set = Deine Zeitzone ist jetzt { $zone }, dort ist es { $time }. Frühere Erinnerungen behalten ihre Zeit.
+timezone-set = Deine Zeitzone ist jetzt { $zone }, dort ist es { $time }. Erinnerungen, die schon gestellt sind, behalten ihre Zeit.
 timezone-off = Ich habe deine Zeitzone vergessen.
 timezone-unknown = Ich kenne die Zeitzone „{ $name }“ nicht und habe nichts geändert. Schick mir eine große Stadt in deiner Zeitzone, zum Beispiel /timezone Berlin, oder deinen Abstand zu UTC, zum Beispiel /timezone UTC+1.
 timezone-choose = Welche davon ist deine Zeitzone?
 timezone-other = Keine davon
 timezone-help = Schick mir eine größere Stadt oder dein Land, zum Beispiel /timezone Berlin, deinen Abstand zu UTC, zum Beispiel /timezone UTC+1, oder die Zeit auf deiner Uhr, zum Beispiel /timezone 14:05.
-timezone-fixed = Sie hat keine Sommerzeit. Wenn du im Sommer die Uhr umstellst, drück auf eine Stadt, in der es jetzt so spät ist wie bei dir:
-timezone-meant = Wenn du einen anderen Ort gemeint hast, drück darauf:
+timezone-fixed = Sie hat keine Sommerzeit. Wenn du im Sommer die Uhr umstellst, tippe auf eine Stadt, in der es jetzt so spät ist wie bei dir:
+timezone-meant = Wenn du einen anderen Ort gemeint hast, tippe darauf:
 
 ## /why
 
 count-memories =
     { $count ->
-        [one] { $count } Erinnerung
-       *[other] { $count } Erinnerungen
+        [one] { $count } Eintrag aus dem Gedächtnis
+       *[other] { $count } Einträge aus dem Gedächtnis
     }
 count-other-things =
     { $count ->
-        [one] { $count } weitere Sache
-       *[other] { $count } weitere Sachen
+        [one] { $count } weiterer Eintrag
+       *[other] { $count } weitere Einträge
     }
 why-title =
     { $which ->
@@ -523,8 +524,8 @@ why-window =
 why-summary = eine Zusammenfassung unseres früheren Gesprächs
 why-tools = Werkzeuge: { $tools }.
 why-tool-failed = { $tool } (fehlgeschlagen)
-why-no-room = Aus Platzmangel weggelassen: { $things }.
-why-too-old = Als zu alt weggelassen: { $things }.
+why-no-room = Weggelassen aus Platzmangel: { $things }.
+why-too-old = Weggelassen, weil zu alt: { $things }.
 why-tokens = Modell: { $models }. Gelesen: { $read }. Geschrieben: { $written }.
 why-cost = Kosten: { NUMBER($money, maximumFractionDigits: 6) }.
 why-no-answer = Das ist keine meiner Antworten, oder ich habe sie vergessen. Antworte mit /why auf eine meiner Antworten.
@@ -535,14 +536,14 @@ why-no-receipt = Zu dieser Antwort habe ich keine Einzelheiten mehr. Ich bewahre
 
 forget-usage = Antworte mit /forget auf die Nachricht, die ich vergessen soll, deine oder meine. Es wurde nichts geändert.
 not-kept = Diese Nachricht habe ich nicht gespeichert, es gibt also nichts zu vergessen.
-forgotten = Ich habe diese Nachricht vergessen. Wenn eine andere sie wiederholt, lass mich auch die vergessen.
-forgotten-several = Ich habe diese Nachrichten vergessen. Wenn eine andere sie wiederholt, lass mich auch die vergessen.
+forgotten = Ich habe diese Nachricht vergessen. Falls eine andere Nachricht sie wiederholt, lass mich auch die vergessen.
+forgotten-several = Ich habe diese Nachrichten vergessen. Falls eine andere Nachricht sie wiederholt, lass mich auch die vergessen.
 forgotten-unanswered = Ich habe diese Nachricht vergessen. Ich konnte sie nicht beantworten und hatte sie nur für einen neuen Versuch gespeichert.
 forgotten-unkept = Ich habe diese Nachricht vergessen. Sie selbst hatte ich nicht gespeichert, aber ich habe hier anderes gelöscht, das sie erwähnte.
-forgotten-fact = Ich habe diesen Fakt vergessen. Die Nachrichten, aus denen ich ihn weiß, bleiben.
+forgotten-fact = Ich habe diesen Fakt vergessen. Die Nachrichten, aus denen er stammt, bleiben.
 forgotten-reminder = Ich habe diese Erinnerung gelöscht. Die Nachrichten dazu bleiben.
 forget-interrupted = Ich wurde unterbrochen, deshalb habe ich vielleicht mehr gelöscht, als hier steht.
-forget-doubt = Ein Teil davon ist noch da. /reset löscht alles, was ich aus diesem Chat weiß.
+forget-doubt = Um alles zu löschen, was ich aus diesem Chat weiß, schick /reset.
 forget-used =
     { $count ->
         [one] { $count } meiner Antworten hat sie verwendet und wiederholt sie vielleicht.
@@ -561,7 +562,7 @@ reset-asks =
         [topic] Damit löschst du alles, was ich aus diesem Thema weiß.
         [all] Damit löschst du alles, was ich aus diesem Chat und all seinen Themen weiß.
        *[chat] Damit löschst du alles, was ich aus diesem Chat weiß.
-    } Das lässt sich nicht rückgängig machen. Wenn du es wirklich willst, drück innerhalb von zehn Minuten auf den Knopf.
+    } Das lässt sich nicht rückgängig machen. Wenn du es wirklich willst, tippe innerhalb von zehn Minuten auf den Knopf.
 reset-button = Alles löschen
 reset-not-yours = Diesen Knopf kann nur drücken, wer /reset geschickt hat.
 reset-expired = Dieser Knopf ist abgelaufen, es wurde nichts gelöscht. Schick noch einmal /reset, wenn du weiterhin alles löschen willst.
@@ -572,10 +573,12 @@ reset-all = Ich habe alles gelöscht, was ich aus diesem Chat und all seinen The
 reset-other = Ich habe alles gelöscht, was ich aus dem Chat { $chat } wusste.
 reset-doubt = Während der Prüfung kam etwas Neues an. Schick zur Sicherheit noch einmal /reset.
 receipt-erased = Gelöscht: { $things }.
-receipt-left = Nach einer Prüfung noch übrig: Nachrichten { $messages }, Sucheinträge { $vectors }, alles andere { $others }.
-receipt-proven = Ich habe beide Speicher geprüft: Es ist nichts übrig.
-receipt-proven-text = Ich habe beide Speicher geprüft: Der Text selbst ist gelöscht.
-receipt-index-away = Der Suchindex antwortet gerade nicht. Keine Suche findet diese Einträge mehr, und sie werden gelöscht, sobald der Index wieder da ist.
+receipt-left = Nach der Prüfung noch da: Nachrichten { $messages }, Sucheinträge { $vectors }, alles andere { $others }.
+receipt-details = Einzelheiten
+receipt-still = Ich habe nachgesehen, und das ist noch da: { $things }.
+receipt-proven = Ich habe nachgesehen: Es ist nichts mehr da.
+receipt-proven-text = Ich habe nachgesehen: Der Text selbst ist gelöscht.
+receipt-index-away = Die Suche antwortet gerade nicht, deshalb konnte ich dort nicht nachsehen. Diese Einträge findet sie nicht mehr; gelöscht werden sie, sobald die Suche wieder da ist.
 receipt-unclean = Die Protokolldatei der Datenbank behält die alten Wörter, bis der Betreiber dieses Bots sie neu schreiben lässt.
 
 ## Dateien, die sich in Nachrichten ohne Text nicht lesen lassen

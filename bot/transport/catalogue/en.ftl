@@ -9,7 +9,8 @@ start-group =
     Hi! I'm an assistant that remembers this group.
     Reply to me or mention me, and I'll answer.
 start-erasing = What you say here stays in this chat, and /reset erases it.
-start-offline = I'm running on the offline model, a small stand-in for a language model. For real answers, set OPENAI_API_KEY.
+start-offline = There's no language model behind me right now, so I can't chat freely. But I remember what you tell me, and I quote it when you ask.
+start-offline-operator = For operators: set OPENAI_API_KEY to get real answers.
 start-button = What can you do?
 start-page =
     Press the button to open the memory of your group. { $viewers ->
@@ -189,9 +190,9 @@ model-missing = { $model } is not available, so { $other } answered.
 # /voice
 voice-current =
     { $choice ->
-        [never] My answers here are texts.
-        [when_spoken_to] Here I answer voice messages with voice messages, and texts with texts.
-       *[always] My answers here are voice messages, with the text below.
+        [never] Here I answer with text.
+        [when_spoken_to] Here I answer voice messages with voice messages, and text with text.
+       *[always] Here I answer with voice messages, with the text below.
     }
 voice-choose =
     { $place ->
@@ -204,7 +205,7 @@ voice-label =
         [when_spoken_to] When spoken to
        *[always] Always
     }
-voice-none = I can't speak: this bot has no model for speech. My answers are texts.
+voice-none = I can't speak, because this bot has no model for speech. I answer with text.
 
 ## /usage and /stats
 
@@ -406,8 +407,8 @@ facts-none =
 facts-buttons = Press ❌ to delete a fact, or ✏️ to correct it. /facts off deletes all of them and stops me from learning new ones.
 facts-unread =
     { $count ->
-        [one] I haven't read { $count } message for facts yet. Send /facts again in a moment.
-       *[other] I haven't read { $count } messages for facts yet. Send /facts again in a moment.
+        [one] I'm still reading { $count } message. This list will update itself when I'm done.
+       *[other] I'm still reading { $count } messages. This list will update itself when I'm done.
     }
 list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
@@ -542,7 +543,7 @@ forgotten-unkept = I've forgotten that message. I didn't remember it itself, but
 forgotten-fact = I've forgotten that fact. The messages it came from are still here.
 forgotten-reminder = I've deleted that reminder. The messages about it are still here.
 forget-interrupted = I was interrupted, so I may have erased more than these counts say.
-forget-doubt = Some of it is still there. /reset erases everything I remember from this chat.
+forget-doubt = To erase everything I remember from this chat, send /reset.
 forget-used =
     { $count ->
         [one] { $count } of my answers used it and may repeat it.
@@ -573,9 +574,11 @@ reset-other = I've erased everything I remembered from chat { $chat }.
 reset-doubt = Something new arrived while I was checking. Send /reset again to be sure.
 receipt-erased = Erased: { $things }.
 receipt-left = Left after a check: messages { $messages }, search entries { $vectors }, everything else { $others }.
-receipt-proven = I've checked both stores: nothing is left.
-receipt-proven-text = I've checked both stores: the text itself is gone.
-receipt-index-away = The search index isn't responding right now. No search can find these entries any more, and they'll be erased as soon as the index is back.
+receipt-details = Details
+receipt-still = I checked, and this is still there: { $things }.
+receipt-proven = I checked: nothing is left.
+receipt-proven-text = I checked: the text itself is gone.
+receipt-index-away = My search isn't responding right now, so I couldn't check it. It no longer finds these entries, and they'll be erased as soon as it's back.
 receipt-unclean = The database's log file on disk keeps the old words until the operator of this bot has it rewritten.
 
 ## Files that cannot be read in messages without text
@@ -604,7 +607,7 @@ media-pdf-too-much = This PDF is too big for me to read. Please send a smaller o
 
 rest-in-file = The full answer is in the file { $name } below.
 rest-not-shown = The answer goes on, but I can't send files in this chat. Ask me for the part that you need.
-whole-in-file = The whole answer is in this file, so that your next message needn't wait.
+whole-in-file = The whole answer is in this file, so that your next message doesn't have to wait.
 file-not-sent = I couldn't send the file { $name }. Ask me to make it again.
 preview-writing = I'm writing an answer…
 preview-stop = ⏹ Stop

@@ -9,7 +9,8 @@ start-group =
     ¡Hola! Soy un asistente que recuerda este grupo.
     Respondan a mis mensajes o menciónenme y les contestaré.
 start-erasing = Lo que se dice aquí se queda en este chat, y /reset lo borra.
-start-offline = Estoy usando el modelo sin conexión, un pequeño sustituto de un modelo de lenguaje. Para tener respuestas de verdad, configura OPENAI_API_KEY.
+start-offline = Ahora mismo no tengo detrás un modelo de lenguaje, así que no puedo charlar libremente. Pero recuerdo lo que me cuentas y lo cito cuando me preguntas.
+start-offline-operator = Para operadores: configura OPENAI_API_KEY para tener respuestas de verdad.
 start-button = ¿Qué sabes hacer?
 start-page =
     Pulsa el botón para abrir la memoria de tu grupo. { $viewers ->
@@ -29,11 +30,11 @@ help-memory = { $place ->
     [group] /memory — ver lo que recuerdo de este grupo o tema
    *[private] /memory — ver lo que recuerdo de este chat
  }
-help-facts = /facts — ver lo que sé de ti, y borrarlo o corregirlo
-help-reminders = /reminders — ver los recordatorios de este chat, y cancelarlos
+help-facts = /facts — ver lo que sé de ti y borrarlo o corregirlo
+help-reminders = /reminders — ver los recordatorios de este chat y cancelarlos
 help-timezone = /timezone — ver o cambiar tu zona horaria, que necesito para los recordatorios
-help-why = /why — en respuesta a una respuesta mía: ver de qué está hecha
-help-forget = /forget — en respuesta a un mensaje: borrarlo de todas partes
+help-why = /why — respondiendo a una respuesta mía: ver en qué se basa
+help-forget = /forget — respondiendo a un mensaje: borrarlo de todas partes
 help-reset = { $place ->
     [group]
         /reset — borrar todo lo que recuerdo de este grupo o tema
@@ -54,11 +55,11 @@ menu-help = Lo que sé hacer
 menu-new = Empezar una conversación nueva; puedo seguir buscando en las anteriores
 menu-catchup = Ver qué se ha dicho desde que escribiste por última vez
 menu-memory = Ver lo que recuerdo de este chat
-menu-facts = Ver lo que sé de ti, y borrarlo o corregirlo
-menu-reminders = Ver los recordatorios de este chat, y cancelarlos
+menu-facts = Ver lo que sé de ti y borrarlo o corregirlo
+menu-reminders = Ver los recordatorios de este chat y cancelarlos
 menu-timezone = Ver o cambiar tu zona horaria
-menu-why = En respuesta a una respuesta mía: ver de qué está hecha
-menu-forget = En respuesta a un mensaje: borrarlo de todas partes
+menu-why = Respondiendo a una respuesta mía: ver en qué se basa
+menu-forget = Respondiendo a un mensaje: borrarlo de todas partes
 menu-reset = Borrar todo lo que recuerdo de este chat
 menu-stop = Detener la respuesta que estoy escribiendo
 menu-model = Ver qué modelo responde aquí y elegir otro
@@ -84,7 +85,7 @@ new-conversation = Hemos empezado una conversación nueva. Sigo recordando las a
 buried = No pude terminar mi respuesta a un mensaje anterior, aunque lo intenté varias veces. Lo he apartado para el operador y sigo con el siguiente.
 buried-edit = Editaste un mensaje, pero no pude guardar el texto nuevo, aunque lo intenté varias veces. Lo he apartado para el operador. Para borrar el mensaje, respóndele con /forget.
 failure-model-unavailable = Ahora mismo no puedo conectar con el modelo de lenguaje. He guardado tu mensaje; pregúntame de nuevo dentro de unos minutos.
-failure-model-quota = La cuenta del modelo de lenguaje se ha quedado sin cuota. No puedo contestar hasta que el operador lo arregle.
+failure-model-quota = La cuenta del modelo de lenguaje ha agotado su cuota. No puedo contestar hasta que el operador lo arregle.
 failure-model-refused = El modelo de lenguaje rechazó mi petición, así que no puedo contestar. El operador puede ver el motivo en el registro.
 failure-model-filtered = El filtro de contenido del modelo de lenguaje ha rechazado esto, así que no puedo contestar. Dilo con otras palabras, por favor.
 quoted-words = «{ $text }»
@@ -204,7 +205,7 @@ voice-label =
         [when_spoken_to] Si me hablan
        *[always] Siempre
     }
-voice-none = No puedo hablar: este bot no tiene un modelo de voz. Respondo con texto.
+voice-none = No puedo hablar, porque este bot no tiene un modelo de voz. Respondo con texto.
 
 ## /usage y /stats
 
@@ -225,10 +226,10 @@ usage-all-money = Todos los chats: { $tokens }, coste { NUMBER($money, maximumFr
 costs-title = Uso en { $month } (UTC):
 costs-none = En { $month } (UTC) no se usó nada.
 costs-used = { $tokens }, coste { NUMBER($money, maximumFractionDigits: 4) }
-costs-memory = De eso, los resúmenes y los datos usaron { $used }.
+costs-memory = De ese total, los resúmenes y los datos usaron { $used }.
 costs-budget = Presupuesto por mes: { NUMBER($limit, maximumFractionDigits: 4) }.
-costs-people = Personas que más usaron:
-costs-chats = Chats que más usaron:
+costs-people = Personas con más uso:
+costs-chats = Chats con más uso:
 costs-line = { $number }. { $name }: { $used }
 costs-in-private = Para ver personas y chats, envíame este comando en privado.
 costs-usage = Envía /stats month para ver este mes o /stats month { $month } para ver uno anterior. Guardo 13 meses.
@@ -383,7 +384,7 @@ catchup-own-nothing = No te has perdido nada: no he oído nada aquí desde que e
 catchup-since-nothing = No he oído nada aquí desde el { $when }.
 catchup-nothing = Todavía no he oído nada aquí.
 catchup-deaf = Solo oigo lo que es para mí, salvo que sea administrador aquí o que mi dueño desactive mi modo de privacidad.
-catchup-failed = Ahora mismo no puedo contactar con el modelo de lenguaje. Vuelve a enviar /catchup dentro de unos minutos, por favor.
+catchup-failed = Ahora mismo no puedo conectar con el modelo de lenguaje. Vuelve a enviar /catchup dentro de unos minutos, por favor.
 catchup-unusable = No he podido usar la respuesta del modelo de lenguaje. Vuelve a enviar /catchup, por favor.
 catchup-too-much = Era demasiado para leerlo de una vez. Pide menos, por ejemplo /catchup 50.
 catchup-changed = Mientras leía, se cambiaron o borraron mensajes. Vuelve a enviar /catchup, por favor.
@@ -392,7 +393,7 @@ catchup-changed = Mientras leía, se cambiaron o borraron mensajes. Vuelve a env
 
 facts-title =
     { $place ->
-        [group] Lo que sé de ti o por ti aquí:
+        [group] Lo que sé aquí sobre ti o contado por ti:
        *[private] Lo que sé de este chat:
     }
 facts-line = { $number }. { $statement }
@@ -400,14 +401,14 @@ facts-line-closed = { $number }. { $statement } (hasta el { DATETIME($date, date
 list-page = Del { $first } al { $last }, de { $total } en total.
 facts-none =
     { $place ->
-        [group] Todavía no sé ningún dato de ti o por ti aquí.
-       *[private] Todavía no sé ningún dato de este chat.
+        [group] Todavía no he anotado aquí ningún dato sobre ti o contado por ti.
+       *[private] Todavía no he anotado ningún dato de este chat.
     }
-facts-buttons = Pulsa ❌ para borrar un dato o ✏️ para corregirlo. /facts off los borra todos, y dejo de aprender más.
+facts-buttons = Pulsa ❌ para borrar un dato o ✏️ para corregirlo. /facts off los borra todos, y dejo de anotar otros.
 facts-unread =
     { $count ->
-        [one] Todavía no he buscado datos en { $count } mensaje. Envía /facts otra vez dentro de un momento.
-       *[other] Todavía no he buscado datos en { $count } mensajes. Envía /facts otra vez dentro de un momento.
+        [one] Todavía estoy leyendo { $count } mensaje. Cuando termine, esta lista se actualizará sola.
+       *[other] Todavía estoy leyendo { $count } mensajes. Cuando termine, esta lista se actualizará sola.
     }
 list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
@@ -417,21 +418,21 @@ facts-cancel = Cancelar
 facts-ask = ¿Qué es lo correcto en lugar de «{ $statement }»? Responde a este mensaje en menos de una hora.
 facts-noted = Anotado: «{ $statement }»
 facts-too-long = Escríbelo en una frase de { $limit } caracteres como máximo, otra vez en respuesta a mi pregunta. No he cambiado nada.
-fact-deleted = He olvidado ese dato. El mensaje que me lo dijo se queda: para borrarlo, respóndele con /forget.
+fact-deleted = He olvidado ese dato. El mensaje del que lo saqué sigue aquí: para borrarlo, respóndele con /forget.
 facts-outdated = Esta lista ya no está al día: ese dato se ha cambiado o borrado. Esto es lo que sé ahora.
 facts-not-yours = Solo pueden pulsar estos botones quien envió /facts y los administradores de este grupo.
-facts-usage = Envía /facts para ver lo que sé de ti. Con /facts off lo borro y dejo de aprender, y con /facts on vuelvo a aprender. En los grupos, /facts off all es para administradores y vale para todos.
-facts-unavailable = Aquí no aprendo datos: el operador de este bot lo ha desactivado, o no hay un modelo para ello.
-facts-are-off-private = En este chat no aprendo datos. Envía /facts on si quieres que lo haga.
-facts-are-off-group = Aquí no aprendo datos. Un administrador puede cambiarlo con /facts on.
-facts-are-off-person = Aquí no aprendo datos de ti. Envía /facts on si quieres que lo haga.
-facts-on-private = A partir de ahora aprendo datos de este chat, de lo que me escribas después. /facts los muestra.
-facts-on-group = A partir de ahora aprendo datos aquí, de lo que me escribáis después. Cada persona puede ver los suyos con /facts y negarse con /facts off.
-facts-on-person = A partir de ahora aprendo datos de ti aquí, de lo que me escribas después. /facts los muestra.
-facts-already-on = Ya aprendo datos aquí, también de ti. /facts los muestra.
-facts-off-private = Ya no aprendo datos de este chat, y he borrado los que tenía.
-facts-off-group = Ya no aprendo datos aquí, y he borrado los que tenía.
-facts-off-person = Ya no aprendo datos de ti o por ti aquí, y he borrado los que tenía.
+facts-usage = Envía /facts para ver lo que sé de ti. Con /facts off lo borro y dejo de anotar, y con /facts on vuelvo a hacerlo. En los grupos, /facts off all es para administradores y vale para todos.
+facts-unavailable = Aquí no anoto datos: el operador de este bot lo ha desactivado, o no hay un modelo para ello.
+facts-are-off-private = En este chat no anoto datos. Envía /facts on si quieres que lo haga.
+facts-are-off-group = Aquí no anoto datos. Un administrador puede cambiarlo con /facts on.
+facts-are-off-person = Aquí no anoto datos sobre ti. Envía /facts on si quieres que lo haga.
+facts-on-private = A partir de ahora anoto datos de lo que me escribas en este chat. /facts los muestra.
+facts-on-group = A partir de ahora anoto aquí datos de lo que me escriban. Cada persona puede ver los suyos con /facts y negarse con /facts off.
+facts-on-person = A partir de ahora anoto aquí datos sobre ti de lo que me escribas. /facts los muestra.
+facts-already-on = Ya anoto datos aquí, también sobre ti. /facts los muestra.
+facts-off-private = Ya no anoto datos de este chat, y he borrado los que tenía.
+facts-off-group = Ya no anoto datos aquí, y he borrado los que tenía.
+facts-off-person = Ya no anoto aquí datos sobre ti ni de lo que me cuentas, y he borrado los que tenía.
 
 ## /reminders y /timezone
 
@@ -459,7 +460,7 @@ reminders-cancelled = Cancelado: «{ $text }»
 reminders-gone = Esta lista ya no está al día: ese recordatorio se ha enviado o cancelado. Esto es lo que queda.
 reminders-not-yours = Solo pueden cancelar este recordatorio quien lo pidió y los administradores de este grupo.
 timezone-shown = Tu zona horaria es { $zone }, donde ahora son las { $time }. Para cambiarla, envía por ejemplo /timezone Madrid. Para que la olvide, envía /timezone off.
-timezone-none = No sé cuál es tu zona horaria. Envíame una ciudad grande de ella, por ejemplo /timezone Madrid, o tu ubicación como respuesta a este mensaje.
+timezone-none = No sé cuál es tu zona horaria. Envíame una ciudad grande que esté en ella, por ejemplo /timezone Madrid, o tu ubicación como respuesta a este mensaje.
 timezone-set = Tu zona horaria es ahora { $zone }, donde son las { $time }. Los recordatorios anteriores siguen a la misma hora.
 timezone-off = He olvidado tu zona horaria.
 timezone-unknown = No conozco la zona horaria «{ $name }», así que no he cambiado nada. Envíame una ciudad grande de tu zona horaria, por ejemplo /timezone Madrid, o tu diferencia horaria, por ejemplo /timezone UTC-3.
@@ -483,8 +484,8 @@ count-other-things =
     }
 why-title =
     { $which ->
-        [last] De qué está hecha mi última respuesta:
-       *[this] De qué está hecha esa respuesta:
+        [last] En qué se basa mi última respuesta:
+       *[this] En qué se basa esa respuesta:
     }
 why-memories = De la memoria:
 why-memory = • { $day }, { $writer }: «{ $words }»
@@ -535,14 +536,14 @@ why-no-receipt = No tengo los detalles de esa respuesta. Los guardo 30 días com
 
 forget-usage = Responde con /forget al mensaje que debo olvidar, tuyo o mío. No he cambiado nada.
 not-kept = No recuerdo ese mensaje, así que no hay nada que olvidar.
-forgotten = He olvidado ese mensaje. Si otro lo repite, haz que lo olvide también.
-forgotten-several = He olvidado esos mensajes. Si otro los repite, haz que lo olvide también.
+forgotten = He olvidado ese mensaje. Si otro mensaje lo repite, pídeme que olvide ese también.
+forgotten-several = He olvidado esos mensajes. Si otro mensaje los repite, pídeme que olvide ese también.
 forgotten-unanswered = He olvidado ese mensaje. No pude contestarlo y solo lo guardaba para intentarlo de nuevo.
 forgotten-unkept = He olvidado ese mensaje. No lo recordaba, pero he borrado otras cosas de aquí que lo mencionaban.
-forgotten-fact = He olvidado ese dato. Los mensajes que me lo dijeron se quedan.
-forgotten-reminder = He borrado ese recordatorio. Los mensajes sobre él se quedan.
+forgotten-fact = He olvidado ese dato. Los mensajes de los que lo saqué siguen aquí.
+forgotten-reminder = He borrado ese recordatorio. Los mensajes sobre él siguen aquí.
 forget-interrupted = Hubo una interrupción, así que puede que haya borrado más de lo que se indica aquí.
-forget-doubt = Todavía queda una parte. /reset borra todo lo que recuerdo de este chat.
+forget-doubt = Para borrar todo lo que recuerdo de este chat, envía /reset.
 forget-used =
     { $count ->
         [one] { $count } de mis respuestas lo usó y puede repetirlo.
@@ -561,7 +562,7 @@ reset-asks =
         [topic] Vas a borrar todo lo que recuerdo de este tema.
         [all] Vas a borrar todo lo que recuerdo de este chat y de todos sus temas.
        *[chat] Vas a borrar todo lo que recuerdo de este chat.
-    } No se puede deshacer. Para continuar, pulsa el botón antes de diez minutos.
+    } No se puede deshacer. Para continuar, pulsa el botón en los próximos diez minutos.
 reset-button = Borrar todo
 reset-not-yours = Solo puede pulsar este botón quien envió /reset.
 reset-expired = Este botón ha caducado y no se ha borrado nada. Envía /reset otra vez si todavía quieres borrarlo todo.
@@ -573,9 +574,11 @@ reset-other = He borrado todo lo que recordaba del chat { $chat }.
 reset-doubt = Llegó algo nuevo mientras lo comprobaba. Envía /reset otra vez para asegurarte.
 receipt-erased = Borrado: { $things }.
 receipt-left = Quedan tras comprobarlo: mensajes { $messages }, entradas de búsqueda { $vectors }, todo lo demás { $others }.
-receipt-proven = He comprobado los dos almacenes: no queda nada.
-receipt-proven-text = He comprobado los dos almacenes: el texto en sí ya no está.
-receipt-index-away = El índice de búsqueda no responde ahora mismo. Ninguna búsqueda encuentra ya estas entradas, y se borrarán en cuanto el índice vuelva.
+receipt-details = Detalles
+receipt-still = Lo he comprobado, y todavía queda esto: { $things }.
+receipt-proven = Lo he comprobado: no queda nada.
+receipt-proven-text = Lo he comprobado: el texto en sí ya no está.
+receipt-index-away = La búsqueda no responde ahora mismo, así que no he podido comprobarla. Ya no encuentra estas entradas, y se borrarán en cuanto vuelva.
 receipt-unclean = El archivo de registro de la base de datos conserva las palabras antiguas hasta que el operador de este bot lo haga reescribir.
 
 ## Archivos que no se pueden leer en mensajes sin texto
@@ -617,6 +620,6 @@ inline-cut = La respuesta no cabe en un mensaje. Pregúntame en nuestro chat pri
 ## Botones
 
 answer-written = Ya he terminado esa respuesta.
-button-unknown = Este botón ya no hace nada.
+button-unknown = Este botón ya no funciona.
 button-gone = Ya no puedo saber en qué tema está este mensaje, así que no he cambiado nada. Envía { $command } en ese tema, por favor.
 stop-not-yours = Solo pueden detener esta respuesta la persona que preguntó y los administradores del grupo.

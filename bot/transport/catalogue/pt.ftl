@@ -9,7 +9,8 @@ start-group =
     Olá! Sou um assistente que se lembra deste grupo.
     Respondam às minhas mensagens ou me mencionem, e eu respondo.
 start-erasing = O que é dito aqui fica neste chat, e /reset apaga tudo.
-start-offline = Estou usando o modelo offline, um pequeno substituto de um modelo de linguagem. Para ter respostas de verdade, defina OPENAI_API_KEY.
+start-offline = No momento não há um modelo de linguagem por trás de mim, então não consigo conversar livremente. Mas eu me lembro do que você me conta e cito isso quando você pergunta.
+start-offline-operator = Para operadores: defina OPENAI_API_KEY para ter respostas de verdade.
 start-button = O que você sabe fazer?
 start-page =
     Toque no botão para abrir a memória do seu grupo. { $viewers ->
@@ -31,9 +32,9 @@ help-memory = { $place ->
  }
 help-facts = /facts — ver o que sei sobre você, e apagar ou corrigir
 help-reminders = /reminders — ver os lembretes deste chat e cancelá-los
-help-timezone = /timezone — ver ou mudar o seu fuso horário, de que preciso para os lembretes
-help-why = /why — em resposta a uma resposta minha: ver de que ela é feita
-help-forget = /forget — em resposta a uma mensagem: apagá-la de todos os lugares
+help-timezone = /timezone — ver ou mudar o seu fuso horário, que uso nos lembretes
+help-why = /why — respondendo a uma resposta minha: ver em que ela se baseia
+help-forget = /forget — respondendo a uma mensagem: apagá-la de todos os lugares
 help-reset = { $place ->
     [group]
         /reset — apagar tudo o que lembro deste grupo ou tópico
@@ -57,8 +58,8 @@ menu-memory = Ver o que lembro deste chat
 menu-facts = Ver o que sei sobre você, e apagar ou corrigir
 menu-reminders = Ver os lembretes deste chat e cancelá-los
 menu-timezone = Ver ou mudar o seu fuso horário
-menu-why = Em resposta a uma resposta minha: ver de que ela é feita
-menu-forget = Em resposta a uma mensagem: apagá-la de todos os lugares
+menu-why = Respondendo a uma resposta minha: ver em que ela se baseia
+menu-forget = Respondendo a uma mensagem: apagá-la de todos os lugares
 menu-reset = Apagar tudo o que lembro deste chat
 menu-stop = Parar a resposta que estou escrevendo
 menu-model = Ver qual modelo responde aqui e escolher outro
@@ -81,10 +82,10 @@ new-conversation = Começamos uma conversa nova. Ainda me lembro das anteriores 
 
 ## Falhas
 
-buried = Não consegui terminar minha resposta a uma mensagem anterior, embora tenha tentado várias vezes. Deixei-a separada para o operador e sigo com a próxima.
-buried-edit = Você editou uma mensagem, mas não consegui salvar o texto novo, embora tenha tentado várias vezes. Deixei-a separada para o operador. Para apagar a mensagem, responda a ela com /forget.
+buried = Não consegui terminar minha resposta a uma mensagem anterior, embora tenha tentado várias vezes. Deixei a mensagem separada para o operador e sigo com a próxima.
+buried-edit = Você editou uma mensagem, mas não consegui salvar o texto novo, embora tenha tentado várias vezes. Deixei a edição separada para o operador. Para apagar a mensagem, responda a ela com /forget.
 failure-model-unavailable = Não consigo acessar o modelo de linguagem agora. Salvei sua mensagem; pergunte de novo daqui a alguns minutos, por favor.
-failure-model-quota = A conta do modelo de linguagem ficou sem cota. Não posso responder até o operador resolver isso.
+failure-model-quota = A cota da conta do modelo de linguagem acabou. Não posso responder até o operador resolver isso.
 failure-model-refused = O modelo de linguagem recusou meu pedido, então não posso responder. O operador pode ver o motivo no log.
 failure-model-filtered = O filtro de conteúdo do modelo de linguagem recusou isso, então não posso responder. Diga com outras palavras, por favor.
 quoted-words = “{ $text }”
@@ -204,7 +205,7 @@ voice-label =
         [when_spoken_to] Quando falam comigo
        *[always] Sempre
     }
-voice-none = Não consigo falar: este bot não tem um modelo de voz. Respondo com texto.
+voice-none = Não consigo falar, porque este bot não tem um modelo de voz. Respondo com texto.
 
 ## /usage e /stats
 
@@ -303,8 +304,8 @@ count-quotes =
     }
 count-updates =
     { $count ->
-        [one] { $count } mensagem à espera
-       *[other] { $count } mensagens à espera
+        [one] { $count } mensagem na fila
+       *[other] { $count } mensagens na fila
     }
 count-unsent =
     { $count ->
@@ -392,7 +393,7 @@ catchup-changed = Enquanto eu lia, mensagens foram alteradas ou apagadas. Envie 
 
 facts-title =
     { $place ->
-        [group] O que sei sobre você ou por você aqui:
+        [group] O que sei aqui sobre você ou contado por você:
        *[private] O que sei deste chat:
     }
 facts-line = { $number }. { $statement }
@@ -400,38 +401,38 @@ facts-line-closed = { $number }. { $statement } (até { DATETIME($date, dateStyl
 list-page = De { $first } a { $last }, de { $total } no total.
 facts-none =
     { $place ->
-        [group] Ainda não sei nenhum fato sobre você ou por você aqui.
-       *[private] Ainda não sei nenhum fato deste chat.
+        [group] Ainda não anotei aqui nenhum fato sobre você ou contado por você.
+       *[private] Ainda não anotei nenhum fato deste chat.
     }
-facts-buttons = Toque em ❌ para apagar um fato ou em ✏️ para corrigi-lo. /facts off apaga todos, e eu paro de aprender outros.
+facts-buttons = Toque em ❌ para apagar um fato ou em ✏️ para corrigi-lo. /facts off apaga todos, e eu paro de anotar outros.
 facts-unread =
     { $count ->
-        [one] Ainda não procurei fatos em { $count } mensagem. Envie /facts de novo daqui a um momento.
-       *[other] Ainda não procurei fatos em { $count } mensagens. Envie /facts de novo daqui a um momento.
+        [one] Ainda estou lendo { $count } mensagem. Quando eu terminar, esta lista se atualiza sozinha.
+       *[other] Ainda estou lendo { $count } mensagens. Quando eu terminar, esta lista se atualiza sozinha.
     }
 list-delete = ❌ { $number }
 facts-correct = ✏️ { $number }
 list-back = ◀️ Voltar
 list-more = Mais ▶️
 facts-cancel = Cancelar
-facts-ask = O que é certo em vez de “{ $statement }”? Responda a esta mensagem em até uma hora.
+facts-ask = Qual é o certo, em vez de “{ $statement }”? Responda a esta mensagem em até uma hora.
 facts-noted = Anotado: “{ $statement }”
 facts-too-long = Escreva em uma frase de no máximo { $limit } caracteres, de novo em resposta à minha pergunta. Nada foi alterado.
-fact-deleted = Esqueci esse fato. A mensagem que me contou continua: para apagá-la, responda a ela com /forget.
+fact-deleted = Esqueci esse fato. A mensagem de onde ele veio continua aqui: para apagá-la, responda a ela com /forget.
 facts-outdated = Esta lista está desatualizada: esse fato foi alterado ou apagado. Aqui está o que sei agora.
 facts-not-yours = Só quem enviou /facts e os administradores deste grupo podem usar estes botões.
-facts-usage = Envie /facts para ver o que sei sobre você. Com /facts off eu apago tudo e paro de aprender, e com /facts on volto a aprender. Em grupos, /facts off all é para administradores e vale para todos.
-facts-unavailable = Não aprendo fatos aqui: o operador deste bot desativou isso, ou não há um modelo para isso.
-facts-are-off-private = Não aprendo fatos neste chat. Envie /facts on se quiser que eu aprenda.
-facts-are-off-group = Não aprendo fatos aqui. Um administrador pode mudar isso com /facts on.
-facts-are-off-person = Não aprendo fatos sobre você aqui. Envie /facts on se quiser que eu aprenda.
-facts-on-private = A partir de agora aprendo fatos deste chat, do que você me escrever em seguida. /facts mostra os fatos.
-facts-on-group = A partir de agora aprendo fatos aqui, do que vocês me escreverem em seguida. Cada pessoa pode ver os seus com /facts e recusar com /facts off.
-facts-on-person = A partir de agora aprendo fatos sobre você aqui, do que você me escrever em seguida. /facts mostra os fatos.
-facts-already-on = Já aprendo fatos aqui, também sobre você. /facts mostra os fatos.
-facts-off-private = Não aprendo mais fatos deste chat, e apaguei os que tinha.
-facts-off-group = Não aprendo mais fatos aqui, e apaguei os que tinha.
-facts-off-person = Não aprendo mais fatos sobre você ou por você aqui, e apaguei os que tinha.
+facts-usage = Envie /facts para ver o que sei sobre você. Com /facts off eu apago tudo e paro de anotar, e com /facts on volto a anotar. Em grupos, /facts off all é para administradores e vale para todos.
+facts-unavailable = Não anoto fatos aqui: o operador deste bot desativou isso, ou não há um modelo para isso.
+facts-are-off-private = Não anoto fatos neste chat. Envie /facts on se quiser que eu anote.
+facts-are-off-group = Não anoto fatos aqui. Um administrador pode mudar isso com /facts on.
+facts-are-off-person = Não anoto fatos sobre você aqui. Envie /facts on se quiser que eu anote.
+facts-on-private = A partir de agora anoto fatos do que você me escrever neste chat. /facts mostra os fatos.
+facts-on-group = A partir de agora anoto aqui fatos do que vocês me escreverem. Cada pessoa pode ver os seus com /facts e recusar com /facts off.
+facts-on-person = A partir de agora anoto aqui fatos sobre você, do que você me escrever. /facts mostra os fatos.
+facts-already-on = Já anoto fatos aqui, também sobre você. /facts mostra os fatos.
+facts-off-private = Não anoto mais fatos deste chat, e apaguei os que tinha.
+facts-off-group = Não anoto mais fatos aqui, e apaguei os que tinha.
+facts-off-person = Não anoto mais aqui fatos sobre você ou contados por você, e apaguei os que tinha.
 
 ## /reminders e /timezone
 
@@ -459,7 +460,7 @@ reminders-cancelled = Cancelado: “{ $text }”
 reminders-gone = Esta lista está desatualizada: esse lembrete foi enviado ou cancelado. Aqui está o que resta.
 reminders-not-yours = Só quem pediu este lembrete e os administradores deste grupo podem cancelá-lo.
 timezone-shown = O seu fuso horário é { $zone }, onde agora são { $time }. Para mudá-lo, envie por exemplo /timezone Sao Paulo. Para eu esquecê-lo, envie /timezone off.
-timezone-none = Não sei qual é o seu fuso horário. Envie uma cidade grande dele, por exemplo /timezone Sao Paulo, ou a sua localização como resposta a esta mensagem.
+timezone-none = Não sei qual é o seu fuso horário. Envie uma cidade grande que fique nele, por exemplo /timezone Sao Paulo, ou a sua localização como resposta a esta mensagem.
 timezone-set = O seu fuso horário agora é { $zone }, onde são { $time }. Os lembretes anteriores mantêm o horário.
 timezone-off = Esqueci o seu fuso horário.
 timezone-unknown = Não conheço o fuso horário “{ $name }”, por isso nada foi alterado. Envie uma cidade grande do seu fuso horário, por exemplo /timezone Sao Paulo, ou a diferença horária, por exemplo /timezone UTC-3.
@@ -483,8 +484,8 @@ count-other-things =
     }
 why-title =
     { $which ->
-        [last] De que é feita a minha última resposta:
-       *[this] De que é feita essa resposta:
+        [last] Em que se baseia a minha última resposta:
+       *[this] Em que se baseia essa resposta:
     }
 why-memories = Da memória:
 why-memory = • { $day }, { $writer }: “{ $words }”
@@ -495,7 +496,7 @@ why-somebody = alguém
 why-origin =
     { $origin ->
         [forwarded] { $writer }, encaminhado
-        [via_bot] { $writer }, através de outro bot
+        [via_bot] { $writer }, por meio de outro bot
        *[attached] { $writer }, anexo
     }
 why-more =
@@ -535,14 +536,14 @@ why-no-receipt = Não tenho os detalhes dessa resposta. Eu os guardo por 30 dias
 
 forget-usage = Responda com /forget à mensagem que devo esquecer, sua ou minha. Nada foi alterado.
 not-kept = Não me lembro dessa mensagem, então não há nada para esquecer.
-forgotten = Esqueci essa mensagem. Se outra a repetir, peça que eu esqueça essa também.
-forgotten-several = Esqueci essas mensagens. Se outra as repetir, peça que eu esqueça essa também.
+forgotten = Esqueci essa mensagem. Se outra mensagem a repetir, peça que eu esqueça essa também.
+forgotten-several = Esqueci essas mensagens. Se outra mensagem as repetir, peça que eu esqueça essa também.
 forgotten-unanswered = Esqueci essa mensagem. Não consegui respondê-la e só a guardava para uma nova tentativa.
 forgotten-unkept = Esqueci essa mensagem. Eu não me lembrava dela, mas apaguei outras coisas daqui que a mencionavam.
-forgotten-fact = Esqueci esse fato. As mensagens que me contaram continuam.
-forgotten-reminder = Apaguei esse lembrete. As mensagens sobre ele continuam.
+forgotten-fact = Esqueci esse fato. As mensagens de onde ele veio continuam aqui.
+forgotten-reminder = Apaguei esse lembrete. As mensagens sobre ele continuam aqui.
 forget-interrupted = Houve uma interrupção, então posso ter apagado mais do que está indicado aqui.
-forget-doubt = Ainda resta uma parte. /reset apaga tudo o que lembro deste chat.
+forget-doubt = Para apagar tudo o que lembro deste chat, envie /reset.
 forget-used =
     { $count ->
         [one] { $count } das minhas respostas a usou e pode repeti-la.
@@ -573,9 +574,11 @@ reset-other = Apaguei tudo o que lembrava do chat { $chat }.
 reset-doubt = Chegou algo novo enquanto eu verificava. Envie /reset de novo para ter certeza.
 receipt-erased = Apagado: { $things }.
 receipt-left = Restam após a verificação: mensagens { $messages }, entradas de busca { $vectors }, todo o resto { $others }.
-receipt-proven = Verifiquei os dois armazenamentos: não restou nada.
-receipt-proven-text = Verifiquei os dois armazenamentos: o texto em si foi apagado.
-receipt-index-away = O índice de busca não responde agora. Nenhuma busca encontra mais essas entradas, e elas serão apagadas assim que o índice voltar.
+receipt-details = Detalhes
+receipt-still = Verifiquei, e isto ainda está lá: { $things }.
+receipt-proven = Verifiquei: não sobrou nada.
+receipt-proven-text = Verifiquei: o texto em si foi apagado.
+receipt-index-away = A busca não está respondendo agora, então não consegui verificá-la. Ela não encontra mais essas entradas, que serão apagadas assim que ela voltar.
 receipt-unclean = O arquivo de registro do banco de dados guarda as palavras antigas até que o operador deste bot mande reescrevê-lo.
 
 ## Arquivos que não podem ser lidos em mensagens sem texto
@@ -605,7 +608,7 @@ media-pdf-too-much = Este PDF é grande demais para mim. Envie um menor ou só a
 rest-in-file = A resposta completa está no arquivo { $name }, abaixo.
 rest-not-shown = A resposta continua, mas não posso enviar arquivos neste chat. Peça a parte de que você precisa.
 whole-in-file = A resposta completa está neste arquivo, para que sua próxima mensagem não precise esperar.
-file-not-sent = Não consegui enviar o arquivo { $name }. Peça para eu fazê-lo de novo.
+file-not-sent = Não consegui enviar o arquivo { $name }. Peça para eu criá-lo de novo.
 preview-writing = Estou escrevendo uma resposta…
 preview-stop = ⏹ Parar
 preview-tool = ⚙️ Usando a ferramenta { $tool }…
@@ -617,6 +620,6 @@ inline-cut = A resposta não cabe em uma mensagem. Pergunte na nossa conversa pr
 ## Botões
 
 answer-written = Já terminei essa resposta.
-button-unknown = Este botão não faz mais nada.
+button-unknown = Este botão não funciona mais.
 button-gone = Não consigo mais saber em qual tópico está esta mensagem, então não mudei nada. Envie { $command } no tópico, por favor.
 stop-not-yours = Só a pessoa que perguntou e os administradores do grupo podem parar esta resposta.

@@ -15,11 +15,12 @@ from bot.transport.page_links import PageLinks
 from bot.transport.paging import page_start
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
-from bot.transport.texts import fact_deleted_text, forgotten_text
+from bot.transport.texts import details_buttons, fact_deleted_text, forgotten_text
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
 from memory.characters import one_line
+from memory.codec import dump_json, parse_json
 from memory.facts.context_facts import list_all
 from memory.facts.erasure import erase_facts, switch_off
 from memory.facts.redis_facts import FactChoices, RedisFacts, are_extracted
@@ -32,8 +33,8 @@ from memory.history.corrections import (
 from memory.history.fact import LONGEST_STATEMENT, Fact
 from memory.recall.recall import Recall
 
-_CHOSEN_STEP, _RECEIPT_STEP = "fact", "fact_receipt"
-"""Steps in the journal: the id of the fact that is being erased, or OFF; and the receipt."""
+_CHOSEN_STEP, _RECEIPT_STEP, _OFF_STEP = "fact", "fact_receipt", "facts_off"
+"""Steps in the journal: the id of the fact that is being erased, or OFF; and the receipts of both."""
 _OFF = "off"
 
 
@@ -82,7 +83,7 @@ class FactsCommand:
             return Reply(notice=call.words("facts-not-yours"))
         chosen = await call.journal.finished(_CHOSEN_STEP)
         if chosen is not None:
-            return await self._delete(call, press, chosen, is_resumed=True)
+            return await self._delete(call, press, chosen)
         if press.verb == "page":
             return await self._list(call, press)
         facts = await self._load(call, press.owner)
@@ -93,7 +94,7 @@ class FactsCommand:
             # The question takes the place of a list, so a message that may not be changed gets a new list first.
             return self._ask(call, press, fact) if call.menu else await self._list(call, press)
         await call.journal.record_for_good(_CHOSEN_STEP, fact.id)
-        return await self._delete(call, press, fact.id, is_resumed=False)
+        return await self._delete(call, press, fact.id)
 
     async def correct(self, call: CommandCall, awaited: AwaitedCorrection) -> Reply:
         """Put the answer in place of the fact's statement. The answer has the present list, the question goes."""
@@ -184,20 +185,20 @@ class FactsCommand:
             meta={"corrections": dump_corrections(with_correction(call.corrections, awaited))},
         )
 
-    async def _delete(self, call: CommandCall, press: FactPress, fact_id: str, *, is_resumed: bool) -> Reply:
+    async def _delete(self, call: CommandCall, press: FactPress, fact_id: str) -> Reply:
         """Erase the fact. Show the present list with one line of receipt."""
         receipt = await erase_facts(
             call.ref, [fact_id], epoch=call.snapshot.epoch, facts=self.facts, recall=self.recall
         )
-        notice = fact_deleted_text(call.words, receipt, is_resumed=is_resumed)
+        notice = fact_deleted_text(call.words, receipt)
         await call.journal.record_for_good(_RECEIPT_STEP, notice)
         return await self._list(call, press, notice=notice)
 
     async def _turn_off(self, call: CommandCall, *, is_whole: bool) -> Reply:
         """Stop the extraction about the sender or in the whole chat, erase what there was, and return the receipt."""
-        receipt = await call.journal.finished(_RECEIPT_STEP)
+        receipt = await call.journal.finished(_OFF_STEP)
         if receipt is not None:
-            return Reply(text=receipt)
+            return _receipt_reply(call, *parse_json(tuple[str, str], receipt))
         is_resumed = await call.journal.finished(_CHOSEN_STEP) is not None
         if is_whole and call.is_group and not is_resumed:
             refusal = await self.permissions.refusal_for(call.message)
@@ -213,9 +214,11 @@ class FactsCommand:
         )
         whole = "facts-off-group" if call.is_group else "facts-off-private"
         key = whole if is_whole else "facts-off-person"
-        text = forgotten_text(call.words, done, key=key, is_resumed=is_resumed)
-        await call.journal.record_for_good(_RECEIPT_STEP, text)
-        return Reply(text=text)
+        details = details_buttons(call.words, done, is_resumed=is_resumed)
+        text = forgotten_text(call.words, done, key=key, is_resumed=is_resumed, with_counts=not details)
+        told = (text, details[0].data if details else "")
+        await call.journal.record_for_good(_OFF_STEP, dump_json(tuple[str, str], told))
+        return _receipt_reply(call, *told)
 
     async def _turn_on(self, call: CommandCall) -> Reply:
         """Let facts be extracted about the sender again. In a group only an administrator turns them on for it."""
@@ -232,3 +235,8 @@ class FactsCommand:
             return Reply(text=call.words("facts-on-group"))
         is_on = are_extracted(await self.facts.choices(call.ref), is_group=True)
         return Reply(text=call.words("facts-on-person" if is_on else "facts-are-off-group"))
+
+
+def _receipt_reply(call: CommandCall, text: str, details: str) -> Reply:
+    buttons = [Button(text=call.words("receipt-details"), data=details)] if details else []
+    return Reply(text=text, buttons=buttons)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from bot.transport.buttons import FORGET_BUTTON
 from bot.transport.telegram_api import Button
-from bot.transport.texts import forgotten_text
+from bot.transport.texts import details_buttons, forgotten_text
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.forgetting import Forgetting, ForgottenMessages, TelegramNumber
@@ -33,6 +33,8 @@ class _Receipt:
     """A receipt, and the answers that its button forgets."""
 
     text: str
+    details: str = ""
+    """The data of its button "Details"; "" without one."""
     answers: tuple[int, ...] = ()
 
 
@@ -126,8 +128,7 @@ class ForgetCommand:
             call.ref, chosen.ids, epoch=call.snapshot.epoch, recall=self.recall, numbers=set(numbers)
         )
         used = await self._later_use(call, chosen, done, messages)
-        text = _text(call, done, chosen, key=key, is_resumed=messages is None, used=used)
-        receipt = _Receipt(text=text, answers=used.answers)
+        receipt = _receipt(call, done, chosen, key=key, is_resumed=messages is None, used=used)
         await call.journal.record_for_good(_RECEIPT_STEP, dump_json(_Receipt, receipt))
         return await self._reply(call, receipt)
 
@@ -147,13 +148,15 @@ class ForgetCommand:
         left = [each for each in offers if _button_data(each.update_id) != call.argument]
         if receipt.answers:
             left.append(Offer(update_id=call.update.update_id, answers=receipt.answers))
-        if not receipt.answers and len(left) == len(offers):
-            return Reply(text=receipt.text)
-        button = Button(text=call.words("forget-answers-button"), data=_button_data(call.update.update_id))
+        buttons: list[Button] = []
+        if receipt.answers:
+            data = _button_data(call.update.update_id)
+            buttons.append(Button(text=call.words("forget-answers-button"), data=data))
+        if receipt.details:
+            buttons.append(Button(text=call.words("receipt-details"), data=receipt.details, row=1))
+        is_same = not receipt.answers and len(left) == len(offers)
         return Reply(
-            text=receipt.text,
-            buttons=[button] if receipt.answers else [],
-            meta={"offers": dump_offers(left)},
+            text=receipt.text, buttons=buttons, meta={} if is_same else {"offers": dump_offers(left)}
         )
 
 
@@ -170,9 +173,9 @@ def _writer_of(message: Message) -> int | None:
     return message.sender.id if message.sender and message.role == "user" else None
 
 
-def _text(
+def _receipt(
     call: CommandCall, done: ForgottenMessages, chosen: _Chosen, *, key: str, is_resumed: bool, used: LaterUse
-) -> str:
+) -> _Receipt:
     """Return the receipt. For a message that was not in the history it needs something else that was erased."""
     receipt = done.receipt
     if chosen.ids:
@@ -180,10 +183,17 @@ def _text(
             receipt = replace(receipt, erased=replace(receipt.erased, messages=len(chosen.ids)))
         if len(chosen.ids) == 1:
             key = "forgotten"
-        return forgotten_text(call.words, receipt, key=key, is_resumed=is_resumed, used=used)
-    if _mentions(receipt) or is_resumed:
-        return forgotten_text(call.words, receipt, key="forgotten-unkept", is_resumed=is_resumed, used=used)
-    return call.words("forgotten-unanswered" if done.has_letters else "not-kept")
+    elif _mentions(receipt) or is_resumed:
+        key = "forgotten-unkept"
+    else:
+        return _Receipt(
+            text=call.words("forgotten-unanswered" if done.has_letters else "not-kept"), answers=used.answers
+        )
+    buttons = details_buttons(call.words, receipt, is_resumed=is_resumed)
+    text = forgotten_text(
+        call.words, receipt, key=key, is_resumed=is_resumed, used=used, with_counts=not buttons
+    )
+    return _Receipt(text=text, details=buttons[0].data if buttons else "", answers=used.answers)
 
 
 def _mentions(receipt: ErasureReceipt) -> bool:

@@ -1,9 +1,10 @@
-"""/memory says what is remembered of the chat."""
+"""/memory says what is remembered of the chat, and the button under a receipt says what was erased."""
 
 from dataclasses import dataclass
 
 from bot.transport import texts
 from bot.transport.page_links import PageLinks
+from bot.transport.rich_text import RichText
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from memory.errors import RecallUnavailable
@@ -28,3 +29,12 @@ class MemoryCommand:
             searchable = None
         text = texts.memory_text(call.words, call.snapshot, kept, searchable=searchable)
         return Reply(text=text, buttons=self.page_links.open_place(call.place, call.words("memory-open")))
+
+    async def show_details(self, call: CommandCall) -> Reply:
+        """Show the counts of the receipt above the button.
+
+        They are in its data, which anybody can make up, so only a button that Telegram describes counts.
+        """
+        if not call.menu:
+            return Reply(notice=call.words("button-unknown"))
+        return Reply(rich=RichText(text=texts.details_text(call.words, call.argument)))

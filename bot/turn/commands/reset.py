@@ -7,7 +7,7 @@ from typing import Literal
 
 from bot.transport.buttons import RESET_BUTTON
 from bot.transport.telegram_api import Button
-from bot.transport.texts import receipt_text
+from bot.transport.texts import details_buttons, receipt_text
 from bot.turn.chat_events import Buttons
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
@@ -75,9 +75,11 @@ class ResetCommand:
         if not is_resumed:
             if not await self._may_press(call, int(asker)):
                 return Reply(notice=call.words("reset-not-yours"))
-            if problem := self._find_problem(call, int(epoch)):
+            if epoch != str(call.snapshot.epoch):  # the message may be a receipt by now, with its own button
+                return Reply(notice=call.words("button-unknown"))
+            if self.clock() - call.message.date > CONFIRM_WITHIN_S:
                 await self.buttons.remove(call.update)
-                return Reply(notice=call.words(problem))
+                return Reply(notice=call.words("reset-expired"))
             await call.journal.record_for_good(_CONFIRMED_STEP, "1")
         refs = [call.ref]
         if scope == "all" and not call.message.is_direct:
@@ -90,12 +92,6 @@ class ResetCommand:
         is_anonymous = asker == call.message.chat_id and call.is_group
         is_theirs = is_anonymous or call.person_id == asker
         return is_theirs and await self.permissions.may_change(call.message, call.person_id)
-
-    def _find_problem(self, call: CommandCall, epoch: int) -> str:
-        """Return the catalogue's key of the reason why the button does nothing any more, or ""."""
-        if epoch != call.snapshot.epoch:
-            return "button-unknown"
-        return "reset-expired" if self.clock() - call.message.date > CONFIRM_WITHIN_S else ""
 
     async def _is_empty(self, call: CommandCall) -> bool:
         if (
@@ -136,7 +132,10 @@ class ResetCommand:
                 erased = parse_json(Erasure, reset_before)
             epoch = erased.epoch
             receipt = sum_receipts([receipt, await self.eraser.finish(own, erased)])
-        return Reply(text=receipt_text(call.words, receipt, of=done, chat_id=chat_id), epoch=epoch)
+        is_nothing = receipt.is_proven and not receipt.has_erased
+        details = [] if is_nothing else details_buttons(call.words, receipt)
+        text = receipt_text(call.words, receipt, of=done, chat_id=chat_id, with_counts=not details)
+        return Reply(text=text, buttons=details, epoch=epoch)
 
     async def _erase_others(self, call: CommandCall, refs: Sequence[ContextRef]) -> ErasureReceipt:
         """Erase other contexts. Return the receipt, including what an interrupted try had erased."""

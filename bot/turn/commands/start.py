@@ -10,6 +10,7 @@ from bot.transport.telegram_api import Button
 from bot.turn.commands.call import CommandCall
 from bot.turn.commands.help import HelpCommand
 from bot.turn.commit import Reply
+from bot.turn.permissions import Permissions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,7 @@ class StartCommand:
     """The command of a first contact."""
 
     guests: Guests
+    permissions: Permissions
     help: HelpCommand
     page_links: PageLinks
     is_offline: bool
@@ -24,6 +26,7 @@ class StartCommand:
     async def run(self, call: CommandCall) -> Reply:
         """Greet, with a button for the help text. A stranger's /start with an invitation redeems it.
 
+        Only an operator is told of the model's key, in private.
         A link to a group's page is answered for everybody. The page decides if this person may see it.
         """
         if call.update.admission.reason == INVITED:
@@ -34,9 +37,11 @@ class StartCommand:
             text = "start-page" if buttons else "start-page-off"
             return Reply(text=call.words(text, viewers=self.page_links.group_access), buttons=buttons)
         greeting = call.words("start-group" if call.is_group else "start-private")
-        more = call.words("start-offline" if self.is_offline else "start-erasing")
+        lines = [greeting, call.words("start-offline" if self.is_offline else "start-erasing")]
+        if self.is_offline and not call.is_group and self.permissions.is_operator(call.message.sender_id):
+            lines.append(call.words("start-offline-operator"))
         button = Button(text=call.words("start-button"), data=HELP_BUTTON)
-        return Reply(text=f"{greeting}\n{more}", buttons=[button])
+        return Reply(text="\n".join(lines), buttons=[button])
 
     async def _redeem(self, call: CommandCall) -> Reply:
         """Let a person in who may not use the bot yet. With a wrong invitation nothing else happens."""
