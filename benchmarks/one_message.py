@@ -83,7 +83,9 @@ async def record() -> tuple[list[Call], set[str], list[str]]:
         )
         stopping = asyncio.Event()
         service = asyncio.create_task(
-            run_service(settings, serve=True, work=True, simulator=("127.0.0.1", simulator), stopping=stopping),
+            run_service(
+                settings, serve=True, work=True, simulator=("127.0.0.1", simulator), stopping=stopping
+            ),
             name="service",
         )
         async with httpx.AsyncClient(trust_env=False, timeout=10) as client:

@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
-_REMINDERS = re.compile(r"\b(?:list|show|what|which)\b.*\b(?:my|our|the) reminders\b", re.IGNORECASE)
+_REMINDERS = re.compile(r"\b(?:list|show|what|which)\b.*\breminders\b", re.IGNORECASE)
 _REMINDER = re.compile(r"\w+: (?:task )?for (\w+ \S+ \S+ \([^)]*\))[^\"]*by \"[^\"]*\": (\".*\")")
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)[^(]*\(([^)]+)\)")
