@@ -1,4 +1,4 @@
-"""Every sentence that the README, the documents, the pages or the bot show as something to try works on the stand-in."""
+"""Every sentence that a document, a page or the bot shows as something to try works on the stand-in."""
 
 
 
