@@ -45,7 +45,8 @@ READ = """(others) => {
   const isShown = (node) => node.checkVisibility({ visibilityProperty: true }) ;
   const isOwn = (node) => !node.closest(others);
   const nodes = [...document.body.querySelectorAll("*")].filter((node) => isShown(node) && isOwn(node));
-  const texts = nodes.flatMap((node) => [...node.childNodes].filter((one) => one.nodeType === 3).map((one) => one.data));
+  const pieces = nodes.flatMap((node) => [...node.childNodes]);
+  const texts = pieces.filter((one) => one.nodeType === Node.TEXT_NODE).map((one) => one.data);
   const names = nodes.flatMap((node) => ["title", "aria-label", "placeholder"].map((name) => node.getAttribute(name)));
   return [...texts, ...names].filter(Boolean);
 }"""

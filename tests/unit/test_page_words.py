@@ -153,8 +153,16 @@ READ = frozenset(
 )
 """Properties that people read or hear."""
 _TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*)|(?P<string>"(?:[^"\\\n]|\\.)*")|(?P<template>`)|(?P<regex>(?<=[(,=:?&|] )/(?![/*])(?:[^/\\\n\[]|\\.|\[[^\]]*\])+/\w*)
-    |(?P<open>[(\[{])|(?P<close>[)\]}])|(?P<comma>,)|(?P<rest>[^"`/()\[\]{},]+|.)""",
+    r"""
+    (?P<comment>//[^\n]*)
+    |(?P<string>"(?:[^"\\\n]|\\.)*")
+    |(?P<template>`)
+    |(?P<regex>(?<=[(,=:?&|] )/(?![/*])(?:[^/\\\n\[]|\\.|\[[^\]]*\])+/\w*)
+    |(?P<open>[(\[{])
+    |(?P<close>[)\]}])
+    |(?P<comma>,)
+    |(?P<rest>[^"`/()\[\]{},]+|.)
+    """,
     re.VERBOSE | re.DOTALL,
 )
 
