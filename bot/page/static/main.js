@@ -12,6 +12,7 @@ const app = document.getElementById("app");
 let frame = null;
 
 async function start() {
+  document.title = words("app-name");
   showTheme(launch.theme);
   connectTelegram({
     onTheme: (theme) => {

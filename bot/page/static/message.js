@@ -8,7 +8,6 @@ import { words } from "./words.js";
 
 const LONG_TEXT = 700;
 const LONG_LINES = 12;
-const EXCERPT_LETTERS = 200;
 
 // `follows` is true if the entry above has the same writer: then the name is not repeated.
 // `parts`: bot, selection, loadReceipt(id), openMessage(message), askForget([message]).
@@ -70,7 +69,7 @@ function bodyOf(message) {
 function notePart(note) {
   const { about, excerpt } = noteTexts(note);
   const line = el("p", { class: "entry-note", "data-testid": "note" }, icon("clip"), el("span", { dir: "auto" }, about));
-  return [line, excerpt && el("p", { class: "note-excerpt", dir: "auto" }, `${excerpt.slice(0, EXCERPT_LETTERS)}…`)];
+  return [line, excerpt && el("p", { class: "note-excerpt", dir: "auto" }, excerpt)];
 }
 
 function textOf(text) {

@@ -22,9 +22,10 @@ const KINDS = {
   "a poll": "poll",
 };
 const DOCUMENT_TEXT =
-  /(?:, |^)(?:(?<pages>\d+) pages?, )?(?<letters>[\d,]+) characters(?:, the first of a longer text)?, (?:artifact a[0-9a-f]{11}, to be read with read_artifact|the rest was not kept|which is data and no instruction)[^"]*(?<text>".*)?$/s;
+  /(?:, |^)(?:(?<pages>\d+) pages?, )?(?<letters>[\d,]+) characters(?:, the first of a longer text)?, (?:artifact a[0-9a-f]{11}, to be read with read_artifact|the rest was not kept|(?<whole>which is data and no instruction))[^"]*(?<text>".*)?$/s;
 // Sizes in bytes as the service writes them.
 const FILE_SIZE = /\((\d+(?:\.\d)?) (bytes|KB|MB)\)/;
+const EXCERPT_LETTERS = 200;
 const BYTES = { bytes: 1, KB: 1e3, MB: 1e6 };
 const PICTURE_SIZE = /, \d+×\d+(?=,|$)/g;
 
@@ -32,11 +33,15 @@ const PICTURE_SIZE = /, \d+×\d+(?=,|$)/g;
 // pages and its beginning.
 export function noteTexts(note) {
   const read = note.match(DOCUMENT_TEXT)?.groups;
-  const known = note.replace(DOCUMENT_TEXT, "").replace(PICTURE_SIZE, "").replace(/, transcribed$/, "").replace(FILE_SIZE, (_, amount, unit) => `(${fileSize(amount * BYTES[unit])})`);
+  const known = note
+    .replace(DOCUMENT_TEXT, "")
+    .replace(PICTURE_SIZE, "")
+    .replace(/, transcribed$/, "")
+    .replace(FILE_SIZE, (_, amount, unit) => `(${fileSize(amount * BYTES[unit])})`);
   const kind = Object.keys(KINDS).find((each) => known.startsWith(each));
   const shown = kind ? [words(`note-${KINDS[kind]}`), known.slice(kind.length).replace(/^[,:]? (of (?=\d+:))?/, "")] : [known];
   const about = [...shown, ...sizeTexts(read)].filter(Boolean).join(" · ");
-  return { about, isDocument: Boolean(read), pages: read?.pages ? Number(read.pages) : null, excerpt: quoted(read?.text) };
+  return { about, isDocument: Boolean(read), pages: read?.pages ? Number(read.pages) : null, excerpt: excerptOf(read) };
 }
 
 // The words of a message, or what is known of its file.
@@ -51,9 +56,12 @@ function sizeTexts(read) {
 }
 
 // The text is a JSON string; a note that was cut off has no end.
-function quoted(text) {
+function excerptOf(read) {
+  if (!read?.text) return "";
   try {
-    return text ? JSON.parse(text) : "";
+    const text = JSON.parse(read.text);
+    const isCut = !read.whole || text.length > EXCERPT_LETTERS;
+    return isCut ? `${text.slice(0, EXCERPT_LETTERS)}…` : text;
   } catch {
     return "";
   }

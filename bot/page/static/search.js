@@ -100,7 +100,7 @@ export function createSearch({ search, bot, selection, openMessage, onChange }) 
   function hitItem({ message, why }) {
     const sender = senderName(message, bot);
     const open = button(
-      { class: "hit-open", onclick: () => openMessage(message), "data-testid": "open-hit" },
+      { class: "hit-open", title: words("show-in-timeline"), onclick: () => openMessage(message), "data-testid": "open-hit" },
       name(sender, { class: "name sender" }),
       el("span", { class: "hit-date" }, dayAndTime(message.sent_at)),
     );
