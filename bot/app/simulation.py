@@ -26,7 +26,7 @@ async def open_simulator(
     config = SimulatorConfig(
         token=settings.token,
         operator_ids=build_access(settings).operator_ids,
-        notice=_offline_notice() if settings.is_offline else None,
+        notice=words_for("en")("start-offline-operator") if settings.is_offline else None,
         private_topics=True,
         mini_app_url=page_url,
     )
@@ -35,12 +35,6 @@ async def open_simulator(
             yield reachable(served.url)
     except SimulatorPortInUse as error:
         raise PortInUse(f"the simulator: port {port} is in use by another program") from error
-
-
-def _offline_notice() -> str:
-    """Return what an operator is told of the offline model. A narrow page cuts its end."""
-    words = words_for("en")
-    return f"{words('start-offline-operator')} {words('start-offline')}"
 
 
 def simulated_username() -> str:
