@@ -32,9 +32,8 @@ _PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY")
 
 _WAYS_TO_IDS = {
     "operator_ids": "`mnemogram init` finds your number by a code that you send to the bot",
-    "allowed_user_ids": "Without this setting `mnemogram chats` lists the people who have written to the bot; "
-    "`mnemogram invite` needs no number",
-    "allowed_chat_ids": "Without this setting `mnemogram chats` lists the chats that know the bot",
+    "allowed_user_ids": "`mnemogram invite` needs no number",
+    "allowed_chat_ids": "Without this setting `mnemogram chats` lists them",
 }
 
 _RESEMBLANCE, _CLOSE_RESEMBLANCE = 0.85, 0.9

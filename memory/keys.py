@@ -84,7 +84,7 @@ class KeyKind(NamedTuple):
 ContextName = Literal[
     Literal["messages", "order", "telegram", "meta", "epoch", "summaries", "lineage", "ledger", "people"],
     Literal["senders", "sessions", "artifacts", "artifact", "receipts", "receipt", "talk", "facts"],
-    Literal["fact_order", "cited", "unread", "choices", "reminders"],
+    Literal["fact_order", "cited", "unread", "fact_lists", "choices", "reminders"],
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
@@ -200,6 +200,7 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " this one has closed."
     ),
     "unread": KeyKind("ZSET of ids of the messages that are not read for facts yet, scored by sequence."),
+    "fact_lists": KeyKind("HASH sender id → the shown list that waits for the unread ones.", expires=True),
     "choices": KeyKind(
         "HASH of choices about facts, which outlives resets: `facts` → on or off, and `off:<sender id>` → 1.",
         outlives_resets=True,

@@ -1,6 +1,6 @@
 """Builds the parts that the service, the console and the turns share, from settings and open stores."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.metadata import version
@@ -38,6 +38,7 @@ from bot.transport.page_links import PageLinks
 from bot.transport.reminder_updates import ReminderUpdates
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.budget import BudgetWatch
+from bot.turn.commands.facts import place_lists
 from bot.turn.conversations import Conversations
 from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts
@@ -45,7 +46,7 @@ from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
 from memory.facts.redis_facts import RedisFacts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
-from memory.keys import partition_key
+from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
 from memory.reminders.redis_reminders import RedisReminders
 from memory.summary.compression import CompressionLimits, limits_for
@@ -210,6 +211,14 @@ def build_extractor(
         return None
     reader = ModelFactReader(_structured(settings, models.summary, settings.summary_model))
     return FactExtractor(queue=queue, reader=reader, partition=partition, lease_s=settings.lease_s)
+
+
+def build_list_updates(
+    settings: Settings, stores: Stores, *, partition: int, clock: Callable[[], float]
+) -> Callable[[ContextRef], Awaitable[None]]:
+    """Return the function that shows the lists of a context again once all its messages are read for facts."""
+    rules = _firing_rules(settings, partition)
+    return lambda ref: stores.redis.run(place_lists(ref, now=clock(), rules=rules))
 
 
 def build_costs(settings: Settings, redis: RedisClient, *, clock: Callable[[], float]) -> CostReader:

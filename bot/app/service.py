@@ -19,6 +19,7 @@ from bot.app.build import (
     build_extractor,
     build_fact_queue,
     build_inbox,
+    build_list_updates,
     build_page_links,
     build_reminder_clock,
     build_teams,
@@ -401,8 +402,9 @@ class _Service:
             ]
         extractor = build_extractor(settings, stores, models, partition=partition, clock=time.time)
         if extractor is not None:
+            tell = build_list_updates(settings, stores, partition=partition, clock=time.time)
             tasks += [
-                spawn(extract_forever(extractor, stopping), f"extractor-{partition}-{number}")
+                spawn(extract_forever(extractor, stopping, tell), f"extractor-{partition}-{number}")
                 for number in range(EXTRACTIONS_AT_ONCE)
             ]
         return tasks

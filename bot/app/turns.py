@@ -254,15 +254,8 @@ def _build_commands(parts: _Parts) -> Commands:
     forgetting = Forgetting(
         redis=stores.redis, store=parts.store, history=history, talk=RedisTalk(stores.redis)
     )
-    help_command = HelpCommand(permissions=permissions)
-    is_offline = parts.settings.is_offline
-    start = StartCommand(
-        guests=stores.guests,
-        permissions=permissions,
-        help=help_command,
-        page_links=links,
-        is_offline=is_offline,
-    )
+    help_command, is_offline = HelpCommand(permissions=permissions), parts.settings.is_offline
+    start = StartCommand(guests=stores.guests, help=help_command, page_links=links, is_offline=is_offline)
     forget = _build_forget(parts, forgetting)
     reset, why = _build_reset(parts), _build_why(parts)
     facts, model, voice = _build_facts(parts), _build_model(parts), _build_voice(parts)
@@ -373,6 +366,7 @@ def _build_facts(parts: _Parts) -> FactsCommand:
         facts=RedisFacts(parts.stores.redis, clock=parts.clock),
         recall=parts.stores.recall,
         page_links=parts.page_links,
+        redis=parts.stores.redis,
         is_extracting=parts.settings.extracts_facts,
         clock=parts.clock,
     )

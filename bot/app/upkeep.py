@@ -18,6 +18,7 @@ from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult, FactExtractor
 from memory.facts.queue import FactQueue
+from memory.keys import ContextRef
 from memory.recall.embedders.embedder import EmbeddingError
 from memory.recall.indexer import Indexer, IndexResult
 from memory.recall.reindex import Reindexer, ReindexState
@@ -28,6 +29,8 @@ from memory.summary.compressor import CompressionResult, Compressor
 from memory.summary.redis_summaries import RedisSummaries
 
 log = structlog.get_logger()
+
+Tell = Callable[[ContextRef], Awaitable[object]]
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 PAUSE_S = 2.0
@@ -173,14 +176,18 @@ async def compress_forever(compressor: Compressor, stopping: asyncio.Event) -> N
     await _repeat_until(stopping, compress, "compression_waits", pause_s=COMPRESSION_POLL_S)
 
 
-async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event) -> None:
-    """Read messages for facts; begin no batch after `stopping`. A running batch goes on while the turns end."""
+async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event, tell: Tell) -> None:
+    """Read messages for facts; begin no batch after `stopping`. A running batch goes on while the turns end.
+
+    `tell` is called after each batch.
+    """
 
     async def extract() -> float:
         begun = time.perf_counter()
         result = await extractor.step()
         if result.ref is not None:
             metrics.EXTRACTION_SECONDS.observe(time.perf_counter() - begun)
+            await tell(result.ref)
             _count_extraction(result)
             _log_extraction(result)
         return 0 if result.is_busy else EXTRACTION_POLL_S

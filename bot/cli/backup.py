@@ -14,15 +14,7 @@ import typer
 
 from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line
-from bot.cli.session import (
-    NEW_FILE_HELP,
-    AsJson,
-    finish,
-    load_quietly,
-    open_stores,
-    parse_new_file,
-    warn_of_passing_mount,
-)
+from bot.cli.session import AsJson, NewFile, finish, load_quietly, open_stores
 from memory.errors import MemoryFailure
 from memory.folders import denial_advice
 
@@ -37,7 +29,7 @@ _LINE_S = 2.0
 
 
 def backup(
-    file: Annotated[Path, typer.Argument(parser=parse_new_file, metavar="FILE", help=NEW_FILE_HELP)],
+    file: NewFile,
     as_json: AsJson = False,
 ) -> None:
     """Write the memory of all chats to one file, while the bot runs.
@@ -45,7 +37,6 @@ def backup(
     Until it is complete, the work is in FILE.partial. After a stop or a crash, the same command continues there.
     """
     settings = load_quietly()
-    warn_of_passing_mount(file)
     finish(settings, _backup(settings, file, as_json=as_json))
 
 

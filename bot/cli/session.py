@@ -56,22 +56,22 @@ Chat = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
-NEW_FILE_HELP = "Write to this file, which must not exist."
 
+def _parse_new_file(text: str) -> Path:
+    """Parse the name of a file to write, with a warning if the file will be gone with this container.
 
-def parse_new_file(text: str) -> Path:
-    """Parse the name of a file to write. Raises typer.BadParameter for a name that looks like an option."""
+    Raises typer.BadParameter for a name that looks like an option.
+    """
     if text.startswith("-"):
-        raise typer.BadParameter(
-            f"{text!r} is no option of this command. For a file of this name, write ./{text}"
-        )
+        raise typer.BadParameter(f"{text!r} is no option here. For a file of this name, write ./{text}")
+    if passing := find_passing_mount(Path(text)):
+        print_error(f"{passing}. Mount a folder and write there; docs/operating.md shows how.")
     return Path(text)
 
 
-def warn_of_passing_mount(file: Path) -> None:
-    """Print a warning if the file will be gone with this container."""
-    if passing := find_passing_mount(file):
-        print_error(f"{passing}. Mount a folder and write there; docs/operating.md shows how.")
+_NEW_FILE = typer.Argument(parser=_parse_new_file, metavar="FILE", help="A file to write; it must be new.")
+NewFile = Annotated[Path, _NEW_FILE]
+MaybeFile = Annotated[Path | None, _NEW_FILE]
 
 
 def load() -> "Settings":

@@ -17,20 +17,8 @@ from bot.cli.chats import chat_ref, chat_refs, describe_topics, find_chat, list_
 from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, iso, print_json, print_line
 from bot.cli.reset import erase, print_receipt
-from bot.cli.session import (
-    NEW_FILE_HELP,
-    AsJson,
-    Chat,
-    ChatName,
-    finish,
-    load_quietly,
-    open_stores,
-    parse_chat,
-    parse_new_file,
-    warn_of_passing_mount,
-)
+from bot.cli.session import AsJson, Chat, ChatName, MaybeFile, finish, load_quietly, open_stores, parse_chat
 from memory.errors import Forgotten, StoreFull, StoreUnavailable
-from memory.folders import denial_advice
 
 if TYPE_CHECKING:
     from bot.app.stores import Stores
@@ -44,26 +32,18 @@ NOTHING = "Nothing was imported."
 
 def export(
     chat: Chat,
-    file: Annotated[
-        Path | None,
-        typer.Argument(
-            parser=parse_new_file, metavar="FILE", help=f"{NEW_FILE_HELP} Without one: to stdout."
-        ),
-    ] = None,
+    file: MaybeFile = None,
     as_json: AsJson = False,
-    earlier_file: Annotated[Path | None, typer.Option("--file", "-f", hidden=True)] = None,
 ) -> None:
     """Write the memory of a chat as lines of JSON: messages, summaries, tool records, artifacts,
     reminders and people.
 
-    The file is a snapshot with a checksum at its end. With FILE, --json prints the counts.
+    The file is a snapshot with a checksum at its end. Without FILE it goes to stdout. With FILE, --json prints the
+    counts.
     """
-    file = file or earlier_file  # scripts may have the option
     if as_json and file is None:
         raise typer.BadParameter("--json needs FILE; without one the output is JSON already")
     settings = load_quietly()
-    if file is not None:
-        warn_of_passing_mount(file)
     finish(settings, _export(settings, chat, file=file, as_json=as_json))
 
 
@@ -160,9 +140,7 @@ def whole_file(file: Path | None) -> Generator[TextIO]:
                 part.replace(file)
         except OSError as error:
             target = file or f"TMPDIR ({folder})"
-            raise CommandFailed(
-                f"{target} cannot be written: {error.strerror or error}{denial_advice(error, Path(folder))}."
-            ) from None
+            raise CommandFailed(f"{target} cannot be written: {error.strerror or error}.") from None
         if file is None:
             stream.seek(0)
             shutil.copyfileobj(stream, sys.stdout)

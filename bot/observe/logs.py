@@ -69,11 +69,11 @@ def configure_logs(
     )
     # Their lines below warning have URLs with the bot's token (httpx) and requests (openai). The handler's level also
     # stops loggers with a level of their own, such as OPENAI_LOG=debug sets.
-    of_libraries = max(number, logging.WARNING)
-    handler.setLevel(of_libraries)
-    logging.basicConfig(handlers=[handler], level=of_libraries, force=True)
-    for silent in ("mcp", "client"):  # the SDK of MCP writes what servers send into its errors
-        logging.getLogger(silent).setLevel(logging.CRITICAL)
+    handler.setLevel(max(number, logging.WARNING))
+    logging.basicConfig(handlers=[handler], level=handler.level, force=True)
+    # The SDK of MCP writes what servers send into its errors.
+    logging.getLogger("mcp").setLevel(logging.CRITICAL)
+    logging.getLogger("client").setLevel(logging.CRITICAL)
     set_on_retry_hooks([_log_retry])
 
 

@@ -108,7 +108,7 @@ class MemoryChanges:
         log.info("page_forgot", context=ref.context_id, messages=len(erased), is_proven=receipt.is_proven)
         used = await self.later_uses.find(ref, done.deletion, list(found.values()), overheard=done.overheard)
         key = "forgotten" if len(erased) == 1 else "forgotten-several"
-        text = forgotten_text(words_for(visitor.language), receipt, key=key, is_resumed=False, used=used)
+        text = forgotten_text(words_for(visitor.language), receipt, key=key, used=used)
         answers = (
             await self.later_uses.messages_at(ref, used.answers) if context.rights.may_forget_all else []
         )

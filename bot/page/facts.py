@@ -94,7 +94,7 @@ class FactPages:
             return {"receipt": None}
         receipt = honest(done, recall)
         log.info("page_deleted_fact", context=ref.context_id, is_proven=receipt.is_proven)
-        text = forgotten_text(words_for(visitor.language), receipt, key="forgotten-fact", is_resumed=False)
+        text = forgotten_text(words_for(visitor.language), receipt, key="forgotten-fact")
         return {"receipt": erasure_document(receipt, text)}
 
     async def correct(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:

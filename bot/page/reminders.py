@@ -69,9 +69,7 @@ class ReminderPages:
             erased=RecordCounts(reminders=erased), left=RecordCounts(reminders=int(left is not None))
         )
         log.info("page_deleted_reminder", context=ref.context_id, is_proven=receipt.is_proven)
-        text = forgotten_text(
-            words_for(visitor.language), receipt, key="forgotten-reminder", is_resumed=False
-        )
+        text = forgotten_text(words_for(visitor.language), receipt, key="forgotten-reminder")
         return {"receipt": erasure_document(receipt, text)}
 
 

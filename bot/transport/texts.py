@@ -31,11 +31,7 @@ _SHOWN = 40
 """Characters that are quoted of a refused message."""
 _MARKUP = re.compile(r"[\\`*_~<>\[\]|$&#]")
 """Characters that could be rendered as Markdown."""
-_PROVEN, _PROVEN_TEXT = "receipt-proven", "receipt-proven-text"
-"""Keys for a proven erasure: nothing is left, or only answers that used the text."""
 UNUSED = LaterUse()
-_DATA_BYTES = 64
-"""The longest data of a button (Bot API, InlineKeyboardButton)."""
 _FAILURES: dict[type[TellUser], str] = {
     ModelUnavailable: "failure-model-unavailable",
     ModelQuotaExhausted: "failure-model-quota",
@@ -140,12 +136,10 @@ def _counts(words: Words, *counts: tuple[str, int]) -> str:
     return words("list-separator").join(words(key, count=count) for key, count in counts if count)
 
 
-def receipt_text(
-    words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int = 0, with_counts: bool = True
-) -> str:
-    """Return the receipt of a reset, which begins with what reading back has found.
+def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int = 0) -> str:
+    """Return the receipt of a reset without counts. It begins with what reading back has found.
 
-    `of`: "chat", "topic", "all", or "other" for the chat `chat_id`. Without `with_counts` its button shows the counts.
+    `of`: "chat", "topic", "all", or "other" for the chat `chat_id`.
     """
     if receipt.is_proven and not receipt.has_erased:
         return words("reset-nothing")
@@ -154,31 +148,25 @@ def receipt_text(
         words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}"),
         words("receipt-unclean") if receipt.unclean else "",
     ]
-    return _with_counts(words, sentences, _dump_details(receipt) if with_counts else "")
+    return "\n".join(filter(None, sentences))
 
 
-def forgotten_text(
-    words: Words,
-    receipt: ErasureReceipt,
-    *,
-    key: str,
-    is_resumed: bool,
-    used: LaterUse = UNUSED,
-    with_counts: bool = True,
-) -> str:
-    """Return the receipt of a /forget. Its second sentence is the text of `key`.
+def forgotten_text(words: Words, receipt: ErasureReceipt, *, key: str, used: LaterUse = UNUSED) -> str:
+    """Return the receipt of a /forget without counts. After the first sentence comes the text of `key`.
 
-    `is_resumed`: an interrupted attempt may have erased more than the receipt counts. If answers have `used` the
-    messages, it does not say that nothing is left.
+    If answers have `used` the messages, it does not say that nothing is left.
     """
     sentences = [
-        _verdict(words, receipt, doubt="forget-doubt", proven=_PROVEN_TEXT if used.answers else _PROVEN),
+        _verdict(
+            words,
+            receipt,
+            doubt="forget-doubt",
+            proven="receipt-proven-text" if used.answers else "receipt-proven",
+        ),
         words(key),
         _used(words, used, is_several=key == "forgotten-several"),
     ]
-    return _with_counts(
-        words, sentences, _dump_details(receipt, is_resumed=is_resumed) if with_counts else ""
-    )
+    return "\n".join(filter(None, sentences))
 
 
 def fact_deleted_text(words: Words, receipt: ErasureReceipt) -> str:
@@ -187,58 +175,31 @@ def fact_deleted_text(words: Words, receipt: ErasureReceipt) -> str:
 
 
 def details_buttons(words: Words, receipt: ErasureReceipt, *, is_resumed: bool = False) -> list[Button]:
-    """Return the button that shows the counts of a receipt; none if they do not fit into its data.
+    """Return the button that shows the counts of what was erased; none if its 64 bytes of data have no room.
 
-    The data has all counts, so that nothing is stored after an erasure.
+    They are only there, so that nothing is stored after an erasure. `is_resumed`: an interrupted attempt may have
+    erased more than the receipt counts.
     """
-    data = _dump_details(receipt, is_resumed=is_resumed)
-    return [Button(text=words("receipt-details"), data=data, row=1)] if len(data) <= _DATA_BYTES else []
+    counts = [receipt.counts()[name] for name in _COUNTED.split()]
+    data = f"{DETAILS_BUTTON}:" + ",".join(f"{each:x}" if each else "" for each in [*counts, is_resumed])
+    return [Button(text=words("receipt-details"), data=data, row=1)] if len(data) <= 64 else []
 
 
 def details_text(words: Words, data: str) -> str:
-    """Return the counts in the data of this button: what was erased, and what reading back has found left."""
-    numbers = [int(each or "0", 16) for each in data.removeprefix(f"{DETAILS_BUTTON}:").split(",")]
-    *erased, messages, vectors, others, is_unknown, is_resumed = numbers
-    things = _counts(words, *zip(_ERASED, erased, strict=True))
-    lines = [
-        words("receipt-erased", things=things) if things else "",
-        words("forget-interrupted") if is_resumed else "",
-        words(
-            "receipt-left",
-            messages=messages,
-            vectors=words("unknown-now") if is_unknown else vectors,
-            others=others,
-        ),
-    ]
-    return "\n".join(filter(None, lines))
+    """Return the counts in the data of this button."""
+    *erased, is_resumed = (int(each or "0", 16) for each in data.partition(":")[2].split(","))
+    keys = [f"count-{each}" for each in _COUNTED_AS.split()]
+    things = _counts(words, *zip(keys, erased, strict=True)) or "0"
+    told = words("receipt-erased", things=things)
+    return f"{told}\n{words('forget-interrupted')}" if is_resumed else told
 
 
-def _dump_details(receipt: ErasureReceipt, *, is_resumed: bool = False) -> str:
-    is_unknown = receipt.vectors_left is None
-    left = (receipt.messages_left, receipt.vectors_left or 0, receipt.others_left)
-    numbers = [*_erased(receipt), *left, is_unknown, is_resumed]
-    return f"{DETAILS_BUTTON}:{','.join(f'{each:x}' if each else '' for each in numbers)}"
-
-
-def _with_counts(words: Words, sentences: Sequence[str], details: str) -> str:
-    text = "\n".join(filter(None, sentences))
-    return f"{text}\n\n{details_text(words, details)}" if details else text
-
-
-_ERASED = (
-    *("count-messages", "count-facts", "count-reminders", "count-vectors", "count-summaries"),
-    *("count-tool-notes", "count-results", "count-talk", "count-quotes", "count-updates", "count-unsent"),
+_COUNTED = (
+    "messages_erased facts_erased reminders_erased vectors_erased summaries_erased ledger_turns_erased "
+    "artifacts_erased talk_erased quotes_erased updates_forgotten unsent_dropped"
 )
-"""Keys of the catalogue for the counts that have words of their own, in the order of `_erased`."""
-
-
-def _erased(receipt: ErasureReceipt) -> list[int]:
-    erased = receipt.erased
-    return [
-        *(erased.messages, erased.facts, erased.reminders, receipt.vectors_erased, erased.summaries),
-        *(erased.ledger_turns, erased.artifacts, erased.talk, erased.quotes),
-        *(receipt.updates_forgotten, receipt.unsent_dropped),
-    ]
+_COUNTED_AS = "messages facts reminders vectors summaries tool-notes results talk quotes updates unsent"
+"""Counts of a receipt that the catalogue has words for, and the ends of their keys."""
 
 
 def _used(words: Words, used: LaterUse, *, is_several: bool) -> str:
@@ -250,7 +211,7 @@ def _used(words: Words, used: LaterUse, *, is_several: bool) -> str:
     return f"{told} {words('forget-rests', things=things)}" if things else told
 
 
-def _verdict(words: Words, receipt: ErasureReceipt, *, doubt: str, proven: str = _PROVEN) -> str:
+def _verdict(words: Words, receipt: ErasureReceipt, *, doubt: str, proven: str = "receipt-proven") -> str:
     """Return what reading back has found: nothing, or what is left and what to do about it."""
     if receipt.is_proven:
         return words(proven)

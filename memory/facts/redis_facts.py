@@ -12,6 +12,8 @@ from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
+NOTED_FOR_S = 3_600
+"""A shown list waits so long for unread messages to be read. Later nobody looks at it."""
 FACTS_LIMIT = 5_000
 """Facts of a context. The oldest that ended are dropped first, then the oldest."""
 
@@ -135,6 +137,11 @@ class RedisFacts:
         """Count the messages that are not read for facts yet, without those from before facts were extracted."""
         return int(await self._redis.call("ZCARD", context_key(ref, "unread")))
 
+    async def note_list(self, ref: ContextRef, person: int, line: str, *, epoch: int) -> None:
+        """Note the shown list of a person in place of an earlier one, if messages are unread. "" drops the note."""
+        call = note_list(ref, expected_epoch=epoch, person=person, line=line, ttl=NOTED_FOR_S)
+        await self._redis.run(call)
+
     async def hurry(self, ref: ContextRef) -> None:
         """Make an extraction that waits due now."""
         await self._redis.run(hurry_extraction(ref, now=self._clock()))
@@ -163,6 +170,10 @@ def list_facts(ref: ContextRef, *, offset: int, limit: int, people: Sequence[str
 def correct_fact(
     ref: ContextRef, *, expected_epoch: int, fact_id: str, before: str, after: str
 ) -> ScriptCall: ...
+
+
+@lua_script(_SCRIPTS)
+def note_list(ref: ContextRef, *, expected_epoch: int, person: int, line: str, ttl: int) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

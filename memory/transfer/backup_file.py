@@ -21,9 +21,9 @@ _NAMES: Mapping[Decision, str] = {
     "facts unread choices reminders contexts migrations zones {access}:guests {access}:invitation {access}:open",
     "derived": "fact_order cited work walk compress extract due spaces format partitions commands unreachable workers "
     "whole_since local_zones unclean renewed",
-    "temporary": "epoch receipts receipt box journal outbox sending delivering files stop erasures rewritten rewriting "
-    "own_updates active ready control dead counts update erased refused warned import sweeping restoring {usage}:day "
-    "{usage}:month {usage}:minute {usage}:told {usage}:booked {usage}:pictures {usage}:facts "
+    "temporary": "epoch receipts receipt fact_lists box journal outbox sending delivering files stop erasures "
+    "rewritten rewriting own_updates active ready control dead counts update erased refused warned import sweeping "
+    "restoring {usage}:day {usage}:month {usage}:minute {usage}:told {usage}:booked {usage}:pictures {usage}:facts "
     "abilities probe beat {access}:tries {access}:dashboard {access}:sessions "
     "{rates}:seats {rates}:bucket {rates}:hold {rates}:counts",
 }

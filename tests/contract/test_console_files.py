@@ -119,16 +119,16 @@ def test_export_without_a_file_writes_to_stdout(console: ConsoleRig) -> None:
     assert lines[0]["chat"] == "7"
 
 
-def test_a_mistyped_option_is_no_file_and_the_earlier_option_still_works(
+def test_a_mistyped_option_is_no_file(
     console: ConsoleRig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     on_stores(remember(7, TEXTS))
-    earlier = console("export", "7", "--file", "chat.jsonl")
+    exported = console("export", "7", "chat.jsonl")
     mistyped = console("export", "7", "--jsno")
     backup = console("backup", "--", "-all")
 
-    assert (earlier.status, mistyped.status, backup.status) == (0, 2, 2), mistyped.out
+    assert (exported.status, mistyped.status, backup.status) == (0, 2, 2), mistyped.out
     assert "'--jsno' is no option" in mistyped.err
     names = {each.name for each in tmp_path.iterdir()}
     assert names & {"chat.jsonl", "--jsno", "-all"} == {"chat.jsonl"}

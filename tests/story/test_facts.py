@@ -259,7 +259,6 @@ async def test_facts_off_erases_all_facts_and_nothing_is_read_until_they_are_on_
         await learn(bot)
         lisbon_id = await message_with(bot, "Lisbon")
         receipt = await bot.ask(BEN, "/facts off")
-        assert "1 fact" in receipt
         assert english("receipt-proven") in receipt
         await check_gone(bot, "Lisboa")
         assert (await points_by_message(stores))[lisbon_id] == 1

@@ -48,8 +48,7 @@ def receipt(erased: str = "1 message, 1 search entry", *, used_by: int = 0, note
     """Return the receipt of a message that this many answers used, with its details."""
     verdict = english("receipt-proven-text" if used_by else "receipt-proven")
     used = [english("forget-used", count=used_by)] if used_by else []
-    left = "Left after a check: messages 0, search entries 0, everything else 0."
-    return "\n".join([verdict, english("forgotten"), *used, "", f"Erased: {erased}.", *notes, left])
+    return "\n".join([verdict, english("forgotten"), *used, "", f"Erased: {erased}.", *notes])
 
 
 def noted(_: ChatRequest) -> Reply:

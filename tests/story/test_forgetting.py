@@ -32,7 +32,6 @@ from tests.story.harness import (
 from tests.story.index_points import points_with
 
 CANARY = "quokka"
-READ_BACK = "Left after a check: messages 0, search entries 0, everything else 0."
 PROOF = "I checked: nothing is left."
 
 
@@ -52,7 +51,7 @@ async def test_a_reset_erases_everything_and_proves_it(stores: StoryStores) -> N
 
         assert receipt == (
             f"{PROOF}\nI've erased everything I remembered from this chat.\n\n"
-            f"Erased: 4 messages, 4 search entries.\n{READ_BACK}"
+            "Erased: 4 messages, 4 search entries."
         )
         await bot.wait_until_idle()
         await bot.wait_until_indexed()
@@ -120,7 +119,7 @@ async def test_an_operator_resets_another_chat_by_its_id(stores: StoryStores) ->
 
         assert receipt == (
             f"{PROOF}\nI've erased everything I remembered from chat {BEN}.\n\n"
-            f"Erased: 2 messages, 2 search entries.\n{READ_BACK}"
+            "Erased: 2 messages, 2 search entries."
         )
         assert await _canaries(bot, stores.index) == []
         assert len(await bot.lines(CHIARA)) == 2

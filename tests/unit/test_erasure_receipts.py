@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from bot.transport.texts import details_buttons, details_text, forgotten_text, receipt_text
+from bot.transport.texts import details_buttons, details_text, receipt_text
 from bot.transport.words import words_for
 from memory.erasure import ErasureReceipt, sum_receipts
 from memory.keys import RecordCounts
@@ -45,7 +45,7 @@ def test_the_counts_name_every_record_and_every_fact() -> None:
 def test_a_record_without_words_of_its_own_is_a_real_erasure(field: str) -> None:
     text = receipt_text(WORDS, make_receipt(RecordCounts(**{field: 1})), of="chat")
 
-    assert text.startswith(f"{WORDS('receipt-proven')}\n{WORDS('reset-chat')}\n\n")
+    assert text == f"{WORDS('receipt-proven')}\n{WORDS('reset-chat')}"
 
 
 def test_a_reset_that_erased_nothing_says_so() -> None:
@@ -70,31 +70,27 @@ def test_a_reset_that_erased_nothing_says_so() -> None:
     ],
 )
 def test_the_first_sentence_says_what_is_left(receipt: ErasureReceipt, begins: str) -> None:
-    text = receipt_text(WORDS, receipt, of="chat", with_counts=False)
+    text = receipt_text(WORDS, receipt, of="chat")
 
     assert text.startswith(begins)
     assert text.endswith(WORDS("reset-chat"))
 
 
 @pytest.mark.parametrize("is_resumed", [False, True])
-def test_the_button_has_the_counts_that_a_receipt_without_it_shows(is_resumed: bool) -> None:
+def test_the_button_has_all_counts(is_resumed: bool) -> None:
     receipt = ErasureReceipt(
         erased=RecordCounts(messages=1_000, facts=2, summaries=3, quotes=4),
-        left=RecordCounts(messages=5, sessions=6),
+        left=NOTHING,
         vectors_erased=700,
-        vectors_left=None,
         unsent_dropped=8,
     )
     (button,) = details_buttons(WORDS, receipt, is_resumed=is_resumed)
-    whole = forgotten_text(WORDS, receipt, key="forgotten", is_resumed=is_resumed)
 
     details = details_text(WORDS, button.data)
 
-    assert whole.endswith(f"\n\n{details}")
     assert details.startswith(
         "Erased: 1,000 messages, 2 facts, 700 search entries, 3 summaries, 4 quotations, 8 messages"
     )
-    assert details.endswith("Left after a check: messages 5, search entries unknown, everything else 6.")
     assert (WORDS("forget-interrupted") in details) == is_resumed
 
 

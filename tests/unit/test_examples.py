@@ -1,7 +1,5 @@
 """Every sentence that a document, a page or the bot shows as something to try works on the stand-in."""
 
-
-
 import re
 from pathlib import Path
 

@@ -401,7 +401,7 @@ def test_in_the_environment_only_a_name_that_is_nearly_ours_is_found(monkeypatch
     [
         ("operator_ids", "`mnemogram init` finds your number by a code that you send to the bot"),
         ("allowed_user_ids", "`mnemogram invite` needs no number"),
-        ("allowed_chat_ids", "`mnemogram chats` lists the chats that know the bot"),
+        ("allowed_chat_ids", "Without this setting `mnemogram chats` lists them"),
     ],
 )
 @pytest.mark.parametrize("pasted", ["@olga", "42, @olga", "@olga 42"])

@@ -312,7 +312,6 @@ count-unsent =
         [one] { $count } noch nicht gesendete Nachricht
        *[other] { $count } noch nicht gesendete Nachrichten
     }
-unknown-now = unbekannt
 
 ## /memory
 
@@ -573,7 +572,6 @@ reset-all = Ich habe alles gelöscht, was ich aus diesem Chat und all seinen The
 reset-other = Ich habe alles gelöscht, was ich aus dem Chat { $chat } wusste.
 reset-doubt = Während der Prüfung kam etwas Neues an. Schick zur Sicherheit noch einmal /reset.
 receipt-erased = Gelöscht: { $things }.
-receipt-left = Nach der Prüfung noch da: Nachrichten { $messages }, Sucheinträge { $vectors }, alles andere { $others }.
 receipt-details = Einzelheiten
 receipt-still = Ich habe nachgesehen, und das ist noch da: { $things }.
 receipt-proven = Ich habe nachgesehen: Es ist nichts mehr da.

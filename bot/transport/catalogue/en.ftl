@@ -312,7 +312,6 @@ count-unsent =
         [one] { $count } message that wasn't sent yet
        *[other] { $count } messages that weren't sent yet
     }
-unknown-now = unknown
 
 ## /memory
 
@@ -573,7 +572,6 @@ reset-all = I've erased everything I remembered from this chat and all its topic
 reset-other = I've erased everything I remembered from chat { $chat }.
 reset-doubt = Something new arrived while I was checking. Send /reset again to be sure.
 receipt-erased = Erased: { $things }.
-receipt-left = Left after a check: messages { $messages }, search entries { $vectors }, everything else { $others }.
 receipt-details = Details
 receipt-still = I checked, and this is still there: { $things }.
 receipt-proven = I checked: nothing is left.

@@ -312,7 +312,6 @@ count-unsent =
         [one] { $count } mensaje aún sin enviar
        *[other] { $count } mensajes aún sin enviar
     }
-unknown-now = se desconoce
 
 ## /memory
 
@@ -573,7 +572,6 @@ reset-all = He borrado todo lo que recordaba de este chat y de todos sus temas.
 reset-other = He borrado todo lo que recordaba del chat { $chat }.
 reset-doubt = Llegó algo nuevo mientras lo comprobaba. Envía /reset otra vez para asegurarte.
 receipt-erased = Borrado: { $things }.
-receipt-left = Quedan tras comprobarlo: mensajes { $messages }, entradas de búsqueda { $vectors }, todo lo demás { $others }.
 receipt-details = Detalles
 receipt-still = Lo he comprobado, y todavía queda esto: { $things }.
 receipt-proven = Lo he comprobado: no queda nada.

@@ -223,7 +223,6 @@ count-talk = { DIGITS($count) } پیام که خطاب به من نبود
 count-quotes = { DIGITS($count) } نقل‌قول
 count-updates = { DIGITS($count) } پیام در انتظار
 count-unsent = { DIGITS($count) } پیام که هنوز فرستاده نشده بود
-unknown-now = نامعلوم
 
 ## حافظه
 
@@ -419,7 +418,6 @@ reset-all = هر چه را از این گفتگو و همهٔ موضوع‌ها�
 reset-other = هر چه را از گفتگوی { $chat } به یاد داشتم پاک کردم.
 reset-doubt = هنگام بررسی چیز تازه‌ای رسید. برای اطمینان دوباره { LTR("/reset") } را بفرستید.
 receipt-erased = پاک شد: { $things }.
-receipt-left = باقی‌مانده پس از بررسی: پیام { DIGITS($messages) }، مدخل جستجو { DIGITS($vectors) }، چیزهای دیگر { DIGITS($others) }.
 receipt-details = جزئیات
 receipt-still = بررسی کردم و این‌ها هنوز مانده‌اند: { $things }.
 receipt-proven = بررسی کردم: چیزی نمانده است.

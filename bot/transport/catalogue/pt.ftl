@@ -312,7 +312,6 @@ count-unsent =
         [one] { $count } mensagem ainda não enviada
        *[other] { $count } mensagens ainda não enviadas
     }
-unknown-now = não se sabe
 
 ## /memory
 
@@ -573,7 +572,6 @@ reset-all = Apaguei tudo o que lembrava deste chat e de todos os seus tópicos.
 reset-other = Apaguei tudo o que lembrava do chat { $chat }.
 reset-doubt = Chegou algo novo enquanto eu verificava. Envie /reset de novo para ter certeza.
 receipt-erased = Apagado: { $things }.
-receipt-left = Restam após a verificação: mensagens { $messages }, entradas de busca { $vectors }, todo o resto { $others }.
 receipt-details = Detalhes
 receipt-still = Verifiquei, e isto ainda está lá: { $things }.
 receipt-proven = Verifiquei: não sobrou nada.

@@ -336,7 +336,6 @@ count-unsent =
         [few] { $count } ещё не отправленных сообщения
        *[other] { $count } ещё не отправленных сообщений
     }
-unknown-now = неизвестно
 
 ## /memory
 
@@ -613,7 +612,6 @@ reset-all = Я стёр всё, что помнил из этого чата и 
 reset-other = Я стёр всё, что помнил из чата { $chat }.
 reset-doubt = Пока я проверял, пришло что-то новое. Для верности отправьте /reset ещё раз.
 receipt-erased = Стёрто: { $things }.
-receipt-left = Осталось после проверки: сообщения { $messages }, поисковые записи { $vectors }, остальное { $others }.
 receipt-details = Подробнее
 receipt-still = Я проверил, и вот что ещё осталось: { $things }.
 receipt-proven = Я проверил: ничего не осталось.

@@ -1,8 +1,9 @@
 """/facts lists what is known about a person, with buttons to delete and correct it, and turns facts on and off."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from bot.inbox.reminders import FiringRules
 from bot.transport.fact_lists import (
     FactPress,
     facts_buttons,
@@ -11,16 +12,19 @@ from bot.transport.fact_lists import (
     parse_press,
     token_of,
 )
+from bot.transport.gating import Admission
+from bot.transport.ingest import WaitingUpdate
 from bot.transport.page_links import PageLinks
 from bot.transport.paging import page_start
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
-from bot.transport.texts import details_buttons, fact_deleted_text, forgotten_text
+from bot.transport.texts import fact_deleted_text, forgotten_text
+from bot.transport.updates import Command, without_content
 from bot.turn.commands.call import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
 from memory.characters import one_line
-from memory.codec import dump_json, parse_json
+from memory.codec import dump_json
 from memory.facts.context_facts import list_all
 from memory.facts.erasure import erase_facts, switch_off
 from memory.facts.redis_facts import FactChoices, RedisFacts, are_extracted
@@ -31,10 +35,13 @@ from memory.history.corrections import (
     without_correction,
 )
 from memory.history.fact import LONGEST_STATEMENT, Fact
+from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.recall import Recall
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
-_CHOSEN_STEP, _RECEIPT_STEP, _OFF_STEP = "fact", "fact_receipt", "facts_off"
-"""Steps in the journal: the id of the fact that is being erased, or OFF; and the receipts of both."""
+_CHOSEN_STEP, _RECEIPT_STEP = "fact", "fact_receipt"
+"""Steps in the journal: the id of the fact that is being erased, or OFF; and the receipt."""
 _OFF = "off"
 
 
@@ -50,6 +57,7 @@ class FactsCommand:
     facts: RedisFacts
     recall: Recall
     page_links: PageLinks
+    redis: RedisClient
     is_extracting: bool
     """False if the settings turn facts off, or if there is no summary model."""
     clock: Callable[[], float]
@@ -65,6 +73,8 @@ class FactsCommand:
                 return await self._turn_off(call, is_whole=not call.is_group)
             case ["off", "all"]:
                 return await self._turn_off(call, is_whole=True)
+            case ["shown", *note] if call.update.update_id < 0:
+                return await self._refresh(call, note)
             case _:
                 return Reply(text=call.words("facts-usage"))
 
@@ -92,7 +102,7 @@ class FactsCommand:
             return replace(await self._list(call, press), notice=call.words("facts-outdated"))
         if press.verb == "correct":
             # The question takes the place of a list, so a message that may not be changed gets a new list first.
-            return self._ask(call, press, fact) if call.menu else await self._list(call, press)
+            return await self._ask(call, press, fact) if call.menu else await self._list(call, press)
         await call.journal.record_for_good(_CHOSEN_STEP, fact.id)
         return await self._delete(call, press, fact.id)
 
@@ -117,6 +127,23 @@ class FactsCommand:
             meta={"corrections": dump_corrections(without_correction(call.corrections, awaited.telegram_id))},
         )
 
+    async def _refresh(self, call: CommandCall, note: Sequence[str]) -> Reply:
+        """Show a list again in its message now that nothing is unread, unless it has changed since it was shown.
+
+        Its update waits in the inbox, so a crash changes nothing. A crash between the end of an extraction and this
+        update leaves it to the next extraction in this chat.
+        """
+        owner, first, update_id, message = map(int, note)
+        record = partition_key(call.ref.partition, "update", update_id)
+        fields: list[str] = await self.redis.call("HKEYS", record)
+        messages = [message] if message else sorted(int(each[5:]) for each in fields if each[:5] == "sent:")
+        press = FactPress(verb="page", owner=owner, first=first)
+        noted_as = (str(update_id), _note_of(call, press, messages[-1])) if messages else ()
+        noted = await self.redis.call("HGET", context_key(call.ref, "fact_lists"), str(owner))
+        if noted not in noted_as:
+            return Reply()
+        return replace(await self._page(call, press, message=messages[-1]), edits=messages)
+
     async def _show(self, call: CommandCall, *, owner: int) -> Reply:
         """Show the first page. Messages that wait to be read for facts are read now."""
         await self.facts.hurry(call.ref)
@@ -124,18 +151,26 @@ class FactsCommand:
 
     async def _list(self, call: CommandCall, press: FactPress, *, notice: str = "") -> Reply:
         """Put the present list in place of the message with the button."""
-        reply = await self._page(call, press, notice=notice)
         telegram_id = call.message.message_id
+        reply = await self._page(call, press, notice=notice, message=telegram_id if call.menu else 0)
         if call.corrections:
             left = without_correction(call.corrections, telegram_id)
             reply = replace(reply, meta={"corrections": dump_corrections(left)})
         return replace(reply, edits=call.menu)
 
-    async def _page(self, call: CommandCall, press: FactPress, *, notice: str = "") -> Reply:
+    async def _page(
+        self, call: CommandCall, press: FactPress, *, notice: str = "", message: int = 0
+    ) -> Reply:
+        """Return a page of the list. `message` is that of the list, 0 for a new one.
+
+        The list is noted before the unread messages are counted, so that none is read unnoticed in between.
+        """
+        state = self._state(call, await self.facts.choices(call.ref), press.owner)
+        note = "" if state else _note_of(call, press, message)
+        await self.facts.note_list(call.ref, press.owner, note, epoch=call.snapshot.epoch)
         facts = await self._load(call, press.owner)
-        choices, unread = await self.facts.choices(call.ref), await self.facts.count_unread(call.ref)
+        unread = await self.facts.count_unread(call.ref)
         first, place = page_start(press.first, len(facts)), "group" if call.is_group else "private"
-        state = self._state(call, choices, press.owner)
         notes = [call.words("facts-buttons")] if facts else []
         if state:
             notes.append(call.words(state))
@@ -164,8 +199,9 @@ class FactsCommand:
     async def _load(self, call: CommandCall, owner: int) -> list[Fact]:
         return await list_all(self.facts, call.ref, people=[owner] if call.is_group else None)
 
-    def _ask(self, call: CommandCall, press: FactPress, fact: Fact) -> Reply:
+    async def _ask(self, call: CommandCall, press: FactPress, fact: Fact) -> Reply:
         """Put the question for the right statement in place of the list."""
+        await self.facts.note_list(call.ref, press.owner, "", epoch=call.snapshot.epoch)
         telegram_id = call.message.message_id
         awaited = AwaitedCorrection(
             telegram_id=telegram_id,
@@ -196,9 +232,9 @@ class FactsCommand:
 
     async def _turn_off(self, call: CommandCall, *, is_whole: bool) -> Reply:
         """Stop the extraction about the sender or in the whole chat, erase what there was, and return the receipt."""
-        receipt = await call.journal.finished(_OFF_STEP)
+        receipt = await call.journal.finished(_RECEIPT_STEP)
         if receipt is not None:
-            return _receipt_reply(call, *parse_json(tuple[str, str], receipt))
+            return Reply(text=receipt)
         is_resumed = await call.journal.finished(_CHOSEN_STEP) is not None
         if is_whole and call.is_group and not is_resumed:
             refusal = await self.permissions.refusal_for(call.message)
@@ -214,11 +250,9 @@ class FactsCommand:
         )
         whole = "facts-off-group" if call.is_group else "facts-off-private"
         key = whole if is_whole else "facts-off-person"
-        details = details_buttons(call.words, done, is_resumed=is_resumed)
-        text = forgotten_text(call.words, done, key=key, is_resumed=is_resumed, with_counts=not details)
-        told = (text, details[0].data if details else "")
-        await call.journal.record_for_good(_OFF_STEP, dump_json(tuple[str, str], told))
-        return _receipt_reply(call, *told)
+        text = forgotten_text(call.words, done, key=key)
+        await call.journal.record_for_good(_RECEIPT_STEP, text)
+        return Reply(text=text)
 
     async def _turn_on(self, call: CommandCall) -> Reply:
         """Let facts be extracted about the sender again. In a group only an administrator turns them on for it."""
@@ -237,6 +271,26 @@ class FactsCommand:
         return Reply(text=call.words("facts-on-person" if is_on else "facts-are-off-group"))
 
 
-def _receipt_reply(call: CommandCall, text: str, details: str) -> Reply:
-    buttons = [Button(text=call.words("receipt-details"), data=details)] if details else []
-    return Reply(text=text, buttons=buttons)
+def _note_of(call: CommandCall, press: FactPress, message: int) -> str:
+    """Return the note of the list that this call shows: an update of our own that shows it again, without its number.
+
+    `message` is that of the list, 0 for the one that the call sends.
+    """
+    number, callback = call.update.update_id, call.update.callback
+    language = callback.language_code if callback else call.message.language_code
+    place = replace(without_content(call.message), message_id=0, language_code=language)
+    command = Command(
+        name="facts", argument=f"shown {press.owner} {press.first} {number} {message}", mention=""
+    )
+    update = WaitingUpdate(
+        update_id=0,
+        admission=Admission(action="command", reason="list", command=command),
+        message=replace(place, sender_id=press.owner),
+        anchor_id=call.update.anchor_id,
+    )
+    payload = dump_json(WaitingUpdate, update).removeprefix('{"update_id":0')
+    return dump_json(dict[str, str], {"token": str(number), "payload": payload})
+
+
+@lua_script("bot.inbox.scripts")
+def place_lists(ref: ContextRef, *, now: float, rules: FiringRules) -> ScriptCall: ...

@@ -30,11 +30,10 @@ class _Chosen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Receipt:
-    """A receipt, and the answers that its button forgets."""
+    """A receipt with its buttons, and the answers that one of them forgets."""
 
     text: str
-    details: str = ""
-    """The data of its button "Details"; "" without one."""
+    buttons: tuple[Button, ...] = ()
     answers: tuple[int, ...] = ()
 
 
@@ -148,16 +147,7 @@ class ForgetCommand:
         left = [each for each in offers if _button_data(each.update_id) != call.argument]
         if receipt.answers:
             left.append(Offer(update_id=call.update.update_id, answers=receipt.answers))
-        buttons: list[Button] = []
-        if receipt.answers:
-            data = _button_data(call.update.update_id)
-            buttons.append(Button(text=call.words("forget-answers-button"), data=data))
-        if receipt.details:
-            buttons.append(Button(text=call.words("receipt-details"), data=receipt.details, row=1))
-        is_same = not receipt.answers and len(left) == len(offers)
-        return Reply(
-            text=receipt.text, buttons=buttons, meta={} if is_same else {"offers": dump_offers(left)}
-        )
+        return Reply(text=receipt.text, buttons=receipt.buttons, meta={"offers": dump_offers(left)})
 
 
 def _button_data(update_id: int) -> str:
@@ -186,14 +176,12 @@ def _receipt(
     elif _mentions(receipt) or is_resumed:
         key = "forgotten-unkept"
     else:
-        return _Receipt(
-            text=call.words("forgotten-unanswered" if done.has_letters else "not-kept"), answers=used.answers
-        )
-    buttons = details_buttons(call.words, receipt, is_resumed=is_resumed)
-    text = forgotten_text(
-        call.words, receipt, key=key, is_resumed=is_resumed, used=used, with_counts=not buttons
-    )
-    return _Receipt(text=text, details=buttons[0].data if buttons else "", answers=used.answers)
+        return _Receipt(text=call.words("forgotten-unanswered" if done.has_letters else "not-kept"))
+    data = _button_data(call.update.update_id)
+    forget = [Button(text=call.words("forget-answers-button"), data=data)] if used.answers else []
+    buttons = (*forget, *details_buttons(call.words, receipt, is_resumed=is_resumed))
+    text = forgotten_text(call.words, receipt, key=key, used=used)
+    return _Receipt(text=text, buttons=buttons, answers=used.answers)
 
 
 def _mentions(receipt: ErasureReceipt) -> bool:

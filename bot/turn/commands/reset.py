@@ -132,9 +132,8 @@ class ResetCommand:
                 erased = parse_json(Erasure, reset_before)
             epoch = erased.epoch
             receipt = sum_receipts([receipt, await self.eraser.finish(own, erased)])
-        is_nothing = receipt.is_proven and not receipt.has_erased
-        details = [] if is_nothing else details_buttons(call.words, receipt)
-        text = receipt_text(call.words, receipt, of=done, chat_id=chat_id, with_counts=not details)
+        details = details_buttons(call.words, receipt) if receipt.has_erased else []
+        text = receipt_text(call.words, receipt, of=done, chat_id=chat_id)
         return Reply(text=text, buttons=details, epoch=epoch)
 
     async def _erase_others(self, call: CommandCall, refs: Sequence[ContextRef]) -> ErasureReceipt:

@@ -10,7 +10,6 @@ from bot.transport.telegram_api import Button
 from bot.turn.commands.call import CommandCall
 from bot.turn.commands.help import HelpCommand
 from bot.turn.commit import Reply
-from bot.turn.permissions import Permissions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +17,6 @@ class StartCommand:
     """The command of a first contact."""
 
     guests: Guests
-    permissions: Permissions
     help: HelpCommand
     page_links: PageLinks
     is_offline: bool
@@ -38,7 +36,7 @@ class StartCommand:
             return Reply(text=call.words(text, viewers=self.page_links.group_access), buttons=buttons)
         greeting = call.words("start-group" if call.is_group else "start-private")
         lines = [greeting, call.words("start-offline" if self.is_offline else "start-erasing")]
-        if self.is_offline and not call.is_group and self.permissions.is_operator(call.message.sender_id):
+        if self.is_offline and not call.is_group and self.help.permissions.is_operator(call.person_id):
             lines.append(call.words("start-offline-operator"))
         button = Button(text=call.words("start-button"), data=HELP_BUTTON)
         return Reply(text="\n".join(lines), buttons=[button])

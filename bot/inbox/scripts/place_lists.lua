@@ -1,0 +1,22 @@
+-- Put an update into the box of a context for each list that says how many messages are unread, once nothing is. Atomic.
+-- USES: fence own_update
+-- KEYS: unread fact_lists own_updates box stop active ready
+-- ARGV: context_id now rules:json
+-- fact_lists: a line is {token, payload} (bot/turn/commands/facts.py), or the token after the update was placed.
+-- rules: FiringRules (bot/inbox/reminders.py)
+-- Returns the number of updates. A list stays noted as it was if the box is full.
+if redis.call('ZCARD', unread) > 0 then
+  return 0
+end
+local placed, lists = 0, redis.call('HGETALL', fact_lists)
+local place = { own_updates = own_updates, box = box, stop = stop, active = active, ready = ready }
+for number = 1, #lists, 2 do
+  local person, line = lists[number], lists[number + 1]
+  if string.sub(line, 1, 1) == '{' and redis.call('ZCARD', box) < rules.box then
+    local list = cjson.decode(line)
+    place_own_update(place, context_id, list.payload, 'facts command list', now, rules)
+    redis.call('HSET', fact_lists, person, list.token)
+    placed = placed + 1
+  end
+end
+return placed
