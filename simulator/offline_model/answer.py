@@ -23,7 +23,7 @@ _LEAST_PREFIX = 5
 _WORD = re.compile(r"[^\W_]+(?:[-\u2019'\u200c][^\W_]+)*")
 _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_NO_STATEMENTS = ("hello", "who", "thanks", "fine", "erase", "order")
+_NO_STATEMENTS = ("hello", "wellbeing", "who", "thanks", "fine", "erase", "order", "cancel")
 
 
 @dataclass(slots=True)
@@ -52,8 +52,11 @@ class _Question:
         return self.language.has("silent") and not self.names and not self.things
 
 
-def answer(question: str, prompt: Prompt, language: Language) -> str:
-    """Return the newest statements that answer, as quotations; all that fit if it asks for all about something."""
+def answer(question: str, prompt: Prompt, language: Language, *, may_doubt: bool = True) -> str:
+    """Return the newest statements that answer, as quotations; all that fit if it asks for all about something.
+
+    Without `may_doubt` statements that only share a rare word are no answer.
+    """
     plain = question.strip()
     asking = language.pattern("asking").fullmatch(plain)
     about = language.pattern("about").search(plain)
@@ -66,16 +69,34 @@ def answer(question: str, prompt: Prompt, language: Language) -> str:
     found = _with_corrections([each for each, share in shares.items() if share > _ENOUGH], asked, [*shares])
     if topic:
         return _list(found, prompt, language)
+    if language.pattern("age").search(plain):
+        aged = [
+            each
+            for each in shares
+            if language.pattern("aged").search(each.text) and _is_aged(asked, each, prompt)
+        ]
+        found = aged[-1:] or found
     passages = _from_document(asked, prompt, is_only_way=not found)
     if passages and not (found and found[-1] in prompt.fresh and found[-1].source == "person"):
         return language.text("document", text=quote(" ".join(each.text for each in passages), language))
+    if len(found) > 1 and asked.wanted <= asked.names:
+        return _list(found, prompt, language)
     if found:
-        return _quoted(found, prompt, language)
-    if near := _nearest(asked, shares):
+        return _quoted(found, prompt, asked)
+    if may_doubt and (near := _with_corrections(_nearest(asked, shares), asked, [*shares])[::-1]):
         return "\n".join(
             [language.text("unsure"), "", *_bullets([_told(each, prompt, language) for each in near])]
         )
     return REBUILDING if prompt.is_incomplete else language.text("unknown")
+
+
+def _is_aged(asked: _Question, statement: Statement, prompt: Prompt) -> bool:
+    """Return True if an age in the statement is that of whom the question is about."""
+    stems = asked.language.stems(statement.text)
+    if asked.names or asked.things:
+        return asked.names | asked.things <= stems
+    words = {*folded_words(statement.text)}
+    return _is_by_asker(statement, prompt) and bool(asked.language.words("i") & words)
 
 
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
@@ -86,10 +107,10 @@ def corrected(line: str, prompt: Prompt, language: Language) -> str:
     ]
     shared = {each: len(stems & language.stems(each.text)) for each in said}
     alike = [each for each in said if 2 <= shared[each] < len(stems) and shared[each] >= _ENOUGH * len(stems)]
-    fitting = alike or ([each for each in said if shared[each]] or said if is_correction else [])
-    if not fitting:
-        return ""
-    return language.text("older", when=_when(fitting[0], language), text=quote(fitting[0].text, language))
+    has_own_subject = len(stems - language.stems(language.text("changes"))) > 1
+    last = [] if has_own_subject else said
+    fitting = alike or ([each for each in said if shared[each]] or last if is_correction else [])
+    return language.text("instead", text=quote(fitting[0].text, language)) if fitting else ""
 
 
 def quote(text: str, language: Language) -> str:
@@ -197,10 +218,12 @@ def _is_of_another(at: int, words: Sequence[str], asked: _Question) -> bool:
     """Return True if the word here belongs to another: "her bike", "Tom's bike", or "Anna" in "Anna's bike"."""
     before, after = words[max(0, at - 2) : at], words[at + 1 : at + 3]
     stem = asked.language.stem
-    is_owner = before[1:] == ["s"] and not asked.language.is_small(before[0])
-    is_theirs = is_owner and stem(before[0]) not in asked.names
-    owns_another = after[:1] == ["s"] and stem(after[-1]) not in asked.wanted
-    return is_theirs or owns_another or (bool(before) and before[-1] in asked.language.words("others"))
+    is_owned = before[1:] == ["s"] and not asked.language.is_small(before[0])
+    is_theirs = is_owned and stem(before[0]) not in asked.names
+    is_owner = after[:1] == ["s"] and not asked.language.is_small(after[-1])
+    owns_another = is_owner and stem(after[-1]) not in asked.wanted
+    is_of_other = bool(before) and before[-1] in asked.language.words("others") and not asked.names
+    return is_theirs or owns_another or is_of_other
 
 
 def _is_same(one: str, other: str) -> bool:
@@ -220,7 +243,7 @@ def _by_time(prompt: Prompt) -> list[Statement]:
 def _is_order(text: str) -> bool:
     language = language_of(text)
     is_small_talk = any(language.pattern(each).fullmatch(text.strip()) for each in _NO_STATEMENTS)
-    return is_small_talk or bool(language.pattern("remind").search(text))
+    return is_small_talk or len(text.split()) == 1 or bool(language.pattern("remind").search(text))
 
 
 def _moment(statement: Statement) -> str:
@@ -230,7 +253,8 @@ def _moment(statement: Statement) -> str:
 
 
 def _opens(text: str, language: Language) -> bool:
-    return bool(language.words("changes") & {*folded_words(text)[:3]})
+    corrects = language.pattern("corrects").search(text)
+    return bool(corrects) or bool(language.words("changes") & {*folded_words(text)[:3]})
 
 
 def _with_corrections(
@@ -239,7 +263,7 @@ def _with_corrections(
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
     chosen: set[Statement] = {*found}
     for each in found:
-        later = [one for one in everything[everything.index(each) + 1 :] if one.speaker == each.speaker]
+        later = everything[everything.index(each) + 1 :]
         chosen |= {one for one in later[:1] if _opens(one.text, asked.language)}
         chosen |= {one for one in later if asked.names and _changes(one, asked)}
     said = [each for each in everything if each in chosen and each.source != "note"]
@@ -296,10 +320,18 @@ def _bullets(lines: Sequence[str]) -> list[str]:
     return [f"- {line.removesuffix('.')}" for line in lines]
 
 
-def _quoted(found: list[Statement], prompt: Prompt, language: Language) -> str:
-    newest, *older = [each for each in found[::-1] if each.speaker == found[-1].speaker][: _OLDER + 1]
+def _quoted(found: list[Statement], prompt: Prompt, asked: _Question) -> str:
+    """Quote the newest statement, and behind it older ones about the same."""
+    language, newest = asked.language, found[-1]
+    topic = language.stems(newest.text) & asked.wanted - asked.names
+    older = [
+        each
+        for each in found[-2::-1]
+        if _opens(newest.text, language) or _changes(newest, asked) or topic & language.stems(each.text)
+    ]
     before = [
-        language.text("older", when=_when(each, language), text=quote(each.text, language)) for each in older
+        language.text("older", when=_when(each, language), text=quote(each.text, language))
+        for each in older[:_OLDER]
     ]
     return "\n".join([_told(newest, prompt, language), *before])
 

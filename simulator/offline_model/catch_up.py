@@ -5,19 +5,20 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from simulator.offline_model.answer import quote
 from simulator.offline_model.prompt import is_question
-from simulator.offline_model.words import folded_words, stems
+from simulator.offline_model.words import folded_words, language_of, stems
 
 _POINTS = 8
-_LONGEST_QUOTE = 160
-"""Characters."""
 _LINE = re.compile(r'(\d+) \[[^\]]*\] ([^:"]{1,80}): (".*")')
 _READER = re.compile(r'Reader: (".*")')
 _DECISION = re.compile(
     r"\b(?:let'?s|we'?ll|we will|agreed|decided|settled|it'?s a deal|vamos a|quedamos|договорились|решили)\b",
     re.IGNORECASE,
 )
-_LEAST_WORDS = 3
+_LONGEST_QUOTE = 160
+"""Characters."""
+_LEAST_WORDS = 2
 """A shorter line is small talk."""
 _KINDS = ("asked", "decided", "told")
 
@@ -42,15 +43,16 @@ def _point(line: str, reader: str) -> dict[str, Any] | None:
     names = {word for word in folded_words(reader) if len(word) > 1}
     is_for_reader = bool(names & set(folded_words(said)))
     if is_for_reader and (is_question(said) or said.lower().startswith(tuple(names))):
-        kind, verb = "asked", "asks you"
+        kind, said_by = "asked", "asks_you"
     elif _DECISION.search(said):
-        kind, verb = "decided", "says"
-    elif len(stems(said)) >= _LEAST_WORDS and not is_question(said):
-        kind, verb = "told", "says"
+        kind, said_by = "decided", "says"
+    elif len(stems(said)) >= _LEAST_WORDS:
+        kind, said_by = "told", "says"
     else:
         return None
-    quoted = said if len(said) <= _LONGEST_QUOTE else f"{said[:_LONGEST_QUOTE].rstrip()}…"
-    return {"kind": kind, "text": f"{match[2]} {verb}: “{quoted}”", "messages": [int(match[1])]}
+    language = language_of(said)
+    text = language.text(said_by, name=match[2], text=quote(said[:_LONGEST_QUOTE], language))
+    return {"kind": kind, "text": text, "messages": [int(match[1])]}
 
 
 def _unquoted(text: str) -> str:

@@ -29,9 +29,8 @@ class Wanted:
 def read_reminder(line: str, *, now: str = "") -> Wanted | None:
     """Return the reminder that a line asks for, or None. `now` has the present date and time, as 2026-11-27 02:23."""
     for language in languages():
-        if asked := language.pattern("remind").search(line):
-            if asked.start() > 0 and language.name not in ("persian", "portuguese"):
-                continue
+        asked = language.pattern("remind").search(line)
+        if asked and not language.pattern("reminders").search(line):
             return _read(f"{line[: asked.start()]} {line[asked.end() :]}", language, now)
     return None
 
@@ -39,13 +38,14 @@ def read_reminder(line: str, *, now: str = "") -> Wanted | None:
 def _read(rest: str, language: Language, now: str) -> Wanted:
     text = language.text
     numbers = _numbers(language)
+    rest = _with_minutes(rest, language)
     amount = rf"(?P<amount>\d{{1,4}}|{'|'.join(numbers)}|{_names(language, 'number')[0]})"
     soon = text("soon").replace("{amount}", amount).replace("{unit}", rf"(?P<unit>{text('unit')})")
     half, rest = _take(rf"(?:{text('half')})", rest)
     later, rest = _take(soon, rest)
     if half or later:
         return Wanted(language=language, when=_delay(later, language, numbers), text=_clean(rest, language))
-    days = _days(language)
+    days, spoken = _days(language), "|".join([*numbers, *text("ordinal").split()])
     every, rest = _take(
         rf"(?:{text('every')}) (?:(?P<daily>{text('daily')})|(?P<weekday>{'|'.join(days)}))", rest
     )
@@ -54,13 +54,19 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     place = _place(day["name"], language, "day") if day else 0
     hour, rest = _take(
         rf"(?:{text('at')})?(?P<hour>\d{{1,2}})[:.h](?P<minute>\d\d)(?!\d)"
-        rf"|(?:{text('at')})(?P<plain>\d{{1,2}}|{'|'.join(numbers)})(?![\w:])"
+        rf"|(?:{text('at')})(?P<plain>\d{{1,2}}|{spoken})(?![\w:])"
         rf"|(?:{text('at')})?(?P<bare>\d{{1,2}}) ?(?P<part>am|pm|uhr)",
         rest,
     )
     late, rest = _take(text("late"), rest)
     early, rest = _take(text("early"), rest)
-    if not (every or day or hour or late or early):
+    # A day with words that look like a time of day and are not understood: rather ask than be wrong.
+    is_vague = (
+        day
+        and not hour
+        and re.search(rf"(?<!\w)(?:{text('at')})", _clean(rest, language)[:12], re.IGNORECASE)
+    )
+    if is_vague or not (every or day or hour or late or early):
         return Wanted(language=language, text=_clean(rest, language), lacks="time")
     is_pm = hour and hour["part"] and hour["part"].lower() == "pm"
     clock = _clock(hour, numbers, is_late=bool(late or is_pm) or place == 1)
@@ -93,6 +99,24 @@ def _clean(rest: str, language: Language) -> str:
 
 def _numbers(language: Language) -> dict[str, int]:
     return {word: number for number, word in enumerate(_names(language, "number")[1].split(), 1)}
+
+
+def _with_minutes(said: str, language: Language) -> str:
+    """Return the text with digits for "half past seven"."""
+    numbers = {
+        **_numbers(language),
+        **{word: at for at, word in enumerate(language.text("ordinal").split(), 1)},
+    }
+    for part in language.text("halves").split("|"):
+        pattern, _, minutes = part.rpartition("=")
+
+        def digits(found: re.Match[str], minutes: str = minutes) -> str:
+            hour = _value(found[1], numbers) if found[1].casefold() in numbers or found[1].isdecimal() else 0
+            total = (hour * 60 + int(minutes)) % 1_440
+            return f"{total // 60}:{total % 60:02}" if hour else found[0]
+
+        said = re.sub(pattern, digits, said, flags=re.IGNORECASE)
+    return said
 
 
 def _value(said: str, numbers: dict[str, int]) -> int:

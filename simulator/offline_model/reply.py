@@ -14,6 +14,8 @@ from simulator.offline_model.words import Language, language_of, languages
 _ECHO = re.compile(r"(?:please )?(?:echo|repeat)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 _CITY = re.compile(r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60})", re.IGNORECASE | re.DOTALL)
 
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
 _LONGEST = 50_000
 """Characters."""
 _LONG = re.compile(
@@ -93,6 +95,7 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     return _answers(prompt, newest, names, results)
 
 
+_TRIES = 2
 _LOOKUPS = ("search_memory", "read_artifact")
 """Tools that an unanswered question calls."""
 _UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
@@ -109,33 +112,37 @@ def _answers(
     excerpts = [
         tell_result(call, text, language_of(newest)) for call, text in results if call.name == "read_artifact"
     ]
+    called = [each.name for each, _ in results]
     for question in prompt.questions:
         language = language_of(question)
         unknown = language.text("unknown")
-        text = _courtesy(question, language) or answer(question, prompt, language)
+        text = _courtesy(question, language) or answer(question, prompt, language, may_doubt=False)
         if text == unknown and prompt.attached in ("picture", "voice"):
             text = language.text(_UNREAD[prompt.attached])
-        elif text == unknown and excerpts and excerpts[0] != unknown:
-            text = excerpts[0]
-        elif text == unknown and (
-            call := _look_up(question, prompt, language, names - {each.name for each, _ in results})
-        ):
+        elif text == unknown and excerpts and excerpts[-1] != unknown:
+            text = excerpts[-1]
+        elif text == unknown and (call := _look_up(question, prompt, language, names=names, called=called)):
             return OfflineReply(call=call)
+        elif text == unknown:
+            text = answer(question, prompt, language)
         answers.append(text)
     language = language_of(newest)
+    unread = [language.text(_UNREAD[prompt.attached])] if prompt.attached in ("picture", "voice") else []
     text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, language)
-    before = "" if text else corrected(newest, prompt, language)
-    return OfflineReply(text=text or "\n".join(filter(None, [language.text("noted"), before])))
+    noted = [*unread, corrected(newest, prompt, language) or language.text("noted")]
+    return OfflineReply(text=text or "\n".join(noted))
 
 
-def _look_up(question: str, prompt: Prompt, language: Language, names: set[str]) -> PlannedCall | None:
-    """Return the next tool that may know the answer; None if all were asked."""
-    words = sorted(language.stems(question), key=len)
-    if prompt.artifact and words and "read_artifact" in names:
-        arguments = {"artifact_id": prompt.artifact, "search": words[-1]}
+def _look_up(
+    question: str, prompt: Prompt, language: Language, *, names: set[str], called: Sequence[str]
+) -> PlannedCall | None:
+    """Return the next tool that may know the answer; None if all were asked. A document is asked for two words."""
+    words, tries = sorted(language.stems(question), key=len, reverse=True), called.count("read_artifact")
+    if prompt.artifact and words[tries : tries + 1] and tries < _TRIES and "read_artifact" in names:
+        arguments = {"artifact_id": prompt.artifact, "search": words[tries]}
         return PlannedCall(name="read_artifact", arguments=arguments)
     is_about_asker = bool(language.pattern("everything").fullmatch(question.strip(" ?¿؟")))
-    if "search_memory" not in names or not (words or is_about_asker):
+    if "search_memory" not in {*names} - {*called} or not (words or is_about_asker):
         return None
     if is_about_asker:  # words that people say of themselves
         arguments = {"query": language.text("alike").replace("|", " "), "speaker": "me", "limit": 10}
@@ -145,19 +152,24 @@ def _look_up(question: str, prompt: Prompt, language: Language, names: set[str])
 
 def _courtesy(line: str, language: Language) -> str:
     """Return the answer to small talk, to a question about this model, and to an order that it cannot carry out."""
-    for kind in ("hello", "who", "thanks", "fine", "erase", "order"):
-        if language.pattern(kind).fullmatch(line.strip(" ,.!?¿¡؟")) or not line.strip():
-            if kind in ("hello", "order") and language.pattern("asking").fullmatch(line.strip()):
-                return ""
-            return language.text(_COURTESIES[kind])
+    plain = line.strip(" ,.!?¿¡؟")
+    if not plain:
+        return "" if line.strip() else language.text("greeting")
+    bare = language.pattern("opening").sub("", plain)
+    for said in dict.fromkeys([bare, plain]):
+        for kind, sentence in _COURTESIES.items():
+            if language.pattern(kind).fullmatch(said) and not language.pattern("asking").fullmatch(said):
+                return language.text(sentence)
     return ""
 
 
 _COURTESIES = {
-    "hello": "greeting",
     "who": "can",
+    "wellbeing": "fine_too",
+    "hello": "greeting",
     "thanks": "welcome",
     "fine": "nod",
+    "cancel": "cancelling",
     "erase": "forgetting",
     "order": "cannot",
 }
@@ -183,6 +195,8 @@ def _reminder(
     wanted = read_reminder(line, now=now)
     if wanted is None or (results and not now):
         return None
+    if city and now and not _DAY.search(now):
+        return OfflineReply(text=wanted.language.text("which_city"))
     if wanted.lacks == "now" and "current_time" in names and not now:
         arguments = {"timezone": city} if city else {}
         return OfflineReply(call=PlannedCall(name="current_time", arguments=arguments))

@@ -10,14 +10,13 @@ from typing import Any, cast
 from babel.dates import format_date
 
 from simulator.offline_model.answer import quote
-from simulator.offline_model.prompt import read_line, text_of
+from simulator.offline_model.prompt import read_line, sentences, text_of
 from simulator.offline_model.words import Language, languages
 
 _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
-_REMINDERS = re.compile(r"\b(?:list|show|what|which)\b.*\breminders\b", re.IGNORECASE)
 _REMINDER = re.compile(r"\w+: (?:task )?for (\w+ \S+ \S+ \([^)]*\))[^\"]*by \"[^\"]*\": (\".*\")")
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)[^(]*\(([^)]+)\)")
@@ -80,10 +79,10 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
     if name == "list_reminders" and (listed := _REMINDER.findall(result)):
         return "\n".join(f"- {at}: {json.loads(text)}" for at, text in listed)
     if name == "read_artifact":
-        excerpts = [quote(json.loads(found), language) for found in _EXCERPT.findall(result)]
-        return (
-            language.text("document", text=" ".join(excerpts[:2])) if excerpts else language.text("unknown")
-        )
+        word = str(call.arguments.get("search", ""))
+        excerpts = [_sentence(json.loads(found), word) for found in _EXCERPT.findall(result)]
+        told = " … ".join(dict.fromkeys(filter(None, excerpts[:2])))
+        return language.text("document", text=quote(told, language)) if told else language.text("unknown")
     if "memory" in name:
         found = [
             f"- {quote(each.text, language)}" for line in result.splitlines() for each in read_line(line)
@@ -92,6 +91,12 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
             "\n".join([language.text("listed"), "", *found[:_LISTED]]) if found else language.text("unknown")
         )
     return f"{name.replace('_', ' ')}: {result or '—'}"
+
+
+def _sentence(excerpt: str, word: str) -> str:
+    """Return the sentences of an excerpt with the word that was searched for, without the torn words at its ends."""
+    whole = excerpt.partition(" ")[2].rpartition(" ")[0] or excerpt
+    return " ".join(each for each in sentences(whole) if word.casefold() in each.casefold())
 
 
 def fill_arguments(schema: _Schema, text: str) -> dict[str, Any]:
@@ -142,7 +147,7 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
     time = next((found for each in languages() if (found := each.pattern("time").search(line))), None)
     if time and name in _CLOCKS:
         return {texts[0]: time["place"].strip()} if texts and time["place"] else {}
-    if name == "list_reminders" and _REMINDERS.search(line):
+    if name == "list_reminders" and any(each.pattern("reminders").search(line) for each in languages()):
         return {}
     search = _SEARCH.search(line)
     if "memory" in name and search and texts:
@@ -193,5 +198,7 @@ def _when(moment: tuple[str, str, str], language: Language, *, is_today: bool) -
     date, time, _ = moment
     if is_today:
         return language.text("at_time", time=time)
-    day = format_date(datetime.fromisoformat(date), "EEEE, d MMMM", locale=language.text("locale"))
+    day = format_date(
+        datetime.fromisoformat(date), language.text("day_format"), locale=language.text("locale")
+    )
     return language.text("on_day", date=day, time=time)

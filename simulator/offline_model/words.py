@@ -3,6 +3,7 @@
 import re
 import tomllib
 import unicodedata
+from collections import Counter
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -44,7 +45,8 @@ class Language:
 
     def stems(self, text: str) -> frozenset[str]:
         """Return the stems of the words that carry meaning."""
-        return frozenset(self.stem(word) for word in folded_words(text) if not self.is_small(word))
+        words = (word for word in folded_words(text) if not self.is_small(word) and not word.isdecimal())
+        return frozenset(map(self.stem, words))
 
     def stem(self, word: str) -> str:
         """Return the stem of a folded word. Words of the same meaning in the list `alike` have the same one."""
@@ -55,8 +57,10 @@ def language_of(text: str) -> Language:
     """Return the likeliest of our languages, English without any evidence."""
     words = text.casefold().replace("’", "'").split()  # noqa: RUF001 - the apostrophe of phones
     plain = [word.strip(".,;:!?¿¡«»„“”\"'()…؟،") for word in words]
-    likely = plausible_languages([(script_of(word), word) for word in plain if word])
-    names = (name for found in likely.values() for name in found)
+    pieces = [(script_of(word), word) for word in plain if any(map(str.isalpha, word))]
+    likely = plausible_languages(pieces)
+    scripts = Counter(script for script, _ in pieces).most_common()
+    names = (name for script, _ in scripts for name in likely.get(script, ()))
     return Language(next((name for name in names if name in _table()), "english"))
 
 

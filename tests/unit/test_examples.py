@@ -20,7 +20,7 @@ MANY = [
 ]
 REMIND = {"when": "in 20 minutes", "text": "water the plants"}
 
-EXAMPLES = [
+EXAMPLES: list[tuple[str, str, object]] = [
     ("README.md", "my sister Anna lives in Lisbon", ENGLISH.text("noted")),
     ("README.md", "where she lives", None),
     ("README.md", "write 9000 characters", None),

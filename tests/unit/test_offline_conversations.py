@@ -47,6 +47,16 @@ ENGLISH = [
     ("tell me a joke", "cannot"),
     ("can you write a poem about Anna?", "cannot"),
     ("forget that I live in Berlin", "forgetting"),
+    ("I turned 42 last week", ""),
+    ("how old am I?", "I turned 42 last week"),
+    ("I'm flying to Oslo on March 3", ""),
+    ("Oops, March 5 it is", ""),
+    ("when do I fly to Oslo?", "Oops, March 5 it is|I'm flying to Oslo on March 3"),
+    ("My shoe size is 38, Bruno's is 45", ""),
+    ("what's my shoe size?", "My shoe size is 38, Bruno's is 45"),
+    ("cancel the reminder about the ficus please", "cancelling"),
+    ("Hey, what is this?", "can"),
+    ("how are you?", "fine_too"),
     ("thanks!", "welcome"),
 ]
 GERMAN = [
@@ -89,6 +99,10 @@ RUSSIAN = [
     ("где живет моя сестра?", "моя сестра Анна живёт в Лиссабоне"),
     ("Анна переехала в Порту", ""),
     ("где живёт Анна?", "Анна переехала в Порту|моя сестра Анна живёт в Лиссабоне"),
+    ("мне 33 года", ""),
+    ("сколько мне лет?", "мне 33 года"),
+    ("отмени напоминание про фикус", "cancelling"),
+    ("Привет! Ты кто?", "can"),
     ("кто ты?", "can"),
 ]
 PERSIAN = [
@@ -107,6 +121,9 @@ GROUP = [
     ("[2026-11-27 09:23 UTC] Chiara: where does Ben live?", "I live in Munich"),
     ("[2026-11-27 09:23 UTC] Chiara: where does Ben's brother live?", "my brother lives in Rome"),
     ("[2026-11-27 09:23 UTC] Chiara: where does Olga live?", UNKNOWN),
+    ("[2026-11-27 09:24 UTC] Ben: The canoe trip begins at 9", ""),
+    ("[2026-11-27 09:25 UTC] Olga: Let's make it 10, not 9", ""),
+    ("[2026-11-27 09:26 UTC] Chiara: when does the canoe trip begin?", "Let's make it 10, not 9"),
 ]
 
 
@@ -158,7 +175,8 @@ def test_a_conversation_is_answered_rightly_from_its_first_line_to_its_last(
         if answer:
             assert (line, reply) == (line, expected(answer, language))
         else:
-            assert reply.startswith(Language(language).text("noted"))
+            spoken = Language(language)
+            assert reply == spoken.text("noted") or reply.startswith(spoken.text("instead", text=""))
 
 
 def test_in_a_group_nobody_gets_the_answer_about_somebody_else() -> None:
@@ -168,7 +186,10 @@ def test_in_a_group_nobody_gets_the_answer_about_somebody_else() -> None:
         if answer == UNKNOWN:
             assert (line, reply) == (line, Language("english").text(UNKNOWN))
         elif answer:
-            assert (line, reply.partition("said on 27 November 2026: ")[2]) == (line, f"“{answer}”.")
+            assert (line, reply.partition("said on 27 November 2026: ")[2].partition("\n")[0]) == (
+                line,
+                f"“{answer}”.",
+            )
 
 
 NOW = "Friday 2026-11-27 11:30:00+00:00 (UTC)"
@@ -206,6 +227,21 @@ def remind(line: str, *before: str) -> Any:
         ("remind me every day at 7pm to take my pills", "19:00", "take my pills", "daily"),
         ("remind me on Sunday to water the plants", "2026-11-29T09:00", "water the plants", ""),
         ("remind me on Friday at 10 about the report", "2026-12-04T10:00", "the report", ""),
+        (
+            "remind me tomorrow at half past seven to check the hives",
+            "2026-11-28T07:30",
+            "check the hives",
+            "",
+        ),
+        ("remind me at quarter to nine tomorrow to ring Tomasz", "2026-11-28T08:45", "ring Tomasz", ""),
+        (
+            "every friday at 18:00 remind me to water the ficus",
+            "18:00",
+            "water the ficus",
+            "FREQ=WEEKLY;BYDAY=FR",
+        ),
+        ("don't let me forget to call the vet on Monday at 4pm", "2026-11-30T16:00", "call the vet", ""),
+        ("remind us tomorrow at 8 to pack", "2026-11-28T08:00", "pack", ""),
         ("remind me tonight to lock the door", "19:00", "lock the door", ""),
         ("remind me tomorrow evening to pack", "2026-11-28T19:00", "pack", ""),
         ("Erinnere mich morgen um neun daran, Mama anzurufen", "2026-11-28T09:00", "Mama anzurufen", ""),
@@ -217,6 +253,21 @@ def remind(line: str, *before: str) -> Any:
         ("me lembra em meia hora de tirar o bolo", "in 30 minutes", "tirar o bolo", ""),
         ("напомни завтра в девять позвонить маме", "2026-11-28T09:00", "позвонить маме", ""),
         ("напомни мне каждую среду в 8 вынести мусор", "08:00", "вынести мусор", "FREQ=WEEKLY;BYDAY=WE"),
+        (
+            "напомни мне завтра в половине восьмого утра забрать посылку",
+            "2026-11-28T07:30",
+            "забрать посылку",
+            "",
+        ),
+        ("напомни завтра без четверти девять позвонить брату", "2026-11-28T08:45", "позвонить брату", ""),
+        (
+            "напоминай каждый понедельник в 10:00 сдавать отчёт",
+            "10:00",
+            "сдавать отчёт",
+            "FREQ=WEEKLY;BYDAY=MO",
+        ),
+        ("Erinnere mich morgen um halb acht an die Bienen", "2026-11-28T07:30", "die Bienen", ""),
+        ("recuérdame mañana a las siete y media llamar", "2026-11-28T07:30", "llamar", ""),
         ("فردا ساعت نه یادم بنداز به مامان زنگ بزنم", "2026-11-28T09:00", "به مامان زنگ بزنم", ""),
         ("۲۰ دقیقه دیگر یادم بنداز به گل‌ها آب بدهم", "in 20 minutes", "به گل‌ها آب بدهم", ""),
     ],
