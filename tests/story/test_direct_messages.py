@@ -102,7 +102,7 @@ async def test_a_reset_of_one_person_leaves_the_other_even_with_all(stores: Stor
 
         receipt = await bot.reset(BEN, "all", chat=chat)
 
-        assert receipt.startswith(english("reset-topic"))
+        assert english("reset-topic") in receipt
         assert (await bot.history(chat, BENS, is_direct=True)).count == 0
         other = await bot.history(chat, CHIARAS, is_direct=True)
         assert (other.count, len(other.talk.lines)) == (2, 1)

@@ -353,7 +353,7 @@ async def test_a_group_has_no_facts_until_an_administrator_turns_them_on(stores:
 
         refused = await bot.ask(BEN, "/facts off all", chat=WEEKEND)
         assert refused == english("administrators-only")
-        assert "1 fact" in await bot.ask(CHIARA, "/facts off", chat=WEEKEND)
+        assert english("facts-off-person") in await bot.ask(CHIARA, "/facts off", chat=WEEKEND)
         await check_gone(bot, "grandmaster", chat=WEEKEND, person=OLGA)
         await bot.ask(CHIARA, "@mnemogram_bot chess, chess, chess", chat=WEEKEND)
         await learn(bot, BEN, chat=WEEKEND)

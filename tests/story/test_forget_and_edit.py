@@ -413,7 +413,10 @@ async def test_an_interrupted_forget_continues_with_the_same_message(stores: Sto
 
         await bot.wait_until(lambda: len(bot.said_in(BEN)) == 2)
         told = receipt_of(bot.shown_in(BEN)[-1])
-        assert told == receipt("1 message", used_by=1, notes=[english("forget-interrupted")])
+        notes = [english("forget-interrupted")]  # an indexer may have done its part meanwhile
+        assert told in [
+            receipt(erased, used_by=1, notes=notes) for erased in ("1 message", "1 message, 1 search entry")
+        ]
         await bot.wait_until_idle()
         assert await _canaries(bot, stores.index) == []
 

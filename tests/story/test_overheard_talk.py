@@ -31,6 +31,22 @@ async def test_overheard_talk_is_context_of_the_next_question(stores: StoryStore
         assert len(bot.said_in(WEEKEND)) == 1
 
 
+async def test_a_plan_that_was_overheard_is_in_the_prompt_of_a_mention_forty_lines_later(
+    stores: StoryStores,
+) -> None:
+    async with running_bot(stores, privacy_mode=False) as bot:
+        await bot.say(BEN, "let's meet on Saturday at ten at the harbour", chat=WEEKEND)
+        for number in range(40):
+            await bot.say(
+                CHIARA, f"song {number} of the playlist is too loud for the neighbours", chat=WEEKEND
+            )
+        await bot.ask(OLGA, "@mnemogram_bot when do we meet?", chat=WEEKEND)
+
+        (prompt,) = bot.prompts()
+        assert overheard(prompt)[0].endswith('Ben Hart: "let\'s meet on Saturday at ten at the harbour"')
+        assert len(overheard(prompt)) == 41
+
+
 async def test_each_topic_keeps_only_its_own_newest_talk(stores: StoryStores) -> None:
     async with running_bot(stores, privacy_mode=False, group_context_messages=2) as bot:
         for number in range(3):

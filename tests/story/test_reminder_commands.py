@@ -12,7 +12,18 @@ from simulator.offline_model.reply import reply_to
 from tests.scripted_replies import Reply, call, calls, text
 from tests.scripted_script import ChatRequest, echo
 from tests.story.expected import english
-from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Json, Story, StoryStores, make_ref, running_bot
+from tests.story.harness import (
+    BEN,
+    CHIARA,
+    OLGA,
+    WEEKEND,
+    Json,
+    Story,
+    StoryStores,
+    make_ref,
+    receipt_of,
+    running_bot,
+)
 from tests.story.prompts import tool_results
 from tests.story.test_stop_buttons import answer_to
 
@@ -201,7 +212,7 @@ async def test_forgetting_the_message_cancels_its_reminder(stores: StoryStores) 
         await bot.ask(BEN, "which are set?")
         forget = await bot.say(BEN, "/forget", reply_to=asked["message_id"])
 
-        receipt = (await bot.wait_for_reply(forget))["text"]
+        receipt = receipt_of(await bot.wait_for_reply(forget))
 
         assert "1 reminder" in receipt
         assert await _set_in(bot) == []

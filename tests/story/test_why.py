@@ -199,8 +199,8 @@ async def test_what_people_write_is_shown_and_not_rendered(stores: StoryStores) 
 @pytest.mark.parametrize(
     ("language", "title"),
     [
-        ("fa", "آخرین پاسخ من از این‌ها ساخته شده است:"),  # noqa: RUF001
-        ("ru", "Из чего составлен мой последний ответ:"),
+        ("fa", "پایهٔ آخرین پاسخ من این‌ها بود:"),  # noqa: RUF001
+        ("ru", "На чём основан мой последний ответ:"),  # noqa: RUF001
     ],
 )
 async def test_why_speaks_the_readers_language(stores: StoryStores, language: str, title: str) -> None:
