@@ -22,7 +22,8 @@ WITHOUT_WORDS: Mapping[str, str] = {
         "admit_turn begin_walk book_usage claim_due count_sends end_sweeping end_walk fail_compression fail_extraction"
         " finish_compression finish_extraction finish_work forget_telegram_ids heartbeat hold hurry_extraction leave"
         " leave_work learn_migration let_others_in move_claim note_list open_session place_lists redeem"
-        " register_context replace_spaces beat probe_write reserve settle sweep switch_facts_on take_picture uncount walk_on"
+        " register_context replace_spaces beat probe_write reserve settle sweep switch_facts_on take_picture uncount"
+        " walk_on"
     ),
     "the messages that a summary tells stay, and erasing one of them raises the counter": (
         "new_conversation save_summary"

@@ -375,9 +375,11 @@ def test_every_pressed_button_is_answered_for_everyone() -> None:
 
 
 @pytest.mark.parametrize("word", BUTTONS)
-def test_buttons_are_only_for_people_with_access_unless_they_stop_help_or_erase(word: str) -> None:
+def test_buttons_are_only_for_people_with_access_unless_they_stop_help_erase_or_tell_what_was_erased(
+    word: str,
+) -> None:
     assert decide(button(word)) == Admission(action="press", reason=f"{word}_button")
-    reason = f"{word}_button" if word in ("stop", "help", "reset") else "unknown_button"
+    reason = f"{word}_button" if word in ("stop", "help", "reset", "memory") else "unknown_button"
     assert decide(button(word), Access(allowed_user_ids=NEVER)) == Admission(action="press", reason=reason)
 
 
