@@ -94,7 +94,7 @@ def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:
 
 def _clean(rest: str, language: Language) -> str:
     words = " ".join(rest.split()).strip(" ,.;:!?—-؟،")
-    return re.sub(rf"^(?:{language.text('link')})\s+", "", words, flags=re.IGNORECASE).strip(" ,")
+    return re.sub(rf"^(?:{language.text('link')})(?:\s+|$)", "", words, flags=re.IGNORECASE).strip(" ,")
 
 
 def _numbers(language: Language) -> dict[str, int]:

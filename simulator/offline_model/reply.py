@@ -200,9 +200,9 @@ def _reminder(
     if wanted.lacks == "now" and "current_time" in names and not now:
         arguments = {"timezone": city} if city else {}
         return OfflineReply(call=PlannedCall(name="current_time", arguments=arguments))
-    if wanted.lacks or not wanted.text:
+    if wanted.lacks:
         return OfflineReply(text=wanted.language.text("which_time"))
-    values = {"when": wanted.when, "text": wanted.text, "repeats": wanted.repeats, "zone": city}
+    values = {"when": wanted.when, "text": wanted.text or "⏰", "repeats": wanted.repeats, "zone": city}
     return OfflineReply(
         call=PlannedCall(
             name="set_reminder", arguments={name: value for name, value in values.items() if value}

@@ -77,7 +77,9 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
         date = format_date(datetime.fromisoformat(moments[0][0]), "full", locale=language.text("locale"))
         return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
     if name == "list_reminders" and (listed := _REMINDER.findall(result)):
-        return "\n".join(f"- {at}: {json.loads(text)}" for at, text in listed)
+        return "\n".join(
+            f"- {_when(_MOMENT.findall(at)[0], language)}: {json.loads(text)}" for at, text in listed
+        )
     if name == "read_artifact":
         word = str(call.arguments.get("search", ""))
         excerpts = [_sentence(json.loads(found), word) for found in _EXCERPT.findall(result)]
@@ -194,7 +196,7 @@ def _decoded(function: Mapping[str, Any]) -> dict[str, Any]:
     return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
 
 
-def _when(moment: tuple[str, str, str], language: Language, *, is_today: bool) -> str:
+def _when(moment: tuple[str, str, str], language: Language, *, is_today: bool = False) -> str:
     date, time, _ = moment
     if is_today:
         return language.text("at_time", time=time)
