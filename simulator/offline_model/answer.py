@@ -99,6 +99,15 @@ def _is_aged(asked: _Question, statement: Statement, prompt: Prompt) -> bool:
     return _is_by_asker(statement, prompt) and bool(asked.language.words("i") & words)
 
 
+def best_sentence(question: str, found: Sequence[str], language: Language) -> str:
+    """Return the sentence with the most words of the question, as the document's; "" without any."""
+    wanted = language.stems(question)
+    counts = [_count(wanted, language.stems(each)) for each in found]
+    if not counts or not max(counts):
+        return ""
+    return language.text("document", text=quote(found[counts.index(max(counts))], language))
+
+
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
     """Return the earlier statement that this line seems to correct, as a sentence; "" if there is none."""
     stems, is_correction = language.stems(line), _opens(line, language)
@@ -107,8 +116,9 @@ def corrected(line: str, prompt: Prompt, language: Language) -> str:
     ]
     shared = {each: len(stems & language.stems(each.text)) for each in said}
     alike = [each for each in said if 2 <= shared[each] < len(stems) and shared[each] >= _ENOUGH * len(stems)]
-    has_own_subject = len(stems - language.stems(language.text("changes"))) > 1
-    last = [] if has_own_subject else said
+    stems -= language.stems(language.text("changes"))
+    shared = {each: len(stems & language.stems(each.text)) for each in said}
+    last = [] if _has_own_subject(line, language) else said
     fitting = alike or ([each for each in said if shared[each]] or last if is_correction else [])
     return language.text("instead", text=quote(fitting[0].text, language)) if fitting else ""
 
@@ -219,9 +229,11 @@ def _is_of_another(at: int, words: Sequence[str], asked: _Question) -> bool:
     before, after = words[max(0, at - 2) : at], words[at + 1 : at + 3]
     stem = asked.language.stem
     is_owned = before[1:] == ["s"] and not asked.language.is_small(before[0])
-    is_theirs = is_owned and stem(before[0]) not in asked.names
+    is_theirs = is_owned and stem(before[0]) not in asked.names | asked.things | asked.wanted
     is_owner = after[:1] == ["s"] and not asked.language.is_small(after[-1])
-    owns_another = is_owner and stem(after[-1]) not in asked.wanted
+    owns_another = (
+        is_owner and stem(after[-1]) not in asked.wanted and after[-1] not in asked.language.words("kinds")
+    )
     is_of_other = bool(before) and before[-1] in asked.language.words("others") and not asked.names
     return is_theirs or owns_another or is_of_other
 
@@ -264,11 +276,26 @@ def _with_corrections(
     chosen: set[Statement] = {*found}
     for each in found:
         later = everything[everything.index(each) + 1 :]
-        chosen |= {one for one in later[:1] if _opens(one.text, asked.language)}
+        chosen |= {one for one in later[:1] if _corrects(one, each, asked)}
         chosen |= {one for one in later if asked.names and _changes(one, asked)}
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
     return [each for each in everything if each in chosen and (each in said or _moment(each)[:10] > newest)]
+
+
+def _corrects(statement: Statement, earlier: Statement, asked: _Question) -> bool:
+    """Return True if the statement begins like a correction, and has no other subject than the earlier one."""
+    language = asked.language
+    if not _opens(statement.text, language):
+        return False
+    shared = language.stems(statement.text) & language.stems(earlier.text)
+    return not _has_own_subject(statement.text, language) or bool(
+        shared - language.stems(language.text("changes"))
+    )
+
+
+def _has_own_subject(text: str, language: Language) -> bool:
+    return len(language.stems(text) - language.stems(language.text("changes"))) > 1
 
 
 def _changes(statement: Statement, asked: _Question) -> bool:

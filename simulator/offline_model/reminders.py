@@ -44,7 +44,11 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     half, rest = _take(rf"(?:{text('half')})", rest)
     later, rest = _take(soon, rest)
     if half or later:
-        return Wanted(language=language, when=_delay(later, language, numbers), text=_clean(rest, language))
+        return Wanted(
+            language=language,
+            when=_delay(later, language, numbers, half=half[0] if half else ""),
+            text=_clean(rest, language),
+        )
     days, spoken = _days(language), "|".join([*numbers, *text("ordinal").split()])
     every, rest = _take(
         rf"(?:{text('every')}) (?:(?P<daily>{text('daily')})|(?P<weekday>{'|'.join(days)}))", rest
@@ -94,6 +98,8 @@ def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:
 
 def _clean(rest: str, language: Language) -> str:
     words = " ".join(rest.split()).strip(" ,.;:!?—-؟،")
+    if tail := language.text("tail"):
+        words = re.sub(rf"\s+(?:{tail})$", "", words, flags=re.IGNORECASE)
     return re.sub(rf"^(?:{language.text('link')})(?:\s+|$)", "", words, flags=re.IGNORECASE).strip(" ,")
 
 
@@ -136,9 +142,9 @@ def _place(said: str, language: Language, key: str) -> int:
     return next((at for at, name in enumerate(names) if re.fullmatch(name, said, re.IGNORECASE)), -1)
 
 
-def _delay(later: re.Match[str] | None, language: Language, numbers: dict[str, int]) -> str:
+def _delay(later: re.Match[str] | None, language: Language, numbers: dict[str, int], *, half: str) -> str:
     if later is None:
-        return "in 30 minutes"
+        return f"in {15 if 'quarter' in half else 30} minutes"
     unit = _UNITS[_place(later["unit"], language, "unit")]
     return f"in {_value(later['amount'], numbers)} {unit}"
 

@@ -5,14 +5,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import answer, corrected
+from simulator.offline_model.answer import answer, best_sentence, corrected
 from simulator.offline_model.prompt import Prompt, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import read_reminder
-from simulator.offline_model.tools import PlannedCall, plan_call, results_of, tell_result
+from simulator.offline_model.tools import PlannedCall, excerpts_of, plan_call, results_of, tell_result
 from simulator.offline_model.words import Language, language_of, languages
 
 _ECHO = re.compile(r"(?:please )?(?:echo|repeat)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
-_CITY = re.compile(r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60})", re.IGNORECASE | re.DOTALL)
+_CITY = re.compile(
+    r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60})(?:,[^?]*)?[.!]?", re.IGNORECASE | re.DOTALL
+)
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
@@ -73,7 +75,9 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     counts from today asks for the time first.
     """
     prompt, results = read_prompt(messages), results_of(messages)
-    language = language_of("\n".join(prompt.lines or prompt.earlier))
+    usual = language_of("\n".join(each.text for each in prompt.statements[-6:] if each.source == "person"))
+    is_city = prompt.last_reply in {each.text("which_city") for each in languages()}
+    language = language_of("\n".join((is_city and prompt.earlier) or prompt.lines or prompt.earlier), usual)
     names = {str(tool["function"]["name"]) for tool in tools}
     for said in _sayings(prompt, language):
         reply = _reminder(said, prompt, results, names)
@@ -92,41 +96,42 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     newest = prompt.lines[-1] if prompt.lines else ""
     if text := _sample("\n".join(prompt.lines)):
         return OfflineReply(text=text)
-    return _answers(prompt, newest, names, results)
+    return _answers(prompt, newest, names=names, results=results, usual=usual)
 
 
-_TRIES = 2
+_TRIES = 4
 _LOOKUPS = ("search_memory", "read_artifact")
 """Tools that an unanswered question calls."""
 _UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
 
 
 def _answers(
-    prompt: Prompt, newest: str, names: set[str], results: Sequence[tuple[PlannedCall, str]]
+    prompt: Prompt,
+    newest: str,
+    *,
+    names: set[str],
+    results: Sequence[tuple[PlannedCall, str]],
+    usual: Language,
 ) -> OfflineReply:
     """Return the answers to all open questions. For one without an answer look into the document, then the memory."""
     answers: list[str] = []
     lines = [line for call, text in results if call.name == "search_memory" for line in text.splitlines()]
     found = tuple(each for line in lines for each in read_line(line))
     prompt = replace(prompt, statements=(*found, *prompt.statements))
-    excerpts = [
-        tell_result(call, text, language_of(newest)) for call, text in results if call.name == "read_artifact"
-    ]
+    excerpts = excerpts_of(results)
     called = [each.name for each, _ in results]
     for question in prompt.questions:
-        language = language_of(question)
+        language = language_of(question, usual)
         unknown = language.text("unknown")
         text = _courtesy(question, language) or answer(question, prompt, language, may_doubt=False)
         if text == unknown and prompt.attached in ("picture", "voice"):
             text = language.text(_UNREAD[prompt.attached])
-        elif text == unknown and excerpts and excerpts[-1] != unknown:
-            text = excerpts[-1]
         elif text == unknown and (call := _look_up(question, prompt, language, names=names, called=called)):
             return OfflineReply(call=call)
         elif text == unknown:
-            text = answer(question, prompt, language)
+            text = best_sentence(question, excerpts, language) or answer(question, prompt, language)
         answers.append(text)
-    language = language_of(newest)
+    language = language_of(newest, usual)
     unread = [language.text(_UNREAD[prompt.attached])] if prompt.attached in ("picture", "voice") else []
     text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, language)
     noted = [*unread, corrected(newest, prompt, language) or language.text("noted")]
@@ -136,10 +141,11 @@ def _answers(
 def _look_up(
     question: str, prompt: Prompt, language: Language, *, names: set[str], called: Sequence[str]
 ) -> PlannedCall | None:
-    """Return the next tool that may know the answer; None if all were asked. A document is asked for two words."""
-    words, tries = sorted(language.stems(question), key=len, reverse=True), called.count("read_artifact")
+    """Return the next tool that may know the answer; None if all were asked. A document is searched for long words."""
+    said = [word for word in re.findall(r"\w{3,}", question) if language.stems(word)]
+    words, tries = sorted(said, key=len, reverse=True), called.count("read_artifact")
     if prompt.artifact and words[tries : tries + 1] and tries < _TRIES and "read_artifact" in names:
-        arguments = {"artifact_id": prompt.artifact, "search": words[tries]}
+        arguments = {"artifact_id": prompt.artifact, "search": words[tries][: max(6, len(words[tries]) - 2)]}
         return PlannedCall(name="read_artifact", arguments=arguments)
     is_about_asker = bool(language.pattern("everything").fullmatch(question.strip(" ?¿؟")))
     if "search_memory" not in {*names} - {*called} or not (words or is_about_asker):

@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
-_REMINDER = re.compile(r"\w+: (?:task )?for (\w+ \S+ \S+ \([^)]*\))[^\"]*by \"[^\"]*\": (\".*\")")
+_REMINDER = re.compile(r"\w+: (?:task )?for (\w+ \S+ \S+ \([^)]*\))([^\"]*)by \"[^\"]*\": (\".*\")")
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)[^(]*\(([^)]+)\)")
 _REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)")
@@ -68,11 +68,8 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
         return language.text("which_city")
     if name == "set_reminder" and len(moments) == 2:
         due, now = moments
-        when = _when(due, language, is_today=due[0] == now[0])
-        often = dict(pair.split("=") for pair in language.text("repeats").split("|"))
-        repeats = _REPEATS.search(result)
-        note = f" ({often.get(repeats[1].lower(), repeats[1])})" if repeats else ""
-        return language.text("set", when=f"{when}{note}", text=str(call.arguments.get("text", "")))
+        when = _when(due, language, is_today=due[0] == now[0]) + _often(result, language)
+        return language.text("set", when=when, text=str(call.arguments.get("text", "")))
     if name in _CLOCKS and moments:
         date = format_date(datetime.fromisoformat(moments[0][0]), "full", locale=language.text("locale"))
         return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
@@ -80,11 +77,6 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
         return "\n".join(
             f"- {_when(_MOMENT.findall(at)[0], language)}: {json.loads(text)}" for at, text in listed
         )
-    if name == "read_artifact":
-        word = str(call.arguments.get("search", ""))
-        excerpts = [_sentence(json.loads(found), word) for found in _EXCERPT.findall(result)]
-        told = " … ".join(dict.fromkeys(filter(None, excerpts[:2])))
-        return language.text("document", text=quote(told, language)) if told else language.text("unknown")
     if "memory" in name:
         found = [
             f"- {quote(each.text, language)}" for line in result.splitlines() for each in read_line(line)
@@ -95,10 +87,23 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
     return f"{name.replace('_', ' ')}: {result or '—'}"
 
 
-def _sentence(excerpt: str, word: str) -> str:
-    """Return the sentences of an excerpt with the word that was searched for, without the torn words at its ends."""
-    whole = excerpt.partition(" ")[2].rpartition(" ")[0] or excerpt
-    return " ".join(each for each in sentences(whole) if word.casefold() in each.casefold())
+def _often(result: str, language: Language) -> str:
+    """Return how often a reminder comes, in parentheses; "" for one that comes once."""
+    often = dict(pair.split("=") for pair in language.text("repeats").split("|"))
+    repeats = _REPEATS.search(result)
+    return f" ({often.get(repeats[1].lower(), repeats[1])})" if repeats else ""
+
+
+def excerpts_of(results: Sequence[tuple[PlannedCall, str]]) -> list[str]:
+    """Return the sentences of documents that searches found, without the torn words at the ends of excerpts."""
+    found = [
+        json.loads(each)
+        for call, text in results
+        if call.name == "read_artifact"
+        for each in _EXCERPT.findall(text)
+    ]
+    whole = [each.partition(" ")[2].rpartition(" ")[0] or each for each in found]
+    return list(dict.fromkeys(sentence for each in whole for sentence in sentences(each)))
 
 
 def fill_arguments(schema: _Schema, text: str) -> dict[str, Any]:

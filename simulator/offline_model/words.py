@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memory.recall.lexicon.languages import plausible_languages, script_of, stem, stop_words
 
+_DOUBLE_STOP = re.compile(r"([.!?…][”“»])\.$")
 _WORD = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"(?<=\w)[-\u2010\u200c](?=\w)")
 _BREVE = "\u0306"
@@ -33,7 +34,7 @@ class Language:
     def text(self, key: str, **values: str) -> str:
         """Return the sentence or list `key`, with these values in their places."""
         sentence = _table()[self.name].get(key, "")
-        return sentence.format(**values) if values else sentence
+        return _DOUBLE_STOP.sub(r"\1", sentence.format(**values)) if values else sentence
 
     def has(self, key: str) -> bool:
         """Return True if the language has a list or mark of this kind."""
@@ -53,15 +54,16 @@ class Language:
         return _stem(word, self.name)
 
 
-def language_of(text: str) -> Language:
-    """Return the likeliest of our languages, English without any evidence."""
+def language_of(text: str, like: Language | None = None) -> Language:
+    """Return the likeliest of our languages, `like` if it may be that one, and English without any evidence."""
     words = text.casefold().replace("’", "'").split()  # noqa: RUF001 - the apostrophe of phones
     plain = [word.strip(".,;:!?¿¡«»„“”\"'()…؟،") for word in words]
     pieces = [(script_of(word), word) for word in plain if any(map(str.isalpha, word))]
     likely = plausible_languages(pieces)
     scripts = Counter(script for script, _ in pieces).most_common()
     names = (name for script, _ in scripts for name in likely.get(script, ()))
-    return Language(next((name for name in names if name in _table()), "english"))
+    known = [name for name in names if name in _table()] or ["english"]
+    return like if like is not None and (like.name in known or not pieces) else Language(known[0])
 
 
 def languages() -> list[Language]:

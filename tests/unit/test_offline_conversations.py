@@ -57,6 +57,13 @@ ENGLISH = [
     ("cancel the reminder about the ficus please", "cancelling"),
     ("Hey, what is this?", "can"),
     ("how are you?", "fine_too"),
+    ("my gym session is on Tuesday", ""),
+    ("we moved the choir rehearsal from Monday to Thursday", ""),
+    ("when is my gym session?", "my gym session is on Tuesday"),
+    ("my wife's name is Priya", ""),
+    ("what's my wife called?", "my wife's name is Priya"),
+    ("my van's registration is QX71 LPB", ""),
+    ("what is my van registration?", "my van's registration is QX71 LPB"),
     ("thanks!", "welcome"),
 ]
 GERMAN = [
@@ -266,6 +273,21 @@ def remind(line: str, *before: str) -> Any:
             "сдавать отчёт",
             "FREQ=WEEKLY;BYDAY=MO",
         ),
+        (
+            "ping me every monday at 8am to put the bins out",
+            "08:00",
+            "put the bins out",
+            "FREQ=WEEKLY;BYDAY=MO",
+        ),
+        ("give me a shout at 9 tonight to ring Dave", "21:00", "ring Dave", ""),
+        ("wake me in a quarter of an hour for tea", "in 15 minutes", "tea", ""),
+        (
+            "Vergiss nicht, mich jeden Freitag um 17 Uhr ans Blumengießen zu erinnern",
+            "17:00",
+            "Blumengießen",
+            "FREQ=WEEKLY;BYDAY=FR",
+        ),
+        ("avísame en media hora para sacar la pizza", "in 30 minutes", "sacar la pizza", ""),
         ("Erinnere mich morgen um halb acht an die Bienen", "2026-11-28T07:30", "die Bienen", ""),
         ("recuérdame mañana a las siete y media llamar", "2026-11-28T07:30", "llamar", ""),
         ("فردا ساعت نه یادم بنداز به مامان زنگ بزنم", "2026-11-28T09:00", "به مامان زنگ بزنم", ""),
@@ -287,6 +309,11 @@ def test_the_answer_to_the_question_for_a_city_sets_the_reminder() -> None:
     asked = ("remind me at 18:30 to call Anna", Language("english").text("which_city"))
 
     assert remind("I'm in Lisbon", *asked) == {"when": "18:30", "text": "call Anna", "zone": "Lisbon"}
+    assert remind("I'm in Lisbon, Portugal", *asked) == {
+        "when": "18:30",
+        "text": "call Anna",
+        "zone": "Lisbon",
+    }
     assert remind("Lisbon", *asked) == {"when": "18:30", "text": "call Anna", "zone": "Lisbon"}
 
 
@@ -313,6 +340,15 @@ def test_each_language_has_the_same_sentences(language: Language) -> None:
         assert language.pattern(key).search("") is None
 
 
+def test_a_line_that_may_be_of_two_languages_is_answered_in_that_of_the_conversation() -> None:
+    told = "mein Freund heißt Ole, er ist Pfleger"
+
+    *_, doubtful = replies([told, "was macht Ole beruflich?"])
+
+    assert doubtful.startswith(Language("german").text("unsure"))
+    assert told in doubtful
+
+
 def test_a_long_document_is_read_where_the_words_of_the_question_are() -> None:
     mark = (
         "[a document, recall.md (18 KB), 18,671 characters, artifact ae85b37f2209, to be read with read_artifact; "
@@ -321,7 +357,7 @@ def test_a_long_document_is_read_where_the_words_of_the_question_are() -> None:
 
     (called,) = replies([f"{mark}\nwhat does it say about BEAM?"])
 
-    assert called == "CALL read_artifact {'artifact_id': 'ae85b37f2209', 'search': 'beam'}"
+    assert called == "CALL read_artifact {'artifact_id': 'ae85b37f2209', 'search': 'BEAM'}"
 
 
 def test_a_question_is_known_by_its_sign_or_its_first_word() -> None:

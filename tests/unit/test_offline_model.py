@@ -257,7 +257,7 @@ def test_a_fact_of_the_same_turn_answers_even_after_the_question() -> None:
         assert answer("\n".join(turn)) == f"You told me: “{fact}”."
     assert (
         answer(f"{fact.capitalize()}. {question.capitalize()}")
-        == "You told me: “The wifi password is hunter2.”."
+        == "You told me: “The wifi password is hunter2.”"
     )
 
 
