@@ -75,7 +75,8 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
         return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
     if name == "list_reminders" and (listed := _REMINDER.findall(result)):
         return "\n".join(
-            f"- {_when(_MOMENT.findall(at)[0], language)}: {json.loads(text)}" for at, text in listed
+            f"- {_when(_MOMENT.findall(at)[0], language)}{_often(rule, language)}: {json.loads(text)}"
+            for at, rule, text in listed
         )
     if "memory" in name:
         found = [
