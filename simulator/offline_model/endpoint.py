@@ -79,7 +79,7 @@ async def _complete(request: Request) -> Response:
         options: dict[str, Any] = body.get("stream_options") or {}
         usage = options.get("include_usage") is True
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        message = f"The offline model cannot read this request: {type(error).__name__}: {error}"
+        message = f"The offline model cannot read this request ({type(error).__name__})."
         return _json(error_body(message), status=400)
     if body.get("stream") is not True:
         return _json(completion_body(completion))
