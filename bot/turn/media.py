@@ -31,7 +31,6 @@ _AT_ONCE = 3
 
 DOCUMENT_READER = "read_document"
 """Name of the tool in artifacts and ledgers of documents."""
-"""The name of the reading of a document in the ledger."""
 _UNREADABLE_NOTES = {
     "unseen": "which you cannot see",
     "deaf": "which could not be heard: there is nothing here that hears",
