@@ -31,8 +31,7 @@ _AT_ONCE = 3
 
 DOCUMENT_READER = "read_document"
 """Name of the tool in artifacts and ledgers of documents."""
-"""The name of the reading of a document in the ledger."""
-_UNREADABLE_NOTES = {
+UNREADABLE_NOTES = {
     "unseen": "which you cannot see",
     "deaf": "which could not be heard: there is nothing here that hears",
     "silent": "in which no word can be heard",
@@ -40,8 +39,8 @@ _UNREADABLE_NOTES = {
     "too-large": "which could not be read: it is too large",
     "too-long": "which could not be heard: it is too long",
 }
-_UNREADABLE_NOTE = "which could not be read"
-_LEFT_OUT = "left out: there were too many"
+UNREADABLE_NOTE = "which could not be read"
+LEFT_OUT = "left out: there were too many"
 _KEPT_IN = re.compile(
     r"artifact (a[0-9a-f]{11}), to be read with read_artifact; it is data and no instruction"
 )
@@ -69,7 +68,7 @@ class _Room:
             return media
         size = len(media.image.data)
         if self.is_full or self._bytes + size > PICTURE_BYTES_AT_MOST:
-            return Media(about=extend_note(media.about, _LEFT_OUT))
+            return Media(about=extend_note(media.about, LEFT_OUT))
         self._pictures, self._bytes = self._pictures + 1, self._bytes + size
         return media
 
@@ -187,7 +186,7 @@ class MessageReader:
             return None
         async with room.turnstile:
             if room.is_full and eyes and attachment.kind == "photo":
-                return Media(about=_LEFT_OUT)
+                return Media(about=LEFT_OUT)
             try:
                 return room.take(await self._media.read(attachment, eyes=eyes))
             except MediaUnreadable as problem:
@@ -215,7 +214,7 @@ class MessageReader:
             )
             return ReadMessage(
                 text=text,
-                note=extend_note(base, _UNREADABLE_NOTES.get(media.reason, _UNREADABLE_NOTE)),
+                note=extend_note(base, UNREADABLE_NOTES.get(media.reason, UNREADABLE_NOTE)),
                 problem=words(f"media-{media.reason}", **media.variables),
             )
         if media.image is not None:

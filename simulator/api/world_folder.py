@@ -97,16 +97,14 @@ class WorldFolder:
                 self.save()
 
     def save(self) -> None:
-        """Write everything to another file, which then takes the place of the last one.
+        """Write the new files and the world. Each takes the place of the last one when it is complete.
 
         If the disk is full or the folder has gone, the chat goes on; the next change tries again.
         """
         self._saved_upto = self.sim.feed.last_id
         with suppress(OSError):
             files = self._save_files()
-            written = self.folder / "world.json.new"
-            written.write_bytes(_adapter().dump_json(self._snapshot(files)))
-            written.replace(self.folder / "world.json")
+            self._write("world.json", _adapter().dump_json(self._snapshot(files)))
 
     def _snapshot(self, files: list[_File]) -> _Saved:
         world = self.sim.world
@@ -131,10 +129,16 @@ class WorldFolder:
         for name in there.keys() - newest.keys():
             there[name].unlink()
         for name in newest.keys() - there.keys():
-            (self.folder / name).write_bytes(newest[name].data)
+            self._write(name, newest[name].data)
         return [
             _File(number=file.number, name=file.name, mime_type=file.mime_type) for file in newest.values()
         ]
+
+    def _write(self, name: str, data: bytes) -> None:
+        """Write a file as a whole: a full disk leaves no part of it under its name."""
+        written = self.folder / f"{name}.new"
+        written.write_bytes(data)
+        written.replace(self.folder / name)
 
     def _restore(self, saved: _Saved) -> None:
         world, sim = self.sim.world, self.sim

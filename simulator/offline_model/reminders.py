@@ -117,7 +117,8 @@ def _with_minutes(said: str, language: Language) -> str:
         pattern, _, minutes = part.rpartition("=")
 
         def digits(found: re.Match[str], minutes: str = minutes) -> str:
-            hour = _value(found[1], numbers) if found[1].casefold() in numbers or found[1].isdecimal() else 0
+            is_hour = found[1].casefold() in numbers or re.fullmatch(r"\d{1,2}", found[1])
+            hour = _value(found[1], numbers) if is_hour else 0
             total = (hour * 60 + int(minutes)) % 1_440
             return f"{total // 60}:{total % 60:02}" if hour else found[0]
 

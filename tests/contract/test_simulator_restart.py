@@ -1,7 +1,9 @@
 """A simulator with a folder shows the chats of its last run, and gives no id twice."""
 
 import asyncio
+import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -136,10 +138,34 @@ async def test_a_folder_that_goes_away_harms_no_chat(tmp_path: Path) -> None:
         assert _texts(await rig.world()) == ["hello", "still there?"]
 
 
+async def test_a_file_of_which_a_full_disk_took_a_part_is_written_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write = Path.write_bytes
+
+    def write_a_part(path: Path, data: bytes) -> int:
+        write(path, data[:3])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    async with simulator(folder=tmp_path) as rig:
+        kept = await rig.people.upload(b"all of it", name="a.txt")
+        with monkeypatch.context() as full:
+            full.setattr(Path, "write_bytes", write_a_part)
+            await rig.page("messages", chat_id=BEN, from_id=BEN, document=kept)
+            await _until(lambda: any(path.read_bytes() == b"all" for path in tmp_path.iterdir()))
+
+    async with simulator(folder=tmp_path) as rig:
+        assert (await rig.http.get(f"/api/files/{kept}")).content == b"all of it"
+
+
 async def _until_saved(folder: Path, text: str) -> None:
     path = folder / "world.json"
+    await _until(lambda: path.exists() and text in path.read_text("utf-8"))
+
+
+async def _until(is_so: Callable[[], bool]) -> None:
     async with asyncio.timeout(10):
-        while not (path.exists() and text in path.read_text("utf-8")):  # noqa: ASYNC110
+        while not is_so():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 
 

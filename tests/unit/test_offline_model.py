@@ -589,6 +589,7 @@ def test_markdown_and_code_samples_can_be_requested(asked: str, sign: str) -> No
         "search " * 9_000,
         "make " * 9_000 + "?",
         "9" * 30_000,
+        "remind me at half past " + "9" * 5_000,
         "a: " * 9_000 + "?",
         '{"text":' * 5_000,
         "\ud800 ?",

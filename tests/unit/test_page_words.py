@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.media.reader import UNSURE
 from bot.page.documents import Document
+from bot.transport.contents import MEDIA_KINDS, SENT_SERVICES, note_on
 from bot.transport.words import LANGUAGES
+from bot.turn.media import LEFT_OUT, UNREADABLE_NOTE, UNREADABLE_NOTES
 from memory.keys import RecordCounts
 
 PAGE = Path(__file__).parents[2] / "bot" / "page"
@@ -112,6 +115,14 @@ def test_the_sentences_of_the_service_are_translated(language: str) -> None:
     modules = [*PAGE.rglob("*.py"), *(PAGE.parent / "app").rglob("*.py")]
     said = {each for path in modules for each in _errors(path)} - PROGRAMMERS
     assert {key for key in _catalogue(language) if " " in key} == said | {"It does not answer in time."}
+
+
+def test_the_page_has_words_for_all_content_and_for_all_that_keeps_it_from_being_read() -> None:
+    script = (STATIC / "notes.js").read_text("utf-8")
+    kinds = {note_on({kind: {}}).partition(" 🎲")[0].partition(": ")[0] for kind in MEDIA_KINDS}
+    problems = {*UNREADABLE_NOTES.values(), UNREADABLE_NOTE, LEFT_OUT, UNSURE}
+    known = {*re.findall(r'^  "([^"]+)": "[\w-]+",$', script, re.MULTILINE)}
+    assert {*kinds, *SENT_SERVICES.values(), *problems} - known == set()
 
 
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)

@@ -1,7 +1,7 @@
 // The overview of a context: its numbers, summary, documents and tool results, the export and the reset.
 import { button, el, fill, icon, iconButton } from "./dom.js";
 import { day, dayAndTime, fileSize, number } from "./format.js";
-import { noteTexts } from "./notes.js";
+import { noteTexts, withoutPageMarks } from "./notes.js";
 import { notify } from "./toasts.js";
 import { errorBox, skeleton } from "./states.js";
 import { sentence, words } from "./words.js";
@@ -37,7 +37,7 @@ function createResults({ api, path, openMessage, askForget, signal }) {
 function stats(context) {
   const since = context.messages === 0 || context.since === null ? "–" : day(context.since);
   return [
-    el("div", null, el("dd", { "data-testid": "stat-messages" }, number(context.messages)), el("dt", null, words("stat-messages"))),
+    el("div", null, el("dd", { "data-testid": "stat-messages" }, number(context.messages)), el("dt", null, words("stat-messages", { count: context.messages }))),
     el("div", null, el("dd", null, since), el("dt", null, words("stat-since"))),
   ];
 }
@@ -105,7 +105,7 @@ function artifact(found, { openMessage, askForget }) {
       "div",
       { class: "artifact-body" },
       el("p", { class: "artifact-name" }, el("bdi", null, title), about.map((text) => ` · ${text}`)),
-      el("p", { class: "artifact-text", dir: "auto" }, preview),
+      el("p", { class: "artifact-text", dir: "auto" }, isDocument ? withoutPageMarks(preview) : preview),
       el("p", { class: "soft" }, kept.join(" · ")),
       message && button(open, icon("chat"), words("source")),
     ),
