@@ -273,14 +273,19 @@ def _with_corrections(
     found: list[Statement], asked: _Question, everything: Sequence[Statement]
 ) -> list[Statement]:
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
-    chosen: set[Statement] = {*found}
-    for each in found:
-        later = everything[everything.index(each) + 1 :]
-        chosen |= {one for one in later[:1] if _corrects(one, each, asked)}
-        chosen |= {one for one in later if asked.names and _changes(one, asked)}
+    at = {each: place for place, each in enumerate(everything)}
+    places = sorted(at[each] for each in found)
+    later = everything[places[0] + 1 :] if found and asked.names else ()
+    behind = [(everything[place], everything[place + 1]) for place in places if place + 1 < len(everything)]
+    corrections = [one for earlier, one in behind if _corrects(one, earlier, asked)]
+    chosen = {*found, *corrections, *(each for each in later if _changes(each, asked))}
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
-    return [each for each in everything if each in chosen and (each in said or _moment(each)[:10] > newest)]
+    return [
+        each
+        for each in everything
+        if each in chosen and (each.source != "note" or _moment(each)[:10] > newest)
+    ]
 
 
 def _corrects(statement: Statement, earlier: Statement, asked: _Question) -> bool:

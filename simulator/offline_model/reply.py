@@ -99,6 +99,8 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     return _answers(prompt, newest, names=names, results=results, usual=usual)
 
 
+_MOST_QUESTIONS = 10
+"""The newest questions, which are answered: each of them reads all statements."""
 _TRIES = 4
 _LOOKUPS = ("search_memory", "read_artifact")
 """Tools that an unanswered question calls."""
@@ -113,14 +115,14 @@ def _answers(
     results: Sequence[tuple[PlannedCall, str]],
     usual: Language,
 ) -> OfflineReply:
-    """Return the answers to all open questions. For one without an answer look into the document, then the memory."""
+    """Answer the newest questions. For one without an answer look into the document, then the memory."""
     answers: list[str] = []
     lines = [line for call, text in results if call.name == "search_memory" for line in text.splitlines()]
     found = tuple(each for line in lines for each in read_line(line))
     prompt = replace(prompt, statements=(*found, *prompt.statements))
     excerpts = excerpts_of(results)
     called = [each.name for each, _ in results]
-    for question in prompt.questions:
+    for question in prompt.questions[-_MOST_QUESTIONS:]:
         language = language_of(question, usual)
         unknown = language.text("unknown")
         text = _courtesy(question, language) or answer(question, prompt, language, may_doubt=False)

@@ -1,6 +1,7 @@
 """The offline model's rules: tools, answers from the prompt, courtesies and samples."""
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -602,6 +603,19 @@ def test_any_text_gets_some_reply(text: str) -> None:
     reply = reply_to([*block, {"role": "user", "content": text}], TOOLS)
 
     assert reply.text or reply.call
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [("Where does Anna live?\n", "Anna lives at {}.\n"), ("", "Who is a{0}?\na{0} is b.\n")],
+)
+def test_many_statements_and_questions_do_not_multiply(asked: str, told: str) -> None:
+    text = asked + "".join(told.format(number) for number in range(400))
+    began = time.process_time()
+
+    reply_to(prompt(text), TOOLS)
+
+    assert time.process_time() - began < 1.5
 
 
 @given(said=st.lists(st.text(), min_size=1, max_size=4))
