@@ -65,12 +65,9 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     late, rest = _take(text("late"), rest)
     early, rest = _take(text("early"), rest)
     # A day with words that look like a time of day and are not understood: rather ask than be wrong.
-    is_vague = (
-        day
-        and not hour
-        and re.search(rf"(?<!\w)(?:{text('at')})", _clean(rest, language)[:12], re.IGNORECASE)
-    )
-    if is_vague or not (every or day or hour or late or early):
+    if (day and not hour and _begins_with_time(rest, language)) or not (
+        every or day or hour or late or early
+    ):
         return Wanted(language=language, text=_clean(rest, language), lacks="time")
     is_pm = hour and hour["part"] and hour["part"].lower() == "pm"
     clock = _clock(hour, numbers, is_late=bool(late or is_pm) or place == 1)
@@ -88,6 +85,11 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     to_weekday = 0 if place >= 0 else (days[_day_key(day["name"], days)] - today.weekday() - 1) % 7 + 1
     offset = to_weekday or place - 1
     return replace(wanted, when=f"{today + timedelta(days=offset):%Y-%m-%d}T{clock}")
+
+
+def _begins_with_time(rest: str, language: Language) -> bool:
+    at = rf"(?<!\w)(?:{language.text('at')})"
+    return re.search(at, _clean(rest, language)[:12], re.IGNORECASE) is not None
 
 
 def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:
