@@ -191,7 +191,7 @@ class ChatLoad:
         return self.waiting
 
     def answers(self, place: Place) -> list[str]:
-        """Return the current texts of the bot's messages there, oldest first, without those with a button.
+        """Return the current texts of the bot's messages there, oldest first, without those with a Stop button.
 
         A message whose Stop button was orphaned by a crash stays: it is no answer.
         """
@@ -201,7 +201,7 @@ class ChatLoad:
             for message in shown
             if message.sender_id == BOT_ID
             and message.thread_id == place.thread_id
-            and message.reply_markup is None
+            and "'stop" not in str(message.reply_markup)
             and message.service is None
         ]
 

@@ -43,7 +43,7 @@ REACHED_WITHIN_S = 6.0
 """Time in which delayed work must start, or the reset begins without it. Compressions start every two seconds."""
 PROMPTS_AFTER = 20
 LONG_LINE = "the leaves of it turn to the window in the morning and back in the evening " * 30
-_LEFT = re.compile(r"Left after a check: messages (.+?), search entries (.+?), everything else (.+?)\.")
+_PROVEN, _INDEX_AWAY = "I checked: ", "isn't responding"
 _NOTHING = "nothing to erase"
 """The wrong receipt: a reset that a kill interrupted has to repeat the counts of its first try."""
 _RECEIPT = f"erased everything|{_NOTHING}"
@@ -239,12 +239,13 @@ class ResetRun:
         return ["no receipt"]
 
     def read_receipt(self, receipt: str, plan: Round) -> None:
-        """Read the remaining counts of a receipt in a chat."""
+        """Read in the first line of a receipt what is left: nothing, or what the index did not tell."""
         if _NOTHING in receipt:
             self.receipts[_NOTHING] += 1
             return
-        found = _LEFT.search(receipt)
-        self.note_left(list(found.groups()) if found else ["no receipt"], plan)
+        verdict = receipt.partition("\n")[0]
+        is_known = verdict.startswith((_PROVEN, "My search "))
+        self.note_left(["0", "?" if _INDEX_AWAY in verdict else "0", "0"] if is_known else [verdict], plan)
 
     def note_left(self, left: Sequence[str], plan: Round) -> None:
         """Count a receipt by its result: nothing left, or, after a kill only, no answer of the index."""

@@ -83,7 +83,7 @@ async def judge(score: Score, system: System, talk: Dialogues, proxy: IndexProxy
     )
     score.at_least("messages in the history", len(wanted), 2 * asked)
     # Recall pauses after two timeouts, so turns go on without searches while the index is away.
-    score.at_least("searches, faults included", proxy.asked, asked // 8)
+    score.at_least("searches, faults included", proxy.asked, asked // 8, is_timed=True)
     waits = [one.waited_s for one in talk.exchanges]
     failed = proxy.failed.total() / max(proxy.requests, 1)
     score.at_least("share of the requests to the index that failed", failed, 0.6 * SHARE)
