@@ -105,7 +105,8 @@ def best_sentence(question: str, found: Sequence[str], language: Language) -> st
     counts = [_count(wanted, language.stems(each)) for each in found]
     if not counts or not max(counts):
         return ""
-    return language.text("document", text=quote(found[counts.index(max(counts))], language))
+    best = max([each for each, count in zip(found, counts, strict=True) if count == max(counts)], key=len)
+    return language.text("document", text=quote(best, language))
 
 
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
@@ -275,7 +276,7 @@ def _with_corrections(
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
     at = {each: place for place, each in enumerate(everything)}
     places = sorted(at[each] for each in found)
-    later = everything[places[0] + 1 :] if found and asked.names else ()
+    later = everything[places[0] + 1 :] if found else ()
     behind = [(everything[place], everything[place + 1]) for place in places if place + 1 < len(everything)]
     corrections = [one for earlier, one in behind if _corrects(one, earlier, asked)]
     chosen = {*found, *corrections, *(each for each in later if _changes(each, asked))}
@@ -305,9 +306,10 @@ def _has_own_subject(text: str, language: Language) -> bool:
 
 def _changes(statement: Statement, asked: _Question) -> bool:
     language = asked.language
-    return asked.names <= language.stems(statement.text) and bool(
-        language.words("changes") & {*folded_words(statement.text)}
-    )
+    stems = language.stems(statement.text)
+    if not asked.names:
+        return _opens(statement.text, language) and bool(asked.wanted - {asked.verb} & stems)
+    return asked.names <= stems and bool(language.words("changes") & {*folded_words(statement.text)})
 
 
 def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement]:

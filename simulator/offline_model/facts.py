@@ -119,7 +119,8 @@ def _fact(sentence: str, speaker: str) -> _Told | None:
     if match := _OWN.match(plain):
         verb, rest = _THIRD_PERSON[match[1].lower()], match[2]
         return None if _MOMENTARY.match(rest) else _told(speaker, speaker, verb, rest)
-    if match := _POSSESSION.match(plain):
+    match = _POSSESSION.match(plain)
+    if match and match[1].casefold() != "name":
         name = re.search(r"\s([^\W\d_a-z][\w'-]+)$", match[1])
         owned = f"{speaker}'s {match[1]}"
         return _told(name[1] if name else owned, owned, match[2].lower(), match[3])

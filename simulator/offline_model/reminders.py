@@ -1,5 +1,6 @@
 """Reminders in plain words: the arguments of `set_reminder` for "tomorrow at nine", "in 20 minutes", "every Monday"."""
 
+import calendar
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -44,18 +45,18 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     half, rest = _take(rf"(?:{text('half')})", rest)
     later, rest = _take(soon, rest)
     if half or later:
-        return Wanted(
-            language=language,
-            when=_delay(later, language, numbers, half=half[0] if half else ""),
-            text=_clean(rest, language),
-        )
+        when = _delay(later, language, numbers, half=half[0] if half else "")
+        return Wanted(language=language, when=when, text=_clean(rest, language))
     days, spoken = _days(language), "|".join([*numbers, *text("ordinal").split()])
+    work, rest = _take(text("workdays"), rest)
     every, rest = _take(
         rf"(?:{text('every')}) (?:(?P<daily>{text('daily')})|(?P<weekday>{'|'.join(days)}))", rest
     )
+    date, rest = _take(_date_pattern(language), rest)
     named = sorted(_names(language, "day"), key=len, reverse=True)
-    day, rest = _take(rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})", rest)
-    place = _place(day["name"], language, "day") if day else 0
+    day, rest = (
+        (None, rest) if date else _take(rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})", rest)
+    )
     hour, rest = _take(
         rf"(?:{text('at')})?(?P<hour>\d{{1,2}})[:.h](?P<minute>\d\d)(?!\d)"
         rf"|(?:{text('at')})(?P<plain>\d{{1,2}}|{spoken})(?![\w:])"
@@ -64,32 +65,70 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     )
     late, rest = _take(text("late"), rest)
     early, rest = _take(text("early"), rest)
-    # A day with words that look like a time of day and are not understood: rather ask than be wrong.
-    if (day and not hour and _begins_with_time(rest, language)) or not (
-        every or day or hour or late or early
-    ):
-        return Wanted(language=language, text=_clean(rest, language), lacks="time")
-    is_pm = hour and hour["part"] and hour["part"].lower() == "pm"
-    clock = _clock(hour, numbers, is_late=bool(late or is_pm) or place == 1)
-    wanted = Wanted(language=language, when=clock, text=_clean(rest, language))
-    if every and every["daily"]:
-        return replace(wanted, repeats="daily")
-    if every:
-        rule = _RULES[days[_day_key(every["weekday"], days)]]
-        return replace(wanted, repeats=f"FREQ=WEEKLY;BYDAY={rule}")
-    if day is None or place in (0, 1):
+    place = _place(day["name"], language, "day") if day else 0
+    is_late = bool(late) or place == 1 or bool(hour and (hour["part"] or "").lower() == "pm")
+    wanted = Wanted(
+        language=language, when=_clock(hour, numbers, is_late=is_late), text=_clean(rest, language)
+    )
+    # Words that look like a time and are not understood: rather ask than be wrong.
+    if _begins_with_time(rest, language) or not (work or every or date or day or hour or late or early):
+        return replace(wanted, lacks="time")
+    if work or every:
+        weekday = every["weekday"] if every else ""
+        rule = f"FREQ=WEEKLY;BYDAY={_RULES[days[_day_key(weekday, days)]]}" if weekday else "daily"
+        return replace(wanted, repeats="weekdays" if work else rule)
+    if date is None and (day is None or place in (0, 1)):
         return wanted
     if not (found := _NOW.search(now)):
         return replace(wanted, lacks="now")
     today = datetime.fromisoformat(found[1])
-    to_weekday = 0 if place >= 0 else (days[_day_key(day["name"], days)] - today.weekday() - 1) % 7 + 1
-    offset = to_weekday or place - 1
-    return replace(wanted, when=f"{today + timedelta(days=offset):%Y-%m-%d}T{clock}")
+    if date:
+        when = _day_of_year(date, language, today)
+    elif place > 1:
+        when = today + timedelta(days=place - 1)
+    else:
+        when = today + timedelta(
+            days=(days[_day_key(day["name"] if day else "", days)] - today.weekday() - 1) % 7 + 1
+        )
+    return replace(wanted, when=f"{when:%Y-%m-%d}T{wanted.when}")
+
+
+def _months(language: Language) -> list[str]:
+    """Return the names of the months, January first."""
+    names = Locale.parse(language.text("locale")).months["format"]["wide"]
+    return [names[number].casefold() for number in range(1, 13)]
+
+
+def _date_pattern(language: Language) -> str:
+    months = "|".join(_months(language))
+    start = rf"(?:{language.text('on')})?(?:the |el |den |am |em )?"
+    return (
+        rf"{start}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?(?: of| de)? (?P<month>{months})"
+        rf"|{start}(?P<month2>{months}) (?:the )?(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?"
+    )
+
+
+def _day_of_year(date: re.Match[str], language: Language, today: datetime) -> datetime:
+    """Return the next such day; the last of the month for one that the month lacks."""
+    month = _months(language).index((date["month"] or date["month2"]).casefold()) + 1
+    for year in (today.year, today.year + 1):
+        last = calendar.monthrange(year, month)[1]
+        found = datetime(year, month, min(max(int(date["day"] or date["day2"]), 1), last))  # noqa: DTZ001 - a local day
+        if found >= today:
+            return found
+    return today
 
 
 def _begins_with_time(rest: str, language: Language) -> bool:
-    at = rf"(?<!\w)(?:{language.text('at')})"
-    return re.search(at, _clean(rest, language)[:12], re.IGNORECASE) is not None
+    """Return True if what is left of a request begins like a time: "on the 3rd", "every other week", "at noonish"."""
+    words = _clean(rest, language)[:24]
+    return bool(
+        re.match(
+            rf"(?:{language.text('every')}) |(?:{language.text('at')})?\d|(?:{language.text('at')})\w+\W*$",
+            words,
+            re.IGNORECASE,
+        )
+    )
 
 
 def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:

@@ -75,7 +75,8 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     counts from today asks for the time first.
     """
     prompt, results = read_prompt(messages), results_of(messages)
-    usual = language_of("\n".join(each.text for each in prompt.statements[-6:] if each.source == "person"))
+    said = "\n".join(each.text for each in prompt.statements[-6:] if each.source == "person")
+    usual = language_of(said) if said else None
     is_city = prompt.last_reply in {each.text("which_city") for each in languages()}
     language = language_of("\n".join((is_city and prompt.earlier) or prompt.lines or prompt.earlier), usual)
     names = {str(tool["function"]["name"]) for tool in tools}
@@ -113,7 +114,7 @@ def _answers(
     *,
     names: set[str],
     results: Sequence[tuple[PlannedCall, str]],
-    usual: Language,
+    usual: Language | None,
 ) -> OfflineReply:
     """Answer the newest questions. For one without an answer look into the document, then the memory."""
     answers: list[str] = []
@@ -184,10 +185,13 @@ _COURTESIES = {
 
 
 def _sayings(prompt: Prompt, language: Language) -> list[tuple[str, str]]:
-    """Return the lines that may ask for a reminder, each with a city: the answer to our question for one."""
-    asked = {each.text("which_city") for each in languages()}
-    city = _CITY.fullmatch(" ".join(prompt.lines)) if prompt.last_reply in asked else None
-    if city and not any(is_question(line, language) for line in prompt.lines):
+    """Return the lines that may ask for a reminder, each with a city. Both may be the answer to a question of ours."""
+    plain = " ".join(prompt.lines)
+    is_new = read_reminder(plain) is not None or any(is_question(line, language) for line in prompt.lines)
+    if not is_new and prompt.last_reply in {each.text("which_time") for each in languages()}:
+        return [(f"{line} {plain}", "") for line in reversed(prompt.earlier)]
+    city = _CITY.fullmatch(plain)
+    if not is_new and city and prompt.last_reply in {each.text("which_city") for each in languages()}:
         return [(line, city["city"].strip()) for line in reversed(prompt.earlier)]
     return [(line, "") for line in reversed(prompt.lines)]
 

@@ -103,6 +103,8 @@ def excerpts_of(results: Sequence[tuple[PlannedCall, str]]) -> list[str]:
         if call.name == "read_artifact"
         for each in _EXCERPT.findall(text)
     ]
+    # A PDF has a line break at the end of each line.
+    found = [re.sub(r"(?<![.!?:\n])\n(?!\n)", " ", each) for each in found]
     whole = [each.partition(" ")[2].rpartition(" ")[0] or each for each in found]
     return list(dict.fromkeys(sentence for each in whole for sentence in sentences(each)))
 

@@ -57,13 +57,15 @@ class Language:
 def language_of(text: str, like: Language | None = None) -> Language:
     """Return the likeliest of our languages, `like` if it may be that one, and English without any evidence."""
     words = text.casefold().replace("’", "'").split()  # noqa: RUF001 - the apostrophe of phones
-    plain = [word.strip(".,;:!?¿¡«»„“”\"'()…؟،") for word in words]
+    plain = [word.strip(".,;:!?«»„“”\"'()…؟،") for word in words]
     pieces = [(script_of(word), word) for word in plain if any(map(str.isalpha, word))]
     likely = plausible_languages(pieces)
     scripts = Counter(script for script, _ in pieces).most_common()
     names = (name for script, _ in scripts for name in likely.get(script, ()))
     known = [name for name in names if name in _table()] or ["english"]
-    return like if like is not None and (like.name in known or not pieces) else Language(known[0])
+    # At the end stands the default of the script, which any text has.
+    meant = known[:-1] if len(known) > 1 and known[-1] == "english" else known
+    return like if like is not None and (like.name in meant or not pieces) else Language(known[0])
 
 
 def languages() -> list[Language]:
@@ -100,7 +102,11 @@ def _pattern(language: str, key: str) -> re.Pattern[str]:
 
 @cache
 def _small(language: str) -> frozenset[str]:
-    return frozenset(folded_words(" ".join(stop_words(language)))) | _words(language, "asks")
+    return (
+        frozenset(folded_words(" ".join(stop_words(language))))
+        | _words(language, "asks")
+        | _words(language, "fillers")
+    )
 
 
 @lru_cache(8_192)

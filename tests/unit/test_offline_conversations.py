@@ -88,7 +88,10 @@ SPANISH = [
     ("¿Dónde vive mi hermano?", "mi hermano Luis vive en Lima"),
     ("Luis se mudó a Quito", ""),
     ("¿dónde vive Luis ahora?", "Luis se mudó a Quito|mi hermano Luis vive en Lima"),
+    ("tengo cita con la ginecóloga el martes 8 de diciembre", ""),
+    ("qué frío hace hoy, no me apetece salir", ""),
     ("¿Quién eres?", "can"),
+    ("¿qué tal?", "fine_too"),
 ]
 PORTUGUESE = [
     ("Me chamo João e moro em Recife", ""),
@@ -130,6 +133,13 @@ GROUP = [
     ("[2026-11-27 09:23 UTC] Chiara: where does Olga live?", UNKNOWN),
     ("[2026-11-27 09:24 UTC] Ben: The canoe trip begins at 9", ""),
     ("[2026-11-27 09:25 UTC] Olga: Let's make it 10, not 9", ""),
+    ("[2026-11-27 09:25 UTC] Ben: I booked the cabin at Loch Ard for the 12th of December", ""),
+    ("[2026-11-27 09:25 UTC] Olga: what a day", ""),
+    ("[2026-11-27 09:25 UTC] Ben: sorry, the cabin is for the 19th, not the 12th", ""),
+    (
+        "[2026-11-27 09:26 UTC] Chiara: when is the cabin booked for?",
+        "sorry, the cabin is for the 19th, not the 12th",
+    ),
     ("[2026-11-27 09:26 UTC] Chiara: when does the canoe trip begin?", "Let's make it 10, not 9"),
 ]
 
@@ -280,6 +290,28 @@ def remind(line: str, *before: str) -> Any:
             "FREQ=WEEKLY;BYDAY=MO",
         ),
         ("give me a shout at 9 tonight to ring Dave", "21:00", "ring Dave", ""),
+        (
+            "remind me on 3 December at 12:00 to renew my passport",
+            "2026-12-03T12:00",
+            "renew my passport",
+            "",
+        ),
+        ("remind me on December 10 at 18:30 to buy candles", "2026-12-10T18:30", "buy candles", ""),
+        ("remind me on the 3rd of January at 9am to call", "2027-01-03T09:00", "call", ""),
+        ("every weekday at 8am remind me to take my vitamin D", "08:00", "take my vitamin D", "weekdays"),
+        (
+            "recuérdame el 3 de diciembre a las 12 renovar el pasaporte",
+            "2026-12-03T12:00",
+            "renovar el pasaporte",
+            "",
+        ),
+        ("recuérdame de lunes a viernes a las 8 tomar la pastilla", "08:00", "tomar la pastilla", "weekdays"),
+        (
+            "todos los domingos por la noche recuérdame llamar a mi madre",
+            "19:00",
+            "llamar a mi madre",
+            "FREQ=WEEKLY;BYDAY=SU",
+        ),
         ("wake me in a quarter of an hour for tea", "in 15 minutes", "tea", ""),
         (
             "Vergiss nicht, mich jeden Freitag um 17 Uhr ans Blumengießen zu erinnern",
@@ -303,6 +335,9 @@ def test_a_reminder_in_plain_words_is_set(line: str, when: str, text: str, repea
 def test_a_reminder_without_a_time_is_asked_for_one() -> None:
     assert remind("remind me to call Tom") == Language("english").text("which_time")
     assert remind("Erinnere mich an den Kuchen") == Language("german").text("which_time")
+    assert remind("remind me every other week at 9 to pay") == Language("english").text("which_time")
+    asked = ("remind me to buy milk", Language("english").text("which_time"))
+    assert remind("tomorrow at 5pm", *asked) == {"when": "2026-11-28T17:00", "text": "buy milk"}
 
 
 def test_the_answer_to_the_question_for_a_city_sets_the_reminder() -> None:
