@@ -13,7 +13,7 @@ from tests.scripted_replies import Call, Reply, call, calls, text
 from tests.scripted_script import Behaviour, ChatRequest
 from tests.story.agents import keep_path, write_agents
 from tests.story.expected import asks, assistant, gave, system, user
-from tests.story.harness import BEN, CHIARA, Story, StoryStores, make_ref, running_bot
+from tests.story.harness import BEN, CHIARA, Story, StoryStores, make_ref, receipt_of, running_bot
 from tests.story.prompts import tool_results
 
 pytestmark = pytest.mark.slow
@@ -169,10 +169,8 @@ async def test_i06_forgetting_a_message_erases_its_artifact(stores: StoryStores,
 
         told = await bot.say(BEN, "/forget", reply_to=asked["message_id"])
 
-        assert (
-            "1 note about tools I used, 1 saved document or result."
-            in (await bot.wait_for_reply(told))["text"]
-        )
+        receipt = receipt_of(await bot.wait_for_reply(told))
+        assert "1 note about tools I used, 1 saved document or result." in receipt
         await bot.wait_until_idle()
         assert await bot.keys_with("quokka") == []
         assert await bot.keys_with(artifact) == []
