@@ -40,12 +40,8 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     text = language.text
     numbers = _numbers(language)
     rest = _with_minutes(rest, language)
-    amount = rf"(?P<amount>\d{{1,4}}|{'|'.join(numbers)}|{_names(language, 'number')[0]})"
-    soon = text("soon").replace("{amount}", amount).replace("{unit}", rf"(?P<unit>{text('unit')})")
-    half, rest = _take(rf"(?:{text('half')})", rest)
-    later, rest = _take(soon, rest)
-    if half or later:
-        when = _delay(later, language, numbers, half=half[0] if half else "")
+    when, rest = _take_delay(rest, language, numbers)
+    if when:
         return Wanted(language=language, when=when, text=_clean(rest, language))
     days, spoken = _days(language), "|".join([*numbers, *text("ordinal").split()])
     work, rest = _take(text("workdays"), rest)
@@ -82,15 +78,25 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     if not (found := _NOW.search(now)):
         return replace(wanted, lacks="now")
     today = datetime.fromisoformat(found[1])
-    if date:
-        when = _day_of_year(date, language, today)
-    elif place > 1:
-        when = today + timedelta(days=place - 1)
+    if date is None:
+        weekday = days[_day_key(day["name"] if day else "", days)] if place < 0 else 0
+        ahead = place - 1 if place > 1 else (weekday - today.weekday() - 1) % 7 + 1
     else:
-        when = today + timedelta(
-            days=(days[_day_key(day["name"] if day else "", days)] - today.weekday() - 1) % 7 + 1
-        )
-    return replace(wanted, when=f"{when:%Y-%m-%d}T{wanted.when}")
+        ahead = 0
+    chosen = _day_of_year(date, language, today) if date else today + timedelta(days=ahead)
+    return replace(wanted, when=f"{chosen:%Y-%m-%d}T{wanted.when}")
+
+
+def _take_delay(rest: str, language: Language, numbers: dict[str, int]) -> tuple[str, str]:
+    """Return a delay ("in 20 minutes") and the text without it; "" if there is none."""
+    text = language.text
+    amount = rf"(?P<amount>\d{{1,4}}|{'|'.join(numbers)}|{_names(language, 'number')[0]})"
+    soon = text("soon").replace("{amount}", amount).replace("{unit}", rf"(?P<unit>{text('unit')})")
+    half, rest = _take(rf"(?:{text('half')})", rest)
+    later, rest = _take(soon, rest)
+    if not (half or later):
+        return "", rest
+    return _delay(later, language, numbers, half=half[0] if half else ""), rest
 
 
 def _months(language: Language) -> list[str]:
