@@ -40,7 +40,7 @@ def test_a_pressed_model_gives_the_next_prompt_its_window_and_its_price(
         expect(memory.get_by_test_id("message")).to_have_count(4)
         for at, (model, price) in enumerate(((DEFAULT, 1), (OTHER, 3))):
             receipt = open_receipt(memory, at)
-            read = re.search(rf"{model} · ([\d,]+) read", receipt)
+            read = re.search(rf"{model} · ([\d,]+) tokens read", receipt)
             cost = re.search(r"Cost\s*([\d,]+)", receipt)
             assert read, receipt
             assert cost, receipt

@@ -41,7 +41,7 @@ def test_a_message_outside_the_window_is_recalled_only_in_its_own_chat(
     send(page, ASKED)
 
     answer = bubbles(page).last
-    expect(answer).to_contain_text(f"You told me: “{TOLD}”", timeout=DEADLINE_S * 1000)
+    expect(answer).to_contain_text(f": “{TOLD}”.", timeout=DEADLINE_S * 1000)
     page.screenshot(path=tmp_path / "recalled.png")
     told_id = next(message["id"] for message in program.history(BEN) if message["text"] == TOLD)
     assert told_id not in before[-WINDOW_MESSAGES:]
@@ -52,7 +52,7 @@ def test_a_message_outside_the_window_is_recalled_only_in_its_own_chat(
     send(page, ASKED)
 
     expect(bubbles(page)).to_have_count(2, timeout=DEADLINE_S * 1000)
-    expect(bubbles(page).last).to_contain_text("I do not know that")
+    expect(bubbles(page).last).to_contain_text("I can't find that in this chat.")
     assert program.recalled(CHIARA) == 0
 
 
