@@ -88,6 +88,7 @@ def test_a_page_without_its_store_says_so_and_recovers_by_itself(program: Progra
         expect(page.get_by_test_id("message")).to_have_count(5)
         store = int((program.log.parent / "data" / "valkey" / "server.lock").read_text())
 
+        program.expected_errors.add("not_ready")
         os.kill(store, signal.SIGSTOP)
         try:
             page.reload()
