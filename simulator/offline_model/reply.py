@@ -77,7 +77,7 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     prompt, results = read_prompt(messages), results_of(messages)
     said = "\n".join(each.text for each in prompt.statements[-6:] if each.source == "person")
     usual = language_of(said) if said else None
-    is_city = prompt.last_reply in {each.text("which_city") for each in languages()}
+    is_city = _is_answer_to("which_city", prompt)
     language = language_of("\n".join((is_city and prompt.earlier) or prompt.lines or prompt.earlier), usual)
     names = {str(tool["function"]["name"]) for tool in tools}
     for said in _sayings(prompt, language):
@@ -185,15 +185,23 @@ _COURTESIES = {
 
 
 def _sayings(prompt: Prompt, language: Language) -> list[tuple[str, str]]:
-    """Return the lines that may ask for a reminder, each with a city. Both may be the answer to a question of ours."""
+    """Return the lines that may ask for a reminder, each with a city or "".
+
+    If we have asked for a time or a city, the newest message completes the message before.
+    """
     plain = " ".join(prompt.lines)
     is_new = read_reminder(plain) is not None or any(is_question(line, language) for line in prompt.lines)
-    if not is_new and prompt.last_reply in {each.text("which_time") for each in languages()}:
+    if not is_new and _is_answer_to("which_time", prompt):
         return [(f"{line} {plain}", "") for line in reversed(prompt.earlier)]
     city = _CITY.fullmatch(plain)
-    if not is_new and city and prompt.last_reply in {each.text("which_city") for each in languages()}:
+    if not is_new and city and _is_answer_to("which_city", prompt):
         return [(line, city["city"].strip()) for line in reversed(prompt.earlier)]
     return [(line, "") for line in reversed(prompt.lines)]
+
+
+def _is_answer_to(question: str, prompt: Prompt) -> bool:
+    """Return True if the last reply is this sentence of ours, in any language."""
+    return prompt.last_reply in {each.text(question) for each in languages()}
 
 
 def _reminder(

@@ -127,6 +127,18 @@ async def rig(redis: RedisClient) -> Rig:
     return made
 
 
+LONG = "long word " * 200
+
+
+async def rig_with_long_message(redis: RedisClient) -> Rig:
+    """Return a conversation that begins with a message larger than a piece."""
+    made = Rig(redis=redis)
+    await made.history.append(REF, [replace(some_messages(1)[0], text=LONG, tokens=900)], epoch=0)
+    await made.append(9, start=1)
+    await made.summaries.queue(REF)
+    return made
+
+
 def numbered_text(*numbers: int) -> str:
     return " ".join(f"text {number}" for number in numbers)
 
@@ -345,11 +357,7 @@ async def test_a_refused_message_is_not_summarised(rig: Rig) -> None:
 async def test_a_message_larger_than_a_piece_is_covered_after_it_was_read_to_its_end(
     redis: RedisClient,
 ) -> None:
-    rig = Rig(redis=redis)
-    long = replace(some_messages(1)[0], text="long word " * 200, tokens=900)
-    await rig.history.append(REF, [long], epoch=0)
-    await rig.append(9, start=1)
-    await rig.summaries.queue(REF)
+    rig = await rig_with_long_message(redis)
 
     async def nothing_is_saved_of_a_part() -> None:
         if not rig.summarizer.pieces[-1].covers:
@@ -365,7 +373,7 @@ async def test_a_message_larger_than_a_piece_is_covered_after_it_was_read_to_its
         if isinstance(line, Excerpt) and line.message.id == "m0"
     ]
     assert len(parts) > 3
-    assert "".join(parts) == long.text
+    assert "".join(parts) == LONG
 
 
 async def test_i14_a_message_appended_during_a_compression_is_not_covered(rig: Rig) -> None:
@@ -421,11 +429,7 @@ async def test_a_message_forgotten_during_a_compression_is_not_in_the_summary(ri
 async def test_a_message_forgotten_between_its_parts_is_not_sent_to_the_model_any_more(
     redis: RedisClient,
 ) -> None:
-    rig = Rig(redis=redis)
-    long = replace(some_messages(1)[0], text="long word " * 200, tokens=900)
-    await rig.history.append(REF, [long], epoch=0)
-    await rig.append(9, start=1)
-    await rig.summaries.queue(REF)
+    rig = await rig_with_long_message(redis)
 
     async def forget_it_after_its_first_part() -> None:
         if len(rig.summarizer.pieces) == 1:

@@ -1,4 +1,4 @@
--- Put an update into the box of a context for each list that says how many messages are unread, once nothing is. Atomic.
+-- If a context has no unread messages any more, put an update into its box for each list that said how many there were.
 -- USES: fence own_update
 -- KEYS: unread fact_lists own_updates box stop active ready
 -- ARGV: context_id now rules:json

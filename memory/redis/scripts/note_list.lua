@@ -1,4 +1,4 @@
--- Note the list of a person's facts that says how many messages are unread, in place of their earlier one. "" drops it.
+-- Note a person's list of facts, if it says how many messages are unread. It replaces their earlier one; "" drops that.
 -- KEYS: epoch unread fact_lists
 -- ARGV: expected_epoch person line ttl
 if line == '' then
