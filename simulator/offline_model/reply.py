@@ -190,7 +190,11 @@ def _sayings(prompt: Prompt, language: Language) -> list[tuple[str, str]]:
     If we have asked for a time or a city, the newest message completes the message before.
     """
     plain = " ".join(prompt.lines)
-    is_new = read_reminder(plain) is not None or any(is_question(line, language) for line in prompt.lines)
+    is_new = (
+        read_reminder(plain) is not None
+        or bool(_courtesy(plain, language))
+        or any(is_question(line, language) for line in prompt.lines)
+    )
     if not is_new and _is_answer_to("which_time", prompt):
         return [(f"{line} {plain}", "") for line in reversed(prompt.earlier)]
     city = _CITY.fullmatch(plain)

@@ -344,6 +344,7 @@ def test_the_answer_to_the_question_for_a_city_sets_the_reminder() -> None:
     asked = ("remind me at 18:30 to call Anna", Language("english").text("which_city"))
 
     assert remind("I'm in Lisbon", *asked) == {"when": "18:30", "text": "call Anna", "zone": "Lisbon"}
+    assert remind("never mind", *asked) == Language("english").text("nod")
     assert remind("I'm in Lisbon, Portugal", *asked) == {
         "when": "18:30",
         "text": "call Anna",
