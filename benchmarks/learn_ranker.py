@@ -21,7 +21,7 @@ from rig.locomo import Conversation, NotLoCoMo, Question, Statement, read_conver
 from rig.retrieval import DEPTHS, Judged, judge
 from rig.table import print_table
 
-from bot.app.stores import Stores
+from bot.features.parts import Stores
 from memory.recall.ranking import (
     FEATURES,
     HYBRID_FEATURES,

@@ -37,7 +37,7 @@ from rig.retrieval import DEPTHS, Judged, Quality, judge
 from rig.sanity import SanityResult, ask_pairs, read_pairs
 from rig.table import print_table
 
-from bot.app.stores import Stores
+from bot.features.parts import Stores
 from bot.settings import Settings
 from memory.recall.ranking import RankedHit, RankerWeights, load_weights, rank, select_relevant
 from memory.recall.recall import LIST_LIMIT, Candidates

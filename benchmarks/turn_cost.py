@@ -25,16 +25,11 @@ from rig.table import print_table
 
 from bot.agent.agents_file import load_agents
 from bot.app.agents import model_names
-from bot.app.build import (
-    Outside,
-    build_access,
-    build_compressor,
-    build_inbox,
-    loaded_messages,
-)
-from bot.app.models import Models
-from bot.app.stores import Stores, build_stores
+from bot.app.build import build_access, build_compressor, build_inbox, loaded_messages
+from bot.app.stores import build_stores
 from bot.app.turns import build_turns
+from bot.features import CONTROLS
+from bot.features.parts import Models, Outside, Stores
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.observe.logs import configure_logs
@@ -43,7 +38,6 @@ from bot.tools import BUILT_IN_TOOLS
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.telegram_api import TelegramApi
-from bot.turn.commands import COMMANDS
 from bot.turn.turn import Turns
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
@@ -255,7 +249,7 @@ async def open_bench(directory: Path, servers: argparse.Namespace) -> AsyncGener
         )
         stack.push_async_callback(qdrant.client.delete_collection, stores.recall.spaces.serving.name)
         await stores.reindexer.claim()  # or the indexer takes no work
-        yield await _build(settings, redis, stores, tally)
+        yield await _build(settings, redis, stores, tally=tally, stack=stack)
 
 
 @asynccontextmanager
@@ -287,18 +281,22 @@ async def _open_index(directory: Path, servers: argparse.Namespace) -> AsyncGene
         yield Server(url=url, api_key=endpoint.api_key)
 
 
-async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: Tally) -> Bench:
+async def _build(
+    settings: Settings, redis: RedisClient, stores: Stores, *, tally: Tally, stack: AsyncExitStack
+) -> Bench:
     bot = BotIdentity(id=settings.bot_id, username="mnemogram_bot")
     spec = load_agents(None, built_in_tools=BUILT_IN_TOOLS)
     model = InstantModel()
     names = {*model_names(settings, spec), settings.summary_model}
     models = Models(chat=dict.fromkeys(names, model), summary=model)
     outside = Outside(
-        telegram=cast("TelegramApi", InstantTelegram()), files=NoFiles(), bot=bot, models=models
+        stack=stack, telegram=cast("TelegramApi", InstantTelegram()), files=NoFiles(), bot=bot, models=models
     )
     inbox = build_inbox(settings, stores.redis, clock=time.time)
     await inbox.open()
-    turns = build_turns(settings, stores, outside, spec=spec, inbox=inbox, slots=Slots(1), clock=time.time)
+    turns = await build_turns(
+        settings, stores, outside, spec=spec, inbox=inbox, slots=Slots(1), clock=time.time
+    )
     compressor = build_compressor(settings, spec, stores, models, partition=0, clock=time.time)
     if compressor is None:
         raise RuntimeError("these settings have no summary model")
@@ -309,7 +307,7 @@ async def _build(settings: Settings, redis: RedisClient, stores: Stores, tally: 
         inbox=inbox,
         ingest=Ingest(
             inbox.accept,
-            commands=COMMANDS,
+            controls=CONTROLS,
             bot=bot,
             access=build_access(settings),
             rules=DoorRules(partitions=1),

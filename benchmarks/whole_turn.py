@@ -25,8 +25,8 @@ from rig.table import print_table
 
 from bot.agent.agents_file import load_agents
 from bot.app.build import build_compressor
-from bot.app.models import Models
-from bot.app.stores import Stores, build_stores
+from bot.app.stores import build_stores
+from bot.features.parts import Models, Stores
 from bot.settings import Settings
 from bot.tools import BUILT_IN_TOOLS
 from bot.transport.ingest import telegram_ref

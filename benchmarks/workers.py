@@ -23,12 +23,12 @@ from rig.instant import make_update
 from rig.surroundings import cpu_seconds, pin, ready_bot, scripted_servers
 from rig.table import print_table
 
+from bot.features import CONTROLS
 from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import SIMULATOR_TOKEN
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.migrations import Migrations
-from bot.turn.commands import COMMANDS
 from memory import keys
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
@@ -101,7 +101,7 @@ async def open_bench(directory: Path) -> AsyncGenerator[Bench]:
             ingest=Ingest(
                 inbox.accept,
                 bot=BotIdentity(id=int(SIMULATOR_TOKEN.partition(":")[0]), username="mnemogram_bot"),
-                commands=COMMANDS,
+                controls=CONTROLS,
                 access=Access(),
                 rules=DoorRules(partitions=1),
                 anchors=Migrations(redis, clock=time.time),

@@ -36,7 +36,6 @@ ONE_FILE_EACH = frozenset(["commands", "cli", "tools", "methods"])
 """Folders with one file a command or tool: a small module with one importer is right there."""
 LONGEST_SENTENCE = 25
 SMALL_MODULE = 60
-LARGE_RECORD = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,18 +148,6 @@ def class_names_used_twice(found: list[Module]) -> list[str]:
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )
     return [name for name, count in names.items() if count > 1]
-
-
-def large_records(found: list[Module]) -> list[str]:
-    """Return the classes with more than 15 annotated fields, except settings."""
-    return [
-        f"{module.inner} {node.name}"
-        for module in found
-        for node in module.tree.body
-        if isinstance(node, ast.ClassDef)
-        and not any("Settings" in ast.unparse(base) for base in node.bases)
-        and sum(isinstance(child, ast.AnnAssign) for child in node.body) > LARGE_RECORD
-    ]
 
 
 def long_lines(found: list[Module]) -> list[str]:

@@ -13,6 +13,7 @@ from bot.agent.prompt.text import without_marks
 from bot.agent.secret_patterns import holds_secret
 from bot.agent.thoughts import AnswerText
 from bot.errors import ToolFailed
+from bot.features.voice.speech import spoken_text
 from bot.tools.read_web_page import readable_text
 from bot.transport.rendering import render_messages
 from bot.transport.rich_text import Entity, RichText, utf16_length
@@ -21,7 +22,6 @@ from bot.transport.unfinished import ending, with_closed_code, without_loose_end
 from bot.transport.words import words_for
 from bot.turn.outbox import Part, plan_reply
 from bot.turn.preview import Preview
-from bot.turn.speech import spoken_text
 from memory.artifacts.preview import preview
 from memory.characters import as_read, one_line, well_formed
 from memory.history.message import render_text

@@ -7,7 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bot.app.stores import Stores, open_stores
+from bot.app.stores import open_stores
+from bot.features.parts import Stores
 from bot.settings import load_settings
 from memory.history.fact import Fact
 from memory.history.message import Message, Sender, message_id

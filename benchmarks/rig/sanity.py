@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bot.app.stores import Stores
+from bot.features.parts import Stores
 from memory.recall.recall import RecallQuestion
 from rig.conversations import store_conversation
 from rig.locomo import Conversation, Turn

@@ -1,13 +1,12 @@
 """Builds the parts that the service, the console and the turns share, from settings and open stores."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from importlib.metadata import version
 
 from bot.agent.abilities import Abilities
 from bot.agent.agents_file import AgentSpec, TeamSpec
-from bot.agent.catch_up import CatchUpWriter
 from bot.agent.fact_model import ModelFactReader
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.mcp_servers import McpTools
@@ -25,20 +24,18 @@ from bot.app.agents import (
     window_of,
     with_model,
 )
-from bot.app.models import Models, NoModel
-from bot.app.stores import Stores
+from bot.app.models import NoModel
 from bot.errors import SettingsInvalid
+from bot.features.facts.command import place_lists
+from bot.features.parts import Models, Outside, Stores
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import FiringRules, ReminderClock
-from bot.media.reader import Files
 from bot.settings import Settings
-from bot.transport.gating import Access, BotIdentity
+from bot.transport.gating import Access
 from bot.transport.page_links import PageLinks
 from bot.transport.reminder_updates import ReminderUpdates
-from bot.transport.telegram_api import TelegramApi
 from bot.turn.budget import BudgetWatch
-from bot.turn.commands.facts import place_lists
 from bot.turn.conversations import Conversations
 from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts
@@ -48,7 +45,6 @@ from memory.facts.redis_facts import RedisFacts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
-from memory.reminders.redis_reminders import RedisReminders
 from memory.summary.compression import CompressionLimits, limits_for
 from memory.summary.compressor import Compressor
 from memory.summary.redis_summaries import RedisSummaries
@@ -60,20 +56,6 @@ WINDOW_MESSAGES = 50
 UNCOVERED_MESSAGES = 450
 """With one: the newest messages that no summary covers. More than start a compression, which needs a moment."""
 SUMMARY_TIMEOUT_S = 90.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
-    """What is not ours: Telegram and its files, who we are there, the models, and our address."""
-
-    telegram: TelegramApi
-    files: Files
-    bot: BotIdentity
-    models: Models
-    servers: McpTools | None = None
-    """The MCP servers; None in a process that does not work."""
-    page_url: str | None = None
-    """The address of the memory page, as people reach it; None if there is none."""
 
 
 def build_page_links(settings: Settings, outside: Outside) -> PageLinks:
@@ -133,10 +115,10 @@ def build_summarizer(settings: Settings, spec: TeamSpec, models: Models | None) 
     return ModelSummarizer(model, summary_tokens=limits.summary_tokens)
 
 
-def build_catch_up_writer(settings: Settings, spec: TeamSpec, models: Models) -> CatchUpWriter:
-    """The writer of /catchup: the summary model, else the chat model of the main agent."""
+def build_writer(settings: Settings, spec: TeamSpec, models: Models) -> StructuredModel:
+    """The summary model, else the chat model of the main agent, as a writer of JSON."""
     name = settings.summary_model or model_of(settings, spec.agents[spec.main])
-    return CatchUpWriter(_structured(settings, models.summary or models.chat[name], name))
+    return _structured(settings, models.summary or models.chat[name], name)
 
 
 def _structured(settings: Settings, model: JsonModel, name: str) -> StructuredModel:
@@ -265,7 +247,6 @@ def build_conversations(
         redis=stores.redis,
         recall=stores.recall,
         facts=RedisFacts(stores.redis, clock=clock),
-        reminders=RedisReminders(stores.redis, clock=clock),
         tokenizer=counter_for(settings.openai_model),
         clock=clock,
         artifact_ttl_s=options.artifact_ttl_s,

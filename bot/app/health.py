@@ -7,7 +7,8 @@ from typing import Any
 
 import structlog
 
-from bot.app.stores import IntakeStores, Stores
+from bot.app.stores import IntakeStores
+from bot.features.parts import Stores
 from bot.settings import Settings
 from memory.embedded.data_dir import FULL_BELOW_BYTES, free_bytes
 from memory.errors import MemoryFailure, RecallTimedOut, StoreUnavailable

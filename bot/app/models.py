@@ -1,16 +1,14 @@
-"""Opens the models: a client for each chat model of the agents, the summary model, transcription, speech, pictures."""
+"""Opens the models: a client for each chat model of the agents, the summary model, transcription."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass
 
 import structlog
 
 from bot.agent.abilities import Abilities
 from bot.agent.known_models import sees
 from bot.agent.model import (
-    ChatModel,
     JsonModel,
     JsonSchema,
     ModelReply,
@@ -21,10 +19,8 @@ from bot.agent.model import (
 )
 from bot.app.agents import window_of
 from bot.errors import ModelUnavailable
-from bot.media.reader import Transcriber
+from bot.features.parts import Models
 from bot.settings import Settings
-from bot.turn.pictures import Painter
-from bot.turn.speech import Speaker
 
 _OPENAI_FALLBACK = "whisper-1"
 """Takes Ogg files of Telegram that OpenAI's newer models refuse (NousResearch/hermes-agent#68719)."""
@@ -33,22 +29,6 @@ _LONGEST_TEXT = 1_000_000
 _CHARACTERS_OF_A_TOKEN = 4
 
 log = structlog.get_logger()
-
-
-class OpenedModel(ChatModel, JsonModel, Protocol):
-    """A chat model that also answers in JSON."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Models:
-    """The chat models by their names; the summary model, the transcriber, the speaker and the painter, or None."""
-
-    chat: Mapping[str, OpenedModel]
-    summary: JsonModel | None
-    transcriber: Transcriber | None = None
-    speaker: Speaker | None = None
-    painter: Painter | None = None
-    abilities: Mapping[str, Abilities] = field(default_factory=dict[str, Abilities])
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +110,6 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
             chat=opened,
             summary=opened.get(settings.summary_model),
             transcriber=transcriber,
-            speaker=await _open_speaker(stack, settings, api_key=key, base_url=base_url),
-            painter=await _open_painter(stack, settings, api_key=key, base_url=base_url),
             abilities=abilities,
         )
 
@@ -142,28 +120,6 @@ def abilities_of(settings: Settings, model: str) -> Abilities:
         never=frozenset() if sees_pictures(settings, model) else frozenset(["images"]),
         longest_text=min(_LONGEST_TEXT, 2 * _CHARACTERS_OF_A_TOKEN * window_of(settings, model)),
     )
-
-
-async def _open_speaker(
-    stack: AsyncExitStack, settings: Settings, *, api_key: str | None, base_url: str | None
-) -> Speaker | None:
-    if not settings.speech_model or settings.is_offline:
-        return None
-    from bot.media.speaker import open_speaker
-
-    model = settings.speech_model
-    return await stack.enter_async_context(open_speaker(model=model, api_key=api_key, base_url=base_url))
-
-
-async def _open_painter(
-    stack: AsyncExitStack, settings: Settings, *, api_key: str | None, base_url: str | None
-) -> Painter | None:
-    if settings.image_model is None:
-        return None
-    from bot.media.painter import open_painter
-
-    model = settings.image_model.name
-    return await stack.enter_async_context(open_painter(model=model, api_key=api_key, base_url=base_url))
 
 
 def sees_pictures(settings: Settings, model: str) -> bool:

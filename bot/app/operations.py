@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bot.app.build import build_costs, build_inbox
-from bot.app.stores import IntakeStores, Stores, store_config
+from bot.app.stores import IntakeStores, store_config
+from bot.features.parts import Stores
 from bot.inbox.inspection import InboxInspection
 from bot.observe.series import CounterReader
 from bot.page.chats import ChatList

@@ -12,18 +12,19 @@ import structlog
 
 from bot.agent.options import Options
 from bot.app.agents import counter_for
-from bot.app.build import Outside, build_access
+from bot.app.build import build_access
 from bot.app.operations import build_operations
-from bot.app.stores import IntakeStores, Stores, embedder_config, store_config
+from bot.app.stores import IntakeStores, embedder_config, store_config
 from bot.errors import ChatUnreachable, TelegramRefused
+from bot.features.facts.page import FactPages
+from bot.features.parts import Outside, Stores
+from bot.features.reminders.page import ReminderPages
 from bot.page.access import ChatAccess
 from bot.page.api import PageApi
 from bot.page.dashboard import Dashboard
 from bot.page.erasures import MemoryChanges
-from bot.page.facts import FactPages
 from bot.page.memories import MemoryPages
 from bot.page.rates import Rate, RateLimit
-from bot.page.reminders import ReminderPages
 from bot.page.visitors import Authentication
 from bot.settings import Settings
 from bot.transport.people import Administrators

@@ -12,7 +12,6 @@ import structlog
 from bot.agent.agents_file import TeamSpec
 from bot.app.agents import model_names, read_agents
 from bot.app.build import (
-    Outside,
     build_access,
     build_budget_watch,
     build_compressor,
@@ -39,17 +38,10 @@ from bot.app.lifecycle import (
     unless,
     until_one_ends,
 )
-from bot.app.models import Models, open_models
+from bot.app.models import open_models
 from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
-from bot.app.stores import (
-    IntakeStores,
-    Stores,
-    embedder_config,
-    open_intake_stores,
-    open_stores,
-    store_config,
-)
+from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores, store_config
 from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
     compress_forever,
@@ -64,6 +56,8 @@ from bot.app.upkeep import (
     watch_budget_forever,
 )
 from bot.errors import PortInUse
+from bot.features import CONTROLS
+from bot.features.parts import Models, Outside, Stores
 from bot.inbox.heartbeat import Heartbeat
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
@@ -80,7 +74,6 @@ from bot.transport.inline import InlineQueries
 from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
 from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.telegram_files import open_files
-from bot.turn.commands import COMMANDS
 from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
 from memory.stores import build_indexers, build_rewriter, warm_up
@@ -211,7 +204,13 @@ class _Service:
             models = await stack.enter_async_context(open_models(settings, names))
         servers = await stack.enter_async_context(McpServers.open(self._spec.servers)) if work else None
         self._outside = Outside(
-            telegram=telegram, files=files, bot=bot, models=models, servers=servers, page_url=page_url
+            stack=stack,
+            telegram=telegram,
+            files=files,
+            bot=bot,
+            models=models,
+            servers=servers,
+            page_url=page_url,
         )
         self._waits_for = ""
         return True
@@ -246,7 +245,7 @@ class _Service:
             working: list[asyncio.Task[None]] = []
             if work:
                 await warm_up(embedder_config(self._settings))
-                worker = self._build_worker(_there(self._stores), outside, inbox, tasks, stopping=stopping)
+                worker = await self._build_worker(outside, inbox, tasks, stopping=stopping)
                 working.append(spawn(_run_worker(*worker, stopping), "worker"))
             if ingest is not None:
                 tasks.append(spawn(self._menus(intake, outside).keep_registered(), "command-menus"))
@@ -313,7 +312,7 @@ class _Service:
         return Ingest(
             inbox.accept,
             bot=outside.bot,
-            commands=COMMANDS,
+            controls=CONTROLS,
             access=build_access(settings),
             rules=DoorRules(
                 partitions=settings.partitions,
@@ -343,23 +342,22 @@ class _Service:
         return CommandMenus(
             outside.telegram,
             stores.redis,
-            commands=COMMANDS,
+            commands=CONTROLS.commands,
             bot_id=outside.bot.id,
             operator_ids=operators,
         )
 
-    def _build_worker(
+    async def _build_worker(
         self,
-        stores: Stores,
         outside: Outside,
         inbox: RedisInbox,
         tasks: list[asyncio.Task[None]],
         *,
         stopping: asyncio.Event,
     ) -> tuple[Worker, Heartbeat]:
-        settings = self._settings
+        settings, stores = self._settings, _there(self._stores)
         slots = Slots(settings.worker_concurrency)
-        turns = build_turns(
+        turns = await build_turns(
             settings, stores, outside, spec=self._spec, inbox=inbox, slots=slots, clock=time.time
         )
         heartbeat = Heartbeat(stores.redis, consumer=consumer_name(), partitions=settings.partitions)

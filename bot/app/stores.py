@@ -10,6 +10,7 @@ import stamina
 import structlog
 
 from bot.errors import SettingsInvalid
+from bot.features.parts import Stores
 from bot.settings import WEBHOOK_CONNECTIONS, Settings
 from bot.transport.migrations import Migrations
 from bot.transport.people import Guests
@@ -46,14 +47,6 @@ class IntakeStores:
     """The stores of a process that only receives updates: Redis, without recall."""
 
     redis: RedisClient
-    guests: Guests
-    migrations: Migrations
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stores(MemoryStores):
-    """The stores of every command: memory, invited people, moved groups."""
-
     guests: Guests
     migrations: Migrations
 

@@ -9,7 +9,7 @@ from functools import partial
 import stamina
 import structlog
 
-from bot.app.stores import Stores
+from bot.features.parts import Stores
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics

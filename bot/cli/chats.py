@@ -10,7 +10,7 @@ from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, ChatName, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
-    from bot.app.stores import Stores
+    from bot.features.parts import Stores
     from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.history.store import HistorySnapshot

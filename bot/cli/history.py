@@ -18,7 +18,7 @@ from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_s
 
 if TYPE_CHECKING:
     from bot.agent.prompt.parts import AssembledPrompt, PromptRecord, RecordItem
-    from bot.app.stores import Stores
+    from bot.features.parts import Stores
     from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.history.message import Message

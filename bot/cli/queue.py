@@ -13,7 +13,7 @@ from bot.cli.output import UNKNOWN, age, count, one_line, print_json, print_line
 from bot.cli.session import AsJson, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
-    from bot.app.stores import Stores
+    from bot.features.parts import Stores
     from bot.inbox.inspection import DeadLetter, InboxInspection, WaitingContext
     from bot.page.chats import ListedChat
     from bot.settings import Settings

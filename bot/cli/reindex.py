@@ -15,7 +15,7 @@ from bot.cli.session import AsJson, finish, load_quietly, open_stores
 if TYPE_CHECKING:
     import asyncio
 
-    from bot.app.stores import Stores
+    from bot.features.parts import Stores
     from bot.settings import Settings
     from memory.recall.reindex import ReindexProgress
     from memory.recall.spaces import SpaceDescription

@@ -20,7 +20,7 @@ from bot.cli.output import count, print_facts, print_json, print_line
 from bot.cli.session import AsJson, Chat, ChatName, complete, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
-    from bot.app.stores import Stores
+    from bot.features.parts import Stores
     from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.erasure import ErasureReceipt

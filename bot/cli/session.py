@@ -16,7 +16,7 @@ from memory.folders import find_passing_mount
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
-    from bot.app.stores import Stores
+    from bot.features.parts import Stores
     from bot.settings import Settings
     from memory.redis.client import RedisClient
 

@@ -21,7 +21,7 @@ from bot.cli.session import AsJson, Chat, ChatName, MaybeFile, finish, load_quie
 from memory.errors import Forgotten, StoreFull, StoreUnavailable
 
 if TYPE_CHECKING:
-    from bot.app.stores import Stores
+    from bot.features.parts import Stores
     from bot.page.chats import ListedChat
     from bot.settings import Settings
     from memory.transfer.file import FileFacts, Header, Seal

@@ -7,8 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from bot.agent.context import AgentContext
-from bot.tools.reminders import choose_zone
+from bot.errors import ToolFailed
+from memory.characters import one_line
 from memory.zones.names import find_zone
+from memory.zones.reader import read_zone
 
 
 async def current_time(
@@ -26,3 +28,16 @@ async def current_time(
     zone = find_zone(choose_zone(name, time.time()) if name else "UTC")
     now = datetime.now(zone)
     return f"{now:%A} {now.isoformat(sep=' ', timespec='seconds')} ({zone.key})"
+
+
+def choose_zone(named: str, now: float) -> str:
+    """Return the zone that these words mean at `now`. Raises ToolFailed for unknown and ambiguous ones."""
+    reading = read_zone(named, now)
+    if reading.zone:
+        return reading.zone
+    if reading.others:
+        names = ", ".join(reading.others)
+        raise ToolFailed(f"{one_line(named, 64)!r} may mean several zones. Ask the person which: {names}.")
+    raise ToolFailed(
+        f"There is no time zone {one_line(named, 64)!r}. Names are like Lisbon, UTC+3 or Europe/Lisbon."
+    )

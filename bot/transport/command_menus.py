@@ -5,11 +5,12 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import cast, get_args
 
 import structlog
 
 from bot.errors import TelegramFailure, TelegramRefused, TelegramUnavailable
+from bot.transport.controls import Audience
 from bot.transport.telegram_api import CommandScope, TelegramApi
 from bot.transport.words import LANGUAGES, menu_descriptions
 from memory import keys
@@ -25,13 +26,6 @@ AGAIN_AFTER_S = 60.0
 REFUSED_AGAIN_S = 3600.0
 """Pause after a refusal: an operator gets a menu only after the first message to the bot."""
 
-Audience = Literal["nobody", "members", "everybody", "owners", "operators"]
-"""The people whose menu shows a command. Each of the last three sees what those before it see.
-
-Members are everybody in a group: private menus do not show their commands.
-
-The owners of a chat's memory are the person of a private chat, and the administrators of a group.
-"""
 _EVERYWHERE: tuple[tuple[CommandScope, Audience], ...] = (
     ("default", "everybody"),
     ("all_private_chats", "owners"),

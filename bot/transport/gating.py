@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from bot.transport.buttons import BUTTONS, word_of
+from bot.transport.controls import word_of
 from bot.transport.rich_text import Entity, utf16_slice
 from bot.transport.updates import (
     CAPTIONED_KINDS,
@@ -95,7 +95,7 @@ class Admission:
 
     - turn, command, stop: how the bot was addressed ("private_chat", "command", "reply", "mention", INVITED,
       PAGE_LINK), or how the message continues one to the bot ("paste", "bundle")
-    - press: a word of BUTTONS with "_button", or UNKNOWN_BUTTON
+    - press: the word of a button of ours with "_button", or UNKNOWN_BUTTON
     - edit: "edited_message"; refuse: "not_allowed"; migration: "migration"
     - remind: "due"; notice: "budget"; inline: "chosen"
     - membership: "joined", "promoted", "left", "blocked", "unblocked"
@@ -103,6 +103,8 @@ class Admission:
       "other_bots_command"; only ignore: the refusals of forms.py, "not_allowed", "unknown_kind", "unused_kind",
       "no_message", "same_membership", "via_us", "no_keyboard" (a chosen result without a message to edit)
     """
+    waits: bool = True
+    """False for a press that acts on the running answer."""
     command: Command | None = None
     """UNKNOWN for a command that we do not have, UNREADABLE for a message without readable content."""
 
@@ -181,9 +183,10 @@ def _admit_press(callback: Callback, message: IncomingMessage, is_permitted: boo
 
     Messages of inline mode, which have no id in a chat, have no buttons of ours.
     """
-    word = word_of(callback.data)
-    does_something = word and message.message_id and (is_permitted or not BUTTONS[word].needs_access)
-    return Admission(action="press", reason=f"{word}_button" if does_something else UNKNOWN_BUTTON)
+    rule = callback.rule
+    if rule is None or not message.message_id or not (is_permitted or not rule.needs_access):
+        return Admission(action="press", reason=UNKNOWN_BUTTON)
+    return Admission(action="press", reason=f"{word_of(callback.data)}_button", waits=rule.waits)
 
 
 def _admit_membership(membership: Membership, message: IncomingMessage, is_permitted: bool) -> Admission:

@@ -1,13 +1,13 @@
 """From a raw update to the inbox: decide what to do with it, then store it. Webhook and polling share this."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
-from bot.transport.buttons import BUTTONS, ButtonRule
+from bot.transport.controls import Controls
 from bot.transport.forms import context_keys
 from bot.transport.gating import (
     GROUPS,
@@ -121,7 +121,7 @@ class Ingest:
         accept: Callable[[Arrival], Awaitable[Accepted]],
         *,
         bot: BotIdentity,
-        commands: Collection[str],
+        controls: Controls,
         access: Access,
         rules: DoorRules,
         anchors: Migrations,
@@ -129,7 +129,7 @@ class Ingest:
     ) -> None:
         self._accept = accept
         self._bot = bot
-        self._commands = commands
+        self._controls = controls
         self._access = access
         self._rules = rules
         self._anchors = anchors
@@ -139,7 +139,7 @@ class Ingest:
 
     async def take_in(self, raw: Mapping[str, Any]) -> Accepted:
         """Store one update. It is on disk after the return, unless the result is `full`. Raises the store's errors."""
-        update = parse_update(raw)
+        update = parse_update(raw, self._controls.buttons)
         message = update.message
         if update.kind in {INLINE_QUERY, CHOSEN_RESULT}:
             if self._rules.answer_query is None:
@@ -149,7 +149,7 @@ class Ingest:
                 return "ignored"
         if message is None or is_refused(update):
             update = replace(update, message=message)
-            admission = admit(update, bot=self._bot, is_permitted=False, commands=self._commands)
+            admission = admit(update, bot=self._bot, is_permitted=False, commands=self._controls.commands)
             # Only noted, so that a repeat is recognised.
             arrival = Arrival(
                 update_id=update.update_id,
@@ -180,7 +180,7 @@ class Ingest:
         is_permitted = await has_access(
             self._access, self._guests, asker_of(update), message.chat_id, anchor_id
         )
-        admission = admit(update, bot=self._bot, is_permitted=is_permitted, commands=self._commands)
+        admission = admit(update, bot=self._bot, is_permitted=is_permitted, commands=self._controls.commands)
         if admission.reason == INVITED:
             return self._without_code(admission, message)
         if update.kind == "message" and message.chat_type in GROUPS:
@@ -348,11 +348,10 @@ def _signal(waiting: WaitingUpdate, *, interrupts: bool = False) -> Signal | Non
         telegram_message_id=message.message_id,
         sender_id=message.sender_id or 0,
     )
-    rule = BUTTONS.get(admission.reason.removesuffix("_button"), ButtonRule())
     match admission.action:
         case "edit":
             return signal
-        case "press" if callback is not None and not rule.waits:
+        case "press" if callback is not None and not admission.waits:
             return replace(signal, kind="press", sender_id=callback.sender_id)
         case "turn" if interrupts:
             return replace(signal, kind="message")

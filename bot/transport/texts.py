@@ -16,8 +16,8 @@ from bot.errors import (
     PromptTooLong,
     TellUser,
 )
-from bot.transport.buttons import DETAILS_BUTTON
 from bot.transport.command_menus import Audience
+from bot.transport.controls import DETAILS_BUTTON
 from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from memory.characters import one_line

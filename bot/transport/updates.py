@@ -5,9 +5,7 @@ No shape of JSON makes the parser fail; unknown fields are ignored.
 
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Literal, cast
 
-from bot.transport.buttons import is_same_menu
 from bot.transport.contents import (
     MEDIA_KINDS,
     SENT_SERVICES,
@@ -17,16 +15,17 @@ from bot.transport.contents import (
     attachment_in,
     note_on,
 )
+from bot.transport.controls import NO_BUTTONS, ButtonRules
 from bot.transport.forms import (
     DIRECT_TOPIC,
     FORMS,
     ChatPlace,
     direct_person_in,
     find_form,
-    has_topics,
     topic_in,
 )
 from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
+from bot.transport.presses import Callback, read_press
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
 from bot.transport.rich_messages import MORE_FILES, as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
@@ -160,26 +159,6 @@ class IncomingMessage(ChatPlace):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Callback:
-    """The press of an inline button. `data` is the text of one of our buttons, or made up by a manipulated app."""
-
-    id: str
-    data: str
-    sender_id: int
-    language_code: str = ""
-    under: Literal["menu", "another", "unknown"] = "menu"
-    """The message that is named: a menu with such a button, another message, or one that Telegram does not describe.
-
-    A menu may have changed since the press: any button of the same command and owner makes it one.
-    """
-    is_topic_unknown: bool = False
-    """True if Telegram only tells the chat, which has topics.
-
-    It no longer describes messages of some hours ago, and deleted ones. Source: tdlib/telegram-bot-api#401.
-    """
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
     """A change of the bot's own membership, with statuses as in ChatMember.
 
@@ -215,8 +194,11 @@ class Command:
     mention: str
 
 
-def parse_update(raw: Mapping[str, object]) -> ParsedUpdate:
-    """Return the facts of one update. Never raises: a missing or wrong field is empty, 0 or None."""
+def parse_update(raw: Mapping[str, object], buttons: ButtonRules = NO_BUTTONS) -> ParsedUpdate:
+    """Return the facts of one update. Never raises: a missing or wrong field is empty, 0 or None.
+
+    `buttons` are ours; presses of others do nothing.
+    """
     update_id = int_in(raw, "update_id") or 0
     for kind in raw:
         if kind in UPDATE_KINDS:
@@ -229,7 +211,9 @@ def parse_update(raw: Mapping[str, object]) -> ParsedUpdate:
     if kind == "callback_query":
         is_inline = "inline_message_id" in body
         message = _inline_question(body) if is_inline else _message(kind, object_in(body, "message"))
-        return ParsedUpdate(update_id=update_id, kind=kind, message=message, callback=_callback(body))
+        return ParsedUpdate(
+            update_id=update_id, kind=kind, message=message, callback=read_press(body, buttons)
+        )
     if kind in (INLINE_QUERY, CHOSEN_RESULT):
         inline_id = str_in(body, "id" if kind == INLINE_QUERY else "inline_message_id")
         message = _inline_question(body)
@@ -501,30 +485,6 @@ def _author(replied: Json) -> str:
 def _quotable(replied: Json) -> str:
     note = note_on(replied)
     return read_text(replied) or (f"({note})" if note else "")
-
-
-def _callback(raw: Json) -> Callback:
-    sender, message = object_in(raw, "from"), object_in(raw, "message")
-    return Callback(
-        id=str_in(raw, "id"),
-        data=str_in(raw, "data"),
-        sender_id=int_in(sender, "id") or 0,
-        language_code=str_in(sender, "language_code"),
-        under=_kind_of_pressed(message, str_in(raw, "data")),
-        is_topic_unknown=message.get("date") == 0 and has_topics(object_in(message, "chat")),
-    )
-
-
-def _kind_of_pressed(message: Json, data: str) -> Literal["menu", "another", "unknown"]:
-    """Return `Callback.under`. Telegram describes a message with its keyboard, unless it is old or deleted."""
-    if message.get("date") == 0:
-        return "unknown"
-    rows = object_in(message, "reply_markup").get("inline_keyboard")
-    if not isinstance(rows, list):
-        return "another"
-    buttons = [button for row in cast("list[object]", rows) for button in objects_in({"row": row}, "row")]
-    shown = [str_in(button, "callback_data") for button in buttons]
-    return "menu" if any(is_same_menu(data, each) for each in shown) else "another"
 
 
 def _inline_question(raw: Json) -> IncomingMessage | None:

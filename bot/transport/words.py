@@ -54,7 +54,7 @@ def menu_descriptions(language: str) -> Mapping[str, str]:
     Every process with a webhook shows them in all languages, and the data of a locale take 1 MB. So these lines of a
     catalogue are plain text, read without Fluent.
     """
-    return dict(_MENU_LINE.findall(_read_catalogue(language)))
+    return dict(_MENU_LINE.findall(read_catalogue(language)))
 
 
 @lru_cache
@@ -62,12 +62,18 @@ def _load(language: str) -> Words:
     functions: dict[str, Callable[[Any], Any]] = {"LTR": str, "DIGITS": _persian_digits, "JALALI": _jalali}
     locale = _LOCALES.get(language, language)
     bundle = FluentBundle([locale], functions=functions, use_isolating=language == "fa")
-    bundle.add_resource(FluentResource(_read_catalogue(language)))
+    bundle.add_resource(FluentResource(read_catalogue(language)))
     return Words(language, bundle)
 
 
-def _read_catalogue(language: str) -> str:
-    return resources.files("bot.transport").joinpath("catalogue", f"{language}.ftl").read_text("utf-8")
+def read_catalogue(language: str) -> str:
+    """Return the texts of the transport, and those of the features beside their code."""
+    folders = [
+        resources.files("bot.transport").joinpath("catalogue"),
+        *(each.joinpath("texts") for each in resources.files("bot.features").iterdir()),
+    ]
+    files = [folder.joinpath(f"{language}.ftl") for folder in folders]
+    return "\n".join(file.read_text("utf-8") for file in files if file.is_file())
 
 
 def _persian_digits(value: str | float) -> str:

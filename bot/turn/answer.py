@@ -14,7 +14,7 @@ from bot.agent.model import Usage
 from bot.agent.prompt.parts import quoted_key
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
-from bot.transport.buttons import WHY_BUTTON
+from bot.transport.controls import WHY_BUTTON
 from bot.transport.forms import context_keys
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import WaitingUpdate
@@ -27,22 +27,25 @@ from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
 from bot.turn.conversations import Conversations
 from bot.turn.ending import run_until
+from bot.turn.hooks import Hooks
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage
 from bot.turn.outbox import LongAnswers, Part, plan_files, plan_reply, plan_spoken, with_stop_button
 from bot.turn.permissions import Permissions
-from bot.turn.pictures import Pictures, TurnPictures, picture_note
 from bot.turn.preview import Preview, Previews
 from bot.turn.question import Question
-from bot.turn.speech import LONGEST_TEXT, VoiceReplies
 from bot.turn.store import Commit, FactsDefault, LaterWork, MetaField, TurnNote
 from memory.codec import dump_json
 from memory.errors import Forgotten
 from memory.history import contexts
-from memory.history.ledger import LedgerFile
+from memory.history.ledger import LedgerEntry, LedgerFile
+from memory.history.transcript import quote
 from memory.redis.lua import ScriptCall
 from memory.summary.compression import CompressionLimits, is_due
 
+LONG_TEXT = 4_096
+"""Characters of an answer from which it is rendered in a thread of its own."""
+_NOTED_CHARACTERS = 500
 _CUT_WORDS = {"length": "cut-length", "content_filter": "cut-filter"}
 """Keys of the line behind an answer that is not whole, by its finish reason."""
 
@@ -99,8 +102,7 @@ class Answerer:
     permissions: Permissions
     guard: LimitGuard
     committer: Committer
-    voices: VoiceReplies
-    pictures: Pictures | None
+    hooks: Hooks
     limits: AnswerLimits
 
     async def answer(self, question: Question) -> None:
@@ -116,25 +118,19 @@ class Answerer:
             is_group=first.chat_type != "private",
             request_id=str(question.first.update_id),
             metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
-            message=first if question.first.is_kept else None,  # no reminders without a memory
         )
-        if reminders := context.conversation.reminders:
-            reminders = replace(reminders, reply_id=question.reply_id)
-            context.conversation = replace(context.conversation, reminders=reminders)
         if not question.first.is_kept:
             context.artifacts = None  # they would outlive the turn
         if to.inline_id:  # the answer is the edit of one message
             context.conversation = replace(context.conversation, files=None)
-        elif self.pictures:
-            pictures = TurnPictures(self.pictures, question)
-            context.conversation = replace(context.conversation, pictures=pictures)
+        for prepare in self.hooks.before_run:
+            prepare(question, context)
         preview = Preview(question.words, edits=tuple(question.shown_as))
         reads: dict[int, ReadMessage] = {}
         try:
             answer = await self._answer(question, context, preview, reads)
             if not answer.reason:
-                spoken = await self.voices.speak(question, context, answer.text)
-                answer = replace(answer, spoken=spoken)
+                answer = replace(answer, spoken=await self._spoken(question, context, answer.text))
         except (TurnRestarted, Forgotten):
             await self.guard.book(
                 context.record.usages,
@@ -146,13 +142,20 @@ class Answerer:
         for press in question.stop_presses:
             await self.interruptions.buttons.answer(press, "stopped")
         plan = partial(self._commit, question, context, preview, answer, reads=reads)
-        is_long = len(answer.text) > LONGEST_TEXT
+        is_long = len(answer.text) > LONG_TEXT
         commit = await call_in_daemon_thread(plan, name="render-answer") if is_long else plan()
         try:
             await self.committer.commit(question.claim, commit, revision=question.history.revision)
         except Forgotten:
             await self.previews.take_away(to.chat_id, preview.shown)
             raise
+
+    async def _spoken(self, question: Question, context: AgentContext, text: str) -> str:
+        """Return the id of the file that speaks the answer; "" for none."""
+        for finish in self.hooks.before_commit:
+            if spoken := await finish(question, context, text):
+                return spoken
+        return ""
 
     async def _answer(
         self, question: Question, context: AgentContext, preview: Preview, reads: dict[int, ReadMessage]
@@ -170,7 +173,7 @@ class Answerer:
             return _Answer(failure_text(question.words, known, context.user_messages), type(known).__name__)
         if answer.reason:
             return answer
-        note = picture_note(context.record.ledger)
+        note = _note_of_files(context.record.ledger)
         if answer.cut:
             answer = replace(answer, text=f"{with_closed_code(answer.text)}\n\n({answer.cut})")
         await context.chat_history.append_assistant_message(answer.text, id=question.reply_id, note=note)
@@ -396,3 +399,9 @@ class Answerer:
         keys = context_keys(self.bot.id, first.anchor_id, message.thread_id, is_direct=message.is_direct)
         title = message.chat_title or message.sender_name
         return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())
+
+
+def _note_of_files(ledger: Sequence[LedgerEntry]) -> str:
+    """Return the note of an answer with pictures: the words that they were made from; "" without pictures."""
+    prompts = [file.prompt for entry in ledger for file in entry.files if file.prompt]
+    return f"a picture: {quote('; '.join(prompts)[:_NOTED_CHARACTERS])}" if prompts else ""

@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
 
-from bot.transport.buttons import BUTTONS, STOP_BUTTON, word_of
+from bot.transport.controls import STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.updates import (
     IncomingMessage,
@@ -257,7 +257,7 @@ def _repeats(press: WaitingUpdate, first: WaitingUpdate) -> bool:
     """
     if press.callback is None or first.callback is None:
         return False
-    rule = BUTTONS.get(word_of(first.callback.data))
+    rule = first.callback.rule
     is_same = replace(press.callback, id=first.callback.id) == first.callback
     is_there = press.message.message_id == first.message.message_id
     return rule is not None and rule.is_answered_anew and is_same and is_there

@@ -9,8 +9,8 @@ import structlog
 
 from bot.errors import ChatMigrated, TelegramFailure, TurnEnded, TurnRestarted, TurnStopped
 from bot.inbox.records import Claim, Signal
-from bot.transport.buttons import STOP_BUTTON
 from bot.transport.contents import VOICE_KINDS
+from bot.transport.controls import STOP_BUTTON
 from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.migrations import Migrations

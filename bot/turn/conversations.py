@@ -6,7 +6,6 @@ from uuid import uuid4
 
 from bot.agent.context import AgentContext, Conversation, MessageCount
 from bot.model_choices import chosen_model
-from bot.transport.updates import IncomingMessage
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.facts.context_facts import ContextFacts
@@ -19,9 +18,6 @@ from memory.keys import ContextRef
 from memory.outgoing_files import OutgoingFiles
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
-from memory.reminders.context_reminders import ContextReminders
-from memory.reminders.redis_reminders import RedisReminders
-from memory.reminders.reminder import ReminderPlace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +27,6 @@ class Conversations:
     redis: RedisClient
     recall: Recall
     facts: RedisFacts
-    reminders: RedisReminders
     tokenizer: TokenCounter
     clock: Callable[[], float]
     artifact_ttl_s: int
@@ -58,12 +53,8 @@ class Conversations:
         is_group: bool,
         request_id: str = "",
         metadata: Mapping[str, object] | None = None,
-        message: IncomingMessage | None = None,
     ) -> AgentContext:
-        """Return the context before the question's messages. `request_id` makes this turn's tool calls unique.
-
-        `message` is the first one of the question. Reminders of this turn are sent to its place.
-        """
+        """Return the context before the question's messages. `request_id` makes this turn's tool calls unique."""
         snapshot = history.snapshot
 
         def count() -> MessageCount:
@@ -84,7 +75,6 @@ class Conversations:
                 count=count,
                 refuse=lambda ids, quoted: refuse_messages(history, ref, ids, quoted),
                 facts=self._facts(ref, history),
-                reminders=message and self._reminders(ref, history, message),
                 model=chosen_model(snapshot.choices.model, self.models),
                 files=OutgoingFiles(self.redis, ref, epoch=lambda: history.epoch),
             ),
@@ -117,22 +107,4 @@ class Conversations:
             ttl_s=self.artifact_ttl_s,
             keep_beyond=self.artifact_chars,
             has_any="artifacts" in history.snapshot.holds,
-        )
-
-    def _reminders(
-        self, ref: ContextRef, history: BufferedHistory, message: IncomingMessage
-    ) -> ContextReminders:
-        return ContextReminders(
-            reminders=self.reminders,
-            ref=ref,
-            epoch=lambda: history.epoch,
-            place=ReminderPlace(
-                chat_id=message.chat_id,
-                thread_id=message.thread_id,
-                is_direct=message.is_direct,
-                chat_type=message.chat_type,
-                language_code=message.language_code,
-                reply_to=message.message_id if message.is_comment else None,
-            ),
-            is_due=message.message_id == 0,
         )

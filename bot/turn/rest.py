@@ -5,7 +5,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from bot.inbox.records import Claim
-from bot.transport.buttons import RESET_BUTTON, STOP_BUTTON
+from bot.transport.controls import RESET_BUTTON, STOP_BUTTON
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.rendering import render_messages
 from bot.transport.rich_text import RichText

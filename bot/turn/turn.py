@@ -14,13 +14,11 @@ from bot.inbox.signals import Incoming, Signals
 from bot.observe import metrics
 from bot.transport.gating import UNKNOWN_BUTTON, BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate, parse_waiting
-from bot.transport.updates import Command
 from bot.transport.words import words_for
 from bot.turn.answer import Answerer
 from bot.turn.batch import (
     BurstWaits,
     LastTurn,
-    correction_in,
     find_last_turn,
     is_outdated,
     is_stopped,
@@ -30,14 +28,12 @@ from bot.turn.batch import (
     with_overheard,
 )
 from bot.turn.chat_events import Buttons, Edits, Memberships, has_same_text
-from bot.turn.commands import Commands
-from bot.turn.commands.call import CommandCall
-from bot.turn.commands.timezone import answers_zone_question
+from bot.turn.commands import CommandCall, Commands
 from bot.turn.commit import Committer, Reply
+from bot.turn.hooks import Hooks
 from bot.turn.limits import LimitGuard, payer_of
 from bot.turn.outbox import plan_reply
 from bot.turn.question import Question, TurnJournal, joined_updates, preview_in
-from bot.turn.reminders import ReminderTurns
 from bot.turn.rest import is_reset_press
 from bot.turn.store import Commit, Todo, TurnStore
 from memory.errors import Forgotten, MemoryFailure
@@ -62,7 +58,7 @@ class Turns:
     answerer: Answerer
     commands: Commands
     memberships: Memberships
-    reminders: ReminderTurns
+    hooks: Hooks
     edits: Edits
     committer: Committer
     buttons: Buttons
@@ -190,8 +186,8 @@ class Turns:
                 await self._edit(question)
             case "press":
                 await self._press(question)
-            case "remind" if first.reminder is not None:
-                if await self.reminders.remind(question, first.reminder):
+            case "remind":
+                if all([await take_turn(question) for take_turn in self.hooks.own_turns]):
                     await self._answer(question)
             case "notice":
                 await self._end(question, Reply(text=first.message.text), reason=first.admission.reason)
@@ -199,15 +195,16 @@ class Turns:
                 epoch = question.snapshot.epoch
                 reply = await self.memberships.follow(first, question.claim, question.journal, epoch=epoch)
                 await self._end(question, reply, reason=first.admission.reason)
-            case _ if (command := _command_of(question, self.clock())) is not None:
+            case _ if (command := first.admission.command) is not None:
                 reply = await self.commands.run(command.name, _call(question, command.argument))
                 await self._end(question, reply, reason=f"command_{command.name}")
-            case _ if (awaited := correction_in(first, question.corrections)) is not None:
-                statement = strip_mention(first.message, bot=self.bot)
-                reply = await self.commands.correct(_call(question, statement), awaited)
-                await self._end(question, reply, reason="correction")
             case _:
-                await self._answer(question)
+                call = _call(question, strip_mention(first.message, bot=self.bot))
+                taken = next(filter(None, (takes(call) for takes in self.hooks.takes)), None)
+                if taken is None:
+                    await self._answer(question)
+                else:
+                    await self._end(question, await taken[1](call), reason=taken[0])
 
     async def _answer(self, question: Question) -> None:
         """Answer the question unless a limit forbids it. A resumed turn was admitted before.
@@ -373,14 +370,6 @@ def _check_edits(waiting: Sequence[WaitingUpdate], joined: Sequence[int]) -> Non
 def _is_reset_next(todo: Todo) -> bool:
     """Return True if the next update confirms a reset: it goes before the parts, and erases them."""
     return bool(todo.updates) and is_reset_press(parse_waiting(next(iter(todo.updates.values()))))
-
-
-def _command_of(question: Question, now: float) -> Command | None:
-    """Return the command of a message. A location after the question for a time zone answers it."""
-    first, zone_asked = question.first, question.snapshot.choices.zone_asked
-    if zone_asked and answers_zone_question(first.message, zone_asked, now):
-        return Command(name="timezone", argument="", mention="")
-    return first.admission.command
 
 
 def _call(question: Question, argument: str) -> CommandCall:

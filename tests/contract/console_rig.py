@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 import pytest
 import structlog
 
-from bot.app.stores import Stores, open_stores
+from bot.app.stores import open_stores
 from bot.cli import main
+from bot.features.parts import Stores
 from bot.inbox.records import Arrival
 from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import load_settings

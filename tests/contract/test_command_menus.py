@@ -6,11 +6,11 @@ from typing import Any, cast
 import pytest
 
 from bot.errors import SendUnknown, TelegramFailure, TelegramRefused, TelegramUnavailable
+from bot.features import CONTROLS
 from bot.transport import command_menus
 from bot.transport.command_menus import AGAIN_AFTER_S, REFUSED_AGAIN_S, CommandMenus, Menu, plan_menus
 from bot.transport.telegram_api import CommandScope, TelegramApi
 from bot.transport.words import LANGUAGES
-from bot.turn.commands import COMMANDS
 from memory.redis.client import RedisClient
 
 OPERATOR = 1001
@@ -42,7 +42,11 @@ class Registered:
 def menus_of(api: Registered, redis: RedisClient, **changes: Any) -> CommandMenus:
     telegram = cast(TelegramApi, api)
     return CommandMenus(
-        telegram, redis, commands=COMMANDS, bot_id=7, **({"operator_ids": frozenset({OPERATOR})} | changes)
+        telegram,
+        redis,
+        commands=CONTROLS.commands,
+        bot_id=7,
+        **({"operator_ids": frozenset({OPERATOR})} | changes),
     )
 
 
@@ -105,7 +109,7 @@ async def test_changed_texts_are_registered_again(
     redis: RedisClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await menus_of(Registered(), redis).register()
-    plan = [*plan_menus(COMMANDS, frozenset({OPERATOR}))]
+    plan = [*plan_menus(CONTROLS.commands, frozenset({OPERATOR}))]
     (changed,) = [menu for menu in plan if menu.name == "default:0:ru"]
     new = Menu(scope="default", chat_id=0, language="ru", commands=(("help", "Помощь"),))
     now = [new if menu == changed else menu for menu in plan]

@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from bot.app.stores import Stores, open_stores
+from bot.app.stores import open_stores
 from bot.cli import backup
+from bot.features.parts import Stores
 from bot.settings import load_settings
 from bot.transport.forms import context_keys
 from bot.transport.ingest import telegram_ref

@@ -9,12 +9,12 @@ from typing import Any
 
 import httpx
 
+from bot.features import CONTROLS
 from bot.inbox.redis_inbox import RedisInbox
 from bot.settings import WEBHOOK_PATH
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.http_server import SECRET_HEADER, Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest
-from bot.turn.commands import COMMANDS
 from memory.redis.client import RedisClient
 from tests.anchors import no_migrations
 
@@ -125,7 +125,7 @@ async def served_webhook(
     ingest = (
         Ingest(
             inbox.accept,
-            commands=COMMANDS,
+            controls=CONTROLS,
             bot=BOT,
             access=Access(),
             rules=DoorRules(partitions=1),

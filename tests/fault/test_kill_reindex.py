@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.app.stores import Stores, open_stores
+from bot.app.stores import open_stores
+from bot.features.parts import Stores
 from bot.settings import load_settings
 from bot.transport.forms import context_keys
 from chaos.rig.fork_server import Forks, forks

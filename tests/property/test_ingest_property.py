@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bot.features import CONTROLS
 from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
-from bot.turn.commands import COMMANDS
 from memory.codec import parse_json
 from memory.history.talk import TalkLine
 from tests.anchors import no_migrations
@@ -53,7 +53,7 @@ def test_any_update_is_accepted_and_can_be_read_again(
     door = Door()
     ingest = Ingest(
         door.accept,
-        commands=COMMANDS,
+        controls=CONTROLS,
         bot=BOT,
         access=access,
         rules=DoorRules(partitions=4),

@@ -1,8 +1,8 @@
 """Builders for expected prompts: messages as a request has them."""
 
+from bot.features import CONTROLS
 from bot.transport import texts
 from bot.transport.words import Words, words_for
-from bot.turn.commands import COMMANDS
 from tests.story.harness import Json
 
 english = words_for("en")
@@ -11,7 +11,7 @@ english = words_for("en")
 
 def help_text(words: Words = english, *, is_group: bool = False) -> str:
     """Return the answer to /help for a person who is no operator."""
-    return texts.help_text(words, COMMANDS, is_group=is_group, is_operator=False)
+    return texts.help_text(words, CONTROLS.commands, is_group=is_group, is_operator=False)
 
 
 ADDED = """\

@@ -11,10 +11,9 @@ from urllib.parse import urlencode
 import httpx
 
 from bot.agent.options import Options
-from bot.app.build import Outside
-from bot.app.models import Models
 from bot.app.page import open_page_api
 from bot.app.stores import IntakeStores
+from bot.features.parts import Models, Outside
 from bot.page.api import PageApi
 from bot.page.app import PageApp
 from bot.transport.gating import BotIdentity
@@ -122,6 +121,7 @@ async def page_server(bot: Story, **changes: Any) -> AsyncGenerator[PageServer]:
             migrations=Migrations(bot.redis, clock=clock),
         )
         outside = Outside(
+            stack=stack,
             telegram=telegram,
             files=await stack.enter_async_context(files),
             bot=BotIdentity(id=BOT, username="mnemogram_bot"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot.transport.buttons import BUTTONS
+from bot.features import CONTROLS
 from bot.transport.words import words_for
 from bot.turn.later_use import parse_offers
 from memory import keys
@@ -260,7 +260,7 @@ def _answers(bot: Story, press: str) -> list[str]:
 
 
 def test_every_button_has_a_case() -> None:
-    assert CASES.keys() == BUTTONS.keys()
+    assert CASES.keys() == CONTROLS.buttons.keys()
 
 
 @pytest.mark.parametrize("place", [PRIVATE, TOPIC])
@@ -273,7 +273,7 @@ async def test_a_press_while_an_answer_is_written_is_done_after_it_and_stop_at_o
             menu = await case.show(bot, place)
             async with gate.written_answer(bot, place):
                 press = await case.press(bot, place.person, menu)
-                if BUTTONS[word].waits:
+                if CONTROLS.buttons[word].waits:
                     await _wait_for_box(bot, place, 2)
                     assert not _answers(bot, press), word
                 else:
@@ -305,7 +305,7 @@ async def test_presses_at_once_by_one_and_another_person_are_each_answered_and_d
     async with running_bot(stores, gate, **SETTINGS) as bot:
         for word, case in CASES.items():
             menu = await case.show(bot, GROUP)
-            if not BUTTONS[word].waits:
+            if not CONTROLS.buttons[word].waits:
                 continue
             async with gate.written_answer(bot, GROUP):
                 others, first, second = [await case.press(bot, each, menu) for each in (CHIARA, OLGA, OLGA)]
@@ -326,7 +326,7 @@ async def test_a_press_whose_menu_is_deleted_meanwhile_is_done_and_shown_in_a_ne
     async with running_bot(stores, gate, **SETTINGS) as bot:
         for word, case in CASES.items():
             menu = await case.show(bot, PRIVATE)
-            if not BUTTONS[word].waits:
+            if not CONTROLS.buttons[word].waits:
                 continue
             async with gate.written_answer(bot, PRIVATE):
                 press = await case.press(bot, BEN, menu)

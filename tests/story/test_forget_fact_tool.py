@@ -2,7 +2,7 @@
 
 import json
 
-from bot.tools.facts import LIST_HEADING, NO_FACTS
+from bot.features.facts.tools import LIST_HEADING, NO_FACTS
 from tests.scripted_replies import call, calls, text
 from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, running_bot
 from tests.story.known_facts import known_in, plant

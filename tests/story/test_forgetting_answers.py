@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.transport.buttons import DETAILS_BUTTON
+from bot.transport.controls import DETAILS_BUTTON
 from tests.scripted_replies import call, calls, text
 from tests.story.expected import english
 from tests.story.harness import BEN, OLGA, WEEKEND, Json, Story, StoryStores, buttons_of, running_bot

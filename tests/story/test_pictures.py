@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from bot.features.pictures.pictures import NO_PHOTO, NO_ROOM, PICTURE_TOKENS, UNUSABLE
 from bot.turn.answer_receipt import load_receipts
-from bot.turn.pictures import NO_PHOTO, NO_ROOM, PICTURE_TOKENS, UNUSABLE
 from memory import keys
 from memory.outgoing_files import LARGEST_FILE
 from tests.scripted_pictures import Drawing

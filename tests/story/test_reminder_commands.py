@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.tools.reminders import ASK_FOR_ZONE, LIST_HEADING, NO_REMINDERS, TOO_SOON
+from bot.features.reminders.tools import ASK_FOR_ZONE, LIST_HEADING, NO_REMINDERS, TOO_SOON
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import PER_PERSON, Reminder
 from simulator.offline_model.reply import reply_to

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.turn.commands import reset
+from bot.features.reset import command as reset
 from memory import keys
 from tests.scripted_script import echo
 from tests.story.expected import english

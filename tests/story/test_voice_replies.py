@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.turn import speech
+from bot.features.voice import speech
 from bot.turn.answer_receipt import load_receipts
 from bot.turn.store import TurnStore
 from memory import keys

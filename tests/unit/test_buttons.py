@@ -2,25 +2,22 @@
 
 import re
 from pathlib import Path
-from typing import cast
 from zoneinfo import available_timezones
 
 import pytest
 
-from bot import turn
-from bot.transport.buttons import BUTTONS, word_of
-from bot.transport.fact_lists import FactPress
-from bot.transport.reminder_lists import press_data
+from bot import features
+from bot.features import CONTROLS, FEATURES
+from bot.features.facts.lists import FactPress
+from bot.features.feature import Feature
+from bot.features.reminders.lists import press_data
+from bot.features.voice.speech import VOICE_CHOICES
+from bot.transport.controls import word_of
 from bot.transport.texts import details_buttons
-from bot.transport.words import LANGUAGES, words_for
+from bot.transport.updates import parse_update
+from bot.transport.words import LANGUAGES, menu_descriptions, words_for
 from bot.turn.batch import dump_stop, with_nothing_else
-from bot.turn.commands import COMMANDS, Commands
-from bot.turn.commands.call import CommandCall
-from bot.turn.commit import Reply
-from bot.turn.permissions import Permissions
-from bot.turn.speech import VOICE_CHOICES
 from memory.erasure import ErasureReceipt
-from memory.history.corrections import AwaitedCorrection
 from memory.keys import RecordCounts
 
 LARGEST = 2**52 - 1
@@ -28,30 +25,18 @@ LARGEST = 2**52 - 1
 _NOTICES = re.compile(r'notice=call\.words\(\s*"([a-z-]+)"')
 
 
-async def _run(call: CommandCall) -> Reply:
-    raise NotImplementedError(call)
+BUTTONS = CONTROLS.buttons
 
 
-async def _correct(call: CommandCall, awaited: AwaitedCorrection) -> Reply:
-    raise NotImplementedError(call, awaited)
-
-
-def _commands(*words: str) -> Commands:
-    permissions = cast("Permissions", None)
-    handlers, buttons = dict.fromkeys(COMMANDS, _run), dict.fromkeys(words, _run)
-    return Commands(handlers, buttons=buttons, correct=_correct, permissions=permissions)
-
-
-def test_every_button_that_waits_needs_a_handler_and_only_those_have_one() -> None:
-    waiting = [word for word, rule in BUTTONS.items() if rule.waits]
-    _commands(*waiting)
-    for wrong in (waiting[1:], [*waiting, "stop"], [*waiting, "buy"]):
-        with pytest.raises(ValueError, match="not as in the tables"):
-            _commands(*wrong)
+@pytest.mark.parametrize("feature", FEATURES, ids=lambda feature: feature.build)
+def test_what_a_feature_declares_has_its_texts_in_every_language(feature: Feature) -> None:
+    for language in LANGUAGES:
+        for name, audience in feature.commands.items():
+            assert audience == "nobody" or menu_descriptions(language)[f"menu-{name}"]
 
 
 def test_each_word_is_a_command_and_only_stop_does_not_wait() -> None:
-    assert set(BUTTONS) <= set(COMMANDS)
+    assert set(BUTTONS) <= set(CONTROLS.commands)
     assert [word for word, rule in BUTTONS.items() if not rule.waits] == ["stop"]
     rules = {word: (rule.pressers, rule.needs_access) for word, rule in BUTTONS.items()}
     assert rules == {
@@ -99,14 +84,24 @@ def test_the_longest_data_of_each_button_has_at_most_64_bytes(word: str) -> None
 
 @pytest.mark.parametrize("data", ["", ":", "buy:1", "Why", "whyever", " why", "unknown", "why\n"])
 def test_other_data_is_no_button(data: str) -> None:
-    assert word_of(data) == ""
+    press = {"id": "1", "from": {"id": 7}, "data": data, "message": {"message_id": 5, "chat": {"id": 7}}}
+    callback = parse_update({"update_id": 1, "callback_query": press}, BUTTONS).callback
+    assert callback is not None
+    assert callback.rule is None
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_notice_fits_the_200_characters_of_an_alert(language: str) -> None:
-    folder = Path(turn.__file__).parent / "commands"
-    keys = {key for path in folder.glob("*.py") for key in _NOTICES.findall(path.read_text("utf-8"))}
-    assert keys > {"facts-outdated", "reset-not-yours", "button-gone"}
-    keys |= {"reset-expired", "administrators-only", "cannot-check", "stop-not-yours", "answer-written"}
+    folder = Path(features.__file__).parent
+    keys = {key for path in folder.rglob("*.py") for key in _NOTICES.findall(path.read_text("utf-8"))}
+    assert keys > {"facts-outdated", "reset-not-yours", "button-unknown"}
+    keys |= {
+        "reset-expired",
+        "button-gone",
+        "administrators-only",
+        "cannot-check",
+        "stop-not-yours",
+        "answer-written",
+    }
     for key in keys:
         assert len(words_for(language)(key, command="/reminders")) <= 200, key

@@ -90,7 +90,7 @@ def test_what_the_stand_in_proposes_works_in_each_language(language: Language) -
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.name)
 def test_the_reminder_that_the_bot_proposes_is_set_in_each_language(language: Language) -> None:
-    catalogue = ROOT / f"bot/transport/catalogue/{language.text('locale')[:2]}.ftl"
+    catalogue = ROOT / f"bot/features/reminders/texts/{language.text('locale')[:2]}.ftl"
     (line,) = re.findall(r"^reminders-none = (.+)$", catalogue.read_text("utf-8"), re.MULTILINE)
     (example,) = quoted(line, language)
 

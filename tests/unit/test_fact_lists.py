@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.transport.fact_lists import (
+from bot.features.facts.lists import (
     FactPress,
     facts_buttons,
     facts_text,

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from bot.features import CONTROLS
 from bot.transport.forms import FORMS, context_keys, place_of
 from bot.transport.gating import Admission, BotIdentity, admit
 from bot.transport.ingest import WaitingUpdate
@@ -137,7 +138,7 @@ def test_two_topics_with_one_number_are_two_contexts() -> None:
 def test_a_press_under_a_message_that_telegram_no_longer_describes_is_answered() -> None:
     lost = {"chat": DIRECT, "message_id": 3, "date": 0}
     query = {"id": "1", "from": {"id": 7}, "data": "other", "message": lost}
-    update = parse_update({"update_id": 1, "callback_query": query})
+    update = parse_update({"update_id": 1, "callback_query": query}, CONTROLS.buttons)
 
     assert admit(update, bot=BOT, is_permitted=True, commands=()).action == "press"
     assert update.callback is not None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from bot.transport.buttons import BUTTONS
+from bot.features import CONTROLS
 from bot.transport.gating import Access, Admission, BotIdentity, admit, asker_of, strip_mention
 from bot.transport.updates import Command, IncomingMessage, ParsedUpdate, parse_update
 
@@ -363,24 +363,27 @@ def test_an_edit_by_a_person_without_access_gets_no_refusal(chat: Mapping[str, o
 
 def button(data: str) -> ParsedUpdate:
     pressed = {"id": "q", "from": ANNA, "data": data, "message": {"message_id": 2, "chat": GROUP}}
-    return parse_update({"update_id": 1, "callback_query": pressed})
+    return parse_update({"update_id": 1, "callback_query": pressed}, CONTROLS.buttons)
 
 
 def test_every_pressed_button_is_answered_for_everyone() -> None:
-    stop = Admission(action="press", reason="stop_button")
+    stop = Admission(action="press", reason="stop_button", waits=False)
     assert decide(button("stop")) == stop
     assert decide(button("stop:42:7")) == stop
     assert decide(button("stop"), Access(allowed_user_ids=NEVER)) == stop
     assert decide(button("stopping")) == Admission(action="press", reason="unknown_button")
 
 
-@pytest.mark.parametrize("word", BUTTONS)
+@pytest.mark.parametrize("word", CONTROLS.buttons)
 def test_buttons_are_only_for_people_with_access_unless_they_stop_help_erase_or_tell_what_was_erased(
     word: str,
 ) -> None:
-    assert decide(button(word)) == Admission(action="press", reason=f"{word}_button")
-    reason = f"{word}_button" if word in ("stop", "help", "reset", "memory") else "unknown_button"
-    assert decide(button(word), Access(allowed_user_ids=NEVER)) == Admission(action="press", reason=reason)
+    waits = word != "stop"
+    assert decide(button(word)) == Admission(action="press", reason=f"{word}_button", waits=waits)
+    is_open = word in ("stop", "help", "reset", "memory")
+    reason = f"{word}_button" if is_open else "unknown_button"
+    expected = Admission(action="press", reason=reason, waits=waits)
+    assert decide(button(word), Access(allowed_user_ids=NEVER)) == expected
 
 
 @pytest.mark.parametrize(

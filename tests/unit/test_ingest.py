@@ -6,14 +6,13 @@ from typing import Any
 
 import pytest
 
+from bot.features import CONTROLS
 from bot.inbox.records import Accepted, Arrival, Signal
-from bot.transport.buttons import BUTTONS
 from bot.transport.gating import Access, Admission, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, WaitingUpdate, parse_waiting, telegram_ref
 from bot.transport.page_links import PageLinks, PagePlace, sign_place
 from bot.transport.people import digest_of
 from bot.transport.updates import Command, parse_update
-from bot.turn.commands import COMMANDS
 from memory.codec import dump_json, parse_json
 from memory.errors import RecordCorrupt
 from memory.history.message import Sender
@@ -56,7 +55,7 @@ async def _arrivals(*updates: dict[str, Any], access: Access | None = None, **pa
     anchors, guests = parts.pop("anchors", no_migrations()), parts.pop("guests", None)
     ingest = Ingest(
         door.accept,
-        commands=COMMANDS,
+        controls=CONTROLS,
         bot=BOT,
         access=access or Access(),
         rules=rules,
@@ -140,7 +139,7 @@ async def test_a_stop_has_its_own_decision_and_can_overtake() -> None:
     assert (await _arrival(_update("/stop"))).mode == "stop"
 
 
-@pytest.mark.parametrize("word", [*BUTTONS, "buy"])
+@pytest.mark.parametrize("word", [*CONTROLS.buttons, "buy"])
 async def test_a_press_waits_for_the_running_turn_unless_the_table_says_that_it_acts_on_it(word: str) -> None:
     under = {"message_id": 3, "date": 1, "chat": PRIVATE}
     press = {"id": "q1", "data": f"{word}:7:5", "from": ANNA, "message": under}

@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
+from bot.features.voice.speech import spoken_text
 from bot.transport.rendering import render_messages
 from bot.transport.unfinished import ending, without_loose_ends
-from bot.turn.speech import spoken_text
 from tests.text_work import CATEGORIES, FUNCTIONS, UNITS, Hostile, alone, cpu_s, in_pairs
 
 SMALL, LARGE = 4_000, 16_000

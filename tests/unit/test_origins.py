@@ -7,13 +7,13 @@ import pytest
 
 from bot.agent.prompt.text import as_prompt_message, cut_marked, quote_line
 from bot.errors import ToolFailed
-from bot.tools.facts import forget_fact
-from bot.tools.reminders import cancel_reminder, set_reminder
+from bot.features.facts.tools import forget_fact
+from bot.features.reminders.tools import cancel_reminder, set_reminder
+from bot.features.why.command import Memory, why_text
 from bot.transport.gating import BotIdentity, admit, strip_mention
 from bot.transport.updates import IncomingMessage, full_text, origin_of, parse_update, quote_of
 from bot.transport.words import words_for
 from bot.turn.batch import correction_in, plan_batch
-from bot.turn.commands.why import Memory, why_text
 from memory.history.corrections import AwaitedCorrection
 from memory.history.fact import is_source
 from memory.history.message import (

@@ -8,12 +8,12 @@ from typing import Any, cast
 import pytest
 
 from bot.errors import TelegramRefused, TelegramUnavailable
+from bot.features import CONTROLS
 from bot.inbox.records import Accepted, Arrival
 from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling
 from bot.transport.telegram_api import TelegramApi
-from bot.turn.commands import COMMANDS
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
 from tests.anchors import no_migrations
 
@@ -64,7 +64,7 @@ async def _poll(source: Source, door: Door) -> list[float]:
 
     ingest = Ingest(
         door.accept,
-        commands=COMMANDS,
+        controls=CONTROLS,
         bot=BotIdentity(id=42, username="mnemo_bot"),
         access=Access(),
         rules=DoorRules(partitions=1),
@@ -153,7 +153,7 @@ async def test_a_429_is_waited_for_as_long_as_it_says() -> None:
 async def test_polling_ends_when_it_is_cancelled() -> None:
     ingest = Ingest(
         Door().accept,
-        commands=COMMANDS,
+        controls=CONTROLS,
         bot=BotIdentity(id=42, username="m"),
         access=Access(),
         rules=DoorRules(partitions=1),

@@ -2,14 +2,14 @@
 
 import pytest
 
-from bot.transport.paging import PAGE_SIZE
-from bot.transport.reminder_lists import (
+from bot.features.reminders.lists import (
     parse_press,
     press_data,
     reminders_buttons,
     reminders_text,
     when_text,
 )
+from bot.transport.paging import PAGE_SIZE
 from bot.transport.rich_text import utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT
 from bot.transport.words import LANGUAGES, words_for

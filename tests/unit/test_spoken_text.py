@@ -2,8 +2,8 @@
 
 import pytest
 
+from bot.features.voice.speech import spoken_text
 from bot.media.formats import opus_seconds
-from bot.turn.speech import spoken_text
 from tests.sent_files import make_voice_note
 
 

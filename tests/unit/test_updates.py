@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot.features import CONTROLS
 from bot.transport.contents import Attachment
 from bot.transport.rich_text import Entity, utf16_slice
 from bot.transport.updates import (
@@ -268,11 +269,12 @@ def test_a_pressed_button_has_its_data_and_message() -> None:
         },
     }
 
-    assert parse_update(raw) == ParsedUpdate(
+    rule = CONTROLS.buttons["stop"]
+    assert parse_update(raw, CONTROLS.buttons) == ParsedUpdate(
         update_id=6,
         kind="callback_query",
         message=PLAIN,
-        callback=Callback(id="q", data="stop", sender_id=7, language_code="pt"),
+        callback=Callback(id="q", data="stop", rule=rule, sender_id=7, language_code="pt"),
     )
 
 
@@ -299,7 +301,7 @@ def test_a_press_tells_if_its_message_is_the_menu(data: str, shown: list[str], u
     message = raw_message(text="hello", reply_markup=_keyboard(*shown))
     raw = {"update_id": 6, "callback_query": {"id": "q", "from": ANNA, "data": data, "message": message}}
 
-    callback = parse_update(raw).callback
+    callback = parse_update(raw, CONTROLS.buttons).callback
 
     assert callback is not None
     assert callback.under == under
@@ -310,7 +312,7 @@ def test_a_press_under_a_message_without_a_keyboard_is_not_on_a_menu(keyboard: o
     message = raw_message(text="hello", reply_markup=keyboard)
     raw = {"update_id": 6, "callback_query": {"id": "q", "from": ANNA, "data": "stop", "message": message}}
 
-    callback = parse_update(raw).callback
+    callback = parse_update(raw, CONTROLS.buttons).callback
 
     assert callback is not None
     assert callback.under == "another"
@@ -320,7 +322,7 @@ def test_a_press_under_a_message_that_telegram_does_not_describe_is_of_an_unknow
     message = {"chat": GROUP, "message_id": 5, "date": 0}
     raw = {"update_id": 6, "callback_query": {"id": "q", "from": ANNA, "data": "model:0", "message": message}}
 
-    callback = parse_update(raw).callback
+    callback = parse_update(raw, CONTROLS.buttons).callback
 
     assert callback is not None
     assert callback.under == "unknown"

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot.agent.model import Usage
+from bot.features.why.command import FIRST_WORDS, Memory, why_text
 from bot.transport.rich_text import Entity, RichText, utf16_slice
 from bot.transport.words import LANGUAGES, words_for
 from bot.turn.answer_receipt import (
@@ -16,7 +17,6 @@ from bot.turn.answer_receipt import (
     LeftOutOfPart,
     RecalledMessage,
 )
-from bot.turn.commands.why import FIRST_WORDS, Memory, why_text
 from memory.history.fact import Fact
 from memory.history.message import Message, Sender
 from tests.messages import make_fact

@@ -12,12 +12,11 @@ from fluent.syntax import FluentParser
 from fluent.syntax import ast as ftl
 from fluent.syntax.visitor import Visitor
 
+from bot.features import CONTROLS
 from bot.transport.texts import help_text
-from bot.transport.words import LANGUAGES, menu_descriptions, words_for
-from bot.turn.commands import COMMANDS
+from bot.transport.words import LANGUAGES, menu_descriptions, read_catalogue, words_for
 
 BOT = Path(__file__).parents[2] / "bot"
-CATALOGUE = BOT / "transport" / "catalogue"
 OTHERS = [language for language in LANGUAGES if language != "en"]
 COUNTS = (0, 1, 2, 5, 21)
 DAY = date(2026, 11, 21)
@@ -57,7 +56,7 @@ class _Variables(Visitor):
 def _variables(language: str) -> dict[str, _Variables]:
     """Return the variables of every key of a language. Fail for invalid Fluent and for a repeated key."""
     found: dict[str, _Variables] = {}
-    for entry in FluentParser().parse((CATALOGUE / f"{language}.ftl").read_text("utf-8")).body:
+    for entry in FluentParser().parse(read_catalogue(language)).body:
         assert not isinstance(entry, ftl.Junk), (language, entry.content)
         if isinstance(entry, ftl.Message):
             assert entry.id.name not in found, (language, entry.id.name)
@@ -239,7 +238,7 @@ def _bare(text: str) -> str:
 
 
 def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
-    text = help_text(words_for("en"), COMMANDS, is_group=True, is_operator=True)
+    text = help_text(words_for("en"), CONTROLS.commands, is_group=True, is_operator=True)
     assert text.split("\n")[2:] == [
         "/catchup — see what was said since you last wrote; or /catchup 2h, /catchup 10:00, /catchup 50",
         "/memory — see what I remember from this group or topic",
@@ -265,7 +264,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
         "/stats — see the number of chats, the queue and today's usage; /stats month: a month's usage",
         "/reset -1001234 — erase everything I remember from the chat with this ID",
     ]
-    private = help_text(words_for("en"), COMMANDS, is_group=False, is_operator=False)
+    private = help_text(words_for("en"), CONTROLS.commands, is_group=False, is_operator=False)
     assert re.findall(r"^/\w+", private, re.MULTILINE) == [
         *(
             "/new",

@@ -2,70 +2,13 @@
 
 ## /start e /help
 
-start-private =
-    Olá! Sou um assistente que se lembra do que você me conta.
-    Conte o que quiser e pergunte sobre isso mais tarde.
-start-group =
-    Olá! Sou um assistente que se lembra deste grupo.
-    Respondam às minhas mensagens ou me mencionem, e eu respondo.
-start-erasing = O que é dito aqui fica neste chat, e /reset apaga tudo.
-start-offline = No momento não há um modelo de linguagem por trás de mim, então não consigo conversar livremente. Mas eu me lembro do que você me conta e cito isso quando você pergunta.
-start-offline-operator = Para operadores: defina OPENAI_API_KEY para ter respostas de verdade.
-start-button = O que você sabe fazer?
-start-page =
-    Toque no botão para abrir a memória do seu grupo. { $viewers ->
-        [members] Só os membros do grupo podem vê-la.
-       *[administrators] Só os administradores do grupo podem vê-la.
-    }
-start-page-off = A página de memória dos grupos está desativada, por isso não posso abri-la.
 help-private = Eu me lembro do que você me conta neste chat. Nunca uso isso em outros chats.
 help-group = Respondo quando vocês respondem às minhas mensagens, me mencionam ou me enviam um comando. O que sei deste grupo fica aqui, e cada tópico tem sua própria memória.
 help-administrators = Para administradores, que também podem usar /forget nas mensagens de outras pessoas:
 help-operators = Para os operadores deste bot:
 help-editing = Se você editar uma mensagem, vou me lembrar do texto novo no lugar do antigo.
 
-help-new = /new — começar uma conversa nova; ainda posso pesquisar nas anteriores
-help-catchup = /catchup — ver o que foi dito desde que você escreveu pela última vez; ou /catchup 2h, /catchup 10:00, /catchup 50
-help-memory = { $place ->
-    [group] /memory — ver o que lembro deste grupo ou tópico
-   *[private] /memory — ver o que lembro deste chat
- }
-help-facts = /facts — ver o que sei sobre você, e apagar ou corrigir
-help-reminders = /reminders — ver os lembretes deste chat e cancelá-los
-help-timezone = /timezone — ver ou mudar o seu fuso horário, que uso nos lembretes
-help-why = /why — respondendo a uma resposta minha: ver em que ela se baseia
-help-forget = /forget — respondendo a uma mensagem: apagá-la de todos os lugares
-help-reset = { $place ->
-    [group]
-        /reset — apagar tudo o que lembro deste grupo ou tópico
-        /reset all — o mesmo para todos os tópicos do grupo
-   *[private] /reset — apagar tudo o que lembro deste chat
- }
-help-stop = /stop — parar a resposta que estou escrevendo
-help-model = /model — ver qual modelo responde aqui e escolher outro
-help-voice = /voice — escolher quando respondo com mensagens de voz
-help-usage = /usage — ver o uso de hoje e os limites
-help-help = /help — mostrar este texto
-help-stats = /stats — ver quantos chats há, a fila e o uso de hoje; /stats month: o uso de um mês
 help-operators-reset = /reset -1001234 — apagar tudo o que lembro do chat com este ID
-
-## Menu de comandos (no máximo 256 caracteres)
-
-menu-help = O que sei fazer
-menu-new = Começar uma conversa nova; ainda posso pesquisar nas anteriores
-menu-catchup = Ver o que foi dito desde que você escreveu pela última vez
-menu-memory = Ver o que lembro deste chat
-menu-facts = Ver o que sei sobre você, e apagar ou corrigir
-menu-reminders = Ver os lembretes deste chat e cancelá-los
-menu-timezone = Ver ou mudar o seu fuso horário
-menu-why = Respondendo a uma resposta minha: ver em que ela se baseia
-menu-forget = Respondendo a uma mensagem: apagá-la de todos os lugares
-menu-reset = Apagar tudo o que lembro deste chat
-menu-stop = Parar a resposta que estou escrevendo
-menu-model = Ver qual modelo responde aqui e escolher outro
-menu-voice = Escolher quando respondo com mensagens de voz
-menu-usage = Ver o uso de hoje e os limites
-menu-stats = Para operadores: chats, fila e uso
 
 ## Respostas
 
@@ -75,10 +18,8 @@ stopped-sending = Parei. Não vou enviar o resto dessa resposta.
 stopped-mark = interrompida
 cut-length = cortada: limite do modelo
 cut-filter = cortada pelo filtro do modelo
-nothing-to-stop = Não há nada para parar: não estou escrevendo nenhuma resposta.
 unreadable = Não consigo ler este tipo de mensagem. Escreva em texto, por favor.
 unknown-command = Não conheço o comando { $name }. Envie /help para ver o que sei fazer.
-new-conversation = Começamos uma conversa nova. Ainda me lembro das anteriores e posso pesquisar nelas.
 
 ## Falhas
 
@@ -114,9 +55,6 @@ administrators-only = Só os administradores deste grupo podem fazer isso. Nada 
 operators-only = Só os operadores deste bot podem fazer isso. Nada foi alterado.
 cannot-check = Não consegui verificar no Telegram quem administra este grupo, então nada foi alterado. Tente de novo, por favor.
 others-message = Aqui você só pode me fazer esquecer as suas próprias mensagens. Os administradores também podem fazer isso com as mensagens de outras pessoas e com as minhas respostas. Nada foi alterado.
-invitation-accepted = Boas-vindas! Seu convite foi aceito, e agora você pode falar comigo.
-invitation-invalid = Este convite não é válido: ele não existe, já foi usado ou expirou. Peça um link novo à pessoa que convidou você, por favor.
-invitation-later = Você tentou convites inválidos demais. Espere uma hora antes de tentar outro, por favor.
 
 ## Grupos
 
@@ -175,46 +113,8 @@ wait-hours =
        *[other] { $count } horas
     }
 
-## /model
-
-model-current = Aqui as minhas respostas vêm de { $model }.
-model-choose =
-    { $place ->
-        [group] Os administradores podem tocar em um modelo para mudar isso.
-       *[private] Toque em um modelo para mudar isso.
-    }
-model-unknown = Não tenho um modelo chamado { $model }. Envie /model para ver os que você pode escolher.
-# The answer of a turn whose model is gone ends with this.
-model-missing = { $model } não está disponível, então { $other } respondeu.
-
-# /voice
-voice-current =
-    { $choice ->
-        [never] Aqui respondo com texto.
-        [when_spoken_to] Aqui respondo a mensagens de voz com mensagens de voz, e a textos com texto.
-       *[always] Aqui respondo com mensagens de voz, com o texto abaixo.
-    }
-voice-choose =
-    { $place ->
-        [group] Os administradores podem tocar em uma opção para mudar isso.
-       *[private] Toque em uma opção para mudar isso.
-    }
-voice-label =
-    { $choice ->
-        [never] Nunca
-        [when_spoken_to] Quando falam comigo
-       *[always] Sempre
-    }
-voice-none = Não consigo falar, porque este bot não tem um modelo de voz. Respondo com texto.
-
 ## /usage e /stats
 
-stats-contexts = Chats e tópicos: { $count }.
-stats-queue =
-    { $count ->
-        [0] A fila está vazia.
-       *[other] Na fila: { $count }. A mensagem mais antiga espera há { $oldest }.
-    }
 usage-title = Uso de hoje (UTC):
 usage-none = Nada foi usado hoje.
 usage-you = Você: { $tokens }.
@@ -223,16 +123,6 @@ usage-chat = Este chat: { $tokens }.
 usage-chat-money = Este chat: { $tokens }, custo { NUMBER($money, maximumFractionDigits: 4) }.
 usage-all = Todos os chats: { $tokens }.
 usage-all-money = Todos os chats: { $tokens }, custo { NUMBER($money, maximumFractionDigits: 4) }.
-costs-title = Uso em { $month } (UTC):
-costs-none = Nada foi usado em { $month } (UTC).
-costs-used = { $tokens }, custo { NUMBER($money, maximumFractionDigits: 4) }
-costs-memory = Desse total, resumos e fatos usaram { $used }.
-costs-budget = Orçamento por mês: { NUMBER($limit, maximumFractionDigits: 4) }.
-costs-people = Pessoas que mais usaram:
-costs-chats = Chats que mais usaram:
-costs-line = { $number }. { $name }: { $used }
-costs-in-private = Para ver pessoas e chats, envie este comando no privado.
-costs-usage = Envie /stats month para ver este mês ou /stats month { $month } para ver um mês anterior. Guardo 13 meses.
 usage-limits-none = Não há limites.
 usage-limits-you = Limites por pessoa: { $limits }.
 usage-limits-chat = Limites por chat: { $limits }.
@@ -313,264 +203,18 @@ count-unsent =
        *[other] { $count } mensagens ainda não enviadas
     }
 
-## /memory
-
-memory-nothing = Não me lembro de nada deste chat.
-memory-messages =
-    { $count ->
-        [0] Não me lembro de nenhuma mensagem deste chat.
-        [one] Eu me lembro de { $count } mensagem deste chat, desde { DATETIME($since, dateStyle: "long") }.
-       *[other] Eu me lembro de { $count } mensagens deste chat, desde { DATETIME($since, dateStyle: "long") }.
-    }
-memory-conversation =
-    { $count ->
-        [one] { $count } delas é da nossa conversa atual.
-       *[other] { $count } delas são da nossa conversa atual.
-    }
-memory-searchable =
-    { $count ->
-        [one] Posso pesquisar em { $count } delas.
-       *[other] Posso pesquisar em { $count } delas.
-    }
-memory-searchable-all =
-    { $count ->
-        [1] Posso pesquisar nela.
-       *[other] Posso pesquisar em todas.
-    }
-memory-unsearchable = Não consigo pesquisar nelas agora.
-memory-also = Também guardo: { $things }.
-memory-talk = Para acompanhar a conversa, também guardo por pouco tempo: { $things }.
-memory-agent = O agente { $agent } assumiu este chat e responde aqui.
-memory-erasing = Para apagar uma mensagem, responda a ela com /forget. Para apagar tudo, envie /reset.
-memory-summary = Um resumo da nossa conversa anterior:
-memory-open = Abrir a memória
-
-## /catchup (when = uma data e uma hora de UTC)
-
-catchup-private = /catchup é para grupos: lá eu conto o que foi dito enquanto você estava fora.
-catchup-usage = Não entendi. Você pode enviar /catchup (desde que escreveu pela última vez), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup ontem ou /catchup 50 (as últimas 50 mensagens).
-catchup-yesterday = ontem
-catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
-catchup-own-title =
-    { $count ->
-        [one] O que foi dito desde que você escreveu pela última vez ({ $when }), { $count } mensagem:
-       *[other] O que foi dito desde que você escreveu pela última vez ({ $when }), { $count } mensagens:
-    }
-catchup-new-title =
-    { $count ->
-        [one] Não sei quando você escreveu aqui pela última vez; isto é o que ouvi desde { $when }, { $count } mensagem:
-       *[other] Não sei quando você escreveu aqui pela última vez; isto é o que ouvi desde { $when }, { $count } mensagens:
-    }
-catchup-since-title =
-    { $count ->
-        [one] O que foi dito desde { $when }, { $count } mensagem:
-       *[other] O que foi dito desde { $when }, { $count } mensagens:
-    }
-catchup-last-title =
-    { $count ->
-        [one] A última mensagem, de { $when }:
-       *[other] As últimas { $count } mensagens, desde { $when }:
-    }
-catchup-cut =
-    { $count ->
-        [one] Houve mais, mas de uma vez só consigo ler a última mensagem.
-       *[other] Houve mais, mas de uma vez só consigo ler as últimas { $count } mensagens.
-    }
-catchup-point = • { $text } ({ $when })
-catchup-point-by = • { $text } ({ $when }, { $name })
-catchup-little = Nada importante, só conversa.
-catchup-own-nothing = Você não perdeu nada: não ouvi nada aqui desde que você escreveu pela última vez ({ $when }).
-catchup-since-nothing = Não ouvi nada aqui desde { $when }.
-catchup-nothing = Ainda não ouvi nada aqui.
-catchup-deaf = Só ouço o que é para mim, a não ser que eu seja administrador aqui ou que meu dono desligue meu modo de privacidade.
-catchup-failed = Não consigo acessar o modelo de linguagem agora. Envie /catchup de novo daqui a alguns minutos.
-catchup-unusable = Não consegui usar a resposta do modelo de linguagem. Envie /catchup de novo.
-catchup-too-much = Era demais para ler de uma vez. Peça menos, por exemplo /catchup 50.
-catchup-changed = Enquanto eu lia, mensagens foram alteradas ou apagadas. Envie /catchup de novo.
-
 ## /facts
 
-facts-title =
-    { $place ->
-        [group] O que sei aqui sobre você ou contado por você:
-       *[private] O que sei deste chat:
-    }
-facts-line = { $number }. { $statement }
-facts-line-closed = { $number }. { $statement } (até { DATETIME($date, dateStyle: "long") })
 list-page = De { $first } a { $last }, de { $total } no total.
-facts-none =
-    { $place ->
-        [group] Ainda não anotei aqui nenhum fato sobre você ou contado por você.
-       *[private] Ainda não anotei nenhum fato deste chat.
-    }
-facts-buttons = Toque em ❌ para apagar um fato ou em ✏️ para corrigi-lo. /facts off apaga todos, e eu paro de anotar outros.
-facts-unread =
-    { $count ->
-        [one] Ainda estou lendo { $count } mensagem. Quando eu terminar, esta lista se atualiza sozinha.
-       *[other] Ainda estou lendo { $count } mensagens. Quando eu terminar, esta lista se atualiza sozinha.
-    }
 list-delete = ❌ { $number }
-facts-correct = ✏️ { $number }
 list-back = ◀️ Voltar
 list-more = Mais ▶️
-facts-cancel = Cancelar
-facts-ask = Qual é o certo, em vez de “{ $statement }”? Responda a esta mensagem em até uma hora.
-facts-noted = Anotado: “{ $statement }”
-facts-too-long = Escreva em uma frase de no máximo { $limit } caracteres, de novo em resposta à minha pergunta. Nada foi alterado.
-fact-deleted = Esqueci esse fato. A mensagem de onde ele veio continua aqui: para apagá-la, responda a ela com /forget.
-facts-outdated = Esta lista está desatualizada: esse fato foi alterado ou apagado. Aqui está o que sei agora.
-facts-not-yours = Só quem enviou /facts e os administradores deste grupo podem usar estes botões.
-facts-usage = Envie /facts para ver o que sei sobre você. Com /facts off eu apago tudo e paro de anotar, e com /facts on volto a anotar. Em grupos, /facts off all é para administradores e vale para todos.
-facts-unavailable = Não anoto fatos aqui: o operador deste bot desativou isso, ou não há um modelo para isso.
-facts-are-off-private = Não anoto fatos neste chat. Envie /facts on se quiser que eu anote.
-facts-are-off-group = Não anoto fatos aqui. Um administrador pode mudar isso com /facts on.
-facts-are-off-person = Não anoto fatos sobre você aqui. Envie /facts on se quiser que eu anote.
-facts-on-private = A partir de agora anoto fatos do que você me escrever neste chat. /facts mostra os fatos.
-facts-on-group = A partir de agora anoto aqui fatos do que vocês me escreverem. Cada pessoa pode ver os seus com /facts e recusar com /facts off.
-facts-on-person = A partir de agora anoto aqui fatos sobre você, do que você me escrever. /facts mostra os fatos.
-facts-already-on = Já anoto fatos aqui, também sobre você. /facts mostra os fatos.
-facts-off-private = Não anoto mais fatos deste chat, e apaguei os que tinha.
-facts-off-group = Não anoto mais fatos aqui, e apaguei os que tinha.
-facts-off-person = Não anoto mais aqui fatos sobre você ou contados por você, e apaguei os que tinha.
-
-## /reminders e /timezone
-
-reminder-when = { DATETIME($date, dateStyle: "long") }, { $time }
-reminder-when-repeated = { $when } ({ $repeats ->
-        [hourly] a cada hora
-        [daily] todos os dias
-        [weekdays] de segunda a sexta
-        [weekly] toda semana
-        [monthly] todo mês
-        [yearly] todo ano
-       *[other] repete
-    })
-reminder-due = ⏰ { $text }
-reminder-due-group = ⏰ { $name }: { $text }
-reminder-late = Estou atrasado com isto: era para { $when }.
-reminder-missed = Não consegui enviar este lembrete na hora ({ $when }): { $text }
-reminders-title = Lembretes deste chat:
-reminders-line = { $number }. { $when }: { $text }
-reminders-line-by = { $number }. { $when }, { $name }: { $text }
-reminders-none = Não há lembretes neste chat. Para ter um, escreva por exemplo: “Me lembre em 20 minutos de regar as plantas.”
-reminders-buttons = Toque em ❌ para cancelar um lembrete.
-reminders-zone = Os horários são do fuso horário { $zone }. Para mudá-lo, envie /timezone.
-reminders-cancelled = Cancelado: “{ $text }”
-reminders-gone = Esta lista está desatualizada: esse lembrete foi enviado ou cancelado. Aqui está o que resta.
-reminders-not-yours = Só quem pediu este lembrete e os administradores deste grupo podem cancelá-lo.
-timezone-shown = O seu fuso horário é { $zone }, onde agora são { $time }. Para mudá-lo, envie por exemplo /timezone Sao Paulo. Para eu esquecê-lo, envie /timezone off.
-timezone-none = Não sei qual é o seu fuso horário. Envie uma cidade grande que fique nele, por exemplo /timezone Sao Paulo, ou a sua localização como resposta a esta mensagem.
-timezone-set = O seu fuso horário agora é { $zone }, onde são { $time }. Os lembretes anteriores mantêm o horário.
-timezone-off = Esqueci o seu fuso horário.
-timezone-unknown = Não conheço o fuso horário “{ $name }”, por isso nada foi alterado. Envie uma cidade grande do seu fuso horário, por exemplo /timezone Sao Paulo, ou a diferença horária, por exemplo /timezone UTC-3.
-timezone-choose = Qual destes é o seu fuso horário?
-timezone-other = Nenhum destes
-timezone-help = Envie uma cidade maior ou o seu país, por exemplo /timezone Sao Paulo, a diferença horária, por exemplo /timezone UTC-3, ou a hora do seu relógio, por exemplo /timezone 14:05.
-timezone-fixed = Ele não tem horário de verão. Se o seu relógio muda no verão, toque numa cidade que tenha agora a sua hora:
-timezone-meant = Se você quis dizer outro lugar, toque nele:
-
-## /why
-
-count-memories =
-    { $count ->
-        [one] { $count } lembrança
-       *[other] { $count } lembranças
-    }
-count-other-things =
-    { $count ->
-        [one] { $count } outra coisa
-       *[other] { $count } outras coisas
-    }
-why-title =
-    { $which ->
-        [last] Em que se baseia a minha última resposta:
-       *[this] Em que se baseia essa resposta:
-    }
-why-memories = Da memória:
-why-memory = • { $day }, { $writer }: “{ $words }”
-why-fact = • { $day }, sobre { $subject }: “{ $words }”
-why-day = { DATETIME($date, dateStyle: "long") }
-why-me = eu
-why-somebody = alguém
-why-origin =
-    { $origin ->
-        [forwarded] { $writer }, encaminhado
-        [via_bot] { $writer }, por meio de outro bot
-       *[attached] { $writer }, anexo
-    }
-why-more =
-    { $count ->
-        [one] E mais { $count } mensagem.
-       *[other] E mais { $count } mensagens.
-    }
-why-forgotten =
-    { $count ->
-        [one] { $count } mensagem já foi esquecida.
-       *[other] { $count } mensagens já foram esquecidas.
-    }
-why-facts-forgotten =
-    { $count ->
-        [one] { $count } fato já foi esquecido.
-       *[other] { $count } fatos já foram esquecidos.
-    }
-why-nothing-recalled = Da memória: nada.
-why-also = Também li: { $things }.
-why-window =
-    { $count ->
-        [one] a última mensagem da nossa conversa
-       *[other] as últimas { $count } mensagens da nossa conversa
-    }
-why-summary = um resumo da nossa conversa anterior
-why-tools = Ferramentas: { $tools }.
-why-tool-failed = { $tool } (falhou)
-why-no-room = Deixado de fora por falta de espaço: { $things }.
-why-too-old = Deixado de fora por ser antigo demais: { $things }.
-why-tokens = Modelo: { $models }. Lido: { $read }. Escrito: { $written }.
-why-cost = Custo: { NUMBER($money, maximumFractionDigits: 6) }.
-why-no-answer = Essa mensagem não é uma resposta minha, ou já a esqueci. Responda com /why a uma das minhas respostas.
-why-none = Ainda não respondi nada nesta conversa.
-why-no-receipt = Não tenho os detalhes dessa resposta. Eu os guardo por 30 dias no máximo.
 
 ## /forget e /reset
 
-forget-usage = Responda com /forget à mensagem que devo esquecer, sua ou minha. Nada foi alterado.
 not-kept = Não me lembro dessa mensagem, então não há nada para esquecer.
 forgotten = Esqueci essa mensagem. Se outra mensagem a repetir, peça que eu esqueça essa também.
-forgotten-several = Esqueci essas mensagens. Se outra mensagem as repetir, peça que eu esqueça essa também.
-forgotten-unanswered = Esqueci essa mensagem. Não consegui respondê-la e só a guardava para uma nova tentativa.
-forgotten-unkept = Esqueci essa mensagem. Eu não me lembrava dela, mas apaguei outras coisas daqui que a mencionavam.
 forgotten-fact = Esqueci esse fato. As mensagens de onde ele veio continuam aqui.
-forgotten-reminder = Apaguei esse lembrete. As mensagens sobre ele continuam aqui.
-forget-interrupted = Houve uma interrupção, então posso ter apagado mais do que está indicado aqui.
-forget-doubt = Para apagar tudo o que lembro deste chat, envie /reset.
-forget-used =
-    { $count ->
-        [one] { $count } das minhas respostas a usou e pode repeti-la.
-       *[other] { $count } das minhas respostas a usaram e podem repeti-la.
-    }
-forget-used-several =
-    { $count ->
-        [one] { $count } das minhas respostas as usou e pode repeti-las.
-       *[other] { $count } das minhas respostas as usaram e podem repeti-las.
-    }
-forget-rests = O mesmo vale para o que se baseia nelas: { $things }.
-forget-answers-button = Esquecê-las também
-unknown-chat-id = Indique o ID do chat, por exemplo /reset -1001234. Nada foi alterado.
-reset-asks =
-    { $scope ->
-        [topic] Isso apaga tudo o que lembro deste tópico.
-        [all] Isso apaga tudo o que lembro deste chat e de todos os seus tópicos.
-       *[chat] Isso apaga tudo o que lembro deste chat.
-    } Não dá para desfazer. Para continuar, toque no botão em até dez minutos.
-reset-button = Apagar tudo
-reset-not-yours = Só quem enviou /reset pode tocar neste botão.
-reset-expired = Este botão expirou, e nada foi apagado. Envie /reset de novo se ainda quiser apagar tudo.
-reset-nothing = Não havia nada para apagar.
-reset-chat = Apaguei tudo o que lembrava deste chat.
-reset-topic = Apaguei tudo o que lembrava deste tópico.
-reset-all = Apaguei tudo o que lembrava deste chat e de todos os seus tópicos.
-reset-other = Apaguei tudo o que lembrava do chat { $chat }.
-reset-doubt = Chegou algo novo enquanto eu verificava. Envie /reset de novo para ter certeza.
 receipt-erased = Apagado: { $things }.
 receipt-details = Detalhes
 receipt-still = Verifiquei, e isto ainda está lá: { $things }.

@@ -13,10 +13,11 @@ from bot.agent.fact_model import ModelFactReader
 from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import ModelSummarizer
 from bot.app.agents import model_names
-from bot.app.build import Outside, build_access, build_inbox
-from bot.app.models import Models
-from bot.app.stores import Stores, build_stores
+from bot.app.build import build_access, build_inbox
+from bot.app.stores import build_stores
 from bot.app.turns import build_turns
+from bot.features import CONTROLS
+from bot.features.parts import Models, Outside, Stores
 from bot.inbox.isolation import Isolation
 from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
@@ -28,7 +29,6 @@ from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.rates import OF_THE_SIMULATOR, SendRates
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.batch import BurstWaits
-from bot.turn.commands import COMMANDS
 from bot.turn.outbox import parse_part
 from bot.turn.preview import Previews
 from bot.turn.turn import Turns
@@ -265,21 +265,31 @@ async def open_parts(order: Order) -> AsyncGenerator[Parts]:
         qdrant = await stack.enter_async_context(open_qdrant(order.index_url, api_key=order.index_key))
         stores = build_stores(settings, redis, qdrant, embedder=FakeEmbedder(dimension=64), stack=stack)
         await stores.reindexer.claim()
-        yield _build(order, kind, settings, stores, log=log, now=now, blow=blow)
+        yield await _build(order, kind, stores, stack, log=log, now=now, blow=blow)
 
 
-def _build(
-    order: Order, kind: Kind, settings: Settings, stores: Stores, *, log: Log, now: float, blow: InjectedFault
+async def _build(
+    order: Order,
+    kind: Kind,
+    stores: Stores,
+    stack: AsyncExitStack,
+    *,
+    log: Log,
+    now: float,
+    blow: InjectedFault,
 ) -> Parts:
+    settings = _settings(order)
     identity = BotIdentity(id=settings.bot_id, username=BOT)
     spec = build_spec(log)
     model = LoggedModel(log, think, pause_s=kind.pause_s)
     telegram = cast("TelegramApi", LoggedTelegram(log, identity))
     models = Models(chat=dict.fromkeys(model_names(settings, spec), model), summary=model)
-    outside = Outside(telegram=telegram, files=LoggedFiles(), bot=identity, models=models)
+    outside = Outside(stack=stack, telegram=telegram, files=LoggedFiles(), bot=identity, models=models)
     inbox = build_inbox(settings, stores.redis, clock=lambda: now)
     slots = Slots(settings.worker_concurrency)
-    turns = build_turns(settings, stores, outside, spec=spec, inbox=inbox, slots=slots, clock=lambda: now)
+    turns = await build_turns(
+        settings, stores, outside, spec=spec, inbox=inbox, slots=slots, clock=lambda: now
+    )
     previews = Previews(
         telegram,
         SendRates(stores.redis, OF_THE_SIMULATOR),
@@ -304,7 +314,7 @@ def _build(
         inbox=inbox,
         ingest=Ingest(
             inbox.accept,
-            commands=COMMANDS,
+            controls=CONTROLS,
             bot=identity,
             access=build_access(settings),
             rules=DoorRules(partitions=1),

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.agent.catch_up import PIECES_AT_MOST, POINT_CHARACTERS, CatchUpWriter
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, Usage
 from bot.agent.structured import StructuredModel
 from bot.errors import ModelFiltered, PromptTooLong
+from bot.features.catchup.writer import PIECES_AT_MOST, POINT_CHARACTERS, CatchUpWriter
 from memory.errors import SummaryFailed
 from memory.history.heard import HeardLine, merge
 from memory.history.message import Sender

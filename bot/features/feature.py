@@ -1,0 +1,36 @@
+"""What a feature may add to the bot. Everything is optional."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from bot.transport.controls import Audience, ButtonRule
+
+if TYPE_CHECKING:
+    from bot.features.parts import Built, Parts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """The description of a feature: it imports nothing that works.
+
+    The texts are files beside it, `texts/<language>.ftl`, with `menu-…` and `help-…` for each command.
+    """
+
+    build: str
+    """`module:function` from Parts to Built. It is imported when a worker starts."""
+    commands: Mapping[str, Audience] = field(default_factory=dict[str, Audience])
+    """By name without the slash; the people whose menu and /help show it. Everybody can send each command."""
+    buttons: Mapping[str, ButtonRule] = field(default_factory=dict[str, ButtonRule])
+    """By the first word of their data, which is the name of a command too."""
+
+    async def built(self, parts: "Parts") -> "Built":
+        """Return the working parts. Raises ValueError unless each command and each waiting button has a handler."""
+        module, _, name = self.build.partition(":")
+        build: Callable[[Parts], Awaitable[Built]] = getattr(import_module(module), name)
+        built = await build(parts)
+        waiting = {word for word, rule in self.buttons.items() if rule.waits}
+        if others := (built.commands.keys() ^ self.commands.keys()) | (built.buttons.keys() ^ waiting):
+            raise ValueError(f"{module} declares and builds different things: {sorted(others)}")
+        return built

@@ -1,0 +1,10 @@
+"""/forget: erases one message, and the answers that used it."""
+
+from bot.features.feature import Feature
+from bot.transport.controls import FORGET_BUTTON, ButtonRule
+
+FEATURE = Feature(
+    build="bot.features.forget.command:build",
+    commands={"forget": "everybody"},
+    buttons={FORGET_BUTTON: ButtonRule(pressers="owners", owner_at=None)},
+)

@@ -1,0 +1,49 @@
+"""/memory says what is remembered of the chat, and the button under a receipt says what was erased."""
+
+from dataclasses import dataclass
+
+from bot.features.parts import Built, Parts
+from bot.transport import texts
+from bot.transport.controls import DETAILS_BUTTON
+from bot.transport.page_links import PageLinks
+from bot.transport.rich_text import RichText
+from bot.turn.commands import CommandCall
+from bot.turn.commit import Reply
+from memory.errors import RecallUnavailable
+from memory.history.store import HistoryStore
+from memory.recall.recall import Recall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryCommand:
+    """Counts what is remembered."""
+
+    history: HistoryStore
+    recall: Recall
+    page_links: PageLinks
+
+    async def run(self, call: CommandCall) -> Reply:
+        """Return the counts, with a button to the memory page. If the index does not answer, the text says so."""
+        kept = await self.history.count_traces(call.ref)
+        try:
+            searchable = await self.recall.count_messages(call.ref, epoch=call.snapshot.epoch)
+        except RecallUnavailable:
+            searchable = None
+        text = texts.memory_text(call.words, call.snapshot, kept, searchable=searchable)
+        return Reply(text=text, buttons=self.page_links.open_place(call.place, call.words("memory-open")))
+
+    async def show_details(self, call: CommandCall) -> Reply:
+        """Show the counts of the receipt above the button.
+
+        They are in its data, which anybody can make up, so only a button that Telegram describes counts.
+        """
+        if not call.menu:
+            return Reply(notice=call.words("button-unknown"))
+        return Reply(rich=RichText(text=texts.details_text(call.words, call.argument)))
+
+
+async def build(parts: Parts) -> Built:
+    """Return the command and the button of receipts."""
+    stores = parts.stores
+    memory = MemoryCommand(history=stores.history, recall=stores.recall, page_links=parts.page_links)
+    return Built(commands={"memory": memory.run}, buttons={DETAILS_BUTTON: memory.show_details})

@@ -1,0 +1,10 @@
+"""Answers as voice messages, and /voice, which chooses when."""
+
+from bot.features.feature import Feature
+from bot.transport.controls import ButtonRule
+
+FEATURE = Feature(
+    build="bot.features.voice.command:build",
+    commands={"voice": "everybody"},
+    buttons={"voice": ButtonRule(pressers="owners")},
+)

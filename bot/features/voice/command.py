@@ -1,0 +1,103 @@
+"""/voice shows when answers are voice messages, with buttons, and changes it for a chat or topic."""
+
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+
+from bot.features.parts import Built, Parts
+from bot.features.voice.speech import VOICE_CHOICES, Speaker, VoiceChoice, VoiceReplies
+from bot.settings import Settings
+from bot.transport.rich_text import RichText
+from bot.transport.telegram_api import Button
+from bot.turn.commands import CommandCall
+from bot.turn.commit import Reply
+from bot.turn.hooks import Hooks
+from bot.turn.permissions import Permissions
+from memory.characters import one_line
+from memory.history.store import HistorySnapshot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoiceCommand:
+    """Shows and changes the choice. Anybody may look; in groups only administrators may choose."""
+
+    choice_in: Callable[[HistorySnapshot], VoiceChoice]
+    can_speak: bool
+    """False without a speech model."""
+    permissions: Permissions
+
+    async def run(self, call: CommandCall) -> Reply:
+        """Show the choices, or take the one that the command names."""
+        name = one_line(call.argument).casefold()
+        choice: VoiceChoice | None = next(
+            (each for each in VOICE_CHOICES if name in self._names(call, each)), None
+        )
+        if choice is None or not self.can_speak:
+            return self._list(call, self.choice_in(call.snapshot))
+        refusal = await self.permissions.refusal_for(call.message)
+        return self._choose(call, choice) if refusal is None else Reply(text=call.words(refusal))
+
+    async def press(self, call: CommandCall) -> Reply | None:
+        """Take the choice of the button."""
+        choice: VoiceChoice | None = next(
+            (each for each in VOICE_CHOICES if call.argument == _data(each)), None
+        )
+        if choice is None or not self.can_speak:
+            return None
+        return replace(self._choose(call, choice), edits=call.menu)
+
+    def _choose(self, call: CommandCall, choice: VoiceChoice) -> Reply:
+        return replace(self._list(call, choice), meta={"voice": choice})
+
+    def _list(self, call: CommandCall, current: VoiceChoice) -> Reply:
+        """Return the present choice, and a button for each."""
+        words = call.words
+        if not self.can_speak:
+            return Reply(text=words("voice-none"))
+        hint = words("voice-choose", place="group" if call.is_group else "private")
+        labels: dict[VoiceChoice, str] = {each: words("voice-label", choice=each) for each in VOICE_CHOICES}
+        buttons = [
+            Button(text=f"✓ {label}" if each == current else label, data=_data(each), row=row)
+            for row, (each, label) in enumerate(labels.items())
+        ]
+        return Reply(rich=RichText(text=f"{words('voice-current', choice=current)} {hint}"), buttons=buttons)
+
+    @staticmethod
+    def _names(call: CommandCall, choice: VoiceChoice) -> tuple[str, ...]:
+        return choice, choice.replace("_", " "), call.words("voice-label", choice=choice).casefold()
+
+
+def _data(choice: VoiceChoice) -> str:
+    return f"voice:{choice}"
+
+
+async def build(parts: Parts) -> Built:
+    """Open the speech model, if there is one, and return the command, its buttons and the hook that speaks."""
+    voices = VoiceReplies(
+        speaker=await _open(parts.settings, parts.outside.stack),
+        default=parts.settings.voice_replies,
+        redis=parts.stores.redis,
+        guard=parts.guard,
+        interruptions=parts.interruptions,
+        tokenizer=parts.tokenizer,
+    )
+    voice = VoiceCommand(
+        choice_in=voices.choice_in, can_speak=voices.speaker is not None, permissions=parts.permissions
+    )
+    return Built(
+        commands={"voice": voice.run},
+        buttons={"voice": voice.press},
+        hooks=Hooks(before_commit=(voices.speak,)),
+    )
+
+
+async def _open(settings: Settings, stack: AsyncExitStack) -> Speaker | None:
+    if not settings.speech_model or settings.is_offline:
+        return None
+    from bot.features.voice.speaker import open_speaker  # with the SDK: 25 MB
+
+    key, url = settings.openai_api_key, settings.openai_base_url
+    opened = open_speaker(
+        model=settings.speech_model, api_key=key.get_secret_value() if key else None, base_url=url
+    )
+    return await stack.enter_async_context(opened)

@@ -1,0 +1,141 @@
+"""Runs chat commands and the presses of their buttons."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+
+from bot.inbox.records import Claim
+from bot.inbox.signals import Incoming
+from bot.transport.controls import word_of
+from bot.transport.gating import UNREADABLE
+from bot.transport.ingest import WaitingUpdate
+from bot.transport.page_links import PagePlace
+from bot.transport.updates import UNKNOWN, IncomingMessage
+from bot.transport.words import Words, words_for
+from bot.turn.commit import Reply
+from bot.turn.permissions import Permissions
+from bot.turn.question import TurnJournal
+from memory.history.corrections import AwaitedCorrection
+from memory.history.store import HistorySnapshot
+from memory.keys import ContextRef
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandCall:
+    """A command, or the press of a command's button, with the context that it works on."""
+
+    claim: Claim
+    update: WaitingUpdate
+    argument: str
+    """The text after the command, or the data of the button."""
+    snapshot: HistorySnapshot
+    corrections: tuple[AwaitedCorrection, ...]
+    """Questions about facts that wait for an answer."""
+    journal: TurnJournal
+    """The steps of an interrupted try."""
+    incoming: Incoming
+    """The signals of the context since the command began."""
+    is_stopped: bool = False
+    """True if a /stop came before the command began."""
+
+    @property
+    def ref(self) -> ContextRef:
+        """The context of the chat or topic."""
+        return self.claim.ref
+
+    @property
+    def place(self) -> PagePlace:
+        """The chat or topic for a link to the memory page."""
+        message = self.message
+        return PagePlace(
+            chat_id=message.chat_id,
+            thread_id=message.thread_id,
+            is_direct=message.is_direct,
+            person_id=message.direct_person_id,
+        )
+
+    @property
+    def message(self) -> IncomingMessage:
+        """The message of the command, or the message under which the button is."""
+        return self.update.message
+
+    @property
+    def menu(self) -> tuple[int, ...]:
+        """The message that a press may change: its menu. None if the press names another message."""
+        callback = self.update.callback
+        return (self.message.message_id,) if callback is not None and callback.under == "menu" else ()
+
+    @property
+    def words(self) -> Words:
+        """The catalogue in the language of the person who sent the command or pressed the button."""
+        callback = self.update.callback
+        return words_for(callback.language_code if callback else self.message.language_code)
+
+    @property
+    def user_id(self) -> int:
+        """The person whose limits count; the chat if the sender is anonymous."""
+        return self.message.sender_id or self.message.chat_id
+
+    @property
+    def person_id(self) -> int:
+        """The person who sent the command or pressed the button; the chat if the sender is anonymous."""
+        return self.update.callback.sender_id if self.update.callback else self.user_id
+
+    def address_of(self, message_id: int) -> str:
+        """Return the address of a message of this chat at Telegram; "" if it has none.
+
+        Only messages of supergroups have one, also in their topics, but not in direct messages.
+        """
+        if self.message.chat_type != "supergroup" or self.message.is_direct:
+            return ""
+        place = str(self.message.chat_id).removeprefix("-100")
+        topic = "" if self.message.thread_id is None else f"{self.message.thread_id}/"
+        return f"https://t.me/c/{place}/{topic}{message_id}"
+
+    @property
+    def is_group(self) -> bool:
+        """True if others read the answer too."""
+        return self.message.chat_type != "private"
+
+
+Handler = Callable[[CommandCall], Awaitable[Reply]]
+"""Runs a command. Raises Fenced, Forgotten and the store's errors; then nothing was answered."""
+PressHandler = Callable[[CommandCall], Awaitable[Reply | None]]
+"""Answers the press of a button; None if no menu has a button with this data. Raises what a Handler does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """The handlers of all commands and buttons."""
+
+    handlers: Mapping[str, Handler]
+    presses: Mapping[str, PressHandler]
+    """By the word of each button whose presses wait."""
+    permissions: Permissions
+
+    async def run(self, name: str, call: CommandCall) -> Reply:
+        """Run the command of this name. A word that is no command, and a message without content, get a sentence."""
+        if name == UNREADABLE:
+            return Reply(text=call.words("unreadable"))
+        if name == UNKNOWN:
+            return Reply(text=call.words("unknown-command", name=f"/{call.argument}"))
+        return await self.handlers[name](call)
+
+    async def press(self, call: CommandCall) -> Reply | None:
+        """Answer the press of a button; None if it is no button, or one that only a running turn answers.
+
+        None also for a message without such a button: the data is made up, or the menu has done its work.
+        """
+        word, callback = word_of(call.argument), call.update.callback
+        handler = self.presses.get(word)
+        if handler is None or callback is None or callback.rule is None:
+            return None
+        if callback.is_topic_unknown:
+            return Reply(notice=call.words("button-gone", command=f"/{word}"))
+        if callback.under == "another" and not callback.rule.is_answered_anew:
+            return None
+        if callback.rule.pressers == "owners":
+            presser = replace(call.message, sender_id=call.person_id)
+            refusal = await self.permissions.refusal_for(presser)
+            if refusal is not None:
+                return Reply(notice=call.words(refusal))
+        return await handler(call)
