@@ -238,7 +238,7 @@ def unaccented(word: str) -> str:
     return word if word.isascii() else _unaccented(word)
 
 
-@lru_cache(maxsize=16_384)
+@lru_cache(maxsize=2_048)
 def _unaccented(word: str) -> str:
     letters = [each for each in unicodedata.normalize("NFD", word) if not _is_accent(each)]
     return unicodedata.normalize("NFC", "".join(letters)).translate(_ARABIC_LETTERS)

@@ -200,9 +200,9 @@ def _forms_of(people: _People) -> NameForms:
     return (_forms_of_few if len(people) <= _FEW_PEOPLE else _forms_of_many)(people)
 
 
-@lru_cache(maxsize=200)
+@lru_cache(maxsize=50)
 def _forms_of_few(people: _People) -> NameForms:
-    """Return the same as `_build_forms`. The cache takes up to 12 MB."""
+    """Return the same as `_build_forms`. The cache takes up to 3 MB."""
     return _build_forms(people)
 
 

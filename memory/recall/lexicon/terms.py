@@ -279,9 +279,9 @@ def other_terms(kind: str, text: str) -> WeightedHashes:
     return hash_terms(spell_other(kind, text))
 
 
-@lru_cache(maxsize=8_192)
+@lru_cache(maxsize=2_048)
 def _cached_word_terms(word: str, language: str) -> WeightedHashes:
-    """Return the terms of a word. The cache takes up to 9 MB: a Russian word 1.1 kB, an English one 0.5 kB."""
+    """Return the terms of a word. The cache takes up to 2 MB: a Russian word 1.1 kB, an English one 0.5 kB."""
     return hash_terms(spell_word(word, language))
 
 
