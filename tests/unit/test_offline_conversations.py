@@ -212,19 +212,23 @@ def test_in_a_group_nobody_gets_the_answer_about_somebody_else() -> None:
 NOW = "Friday 2026-11-27 11:30:00+00:00 (UTC)"
 
 
-def remind(line: str, *before: str) -> Any:
-    """Return the arguments of the reminder that this line sets, with the time at hand; the text of a question."""
+def remind(line: str, *before: str, result: str = "") -> Any:
+    """Return the arguments of the reminder that this line sets, with the time at hand; the text of a question.
+
+    With the `result` of that call it is the next reminder or text.
+    """
     messages: list[dict[str, Any]] = [{"role": "system", "content": "You are Mnemogram."}]
     for at, text in enumerate([*before, line]):
         messages.append({"role": "assistant" if at % 2 else "user", "content": text})
     reply = reply_to(messages, TOOLS)
-    if reply.call is not None and reply.call.name == "current_time":
-        function = {"name": "current_time", "arguments": "{}"}
-        messages.append(
-            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
-        )
-        messages.append({"role": "tool", "tool_call_id": "c", "content": NOW})
-        reply = reply_to(messages, TOOLS)
+    for name, content in (("current_time", NOW), ("set_reminder", result)):
+        if reply.call is not None and reply.call.name == name and content:
+            function = {"name": name, "arguments": "{}"}
+            messages.append(
+                {"role": "assistant", "tool_calls": [{"id": name, "type": "function", "function": function}]}
+            )
+            messages.append({"role": "tool", "tool_call_id": name, "content": content})
+            reply = reply_to(messages, TOOLS)
     return reply.text if reply.call is None else dict(reply.call.arguments)
 
 
@@ -351,6 +355,33 @@ def test_the_answer_to_the_question_for_a_city_sets_the_reminder() -> None:
         "zone": "Lisbon",
     }
     assert remind("Lisbon", *asked) == {"when": "18:30", "text": "call Anna", "zone": "Lisbon"}
+
+
+def test_a_city_that_comes_later_sets_the_reminders_that_wait_for_it() -> None:
+    which, noted = Language("english").text("which_city"), Language("english").text("noted")
+    talk = ("remind me at 18:30 to call Anna", which, "I like tea", noted)
+    anna = {"when": "18:30", "text": "call Anna", "zone": "Lisbon"}
+
+    assert remind("I'm in Lisbon", *talk) == anna
+    assert remind("Lisbon", *talk, "remind me at 19:15 to feed the cat", which) == anna
+    assert remind("Anna lives in Lisbon", *talk).startswith("Noted")
+    assert remind("Lisbon", *talk, "remind me at 19:15 to feed the cat", which, result="Set") == {
+        "when": "19:15",
+        "text": "feed the cat",
+        "zone": "Lisbon",
+    }
+    assert remind("Lisbon", *talk[:2], "never mind", "👍") == noted
+
+
+def test_a_statement_that_is_no_city_is_noted_and_the_time_comes_before_the_city() -> None:
+    english = Language("english")
+    which = english.text("which_city")
+    unknown = "There is no time zone 'my sister is ill'. Names are like Lisbon, UTC+3 or Europe/Lisbon."
+    timed = ("remind me to buy milk", english.text("which_time"), "at 5pm", which)
+
+    assert remind("Lisbon", *timed) == {"when": "17:00", "text": "buy milk", "zone": "Lisbon"}
+    assert remind("my sister ill", *timed, result=unknown) == english.text("noted")
+    assert remind("Atlantis", *timed, result=unknown) == which
 
 
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.name)
