@@ -30,6 +30,7 @@ _ATTACHED = {
 _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}): (\".*\")")
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
 _SENTENCE_END = re.compile(r"(?<=[.!?…؟])\s+|\n+")
+_WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 
 
@@ -148,6 +149,11 @@ def sentences(text: str) -> list[str]:
     return [" ".join(part.split()) for part in _SENTENCE_END.split(text) if part.strip()]
 
 
+def unwrapped(text: str) -> str:
+    """Return the text of a document without the breaks of lines inside of sentences, which stand after long lines."""
+    return _WRAP.sub(" ", text)
+
+
 def is_question(text: str, language: Language | None = None) -> bool:
     """Return True if `text` ends with a question mark or begins like a question in its language."""
     plain, language = text.strip(), language or language_of(text[:200])
@@ -187,7 +193,7 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
 
 def _passages(text: str, like: Statement) -> list[Statement]:
     """Return a short text in one piece, a long one or one with a question in sentences, without the questions."""
-    text = re.sub(r":\s*\n\s*", ": ", text)
+    text = re.sub(r":\s*\n\s*", ": ", unwrapped(text) if like.source == "document" else text)
     parts = sentences(text)
     if len(text) <= PASSAGE_LENGTH and not any(map(is_question, parts)):
         parts = [" ".join(text.split())] if text.strip() else []
