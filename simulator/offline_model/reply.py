@@ -238,7 +238,7 @@ def _city(line: str, language: Language) -> str:
 def _is_sentence(reply: str, *keys: str) -> bool:
     """Return True if the reply is one of these sentences of ours, in any language and with any values."""
     patterns = (re.sub(r"\\{\w+\\}", ".*", re.escape(each.text(key))) for each in languages() for key in keys)
-    return any(re.fullmatch(pattern, reply, re.DOTALL) for pattern in patterns)
+    return re.fullmatch("|".join(patterns), reply, re.DOTALL) is not None
 
 
 def _reminder(
