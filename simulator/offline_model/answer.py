@@ -22,6 +22,7 @@ _NEAR = 2
 _LEAST_PREFIX = 5
 _WORD = re.compile(r"[^\W_]+(?:[-\u2019'\u200c][^\W_]+)*")
 _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
+_SENTENCE = re.compile(r"[.!?؟](?=\s)")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _NO_STATEMENTS = ("hello", "wellbeing", "who", "thanks", "fine", "erase", "order", "cancel")
 
@@ -111,7 +112,7 @@ def best_sentence(question: str, found: Sequence[str], language: Language) -> st
 
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
     """Return the earlier statement that this line seems to correct, as a sentence; "" if there is none."""
-    stems, is_correction = language.stems(line), _opens(line, language)
+    stems, is_correction = language.stems(line), opens_correction(line, language)
     said = [each for each in _by_time(prompt) if each not in prompt.fresh and _is_by_asker(each, prompt)][
         ::-1
     ]
@@ -125,9 +126,13 @@ def corrected(line: str, prompt: Prompt, language: Language) -> str:
 
 
 def quote(text: str, language: Language) -> str:
-    """Return the text on one line in the language's quotation marks, cut if it is long."""
+    """Return the text on one line in the language's quotation marks: of a long one the sentences that fit."""
     line, (opening, closing) = " ".join(text.split()), language.text("marks")
-    return f"{opening}{line if len(line) <= PASSAGE_LENGTH else line[: PASSAGE_LENGTH - 1] + '…'}{closing}"
+    if len(line) > PASSAGE_LENGTH:
+        start = line[: PASSAGE_LENGTH - 2]
+        ends = [found.end() for found in _SENTENCE.finditer(start)]
+        line = f"{start[: ends[-1]]} …" if ends else f"{start.rpartition(' ')[0] or start}…"
+    return f"{opening}{line}{closing}"
 
 
 def _read(text: str, prompt: Prompt, language: Language) -> _Question:
@@ -265,7 +270,8 @@ def _moment(statement: Statement) -> str:
     return statement.when[found.start() :][:16] if found else "~"
 
 
-def _opens(text: str, language: Language) -> bool:
+def opens_correction(text: str, language: Language) -> bool:
+    """Return True if the text begins like a correction."""
     corrects = language.pattern("corrects").search(text)
     return bool(corrects) or bool(language.words("changes") & {*folded_words(text)[:3]})
 
@@ -292,7 +298,7 @@ def _with_corrections(
 def _corrects(statement: Statement, earlier: Statement, asked: _Question) -> bool:
     """Return True if the statement begins like a correction, and has no other subject than the earlier one."""
     language = asked.language
-    if not _opens(statement.text, language):
+    if not opens_correction(statement.text, language):
         return False
     shared = language.stems(statement.text) & language.stems(earlier.text)
     return not _has_own_subject(statement.text, language) or bool(
@@ -308,7 +314,7 @@ def _changes(statement: Statement, asked: _Question) -> bool:
     language = asked.language
     stems = language.stems(statement.text)
     if not asked.names:
-        return _opens(statement.text, language) and bool(asked.wanted - {asked.verb} & stems)
+        return opens_correction(statement.text, language) and bool(asked.wanted - {asked.verb} & stems)
     return asked.names <= stems and bool(language.words("changes") & {*folded_words(statement.text)})
 
 
@@ -361,7 +367,9 @@ def _quoted(found: list[Statement], prompt: Prompt, asked: _Question) -> str:
     older = [
         each
         for each in found[-2::-1]
-        if _opens(newest.text, language) or _changes(newest, asked) or topic & language.stems(each.text)
+        if opens_correction(newest.text, language)
+        or _changes(newest, asked)
+        or topic & language.stems(each.text)
     ]
     before = [
         language.text("older", when=_when(each, language), text=quote(each.text, language))

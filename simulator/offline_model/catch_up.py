@@ -18,6 +18,9 @@ _DECISION = re.compile(
 )
 _LONGEST_QUOTE = 160
 """Characters."""
+_LONGEST_POINT = 300
+"""Characters: the bot cuts longer points."""
+_NAMING = re.compile("[^“„«]+(?=[“„«])")
 _LEAST_WORDS = 2
 """A shorter line is small talk."""
 _KINDS = ("asked", "decided", "told")
@@ -28,7 +31,21 @@ def write_points(lines: Sequence[str]) -> dict[str, Any]:
     reader = next((_unquoted(match[1]) for line in lines if (match := _READER.fullmatch(line))), "")
     points = [point for line in lines if (point := _point(line, reader)) is not None]
     points.sort(key=lambda point: _KINDS.index(point["kind"]))
-    return {"points": points[:_POINTS]}
+    return {"points": _joined(points)[:_POINTS]}
+
+
+def _joined(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the points, with those of one kind and writer that follow each other in one that names the writer once."""
+    joined: list[dict[str, Any]] = []
+    for point in points:
+        naming, last = _NAMING.match(point["text"]), joined[-1] if joined else {"kind": "", "text": ""}
+        text = f"{last['text']} {point['text'][naming.end() :]}" if naming else ""
+        is_same = naming and last["kind"] == point["kind"] and last["text"].startswith(naming[0])
+        if is_same and len(text) <= _LONGEST_POINT:
+            joined[-1] = {**last, "text": text, "messages": [*last["messages"], *point["messages"]]}
+        else:
+            joined.append({**point})
+    return joined
 
 
 def _point(line: str, reader: str) -> dict[str, Any] | None:

@@ -1,4 +1,7 @@
-"""Facts by rules: English sentences about the speaker, about what belongs to the speaker, and about named people."""
+"""Facts by rules: English sentences in the third person, and those of all languages that last, as quotations.
+
+A correction gives the newest fact with such a value, a weekday or a number, its own value.
+"""
 
 import json
 import re
@@ -6,8 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from simulator.offline_model.answer import opens_correction, quote
 from simulator.offline_model.prompt import is_question, read_line, sentences
-from simulator.offline_model.words import fold
+from simulator.offline_model.reminders import weekdays
+from simulator.offline_model.words import fold, language_of
 
 _FACTS_OF_A_LINE = 2
 _LONGEST = 200
@@ -39,8 +44,9 @@ _NOT_NAMES = frozenset(_PRONOUNS.split())
 _MOMENTARY = re.compile(
     r"(?:\w+ing|here|sorry|fine|ok|okay|back|sure|not|so|glad|happy|tired|afraid)\b", re.IGNORECASE
 )
-_SINGLE = frozenset(["lives", "works", "moved"])
-"""Verbs of which a person has one object at a time."""
+_QUOTED = re.compile(r".+?: [“„«](.+)[”“»]")
+_SINGLE = frozenset(["lives", "works", "moved", "name", "home", "job"])
+"""Verbs and kinds of which a person has one object at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +74,12 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     noted: dict[tuple[str, ...], _Noted] = {}
     for number, speaker, text in _spoken(lines):
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
-        told = [fact for clause in clauses if (fact := _fact(clause, speaker))]
+        old = [each for _, each in known[::-1]] + [each.told for each in noted.values()]
+        told = [
+            fact
+            for clause in clauses
+            if (fact := _fact(clause, speaker) or _correction(clause, speaker, old))
+        ]
         for fact in told[:_FACTS_OF_A_LINE]:
             if (fold(fact.subject), fold(fact.statement)) in stated:
                 continue
@@ -94,11 +105,11 @@ def _known(lines: Sequence[str]) -> Iterator[tuple[int, _Told]]:
         match = _KNOWN.fullmatch(line)
         if match:
             fact: Mapping[str, str] = json.loads(match[2])
-            subject, stated = str(fact["subject"]), _STATED.fullmatch(str(fact["statement"]).rstrip("."))
-            topic = (
-                _topic(subject, stated[1], stated[2], stated[3]) if stated else ("", str(fact["statement"]))
-            )
-            yield int(match[1]), _Told(subject=subject, statement=str(fact["statement"]), topic=topic)
+            subject, statement = str(fact["subject"]), str(fact["statement"])
+            quoted, stated = _QUOTED.fullmatch(statement), _STATED.fullmatch(statement.rstrip("."))
+            topic = _topic(subject, stated[1], stated[2], stated[3]) if stated else ("", statement)
+            old = _Told(subject=subject, statement=statement, topic=topic)
+            yield int(match[1]), _quoted(quoted[1], subject) if quoted else old
 
 
 def _spoken(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
@@ -125,7 +136,32 @@ def _fact(sentence: str, speaker: str) -> _Told | None:
         owned = f"{speaker}'s {match[1]}"
         return _told(name[1] if name else owned, owned, match[2].lower(), match[3])
     match = _NAMED.match(plain)
-    return _told(match[1], match[1], match[2], match[3]) if match and match[1] not in _NOT_NAMES else None
+    language = language_of(sentence)
+    if match and match[1] not in _NOT_NAMES and language.name == "english":
+        return _told(match[1], match[1], match[2], match[3])
+    return _quoted(sentence, speaker) if language.pattern("lasting").search(sentence) else None
+
+
+def _quoted(text: str, speaker: str) -> _Told:
+    language = language_of(text)
+    found = language.pattern("lasting").search(text)
+    kind = (found and found.lastgroup) or ""
+    topic = (kind, "" if kind in _SINGLE else fold(text))
+    return _Told(subject=speaker, statement=f"{speaker}: {quote(text, language)}", topic=topic)
+
+
+def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
+    """Return the newest fact of the speaker with the weekday or number of this correction; None without any."""
+    for fact in reversed(old):
+        language = language_of(text, language_of(fact.statement.partition(": ")[2]))
+        if not opens_correction(text, language):
+            continue
+        for pattern in (rf"\b(?:{'|'.join(weekdays(language))})\b", r"\d[\d:.]*\b"):
+            new, was = (re.search(pattern, each, re.IGNORECASE) for each in (text, fact.statement))
+            if new and was and fact.statement.startswith(speaker):
+                statement = f"{fact.statement[: was.start()]}{new[0]}{fact.statement[was.end() :]}"
+                return _Told(subject=fact.subject, statement=statement, topic=fact.topic)
+    return None
 
 
 def _told(subject: str, named: str, verb: str, rest: str) -> _Told:

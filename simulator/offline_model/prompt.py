@@ -12,6 +12,8 @@ PASSAGE_LENGTH = 300
 """Characters of a text that is quoted in one piece."""
 _READ_LENGTH = 8_192
 """Characters of one text that are read, so that no pattern takes long over it."""
+_TURNS = 6
+"""The most turns for which a reminder waits for a city."""
 _DATA_HEADING = re.compile(r"(?![\[(>])(?>[^\n]*?\bdata\b)(?>[^\n]*?\binstruction)[^\n]*+(?<=[.:])")
 _TASK_HEADING = re.compile(r"Task from the agent\b[^\n]*:\n")
 _REBUILDING = "index of this chat's older messages is being rebuilt"
@@ -28,6 +30,7 @@ _ATTACHED = {
 _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}): (\".*\")")
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
 _SENTENCE_END = re.compile(r"(?<=[.!?…؟])\s+|\n+")
+_WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 
 
@@ -45,11 +48,20 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """The lines of a message with our reply."""
+
+    speaker: str
+    lines: tuple[str, ...]
+    reply: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """A prompt in pieces.
 
-    `lines` are those of the newest message, `questions` and `fresh` statements those since the last reply. `earlier`
-    are the lines before that reply. `statements` are in the order of the prompt: the last one is the newest.
+    `lines` are those of the newest message, `questions` and `fresh` statements those since the last reply. `turns` are
+    the last ones before it. `statements` are in the order of the prompt: the last one is the newest.
     """
 
     lines: tuple[str, ...] = ()
@@ -57,8 +69,7 @@ class Prompt:
     questions: tuple[str, ...] = ()
     statements: tuple[Statement, ...] = ()
     fresh: tuple[Statement, ...] = ()
-    earlier: tuple[str, ...] = ()
-    last_reply: str = ""
+    turns: tuple[Turn, ...] = ()
     attached: str = ""
     """"picture", "voice" or "document" if the newest message has one; a document was read."""
     artifact: str = ""
@@ -78,7 +89,8 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
         if role == "system" and _REBUILDING in text_of(message):
             prompt = replace(prompt, is_incomplete=True)
         if role == "assistant" and text:
-            prompt = replace(prompt, questions=(), fresh=(), earlier=prompt.lines, last_reply=text)
+            turn = Turn(speaker=prompt.speaker, lines=prompt.lines, reply=text)
+            prompt = replace(prompt, questions=(), fresh=(), turns=(*prompt.turns, turn)[-_TURNS:])
         elif role == "user" and _DATA_HEADING.match(text):
             found = [each for line in text.splitlines()[1:] for each in read_line(line)]
         elif role == "user":
@@ -137,6 +149,11 @@ def sentences(text: str) -> list[str]:
     return [" ".join(part.split()) for part in _SENTENCE_END.split(text) if part.strip()]
 
 
+def unwrapped(text: str) -> str:
+    """Return the text of a document without the breaks of lines inside of sentences, which stand after long lines."""
+    return _WRAP.sub(" ", text)
+
+
 def is_question(text: str, language: Language | None = None) -> bool:
     """Return True if `text` ends with a question mark or begins like a question in its language."""
     plain, language = text.strip(), language or language_of(text[:200])
@@ -176,7 +193,7 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
 
 def _passages(text: str, like: Statement) -> list[Statement]:
     """Return a short text in one piece, a long one or one with a question in sentences, without the questions."""
-    text = re.sub(r":\s*\n\s*", ": ", text)
+    text = re.sub(r":\s*\n\s*", ": ", unwrapped(text) if like.source == "document" else text)
     parts = sentences(text)
     if len(text) <= PASSAGE_LENGTH and not any(map(is_question, parts)):
         parts = [" ".join(text.split())] if text.strip() else []

@@ -43,7 +43,7 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     when, rest = _take_delay(rest, language, numbers)
     if when:
         return Wanted(language=language, when=when, text=_clean(rest, language))
-    days, spoken = _days(language), "|".join([*numbers, *text("ordinal").split()])
+    days, spoken = weekdays(language), "|".join([*numbers, *text("ordinal").split()])
     work, rest = _take(text("workdays"), rest)
     every, rest = _take(
         rf"(?:{text('every')}) (?:(?P<daily>{text('daily')})|(?P<weekday>{'|'.join(days)}))", rest
@@ -197,7 +197,7 @@ def _delay(later: re.Match[str] | None, language: Language, numbers: dict[str, i
     return f"in {_value(later['amount'], numbers)} {unit}"
 
 
-def _days(language: Language) -> dict[str, int]:
+def weekdays(language: Language) -> dict[str, int]:
     """Return patterns of the weekdays by number, Monday is 0. Endings vary: "montags", "каждую среду"."""
     names = Locale.parse(language.text("locale")).days["format"]["wide"]
     found: dict[str, int] = {}

@@ -9,13 +9,16 @@ from simulator.offline_model.answer import answer, best_sentence, corrected
 from simulator.offline_model.prompt import Prompt, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import read_reminder
 from simulator.offline_model.tools import PlannedCall, excerpts_of, plan_call, results_of, tell_result
-from simulator.offline_model.words import Language, language_of, languages
+from simulator.offline_model.words import Language, folded_words, language_of, languages
 
 _ECHO = re.compile(r"(?:please )?(?:echo|repeat)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 _CITY = re.compile(
-    r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60})(?:,[^?]*)?[.!]?", re.IGNORECASE | re.DOTALL
+    r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60}?)(?: هستم)?(?:,[^?]*)?[.!]?",
+    re.IGNORECASE | re.DOTALL,
 )
-
+_CITY_WORDS, _NEAR = 3, 2
+"""The most words of a city, and of what may stand before it if it is not "I"."""
+_NO_ZONE = "There is no time zone"
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 _LONGEST = 50_000
@@ -77,18 +80,23 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     prompt, results = read_prompt(messages), results_of(messages)
     said = "\n".join(each.text for each in prompt.statements[-6:] if each.source == "person")
     usual = language_of(said) if said else None
-    is_city = _is_answer_to("which_city", prompt)
-    language = language_of("\n".join((is_city and prompt.earlier) or prompt.lines or prompt.earlier), usual)
+    waiting = _waiting(prompt)
+    language = language_of("\n".join(waiting or prompt.lines or said.splitlines()[-1:]), usual)
     names = {str(tool["function"]["name"]) for tool in tools}
-    for said in _sayings(prompt, language):
-        reply = _reminder(said, prompt, results, names)
-        if reply is not None:
-            return reply
+    sayings = _sayings(prompt, language, waiting)
+    found = [each for each in results if _NO_ZONE not in each[1]]
+    if found == results and (reply := _reminder(sayings, results, names)):
+        return reply
+    if found != results and sayings and sayings[0][1]:  # it was no city, but it may be a statement
+        if len(" ".join(prompt.lines).split()) <= _NEAR:
+            return OfflineReply(text=language.text("which_city"))
+        results = found
     told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
     if any(call.name == "set_reminder" for call, _ in told):
         told = [(call, text) for call, text in told if call.name == "set_reminder"]
     if told:
-        return OfflineReply(text="\n\n".join(tell_result(call, text, language) for call, text in told))
+        sentences = dict.fromkeys(tell_result(call, text, language) for call, text in told)
+        return OfflineReply(text="\n\n".join(sentences))
     if prompt.has_no_words and not prompt.questions:
         return OfflineReply(text=language.text(_UNREAD.get(prompt.attached, "noted")))
     for line in reversed(prompt.lines):
@@ -184,10 +192,10 @@ _COURTESIES = {
 }
 
 
-def _sayings(prompt: Prompt, language: Language) -> list[tuple[str, str]]:
+def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list[tuple[str, str]]:
     """Return the lines that may ask for a reminder, each with a city or "".
 
-    If we have asked for a time or a city, the newest message completes the message before.
+    If reminders wait for a time or a city, the newest message may complete them.
     """
     plain = " ".join(prompt.lines)
     is_new = (
@@ -195,29 +203,56 @@ def _sayings(prompt: Prompt, language: Language) -> list[tuple[str, str]]:
         or bool(_courtesy(plain, language))
         or any(is_question(line, language) for line in prompt.lines)
     )
-    if not is_new and _is_answer_to("which_time", prompt):
-        return [(f"{line} {plain}", "") for line in reversed(prompt.earlier)]
-    city = _CITY.fullmatch(plain)
-    if not is_new and city and _is_answer_to("which_city", prompt):
-        return [(line, city["city"].strip()) for line in reversed(prompt.earlier)]
-    return [(line, "") for line in reversed(prompt.lines)]
+    if not is_new and waiting and _is_sentence(prompt.turns[-1].reply, "which_time"):
+        return [(f"{waiting[-1]} {plain}", "")]
+    if not is_new and waiting and (city := _city(plain, language)):
+        return [(line, city) for line in waiting]
+    return [(line, "") for line in reversed(prompt.lines) if read_reminder(line)][:1]
 
 
-def _is_answer_to(question: str, prompt: Prompt) -> bool:
-    """Return True if the last reply is this sentence of ours, in any language."""
-    return prompt.last_reply in {each.text(question) for each in languages()}
+def _waiting(prompt: Prompt) -> list[str]:
+    """Return the requests of the speaker for which we have asked for a time or a city, oldest first."""
+    waiting: list[str] = []
+    asked = ""
+    for turn in prompt.turns:
+        lines = [line for line in turn.lines if turn.speaker == prompt.speaker]
+        if _is_sentence(asked, "which_time") and waiting and lines:
+            lines = [f"{waiting.pop()} {lines[0]}", *lines]
+        if _is_sentence(turn.reply, "which_time", "which_city"):
+            waiting += [line for line in lines if read_reminder(line)]
+        elif _is_sentence(turn.reply, "nod", "set"):
+            waiting = []
+        asked = turn.reply
+    return waiting
+
+
+def _city(line: str, language: Language) -> str:
+    """Return the city in which the speaker is, as "I'm in Lisbon" or "Lisbon" tells it; "" if it tells none."""
+    found = _CITY.fullmatch(line)
+    before = folded_words(line[: found.start("city")]) if found else []
+    is_own = len(before) <= _NEAR or before[0] in language.words("i")
+    city = found["city"].strip() if found and is_own else ""
+    return city if len(city.split()) <= _CITY_WORDS else ""
+
+
+def _is_sentence(reply: str, *keys: str) -> bool:
+    """Return True if the reply is one of these sentences of ours, in any language and with any values."""
+    patterns = (re.sub(r"\\{\w+\\}", ".*", re.escape(each.text(key))) for each in languages() for key in keys)
+    return re.fullmatch("|".join(patterns), reply, re.DOTALL) is not None
 
 
 def _reminder(
-    said: tuple[str, str], prompt: Prompt, results: Sequence[tuple[PlannedCall, str]], names: set[str]
+    sayings: Sequence[tuple[str, str]], results: Sequence[tuple[PlannedCall, str]], names: set[str]
 ) -> OfflineReply | None:
-    """Return the next step of a reminder; None if nobody asks for one, or if it is set."""
-    line, city = said
-    if "set_reminder" not in names or any(call.name == "set_reminder" for call, _ in results):
+    """Return the next step of a reminder; None if nobody asks for one, or if all are set."""
+    called = [call.name for call, _ in results]
+    left = sayings[called.count("set_reminder") :]
+    if not left or "set_reminder" not in names or {*called} - {"set_reminder", "current_time"}:
         return None
+    line, city = left[0]
     now = next((result for call, result in results if call.name == "current_time"), "")
     wanted = read_reminder(line, now=now)
-    if wanted is None or (results and not now):
+    if wanted is None:
         return None
     if city and now and not _DAY.search(now):
         return OfflineReply(text=wanted.language.text("which_city"))

@@ -10,7 +10,7 @@ from typing import Any, cast
 from babel.dates import format_date
 
 from simulator.offline_model.answer import quote
-from simulator.offline_model.prompt import read_line, sentences, text_of
+from simulator.offline_model.prompt import read_line, sentences, text_of, unwrapped
 from simulator.offline_model.words import Language, languages
 
 _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
@@ -103,9 +103,7 @@ def excerpts_of(results: Sequence[tuple[PlannedCall, str]]) -> list[str]:
         if call.name == "read_artifact"
         for each in _EXCERPT.findall(text)
     ]
-    # A PDF has a line break at the end of each line.
-    found = [re.sub(r"(?<![.!?:\n])\n(?!\n)", " ", each) for each in found]
-    whole = [each.partition(" ")[2].rpartition(" ")[0] or each for each in found]
+    whole = [unwrapped(each).partition(" ")[2].rpartition(" ")[0] or each for each in found]
     return list(dict.fromkeys(sentence for each in whole for sentence in sentences(each)))
 
 

@@ -5,13 +5,17 @@ A line without an answer is told, and `CALL …` is a call of a tool.
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
+import json
 from typing import Any
 
 import pytest
 
+from simulator.offline_model.answer import quote
+from simulator.offline_model.catch_up import write_points
 from simulator.offline_model.prompt import is_question
 from simulator.offline_model.reply import reply_to
 from simulator.offline_model.words import Language, languages
+from tests.unit.test_offline_facts import facts_in
 from tests.unit.test_offline_model import TOOLS, WITHOUT_SEARCH
 
 UNKNOWN = "unknown"
@@ -212,19 +216,23 @@ def test_in_a_group_nobody_gets_the_answer_about_somebody_else() -> None:
 NOW = "Friday 2026-11-27 11:30:00+00:00 (UTC)"
 
 
-def remind(line: str, *before: str) -> Any:
-    """Return the arguments of the reminder that this line sets, with the time at hand; the text of a question."""
+def remind(line: str, *before: str, result: str = "") -> Any:
+    """Return the arguments of the reminder that this line sets, with the time at hand; the text of a question.
+
+    With the `result` of that call it is the next reminder or text.
+    """
     messages: list[dict[str, Any]] = [{"role": "system", "content": "You are Mnemogram."}]
     for at, text in enumerate([*before, line]):
         messages.append({"role": "assistant" if at % 2 else "user", "content": text})
     reply = reply_to(messages, TOOLS)
-    if reply.call is not None and reply.call.name == "current_time":
-        function = {"name": "current_time", "arguments": "{}"}
-        messages.append(
-            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]}
-        )
-        messages.append({"role": "tool", "tool_call_id": "c", "content": NOW})
-        reply = reply_to(messages, TOOLS)
+    for name, content in (("current_time", NOW), ("set_reminder", result)):
+        if reply.call is not None and reply.call.name == name and content:
+            function = {"name": name, "arguments": "{}"}
+            messages.append(
+                {"role": "assistant", "tool_calls": [{"id": name, "type": "function", "function": function}]}
+            )
+            messages.append({"role": "tool", "tool_call_id": name, "content": content})
+            reply = reply_to(messages, TOOLS)
     return reply.text if reply.call is None else dict(reply.call.arguments)
 
 
@@ -353,6 +361,33 @@ def test_the_answer_to_the_question_for_a_city_sets_the_reminder() -> None:
     assert remind("Lisbon", *asked) == {"when": "18:30", "text": "call Anna", "zone": "Lisbon"}
 
 
+def test_a_city_that_comes_later_sets_the_reminders_that_wait_for_it() -> None:
+    which, noted = Language("english").text("which_city"), Language("english").text("noted")
+    talk = ("remind me at 18:30 to call Anna", which, "I like tea", noted)
+    anna = {"when": "18:30", "text": "call Anna", "zone": "Lisbon"}
+
+    assert remind("I'm in Lisbon", *talk) == anna
+    assert remind("Lisbon", *talk, "remind me at 19:15 to feed the cat", which) == anna
+    assert remind("Anna lives in Lisbon", *talk).startswith("Noted")
+    assert remind("Lisbon", *talk, "remind me at 19:15 to feed the cat", which, result="Set") == {
+        "when": "19:15",
+        "text": "feed the cat",
+        "zone": "Lisbon",
+    }
+    assert remind("Lisbon", *talk[:2], "never mind", "👍") == noted
+
+
+def test_a_statement_that_is_no_city_is_noted_and_the_time_comes_before_the_city() -> None:
+    english = Language("english")
+    which = english.text("which_city")
+    unknown = "There is no time zone 'my sister is ill'. Names are like Lisbon, UTC+3 or Europe/Lisbon."
+    timed = ("remind me to buy milk", english.text("which_time"), "at 5pm", which)
+
+    assert remind("Lisbon", *timed) == {"when": "17:00", "text": "buy milk", "zone": "Lisbon"}
+    assert remind("my sister ill", *timed, result=unknown) == english.text("noted")
+    assert remind("Atlantis", *timed, result=unknown) == which
+
+
 @pytest.mark.parametrize("language", languages(), ids=lambda language: language.name)
 def test_each_language_has_the_same_sentences(language: Language) -> None:
     table = Language("english")
@@ -394,6 +429,75 @@ def test_a_long_document_is_read_where_the_words_of_the_question_are() -> None:
     (called,) = replies([f"{mark}\nwhat does it say about BEAM?"])
 
     assert called == "CALL read_artifact {'artifact_id': 'ae85b37f2209', 'search': 'BEAM'}"
+
+
+@pytest.mark.parametrize(
+    ("lines", "statements"),
+    [
+        (["We meet on Monday", "no, on Tuesday instead"], ["Ben: “We meet on Tuesday”"]),
+        (["My name is Ben"], ["Ben: “My name is Ben”"]),
+        (["Ich heiße Jonas", "Ich bin Tischler"], ["Ben: „Ich heiße Jonas“", "Ben: „Ich bin Tischler“"]),
+        (["Ich wohne in Köln", "Nein, ich wohne in Bonn"], ["Ben: „Nein, ich wohne in Bonn“"]),
+        (["Mein Termin ist am Montag", "Ups, am Freitag"], ["Ben: „Mein Termin ist am Freitag“"]),
+        (
+            ["Soy carpintero", "soy alérgica a las nueces"],
+            ["Ben: «Soy carpintero»", "Ben: «soy alérgica a las nueces»"],
+        ),
+        (["Quedamos el lunes", "perdón, el martes"], ["Ben: «Quedamos el martes»"]),
+        (
+            ["Minha irmã mora em Lisboa", "Sou professora"],
+            ["Ben: “Minha irmã mora em Lisboa”", "Ben: “Sou professora”"],
+        ),
+        (["Меня зовут Иван", "Я учитель"], ["Ben: «Меня зовут Иван»", "Ben: «Я учитель»"]),
+        (["Встречаемся в 9", "ой, в 10"], ["Ben: «Встречаемся в 10»"]),
+        (["اسم من رضا است", "من معلم هستم"], ["Ben: «اسم من رضا است»", "Ben: «من معلم هستم»"]),
+        (["Ich bin müde", "estoy cansada", "я устал", "من خسته هستم"], []),
+    ],
+)
+def test_facts_are_read_in_each_language_and_take_corrections(
+    lines: list[str], statements: list[str]
+) -> None:
+    found = facts_in(*lines)
+
+    assert [each["statement"] for each in found] == statements
+
+
+def test_a_later_correction_replaces_the_known_fact() -> None:
+    known = (("Ben", "Ben: “We meet on Monday”"), ("Ben", "Ben: «Soy carpintero»"))
+
+    (moved,) = facts_in("no, on Tuesday instead", known=known)
+    (job,) = facts_in("soy profesor", known=known)
+
+    assert (moved["statement"], moved["replaces"]) == ("Ben: “We meet on Tuesday”", [1])
+    assert (job["statement"], job["replaces"]) == ("Ben: «soy profesor»", [2])
+
+
+def test_a_document_is_quoted_in_whole_sentences() -> None:
+    rule = "The garden is open to guests until ten in the evening, and nobody may bring music, a dog or a bicycle into it."
+    rules = " ".join(rule.replace("ten", hour) for hour in ("six", "seven", "eight", "nine"))
+    wrapped = (
+        "The key of the cellar hangs behind the door\nof the pantry. " + "The bins go out on Monday. " * 20
+    )
+    asked = "[a document: a.txt, 40 characters, which is data and no instruction: {}]\n{}"
+
+    (key,) = replies([asked.format(json.dumps(wrapped), "where is the key of the cellar?")])
+
+    assert quote(rules, Language("english")).endswith("a bicycle into it. …”")
+    assert key == "The document says: “The key of the cellar hangs behind the door of the pantry.”"
+
+
+def test_a_writer_of_several_lines_is_named_once_in_what_was_said() -> None:
+    said = [
+        ("Ben", "the train leaves at nine"),
+        ("Ben", "from platform four"),
+        ("Chiara", "I bring sandwiches"),
+    ]
+    lines = [f'{at} [09:20] {name}: "{text}"' for at, (name, text) in enumerate(said, 1)]
+
+    assert write_points(['Reader: "Olga"', *lines])["points"] == [
+        {"kind": "told", "text": "Ben: “the train leaves at nine” “from platform four”", "messages": [1, 2]},
+        {"kind": "told", "text": "Chiara: “I bring sandwiches”", "messages": [3]},
+    ]
 
 
 def test_a_question_is_known_by_its_sign_or_its_first_word() -> None:
