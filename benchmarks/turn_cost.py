@@ -28,13 +28,12 @@ from bot.app.agents import model_names
 from bot.app.build import build_access, build_compressor, build_inbox, loaded_messages
 from bot.app.stores import build_stores
 from bot.app.turns import build_turns
-from bot.features import CONTROLS
+from bot.features import BUILT_IN_TOOLS, CONTROLS
 from bot.features.parts import Models, Outside, Stores
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.observe.logs import configure_logs
 from bot.settings import Settings
-from bot.tools import BUILT_IN_TOOLS
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.telegram_api import TelegramApi

@@ -26,9 +26,9 @@ from rig.table import print_table
 from bot.agent.agents_file import load_agents
 from bot.app.build import build_compressor
 from bot.app.stores import build_stores
+from bot.features import BUILT_IN_TOOLS
 from bot.features.parts import Models, Stores
 from bot.settings import Settings
-from bot.tools import BUILT_IN_TOOLS
 from bot.transport.ingest import telegram_ref
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey

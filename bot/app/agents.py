@@ -10,11 +10,11 @@ from bot.agent.known_models import context_window
 from bot.agent.options import Options
 from bot.agent.prompt.assembly import measure
 from bot.agent.prompt.parts import PromptParts
-from bot.agent.tool import Tool
 from bot.environment import read_environment
 from bot.errors import SettingsInvalid
+from bot.features import ALL_TOOLS, missing_tools
 from bot.settings import Settings
-from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS, PICTURE_TOOLS
+from bot.tools import OPTIONAL_TOOLS
 from memory.history.selectors import TokenCounter
 from memory.tokens import CachingTokenCounter, tokenizer_for
 
@@ -38,16 +38,17 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
         path = DEMO_AGENTS
     spec = load_agents(
         path,
-        built_in_tools={**BUILT_IN_TOOLS, **PICTURE_TOOLS},
+        built_in_tools=ALL_TOOLS,
         optional_tools=OPTIONAL_TOOLS,
         environ=read_environment(),
     )
+    missing = missing_tools(settings)
     agents = {
         name: replace(
             agent,
             model=agent.model or settings.openai_model,
             may_change_model=name == spec.main or agent.model is None,
-            tools=tuple(each for each in agent.tools if settings.image_model or not _draws(each)),
+            tools=tuple(each for each in agent.tools if each.name not in missing),
         )
         for name, agent in spec.agents.items()
     }
@@ -55,10 +56,6 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
     spec = replace(spec, agents=agents)
     _check_prices(settings, spec)
     return settings, spec
-
-
-def _draws(tool: Tool) -> bool:
-    return tool.function.__module__ == PICTURE_TOOLS["draw"].partition(":")[0]
 
 
 def with_model(spec: TeamSpec, model: str) -> TeamSpec:

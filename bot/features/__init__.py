@@ -17,6 +17,8 @@ from bot.features import (
     why,
 )
 from bot.features.feature import Feature
+from bot.settings import Settings
+from bot.tools import CORE_TOOLS
 from bot.transport.controls import Controls
 
 FEATURES: tuple[Feature, ...] = (
@@ -40,3 +42,15 @@ CONTROLS = Controls(
     commands={name: audience for each in FEATURES for name, audience in each.commands.items()},
     buttons={word: rule for each in FEATURES for word, rule in each.buttons.items()},
 )
+_TOOLS = {name: (at, each) for each in FEATURES for name, at in each.tools.items()}
+ALL_TOOLS = dict(sorted((CORE_TOOLS | {name: at for name, (at, _) in _TOOLS.items()}).items()))
+"""Name → `module:function` of every tool that an agents file may list."""
+BUILT_IN_TOOLS = {
+    name: at for name, at in ALL_TOOLS.items() if name not in _TOOLS or _TOOLS[name][1].needs is None
+}
+"""The tools that exist with any settings."""
+
+
+def missing_tools(settings: Settings) -> set[str]:
+    """Return the names of the tools that do not exist with these settings."""
+    return {name for each in FEATURES if each.needs and not each.needs(settings) for name in each.tools}

@@ -9,6 +9,7 @@ from bot.transport.controls import Audience, ButtonRule
 
 if TYPE_CHECKING:
     from bot.features.parts import Built, Parts
+    from bot.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +25,10 @@ class Feature:
     """By name without the slash; the people whose menu and /help show it. Everybody can send each command."""
     buttons: Mapping[str, ButtonRule] = field(default_factory=dict[str, ButtonRule])
     """By the first word of their data, which is the name of a command too."""
+    tools: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Name → `module:function`. An agent without a list of tools has all of these."""
+    needs: "Callable[[Settings], bool] | None" = None
+    """Tells if the tools exist with these settings; None if they always do. Agents that list them go without."""
 
     async def built(self, parts: "Parts") -> "Built":
         """Return the working parts. Raises ValueError unless each command and each waiting button has a handler."""

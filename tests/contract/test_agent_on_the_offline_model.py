@@ -8,7 +8,7 @@ from bot.agent.agents_file import load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.openai_model import OpenAIModel, open_openai_model
 from bot.app.agents import DEMO_AGENTS
-from bot.tools import BUILT_IN_TOOLS, PICTURE_TOOLS
+from bot.features import ALL_TOOLS
 from memory.history.message import Message
 from memory.history.selectors import MessageWindowMessageSelector
 from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
@@ -30,7 +30,7 @@ async def model() -> AsyncGenerator[OpenAIModel]:
 async def ask(
     model: OpenAIModel, prompt: Message, *, history: Sequence[Message] = (), is_group: bool = False
 ) -> str:
-    team = load_agents(DEMO_AGENTS, built_in_tools={**BUILT_IN_TOOLS, **PICTURE_TOOLS})
+    team = load_agents(DEMO_AGENTS, built_in_tools=ALL_TOOLS)
     spec = team.agents[team.main]
     agent = FunctionsBasedAgent(
         model=model,

@@ -11,7 +11,7 @@ from bot.agent.agents_file import AgentSpec, load_agents
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.openai_model import open_openai_model
 from bot.agent.tool_output import Attached
-from bot.tools import BUILT_IN_TOOLS
+from bot.features import BUILT_IN_TOOLS
 from memory.history.selectors import TokenWindowMessageSelector
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import call, calls

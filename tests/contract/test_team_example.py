@@ -16,7 +16,7 @@ from bot.agent.loop import run_agent
 from bot.agent.openai_model import OpenAIModel, open_openai_model
 from bot.agent.options import Options
 from bot.agent.team import Team
-from bot.tools import BUILT_IN_TOOLS
+from bot.features import BUILT_IN_TOOLS
 from memory.artifacts.store import ContextArtifacts
 from memory.history.selectors import MessageWindowMessageSelector
 from memory.redis.client import RedisClient

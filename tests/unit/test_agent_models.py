@@ -9,8 +9,8 @@ from bot.agent.functions_based import FunctionsBasedAgent
 from bot.app.agents import conversation_window, model_names, read_agents
 from bot.app.build import build_teams, compression_limits
 from bot.errors import SettingsInvalid
+from bot.features import BUILT_IN_TOOLS
 from bot.settings import load_settings
-from bot.tools import BUILT_IN_TOOLS
 from tests.unit.agent.kit import make_context, message
 
 FILE = """

@@ -3,6 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
+from bot.features import CONTROLS
+from bot.transport.controls import word_of
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import PASTE_UNITS, Callback, Command, IncomingMessage, parse_update
@@ -75,7 +77,7 @@ def make_press(update_id: int, data: str, by: int = BEN) -> WaitingUpdate:
         admission=Admission(action="press", reason="stop_button"),
         message=make_message(update_id, 4242),
         anchor_id=-1,
-        callback=Callback(id="7", data=data, sender_id=by),
+        callback=Callback(id="7", data=data, rule=CONTROLS.buttons.get(word_of(data)), sender_id=by),
     )
 
 
@@ -113,8 +115,9 @@ def test_the_rest_of_an_album_belongs_to_it_although_another_person_wrote_in_bet
 
 def test_a_press_that_a_client_repeats_is_folded_if_its_answer_is_a_new_message() -> None:
     first, repeated = make_press(1, "why"), replace(make_press(2, "why"), message=make_message(1, 4242))
+    assert first.callback is not None
     by_another, elsewhere = replace(make_press(3, "why", CHIARA), message=first.message), make_press(4, "why")
-    repeated = replace(repeated, callback=Callback(id="8", data="why", sender_id=BEN))
+    repeated = replace(repeated, callback=replace(first.callback, id="8"))
     batch = plan_batch([first, make_line(9), by_another, repeated, elsewhere])
     assert (numbers(batch), batch.folded) == ([1], (2,))
     deletes = make_press(1, "facts:d:1002:0:0123456789abcdef")

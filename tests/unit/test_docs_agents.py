@@ -17,7 +17,7 @@ from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
 from bot.agent.tool_output import render_reference
 from bot.errors import ToolFailed
-from bot.tools import BUILT_IN_TOOLS
+from bot.features import BUILT_IN_TOOLS
 from memory.artifacts.preview import preview
 from memory.artifacts.store import Artifact
 from memory.history.ledger import render_entry

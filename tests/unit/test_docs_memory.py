@@ -14,7 +14,7 @@ from bot.agent.prompt.assembly import assemble, measure
 from bot.agent.prompt.draft import MESSAGE_OVERHEAD, cost_of
 from bot.agent.prompt.parts import AssembledPrompt, PartName, PromptBudget, PromptOrder, PromptParts
 from bot.agent.tool import Tool
-from bot.tools import BUILT_IN_TOOLS, PICTURE_TOOLS
+from bot.features import ALL_TOOLS
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Sender
 from memory.history.summary import Summary, SummaryFact, SummaryText, render_summary
@@ -63,7 +63,7 @@ def test_the_documented_summary_is_rendered_so() -> None:
 
 
 def test_the_documented_tokens_of_a_request_are_right() -> None:
-    spec = load_agents(None, built_in_tools={**BUILT_IN_TOOLS, **PICTURE_TOOLS})
+    spec = load_agents(None, built_in_tools=ALL_TOOLS)
     agent = spec.agents[spec.main]
     sizes = {tool.name: MESSAGE_OVERHEAD + TOKENIZER.count(tool.spec.described) for tool in agent.tools}
     reminders = sum(size for name, size in sizes.items() if "reminder" in name)

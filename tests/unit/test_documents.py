@@ -18,9 +18,9 @@ from bot.agent.agents_file import load_agents
 from bot.agent.tool import Scope
 from bot.cli.console import build_console
 from bot.environment import SECRETS
+from bot.features import BUILT_IN_TOOLS
 from bot.observe import metrics
 from bot.settings import Settings
-from bot.tools import BUILT_IN_TOOLS
 from memory.recall.ranking import FEATURES, load_weights
 
 ROOT = Path(__file__).resolve().parents[2]

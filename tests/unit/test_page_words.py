@@ -112,7 +112,8 @@ def test_every_message_is_used_and_every_used_key_exists() -> None:
 
 @pytest.mark.parametrize("language", OTHERS)
 def test_the_sentences_of_the_service_are_translated(language: str) -> None:
-    modules = [*PAGE.rglob("*.py"), *(PAGE.parent / "app").rglob("*.py")]
+    folders = (PAGE, PAGE.parent / "app", PAGE.parent / "features")
+    modules = [path for folder in folders for path in folder.rglob("*.py")]
     said = {each for path in modules for each in _errors(path)} - PROGRAMMERS
     assert {key for key in _catalogue(language) if " " in key} == said | {"It does not answer in time."}
 

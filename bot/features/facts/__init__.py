@@ -7,4 +7,5 @@ FEATURE = Feature(
     build="bot.features.facts.command:build",
     commands={"facts": "everybody"},
     buttons={FACTS_BUTTON: ButtonRule(pressers="asker", owner_at=2)},
+    tools={"forget_fact": "bot.features.facts.tools:forget_fact"},
 )

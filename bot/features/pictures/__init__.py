@@ -2,4 +2,8 @@
 
 from bot.features.feature import Feature
 
-FEATURE = Feature(build="bot.features.pictures.pictures:build")
+FEATURE = Feature(
+    build="bot.features.pictures.pictures:build",
+    tools={name: f"bot.features.pictures.tools:{name}" for name in ("draw", "edit")},
+    needs=lambda settings: settings.image_model is not None,
+)

@@ -10,4 +10,8 @@ FEATURE = Feature(
         "reminders": ButtonRule(pressers="asker"),
         "timezone": ButtonRule(is_answered_anew=True),
     },
+    tools={
+        name: f"bot.features.reminders.tools:{name}"
+        for name in ("set_reminder", "list_reminders", "cancel_reminder")
+    },
 )

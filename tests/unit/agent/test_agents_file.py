@@ -11,7 +11,8 @@ from bot.agent.model import ToolSpec
 from bot.agent.team import TeamLimits
 from bot.agent.tool import Scope
 from bot.errors import SettingsInvalid, ToolFailed
-from bot.tools import BUILT_IN_TOOLS, OPTIONAL_TOOLS
+from bot.features import BUILT_IN_TOOLS
+from bot.tools import OPTIONAL_TOOLS
 from tests.unit.agent.kit import make_context, message
 
 TOOLS = '''

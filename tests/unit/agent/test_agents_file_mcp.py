@@ -10,7 +10,7 @@ from bot.agent.agents_file import TeamSpec, load_agents
 from bot.agent.mcp_servers import McpReference
 from bot.agent.tool import Tool
 from bot.errors import SettingsInvalid
-from bot.tools import BUILT_IN_TOOLS
+from bot.features import BUILT_IN_TOOLS
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "agents.toml"
 SECRET = "sk-very-secret"

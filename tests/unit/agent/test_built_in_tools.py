@@ -9,7 +9,7 @@ import pytest
 from bot.agent.agents_file import load_agents
 from bot.agent.tool import Tool
 from bot.errors import ToolFailed
-from bot.tools import BUILT_IN_TOOLS
+from bot.features import BUILT_IN_TOOLS
 from bot.tools.current_time import current_time
 from bot.tools.search_memory import search_memory
 from examples.demo_tools import add, upper
