@@ -44,8 +44,10 @@ format: setup
 bench: setup-outside ## Every benchmark, one after the other; the scorecard of faults takes hours and is left out.
 	@for file in $(filter-out benchmarks/learn_ranker.py ,$(wildcard benchmarks/*.py)); do echo "== $$file"; $(BIN)/python $$file || exit 1; done
 
-audit: $(AUDIT)/.set-up ## Look every locked dependency up among known vulnerabilities; says so if their data cannot be reached.
-	@$(AUDIT)/bin/python scripts/audit.py requirements/run.txt requirements/outside.txt requirements/uv.txt
+# Strict: without it pip-audit succeeds if it could look nothing up, and says "not found on PyPI" of each package.
+audit: $(AUDIT)/.set-up ## Look every locked dependency up among known vulnerabilities; fails if their data cannot be reached.
+	@$(AUDIT)/bin/pip-audit --strict --require-hashes --disable-pip --progress-spinner=off \
+		-r requirements/run.txt -r requirements/outside.txt -r requirements/uv.txt
 
 $(AUDIT)/.set-up: requirements/audit.txt | setup
 	@test -x $(AUDIT)/bin/python || $(PYTHON) -m venv --without-pip $(AUDIT)

@@ -71,7 +71,7 @@ class Settings(BaseSettings):
         "WEBHOOK_URL.",
     )
     webhook_secret: SecretStr | None = Field(
-        None, description="What Telegram sends back with each update. Unset: derived from the token."
+        None, description="Secret that Telegram sends back with each update. Unset: derived from the token."
     )
     http_host: str = Field("127.0.0.1", min_length=1, description="The address that we listen on.")
     http_port: int = Field(8080, ge=0, le=65535, description="The port that we listen on (0: any free one).")
@@ -84,11 +84,11 @@ class Settings(BaseSettings):
         0,
         ge=0,
         le=5,
-        description="How many replicas must have an update before it is acknowledged; else a failover may lose it.",
+        description="Replicas that must have an update before it is acknowledged; else a failover may lose it.",
     )
     redis_accept_loss: Literal["false", "true", "eviction"] = Field(
         "false",
-        description="true: also start with a store that may lose data; eviction: also with one that evicts.",
+        description="Start also with a store that may lose data (true), or with any, also one that evicts (eviction).",
     )
     partitions: int = Field(
         1,
@@ -100,7 +100,7 @@ class Settings(BaseSettings):
         None, description="Qdrant's address, or several by commas. Unset: an embedded index in DATA_DIR."
     )
     qdrant_api_key: SecretStr | None = Field(None, description="The key of that Qdrant server.")
-    data_dir: Path = Field(Path("data"), description="Where the embedded stores keep their files.")
+    data_dir: Path = Field(Path("data"), description="Folder for the files of the embedded stores.")
     openai_api_key: SecretStr | None = Field(
         None, description="The key of the model endpoint. Without it and OPENAI_BASE_URL: the offline model."
     )
@@ -118,7 +118,7 @@ class Settings(BaseSettings):
     )
     openai_vision: bool | None = Field(
         None,
-        description="Whether the chat model sees photos. Unset: as the table of known models says of OPENAI_MODEL.",
+        description="Show photos to the chat model. Unset: as the table of known models says of OPENAI_MODEL.",
     )
     openai_transcription_model: str = Field(
         "gpt-4o-mini-transcribe",
@@ -131,7 +131,7 @@ class Settings(BaseSettings):
     )
     voice_replies: Literal["never", "when_spoken_to", "always"] = Field(
         "never",
-        description="When an answer is a voice message: never, when_spoken_to (it answers one) or always. People "
+        description="Answer with a voice message: never, when_spoken_to (if it answers one) or always. People "
         "change it with /voice.",
     )
     openai_image_model: Annotated[ModelChoice | None, NoDecode] = Field(
@@ -162,7 +162,7 @@ class Settings(BaseSettings):
         description="People who are served in every chat. As above: any of the three closes the bot to all others.",
     )
     recall_k: int = Field(
-        8, ge=0, le=50, description="How many old messages and facts are recalled into a prompt."
+        8, ge=0, le=50, description="Old messages and facts that are recalled into a prompt."
     )
     facts: bool | None = Field(
         None,
@@ -172,107 +172,112 @@ class Settings(BaseSettings):
     facts_tokens_per_day: int = Field(
         200_000,
         ge=0,
-        description="How many tokens a day (UTC) the summary model may take to read older messages for facts.",
+        description="Tokens a day (UTC) that the summary model may take to read older messages for facts.",
     )
     window_tokens: int = Field(
         8000,
         ge=64,
         description="The budget of the recent window without a summary model or while it fails, in tokens.",
     )
-    max_actions: int = Field(
-        5, ge=1, le=100, description="How many actions (rounds of tools) a run may take."
-    )
+    max_actions: int = Field(5, ge=1, le=100, description="Actions (rounds of tools) that a run may take.")
     turn_deadline_s: float = Field(120, gt=0, le=3600, description="The time of a whole turn, in seconds.")
     model_silence_s: float = Field(
         60,
         ge=0,
         le=3600,
-        description="Seconds without a sign of life from the model; 0: until TURN_DEADLINE_S.",
+        description="Time without a sign of life from the model, in seconds; 0: until TURN_DEADLINE_S.",
     )
-    streaming: bool = Field(True, description="Whether an answer is shown while it is being written.")
+    streaming: bool = Field(True, description="Show an answer while it is being written.")
     while_busy: Literal["queue", "interrupt"] = Field(
         "queue",
-        description="What a message does that its sender writes during the answer to the one before: wait for "
-        "it (queue), or end it (interrupt).",
+        description="Effect of a message during the answer to the sender's message before: it waits for that answer "
+        "(queue), or ends it (interrupt).",
     )
     group_context: bool = Field(
-        True, description="Whether talk in a group that is not addressed to the bot is kept as context."
+        True, description="Keep talk in a group that is not addressed to the bot as context."
     )
     group_context_messages: int = Field(
         1_000,
         ge=1,
         le=5_000,
-        description="How many of the newest such messages are kept of each chat or topic. /catchup reads as many.",
+        description="Number of the newest such messages that are kept of each chat or topic. /catchup reads as many.",
     )
     group_memory_page: Literal["administrators", "members", "off"] = Field(
         "administrators",
-        description="Who sees the memory page of a group. `members` works where the bot is an administrator.",
+        description="People who see the memory page of a group. `members` works where the bot is an administrator.",
     )
     operators_read_chats: bool = Field(
-        False, description="Whether operators may read the text of other people's chats on the page."
+        False, description="Let operators read the text of other people's chats on the page."
     )
     show_sources: bool = Field(
-        False, description="Whether answers that used memories have a button that shows them."
+        False, description="Put a button under answers that used memories, which shows these."
     )
     invited_only: bool = Field(
         False,
-        description="Whether only operators, ALLOWED_* and people with an invitation (mnemogram invite) are served.",
+        description="Serve only operators, ALLOWED_* and people with an invitation (mnemogram invite).",
     )
     inline: bool = Field(
-        False, description="Whether `@bot question` is answered in any chat (inline mode). Needs @BotFather."
+        False, description="Answer `@bot question` in any chat (inline mode). Needs @BotFather."
     )
     inline_memory: bool = Field(
         False,
-        description="Whether inline questions belong to the asker's private chat: its memory is used, and keeps them.",
+        description="Use the memory of the asker's private chat for inline questions, and keep them there.",
     )
     user_messages_per_minute: int = Field(
-        0, ge=0, description="How many messages of one person are answered a minute. 0: no limit."
+        0, ge=0, description="Messages of one person that are answered a minute. 0: no limit."
     )
     chat_messages_per_minute: int = Field(
-        0, ge=0, description="How many messages of one chat are answered a minute. 0: no limit."
+        0, ge=0, description="Messages of one chat that are answered a minute. 0: no limit."
     )
     user_tokens_per_day: int = Field(
-        0, ge=0, description="How many tokens one person may use a day (UTC). 0: no limit."
+        0, ge=0, description="Tokens that one person may use a day (UTC). 0: no limit."
     )
     chat_tokens_per_day: int = Field(
-        0, ge=0, description="How many tokens one chat may use a day (UTC). 0: no limit."
+        0, ge=0, description="Tokens that one chat may use a day (UTC). 0: no limit."
     )
     user_money_per_day: float = Field(
         0,
         ge=0,
         allow_inf_nan=False,
-        description="How much one person may cost a day, in the unit of the prices. 0: no limit.",
+        description="Maximum cost of one person a day, in the unit of the prices. 0: no limit.",
     )
     chat_money_per_day: float = Field(
         0,
         ge=0,
         allow_inf_nan=False,
-        description="How much one chat may cost a day, in the unit of the prices. 0: no limit.",
+        description="Maximum cost of one chat a day, in the unit of the prices. 0: no limit.",
     )
     pictures_per_day: int = Field(
-        5, ge=0, description="How many pictures one person gets a day (UTC). 0: no limit."
+        5, ge=0, description="Pictures that one person gets a day (UTC). 0: no limit."
     )
     money_per_month: float = Field(
         0,
         ge=0,
         allow_inf_nan=False,
-        description="How much the whole bot may cost a month (UTC), in the unit of the prices. 0: no limit.",
+        description="Maximum cost of the whole bot a month (UTC), in the unit of the prices. 0: no limit.",
     )
     worker_concurrency: int = Field(
-        32, ge=1, le=1000, description="How many chats one worker process answers at the same time."
+        32, ge=1, le=1000, description="Chats that one worker process answers at the same time."
     )
     lease_s: float = Field(
-        30, ge=1, le=600, description="Seconds after which the chats of a hanging worker go to others."
+        30,
+        ge=1,
+        le=600,
+        description="Time after which the chats of a hanging worker go to others, in seconds.",
     )
     box_limit: int = Field(
         1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."
     )
     log_format: Literal["console", "json"] = Field(
-        "console", description="console for people, json for machines."
+        "console", description="Form of the log: console for people, json for machines."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="What is logged.")
-    log_text: bool = Field(False, description="Whether logs and traces quote people, the model and tools.")
-    otel_exporter_otlp_endpoint: str | None = Field(None, description="Where traces go (OTLP over HTTP).")
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="Lowest level that is logged."
+    )
+    log_text: bool = Field(False, description="Quote people, the model and tools in logs and traces.")
+    otel_exporter_otlp_endpoint: str | None = Field(
+        None, description="Address to which traces are sent (OTLP over HTTP)."
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -118,7 +118,7 @@ def parse_reply(
 
 
 def repair_pairs(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """Return the messages as a valid request (row I13). A second repair changes nothing.
+    """Return the messages as a valid request. A second repair changes nothing.
 
     A result counts if only other results separate it from the message with its call. All other results are
     dropped, and so is a second result of one call, and an assistant message without text and calls. A call

@@ -29,7 +29,7 @@ Role = Literal["anyone", "administrators", "operators"]
 Place = Literal["private", "groups"]
 RANKS: Mapping[Role, int] = {"anyone": 0, "administrators": 1, "operators": 2}
 
-Emit = Callable[[str], Awaitable[None]]
+Listener = Callable[[str], Awaitable[None]]
 """A function that receives the reply of a run."""
 OnStatus = Callable[[str], Awaitable[None]]
 """A function that shows the current work, such as "Running tool convert". It must not raise."""
@@ -119,7 +119,7 @@ class Conversation:
     summary: Summary | None = None
     # The tool calls of past turns.
     ledger: tuple[LedgerTurn, ...] = ()
-    # True without a summarizer, or while it fails (row I7).
+    # True without a summarizer, or while it fails.
     is_window_short: bool = False
     # Counts its messages; no round trip. None if the numbers are unknown.
     count: Callable[[], MessageCount] | None = None
@@ -197,8 +197,8 @@ class AgentContext:
     request_id: str = ""
     # A tool call finds its own key in it, as "call".
     metadata: Mapping[str, object] = field(default_factory=dict[str, object])
-    # Called with the reply when the run ends, in this order.
-    emit_functions: list[Emit] = field(default_factory=list[Emit])
+    # Called in this order with the reply, when the run ends.
+    listeners: list[Listener] = field(default_factory=list[Listener])
     on_status: OnStatus | None = None
     # Called with the text of the reply as it grows.
     on_text: OnText | None = None

@@ -1,4 +1,4 @@
-"""Digests: the older steps of a long run compressed into a text (row I3), and the request for it."""
+"""Digests: the older steps of a long run compressed into a text, and the request for it."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -80,7 +80,7 @@ class FunctionsBasedAgent:
     order: PromptOrder = "cached"
     # True if prompts contain the tool calls of past turns.
     shows_ledger: bool = True
-    # Chooses the window while no summary can be written (row I7); None: `message_selector` does.
+    # Chooses the window while no summary can be written; None: `message_selector` does.
     fallback_selector: MessageSelector | None = None
     # What its model is known to lack, and the room that its endpoint has for prompts.
     abilities: Abilities = field(default_factory=Abilities)
@@ -159,10 +159,10 @@ class FunctionsBasedAgent:
         return measure(await self.gather(context), meter=self.tokenizer)
 
     async def gather(self, context: AgentContext) -> PromptParts:
-        """Return the parts of the next prompt (row M10): recall, window, prompt, completed steps.
+        """Return the parts of the next prompt: recall, window, prompt, completed steps.
 
         The prompt is the messages of this turn, or else the last user message of the history. The agent sees
-        the tools of this caller, and the calls that it may see (I11).
+        the tools of this caller, and the calls that it may see.
         """
         here, conversation, thinking = context.delegation.path, context.conversation, context.thinking
         prompt = context.user_messages

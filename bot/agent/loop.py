@@ -42,8 +42,8 @@ async def run_agent(team: Team, context: AgentContext, *, journal: Journal, max_
     with traced("agent_run", request_id=context.request_id):
         reply = await _Run(team, max_actions).reply(context, journal)
         trace_agent_end(reply)
-    for emit in context.emit_functions:
-        await emit(reply)
+    for listen in context.listeners:
+        await listen(reply)
     return reply
 
 

@@ -74,7 +74,7 @@ SUMMARY_SCHEMA = JsonSchema(
     ),
     needed=frozenset(["fact", "id"]),
 )
-"""The form of a summary: the fields of row I4."""
+"""The form of a summary: the fields of SummaryText."""
 
 DIGEST_SCHEMA = JsonSchema(
     name="run_digest",

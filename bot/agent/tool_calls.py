@@ -265,7 +265,7 @@ class CallRunner:
             agent_name=agent,
             delegation=Delegation(path=path, task=task, depth=context.delegation.depth + 1),
             thinking=Thinking(recalled=context.thinking.recalled),
-            emit_functions=[],
+            listeners=[],
             on_text=None,
         )
 

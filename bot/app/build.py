@@ -301,7 +301,7 @@ def _build_agent(
 def _build_selectors(
     settings: Settings, spec: AgentSpec, options: Options
 ) -> tuple[MessageSelector, MessageSelector]:
-    """Return the selector of the window, and the one while no summary can be written (row I7)."""
+    """Return the selector of the window, and the one while no summary can be written."""
     if spec.selector is not None:
         return spec.selector(), spec.selector()
     room, counter = limits_of(settings, spec, options).prompt_tokens, counter_for(model_of(settings, spec))

@@ -22,8 +22,8 @@ each death in which others ran too: then it may kill late. In a model of sixteen
 them and ten new updates a second, the others waited for up to 6.9 s with 2 s for ALONE_S, and 4.3 s with 1 s.
 """
 OPEN_S = 1.0
-"""Pause between two isolated periods, in which others begin. In half a second a worker began fewer updates than arrived
-(row R15).
+"""Pause between two isolated periods, in which others begin. In half a second a worker began fewer updates than
+arrived.
 """
 
 

@@ -65,7 +65,7 @@ class LedgerTurn:
 
 
 def is_visible(entry: LedgerEntry, delegation_id: str) -> bool:
-    """Return True if an agent in this delegation may see the entry (rows I10 and I11).
+    """Return True if an agent in this delegation may see the entry.
 
     It sees entries of the top level, of its own delegation, and of those above and below it. The chat's agent ("")
     sees everything.
@@ -80,7 +80,7 @@ def is_within(entry: LedgerEntry, delegation_id: str) -> bool:
 
 
 def render_entry(entry: LedgerEntry) -> str:
-    """Render the entry for a prompt (row I8). Input and output are JSON, so no line of them begins with `## ` or `**`.
+    """Render the entry for a prompt. Input and output are JSON, so no line of them begins with `## ` or `**`.
 
     Objects and arrays are indented; any other text is one JSON string.
     """

@@ -26,7 +26,7 @@ class ArtifactNote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SummaryText:
-    """Content of a summary: the fixed fields of row I4. `next` is the state from which the conversation goes on."""
+    """Content of a summary: its fixed fields. `next` is the state from which the conversation goes on."""
 
     overview: str = ""
     primary_goal: str = ""

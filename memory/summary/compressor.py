@@ -26,10 +26,10 @@ from memory.summary.redis_summaries import RedisSummaries, SaveOutcome
 from memory.zones.clocks import Clocks
 
 MESSAGES_AT_MOST = 10_000
-"""Messages that one plan reads (row I1); the next plan takes the rest."""
+"""Messages that one plan reads; the next plan takes the rest."""
 TRIES = 3
 RETRY_PAUSES_S = (30.0, 300.0)
-"""Pauses after the first and the second failure. After the third it is given up until more has been said (row I7)."""
+"""Pauses after the first and the second failure. After the third it is given up until more has been said."""
 LEASE_S = 60.0
 
 _PAGE = 500

@@ -36,7 +36,7 @@ class SummarySave:
 
 
 class RedisSummaries:
-    """One compression of a conversation at a time, across processes (row I14).
+    """One compression of a conversation at a time, across processes.
 
     A claim is a lease: a worker that dies or sleeps past its end loses it, and can save nothing more.
     """

@@ -130,9 +130,9 @@ def cost_of(message: PromptMessage, meter: TokenCounter) -> int:
 def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
     """Return the sections of a prompt. Each message appears once: in `prompt`, else in the window, else recalled.
 
-    Row M10 keeps the recalled copy of a message that is also in the window. Here the window keeps it, because a
-    second copy would only take room. Tool messages of the window (they have no call) and blank replies are left
-    out. A blank message of a user reads as it did when it was answered.
+    The window keeps a message that was also recalled, because a second copy would only take room. Tool
+    messages of the window (they have no call) and blank replies are left out. A blank message of a user reads as it did
+    when it was answered.
     """
     notes = [GROUP_NOTE] if parts.is_group else []
     notes += [QUOTED_NOTE] if any(map(foreign_origins, (*parts.window, *parts.prompt))) else []

@@ -235,7 +235,7 @@ async def test_i12_a_delegated_agent_writes_nothing_into_the_chat_and_thinks_sep
         }
     )
     context = await make_context(
-        prompt=[ASK], emit_functions=[emit], on_text=stream, on_status=tell, request_id="5"
+        prompt=[ASK], listeners=[emit], on_text=stream, on_status=tell, request_id="5"
     )
 
     await run(model, context=context)

@@ -260,7 +260,7 @@ async def test_m14_messages_appended_by_a_tool_are_in_the_next_prompt() -> None:
     assert model.requests[1].shown()[1] == "assistant: Noted: milk"
 
 
-async def test_m16_the_emit_functions_get_the_reply_in_order() -> None:
+async def test_m16_the_listeners_get_the_reply_in_order() -> None:
     emitted: list[str] = []
 
     async def first(reply: str) -> None:
@@ -269,7 +269,7 @@ async def test_m16_the_emit_functions_get_the_reply_in_order() -> None:
     async def second(reply: str) -> None:
         emitted.append(f"second {reply}")
 
-    context = await make_context(prompt=[ASK], emit_functions=[first, second])
+    context = await make_context(prompt=[ASK], listeners=[first, second])
 
     await run_alone(make_agent(ScriptedModel(asks(ADD), says("5")), add), context, journal=DictJournal())
 
