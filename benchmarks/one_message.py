@@ -20,7 +20,7 @@ from types import FrameType
 import httpx
 
 from bot.app.service import run_service
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 Call = tuple[str, str, int]

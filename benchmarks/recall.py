@@ -38,7 +38,7 @@ from rig.sanity import SanityResult, ask_pairs, read_pairs
 from rig.table import print_table
 
 from bot.features.parts import Stores
-from bot.settings import Settings
+from bot.features.settings import AllSettings
 from memory.recall.ranking import RankedHit, RankerWeights, load_weights, rank, select_relevant
 from memory.recall.recall import LIST_LIMIT, Candidates
 from memory.tokens import tokenizer_for
@@ -52,7 +52,7 @@ FORMER_K = 3
 FOLDS = Path(__file__).parent / "ranker_folds.json"
 DEEPEST = DEPTHS[-1]
 METER = tokenizer_for("gpt-4o")
-RECALL_K: int = Settings.model_fields["recall_k"].default
+RECALL_K: int = AllSettings.model_fields["recall_k"].default
 _UNDRAWN = {f"{OURS}, {name}, above its floor" for name in COVERAGES}
 _RRF_K = 60
 """The constant of the paper on reciprocal rank fusion (Cormack et al., SIGIR 2009)."""

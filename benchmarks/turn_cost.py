@@ -30,6 +30,7 @@ from bot.app.stores import build_stores
 from bot.app.turns import build_turns
 from bot.features import BUILT_IN_TOOLS, CONTROLS
 from bot.features.parts import Models, Outside, Stores
+from bot.features.settings import AllSettings
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.observe.logs import configure_logs
@@ -232,7 +233,7 @@ def sum_up(messages: int, samples: Sequence[Sample], *, verbatim: int) -> Cost:
 @asynccontextmanager
 async def open_bench(directory: Path, servers: argparse.Namespace) -> AsyncGenerator[Bench]:
     """The parts of a worker on embedded stores of its own, or on these servers."""
-    settings = Settings(_env_file=None, data_dir=directory)  # pyright: ignore[reportCallIssue] — pydantic-settings' own argument
+    settings = AllSettings(_env_file=None, data_dir=directory)  # pyright: ignore[reportCallIssue] — pydantic-settings' own argument
     tally = Tally()
     async with AsyncExitStack() as stack:
         redis = await stack.enter_async_context(_open_redis(directory, servers))

@@ -28,6 +28,7 @@ from bot.app.build import build_compressor
 from bot.app.stores import build_stores
 from bot.features import BUILT_IN_TOOLS
 from bot.features.parts import Models, Stores
+from bot.features.settings import AllSettings
 from bot.settings import Settings
 from bot.transport.ingest import telegram_ref
 from memory.embedded.index_server import open_index_server
@@ -178,7 +179,7 @@ async def fill(directory: Path, chats: Chats) -> None:
     The vectors are hashed words under the embedded embedder's name: its own would take a minute for 4,000 messages,
     and the cost of a search does not depend on them.
     """
-    settings = Settings(_env_file=None, data_dir=directory / "data", telegram_bot_token=OUR_TOKEN)  # pyright: ignore[reportCallIssue, reportArgumentType] — pydantic-settings' own argument
+    settings = AllSettings(_env_file=None, data_dir=directory / "data", telegram_bot_token=OUR_TOKEN)  # pyright: ignore[reportCallIssue, reportArgumentType] — pydantic-settings' own argument
     embedder = FakeEmbedder(dimension=MiniLMEmbedder.identity.dimension)
     embedder.identity = MiniLMEmbedder.identity
     async with (

@@ -124,11 +124,6 @@ def _mend_key(text: str) -> str:
     return _mend_secret(trim(_BEFORE_KEY.sub("", text)).strip(_QUOTES))
 
 
-def _mend_model(text: str) -> str:
-    check_visible(text)
-    return text
-
-
 def _mend_token(text: str) -> str:
     if not re.fullmatch(r"\d{1,20}:[A-Za-z0-9_-]{3,}", _mend_secret(text)):
         raise ValueError("must look like 123456:ABC-DEF, as @BotFather gives it")
@@ -148,14 +143,6 @@ SECRET_FORMS: Mapping[str, Callable[[str], str]] = {
     "openai_api_key": _mend_key,
 }
 """Functions that mend a secret. They raise ValueError, which quotes nothing of it."""
-MODEL_FORMS: Mapping[str, Callable[[str], str]] = dict.fromkeys(
-    [
-        *("openai_model", "openai_summary_model", "openai_embedding_model"),
-        *("openai_transcription_model", "openai_speech_model"),
-    ],
-    _mend_model,
-)
-"""Functions that check the name of a model, which is sent as it is. They raise ValueError."""
 SECRETS = (*SECRET_FORMS, "redis_url")
 """Settings that NAME_FILE may hold, such as OPENAI_API_KEY_FILE: the path of a file, as containers mount secrets."""
 

@@ -5,10 +5,17 @@ import hmac
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -19,19 +26,13 @@ from bot.addresses import passwords_in, reachable
 from bot.environment import (
     ENCODING,
     ENV_FILE,
-    MODEL_FORMS,
     SECRET_FORMS,
     SECRETS,
     check_visible,
-    env_file_problem,
-    find_misspelt,
-    proxy_problems,
-    read_secret_files,
     split_ids,
     trim_value,
 )
-from bot.errors import SettingsInvalid
-from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_image_model, parse_models
+from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_models
 
 WEBHOOK_CONNECTIONS = 40
 """Updates that Telegram may push at the same time: its own default, far from what one process can take."""
@@ -39,13 +40,21 @@ WEBHOOK_CONNECTIONS = 40
 SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simulator's, on loopback only
 """The token of the local Bot API: what we use when TELEGRAM_BOT_TOKEN is not set."""
 
+G = TypeVar("G")
 Ids = Annotated[frozenset[int], NoDecode]
 Choices = Annotated[tuple[ModelChoice, ...], NoDecode]
-_FORMS = {**addresses.FORMS, **SECRET_FORMS, **MODEL_FORMS}
-_MAY_BE_EMPTY = (
-    *("openai_embedding_model", "openai_summary_model"),
-    *("openai_transcription_model", "openai_speech_model"),
-)
+Choice = Annotated[ModelChoice | None, NoDecode]
+_FORMS = {**addresses.FORMS, **SECRET_FORMS}
+_MAY_BE_EMPTY = "may be empty"
+
+
+def _mend_model(name: str) -> str:
+    check_visible(name)
+    return name
+
+
+ModelName = Annotated[str, AfterValidator(_mend_model), _MAY_BE_EMPTY]
+"""The name of a model, which is sent as it is; empty for none."""
 
 
 class Settings(BaseSettings):
@@ -105,13 +114,15 @@ class Settings(BaseSettings):
         None, description="The key of the model endpoint. Without it and OPENAI_BASE_URL: the offline model."
     )
     openai_base_url: str | None = Field(None, description="Any OpenAI-compatible endpoint, with its /v1.")
-    openai_model: str = Field("gpt-5.4-mini", min_length=1, description="The chat model.")
+    openai_model: Annotated[str, AfterValidator(_mend_model)] = Field(
+        "gpt-5.4-mini", min_length=1, description="The chat model."
+    )
     models: Choices = Field(
         (),
         description="The models that people may choose with /model, comma-separated: "
         "name[:input_price:output_price[:window]]. Prices are for a million tokens. OPENAI_MODEL is the default.",
     )
-    openai_summary_model: str = Field(
+    openai_summary_model: ModelName = Field(
         "gpt-5.4-nano",
         description="The model that writes summaries; with OPENAI_BASE_URL and unset: the chat model. "
         "Empty: none, and the recent window is all there is.",
@@ -120,26 +131,11 @@ class Settings(BaseSettings):
         None,
         description="Show photos to the chat model. Unset: as the table of known models says of OPENAI_MODEL.",
     )
-    openai_transcription_model: str = Field(
+    openai_transcription_model: ModelName = Field(
         "gpt-4o-mini-transcribe",
         description="The model that hears voice messages; with OPENAI_BASE_URL and unset: none. Empty: none.",
     )
-    openai_speech_model: str = Field(
-        "gpt-4o-mini-tts",
-        description="The model that speaks answers; with OPENAI_BASE_URL and unset: none. Empty: none. A limit of "
-        "money needs its price in MODELS.",
-    )
-    voice_replies: Literal["never", "when_spoken_to", "always"] = Field(
-        "never",
-        description="Answer with a voice message: never, when_spoken_to (if it answers one) or always. People "
-        "change it with /voice.",
-    )
-    openai_image_model: Annotated[ModelChoice | None, NoDecode] = Field(
-        None,
-        description="The model that draws pictures: name[:price_of_a_picture], or a price of its tokens in MODELS. "
-        "Unset: none.",
-    )
-    openai_embedding_model: str = Field(
+    openai_embedding_model: ModelName = Field(
         "text-embedding-3-small",
         description="The embedding model. Empty, or with the offline model: the embedded MiniLM.",
     )
@@ -247,9 +243,6 @@ class Settings(BaseSettings):
         allow_inf_nan=False,
         description="Maximum cost of one chat a day, in the unit of the prices. 0: no limit.",
     )
-    pictures_per_day: int = Field(
-        5, ge=0, description="Pictures that one person gets a day (UTC). 0: no limit."
-    )
     money_per_month: float = Field(
         0,
         ge=0,
@@ -286,22 +279,21 @@ class Settings(BaseSettings):
             name: trim_value(name, value) if isinstance(value, str) else value
             for name, value in values.items()
         }
-        return {
-            name: value for name, value in trimmed.items() if value != "" or name.lower() in _MAY_BE_EMPTY
-        }
+        fields = cls.model_fields
+        may_be_empty = {name for name, field in fields.items() if _MAY_BE_EMPTY in field.metadata}
+        return {name: value for name, value in trimmed.items() if value != "" or name.lower() in may_be_empty}
 
     @field_validator("operator_ids", "allowed_chat_ids", "allowed_user_ids", mode="before")
     @classmethod
     def _split_ids(cls, value: object, info: ValidationInfo) -> object:
         return split_ids(info.field_name or "", value) if isinstance(value, str) else value
 
-    @field_validator("models", "openai_image_model", mode="before")
+    @field_validator("models", mode="before")
     @classmethod
-    def _parse_models(cls, value: object, info: ValidationInfo) -> object:
+    def _parse_models(cls, value: object) -> object:
         for entry in value.split(",") if isinstance(value, str) else ():
             check_visible(entry.strip())
-        parse = parse_models if info.field_name == "models" else parse_image_model
-        return parse(value) if isinstance(value, str) else value
+        return parse_models(value) if isinstance(value, str) else value
 
     @field_validator("log_level", "redis_accept_loss", mode="before")
     @classmethod
@@ -315,6 +307,12 @@ class Settings(BaseSettings):
         if isinstance(value, SecretStr):
             return SecretStr(mend(value.get_secret_value()))
         return value and mend(value)
+
+    def of(self, group: type[G]) -> G:
+        """Return the settings as those of a feature. Raises TypeError if they were read without it."""
+        if not isinstance(self, group):
+            raise TypeError(f"these settings have no {group.__name__}")
+        return self
 
     @property
     def is_simulated(self) -> bool:
@@ -379,10 +377,24 @@ class Settings(BaseSettings):
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """The models that people may choose, the default first. MODELS may have prices of speech and pictures too."""
-        image = self.openai_image_model.name if self.openai_image_model else ""
-        named = [each.name for each in self.models if each.name not in (self.openai_speech_model, image)]
+        """The models that people may choose, the default first. MODELS may have prices of others too."""
+        named = [each.name for each in self.models if each.name not in self.other_models]
         return tuple(dict.fromkeys([self.openai_model, *named]))
+
+    @property
+    def other_models(self) -> Collection[str]:
+        """The models of features, which do not chat."""
+        return ()
+
+    @property
+    def priced_models(self) -> tuple[ModelChoice, ...]:
+        """The models with a price; of several of one name the last counts."""
+        return self.models
+
+    @property
+    def paid_models(self) -> Collection[str]:
+        """The models of features that need a price under a limit of money."""
+        return ()
 
     @property
     def summary_model(self) -> str:
@@ -398,26 +410,10 @@ class Settings(BaseSettings):
     @property
     def transcription_model(self) -> str:
         """The model that hears voice messages, empty for none: an endpoint of one's own may not have OpenAI's."""
-        return self._at_openai("openai_transcription_model")
+        return self.at_openai("openai_transcription_model")
 
-    @property
-    def speech_model(self) -> str:
-        """The model that speaks answers, empty for none, as for the one that hears.
-
-        Under a limit of money the default one speaks only if it has a price.
-        """
-        model = self._at_openai("openai_speech_model")
-        is_priced = any(each.name == model and each.input_price is not None for each in self.models)
-        is_named = "openai_speech_model" in self.model_fields_set
-        is_limited = self.user_money_per_day or self.chat_money_per_day or self.money_per_month
-        return model if is_priced or is_named or not is_limited else ""
-
-    @property
-    def image_model(self) -> ModelChoice | None:
-        """The model that draws pictures, None for none: the offline model has no pictures."""
-        return None if self.is_offline else self.openai_image_model
-
-    def _at_openai(self, name: str) -> str:
+    def at_openai(self, name: str) -> str:
+        """Return the model of this setting; empty if it is a default of OpenAI's and the endpoint is another."""
         is_elsewhere = self.is_offline or bool(self.openai_base_url)
         return "" if name not in self.model_fields_set and is_elsewhere else getattr(self, name)
 
@@ -434,30 +430,8 @@ class Settings(BaseSettings):
         return (*(s.get_secret_value() for s in given if s), self.secret, *passwords)
 
 
-def load_settings(**given: Any) -> Settings:
-    """Read the environment and `.env`; `given` wins. Raises SettingsInvalid with a line per problem."""
-    settings, problems = None, list[str]()
-    try:
-        env_file = given.get("_env_file", Settings.model_config.get("env_file"))
-        secrets, problems = read_secret_files(SECRETS, has_env_file=env_file is not None)
-        problems += proxy_problems()
-        settings = Settings(**{**secrets, **given})
-    except ValidationError as error:
-        problems = [*map(_problem, error.errors(include_url=False)), *problems]
-    except (OSError, UnicodeDecodeError) as error:
-        problems = [env_file_problem(error)]
-    if settings is None or problems:
-        raise SettingsInvalid(problems)
-    return settings
-
-
-def misspelt_settings() -> dict[str, str]:
-    """Return names in `.env` and the environment that are no settings, each with the setting that it resembles."""
-    names = [*Settings.model_fields, *(f"{name}_file" for name in SECRETS)]
-    return find_misspelt([name.upper() for name in names])
-
-
-def _problem(error: ErrorDetails) -> str:
+def describe_problem(error: ErrorDetails) -> str:
+    """Return one line about a setting, without the value of a secret."""
     what = error["msg"].removeprefix("Value error, ")
     if not error["loc"]:  # of settings that do not fit together: it names them itself
         return what

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bot.environment import SECRETS
+from bot.features.settings import AllSettings
 from bot.observe import metrics
-from bot.settings import Settings
 from memory.keys import (
     CONTEXT_KEYS,
     GLOBAL_KEYS,
@@ -46,7 +46,7 @@ def reference() -> str:
 
 
 def _settings() -> Iterator[tuple[str, ...]]:
-    for name, field in Settings.model_fields.items():
+    for name, field in AllSettings.model_fields.items():
         unset = field.default in (None, frozenset(), ())
         value = "" if unset else str(field.default)
         yield (

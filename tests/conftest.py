@@ -23,6 +23,7 @@ import pytest
 import structlog
 from hypothesis import HealthCheck, settings
 
+from bot.features.settings import AllSettings
 from bot.settings import Settings
 from memory.redis.client import RedisClient
 from tests.stores import count_keys, empty, hold_open, real_redis
@@ -90,7 +91,7 @@ def minilm() -> "MiniLMEmbedder":
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the developer's environment and `.env` from the tests."""
-    for name in Settings.model_fields:
+    for name in AllSettings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.setitem(cast("dict[str, Any]", Settings.model_config), "env_file", None)
 

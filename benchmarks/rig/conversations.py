@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.app.stores import open_stores
 from bot.features.parts import Stores
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from memory.history.fact import Fact
 from memory.history.message import Message, Sender, message_id
 from memory.keys import ContextRef, context_id

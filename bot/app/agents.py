@@ -72,11 +72,7 @@ def with_model(spec: TeamSpec, model: str) -> TeamSpec:
 def _check_prices(settings: Settings, spec: TeamSpec) -> None:
     """Raise SettingsInvalid if there is a limit of money, and a model that may answer, draw or speak has no price."""
     priced = {choice.name for choice in settings.models if choice.input_price is not None}
-    used, image = model_names(settings, spec), settings.image_model
-    if image is not None and image.output_price is None:
-        used.add(image.name)
-    if settings.speech_model and not settings.is_offline:
-        used.add(settings.speech_model)
+    used = {*model_names(settings, spec), *filter(None, settings.paid_models)}
     for name in ("user_money_per_day", "chat_money_per_day", "money_per_month"):
         if getattr(settings, name) and (missing := sorted(used - priced)):
             example = f"MODELS={missing[0]}:0.25:2"

@@ -58,6 +58,7 @@ from bot.app.upkeep import (
 from bot.errors import PortInUse
 from bot.features import CONTROLS
 from bot.features.parts import Models, Outside, Stores
+from bot.features.settings import misspelt_settings
 from bot.inbox.heartbeat import Heartbeat
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
@@ -66,7 +67,7 @@ from bot.mcp.servers import McpServers
 from bot.observe.logs import TURN_EVENTS, configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.page.app import PageApp
-from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings, misspelt_settings
+from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
 from bot.transport.command_menus import CommandMenus
 from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest, has_access

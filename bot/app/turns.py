@@ -225,7 +225,7 @@ def build_memory_models(
 
 def build_limits(settings: Settings) -> UsageLimits:
     """Return the limits of each person, of each chat and of the whole bot."""
-    models = (*filter(None, [settings.image_model]), *settings.models)  # a price in MODELS counts first
+    models = settings.priced_models
     return UsageLimits(
         user=OwnerLimits(
             messages_per_minute=settings.user_messages_per_minute,

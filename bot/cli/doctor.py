@@ -32,8 +32,8 @@ class Check:
 
 def doctor(simulator_port: SimulatorPort = SIMULATOR_PORT, as_json: AsJson = False) -> None:
     """Check every setting and dependency, with advice for each problem. Exit status 0 or 1."""
+    from bot.features.settings import load_settings
     from bot.observe.logs import configure_logs
-    from bot.settings import load_settings
 
     try:
         settings = load_settings()

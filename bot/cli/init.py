@@ -110,7 +110,7 @@ class _Draft:
 
 
 def _load(answers: dict[str, str]) -> "Settings":
-    from bot.settings import load_settings
+    from bot.features.settings import load_settings
 
     return load_settings(**{name.lower(): answers.get(name, "") for name in NAMES})
 

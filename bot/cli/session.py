@@ -76,7 +76,7 @@ MaybeFile = Annotated[Path | None, _NEW_FILE]
 
 def load() -> "Settings":
     """Load the settings. If one is wrong, end the command with a line per problem and status 2."""
-    from bot.settings import load_settings
+    from bot.features.settings import load_settings
 
     try:
         return load_settings()

@@ -27,6 +27,8 @@ class Feature:
     """By the first word of their data, which is the name of a command too."""
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
     """Name → `module:function`. An agent without a list of tools has all of these."""
+    settings: "type[Settings] | None" = None
+    """The settings of the core with those of the feature: `settings.of(…)` returns them."""
     needs: "Callable[[Settings], bool] | None" = None
     """Tells if the tools exist with these settings; None if they always do. Agents that list them go without."""
 

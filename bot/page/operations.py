@@ -240,7 +240,7 @@ class _Recent(Generic[T]):
 def list_settings(settings: Settings) -> list[Document]:
     """Return the settings in effect, without secrets: a secret is "set" or "", and addresses have no passwords."""
     rows: list[Document] = []
-    for name, field in Settings.model_fields.items():
+    for name, field in type(settings).model_fields.items():
         value = getattr(settings, name)
         rows.append(
             {

@@ -17,14 +17,14 @@ from typing import Any
 
 import httpx
 
-from bot.settings import Settings
+from bot.features.settings import AllSettings
 from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_script import Script
 
 DEADLINE_S = 60.0
 _CONSOLE = Path(sys.executable).with_name("mnemogram")
 _ENDS_WITHIN_S = 20.0
-_SETTINGS = frozenset(name.upper() for name in Settings.model_fields)
+_SETTINGS = frozenset(name.upper() for name in AllSettings.model_fields)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -16,9 +16,9 @@ import structlog
 from bot.app.stores import open_stores
 from bot.cli import main
 from bot.features.parts import Stores
+from bot.features.settings import load_settings
 from bot.inbox.records import Arrival
 from bot.inbox.redis_inbox import RedisInbox
-from bot.settings import load_settings
 from bot.transport.forms import context_keys
 from bot.transport.ingest import telegram_ref
 from bot.turn.store import ATTEMPTS_AT_MOST, TurnStore

@@ -16,7 +16,7 @@ import pytest
 from bot.app.stores import open_stores
 from bot.cli import backup
 from bot.features.parts import Stores
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from bot.transport.forms import context_keys
 from bot.transport.ingest import telegram_ref
 from memory.codec import dump_json

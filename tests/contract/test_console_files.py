@@ -16,7 +16,7 @@ import pytest
 from bot.app.stores import open_stores
 from bot.cli.failures import CommandFailed
 from bot.cli.transfer import whole_file
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from bot.transport.ingest import telegram_ref
 from memory import keys
 from memory.embedded.data_dir import socket_path

@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from bot.app.stores import open_stores
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from bot.transport.people import Redeemed, digest_of
 from tests.contract.console_rig import ConsoleRig, on_stores
 

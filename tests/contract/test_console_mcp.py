@@ -11,7 +11,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import TextContent
 
 from bot.app.stores import open_stores
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from tests.contract.console_rig import ConsoleRig, learn, on_stores, remember, vectors_of
 
 CHAT, OTHER = 1001, 2002

@@ -25,7 +25,7 @@ REMEMBER = """
 import asyncio
 from bot.app.stores import embedder_config, open_stores
 from memory.stores import warm_up
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from memory.history.message import Message
 from memory.keys import ContextRef
 from memory.recall.recall import IndexItem, RecallQuestion

@@ -8,7 +8,8 @@ import pytest
 from bot.cli import operator_code
 from bot.cli.failures import CommandFailed
 from bot.cli.operator_code import receive_operator
-from bot.settings import Settings, load_settings
+from bot.features.settings import load_settings
+from bot.settings import Settings
 from simulator.api.config import DEFAULT_TOKEN
 from tests.contract.simulator_rig import Rig, eventually, served_simulator
 

@@ -15,8 +15,8 @@ from openai import APIConnectionError, Timeout
 
 from bot.agent.mcp_servers import McpServerTable, read_servers
 from bot.errors import SettingsInvalid, TelegramFailure, TelegramUnavailable
+from bot.features.settings import load_settings
 from bot.mcp.transports import open_streams
-from bot.settings import load_settings
 from bot.transport.telegram_api import open_telegram
 from memory.embedded.index_server import IndexEndpoint
 from memory.http_calls import SocksProxyFailed, certificates, open_session

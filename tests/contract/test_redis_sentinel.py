@@ -7,7 +7,7 @@ from urllib.parse import quote
 import pytest
 
 from bot.app.stores import open_intake_stores
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from memory.errors import CredentialsRefused, StoreUnavailable
 from memory.redis.client import open_redis
 from tests.valkey_sentinel import sentinels

@@ -13,7 +13,7 @@ from typing import Any
 
 from bot.app.stores import open_stores
 from bot.features.parts import Stores
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from bot.transport.forms import context_keys
 from chaos.rig.fork_server import Forks, forks
 from chaos.rig.index_proxy import IndexProxy, proxied_index

@@ -5,8 +5,8 @@ from pathlib import Path
 import certifi
 import pytest
 
+from bot.features.settings import AllSettings
 from bot.inbox import worker
-from bot.settings import Settings
 from memory.embedded.index_server import IndexEndpoint
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import end_blocking_reads_on_time
@@ -29,7 +29,7 @@ def one_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch, one_authority: Path) -> None:
     """Take settings from the test only, and shorten waits at start and end."""
-    for name in Settings.model_fields:
+    for name in AllSettings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
     monkeypatch.setattr(worker, "CLAIM_WAIT_MS", CLAIM_WAIT_MS)
     monkeypatch.setenv("SSL_CERT_FILE", str(one_authority))

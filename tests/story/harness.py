@@ -17,7 +17,8 @@ import httpx
 from bot.agent.options import Options
 from bot.app.agents import DEMO_AGENTS
 from bot.app.service import run_service
-from bot.settings import WEBHOOK_PATH, Settings, load_settings
+from bot.features.settings import load_settings
+from bot.settings import WEBHOOK_PATH, Settings
 from bot.transport.controls import DETAILS_BUTTON
 from bot.transport.http_server import SECRET_HEADER
 from bot.transport.ingest import telegram_ref

@@ -10,7 +10,7 @@ from bot.app.agents import conversation_window, model_names, read_agents
 from bot.app.build import build_teams, compression_limits
 from bot.errors import SettingsInvalid
 from bot.features import BUILT_IN_TOOLS
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from tests.unit.agent.kit import make_context, message
 
 FILE = """

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import SettingsInvalid
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from memory.embedded.data_dir import prepare_directory
 from memory.embedded.errors import DataDirUnusable
 from memory.folders import denial_advice, judge_mount

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from bot.app import health
 from bot.app.health import find_low_disk, watch_health_forever
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 
 
 async def test_each_trouble_is_logged_once_and_so_is_its_end() -> None:

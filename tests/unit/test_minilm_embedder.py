@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from bot.app.stores import embedder_config
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from memory.recall.embedders import minilm as minilm_embedder
 from memory.recall.embedders.embedder import EmbeddingRefused
 from memory.recall.embedders.minilm import FOLDER, MiniLMEmbedder, damaged_files, plan_batches, plan_calls

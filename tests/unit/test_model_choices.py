@@ -7,8 +7,10 @@ import pytest
 
 from bot.app.agents import read_agents, window_of
 from bot.errors import SettingsInvalid
+from bot.features.pictures.settings import PictureSettings
+from bot.features.settings import load_settings
+from bot.features.voice.settings import VoiceSettings
 from bot.model_choices import ModelChoice, parse_image_model, parse_models
-from bot.settings import load_settings
 
 
 @pytest.mark.parametrize(
@@ -106,8 +108,13 @@ def test_the_model_of_pictures_may_have_a_price_of_a_picture(
     assert (model.name, model.output_price) == (name, price)
     assert model.cost_of(0, 1) == (price or 0)
     settings = load_settings(openai_image_model=entry, openai_api_key="sk-test")
-    assert settings.image_model == model
-    assert load_settings(openai_image_model=settings.environment["OPENAI_IMAGE_MODEL"]).image_model is None
+    assert settings.of(PictureSettings).image_model == model
+    assert (
+        load_settings(openai_image_model=settings.environment["OPENAI_IMAGE_MODEL"])
+        .of(PictureSettings)
+        .image_model
+        is None
+    )
 
 
 @pytest.mark.parametrize("entry", ["two words", "a:", ":1", "a:-1"])
@@ -127,11 +134,11 @@ def test_a_limit_of_money_needs_a_price_of_pictures() -> None:
 
 def test_a_limit_of_money_needs_a_price_of_speech() -> None:
     given: dict[str, Any] = {"openai_model": "a", "openai_api_key": "sk-test", "models": "a:1:2"}
-    assert load_settings(**given).speech_model == "gpt-4o-mini-tts"
+    assert load_settings(**given).of(VoiceSettings).speech_model == "gpt-4o-mini-tts"
     given["user_money_per_day"] = 1.0
-    assert load_settings(**given).speech_model == ""
+    assert load_settings(**given).of(VoiceSettings).speech_model == ""
     with pytest.raises(SettingsInvalid, match="USER_MONEY_PER_DAY: needs prices of tts"):
         read_agents(load_settings(**given, openai_speech_model="tts"))
     given["models"] = "a:1:2,tts:1:2,gpt-4o-mini-tts:1:2"
     read_agents(load_settings(**given, openai_speech_model="tts"))
-    assert load_settings(**given).speech_model == "gpt-4o-mini-tts"
+    assert load_settings(**given).of(VoiceSettings).speech_model == "gpt-4o-mini-tts"

@@ -7,7 +7,8 @@ import pytest
 from pydantic import SecretStr
 
 from bot.errors import SettingsInvalid
-from bot.settings import Settings, load_settings, misspelt_settings
+from bot.features.settings import load_settings, misspelt_settings
+from bot.settings import Settings
 
 KEY = "sk-proj-1"
 

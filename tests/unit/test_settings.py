@@ -6,14 +6,15 @@ import pytest
 
 from bot.app.stores import connections_for
 from bot.errors import SettingsInvalid
-from bot.settings import WEBHOOK_CONNECTIONS, Settings, load_settings
+from bot.features.settings import AllSettings, load_settings
+from bot.settings import WEBHOOK_CONNECTIONS
 
 
 @pytest.fixture(autouse=True)
 def nothing_from_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Remove `.env` and the developer's settings."""
     monkeypatch.chdir(tmp_path)
-    for name in Settings.model_fields:
+    for name in AllSettings.model_fields:
         monkeypatch.delenv(name.upper(), raising=False)
 
 

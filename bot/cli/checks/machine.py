@@ -20,7 +20,8 @@ from bot.cli.output import count
 from bot.cli.service import Listener, find_port_problem
 from bot.cli.webhook import SIMULATOR_HOST, open_bot_api, simulates
 from bot.errors import TelegramFailure
-from bot.settings import Settings, misspelt_settings
+from bot.features.settings import misspelt_settings
+from bot.settings import Settings
 from memory import keys
 from memory.embedded.data_dir import free_bytes, prepare_directory
 from memory.errors import CommandRefused, RecallTimedOut, StoreFull, StoreUnavailable

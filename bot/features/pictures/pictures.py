@@ -14,6 +14,7 @@ from bot.agent.files import MOST_FILES, PICTURES, File, file_id, kind_of
 from bot.agent.model import Usage
 from bot.errors import TelegramFailure, ToolFailed
 from bot.features.parts import Built, Parts
+from bot.features.pictures.settings import PictureSettings
 from bot.media.formats import picture_of
 from bot.media.reader import LARGEST_PICTURE, Files
 from bot.model_choices import ModelChoice
@@ -167,7 +168,8 @@ def _file(content: bytes, prompt: str) -> File:
 
 async def build(parts: Parts) -> Built:
     """Open the model that draws and return the hook that lets tools use it; nothing without such a model."""
-    settings, model = parts.settings, parts.settings.image_model
+    settings = parts.settings.of(PictureSettings)
+    model = settings.image_model
     if model is None:
         return Built()
     from bot.features.pictures.painter import open_painter  # with the SDK: 25 MB

@@ -1,16 +1,33 @@
-"""/start greets, redeems an invitation, and opens the memory page of a group by its link."""
+"""/start greets, redeems an invitation, and opens the page of a group by its link. /help lists the commands."""
 
 from dataclasses import dataclass
 
 from bot.features.parts import Built, Parts
-from bot.features.start.help import HelpCommand
-from bot.transport.controls import HELP_BUTTON
+from bot.transport import texts
+from bot.transport.controls import HELP_BUTTON, Controls
 from bot.transport.gating import INVITED
 from bot.transport.page_links import PageLinks
 from bot.transport.people import Guests
 from bot.transport.telegram_api import Button
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
+from bot.turn.permissions import Permissions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HelpCommand:
+    """Lists the commands that a person can use here."""
+
+    permissions: Permissions
+    controls: Controls
+
+    async def run(self, call: CommandCall) -> Reply:
+        """Return the list for the person who sent the command, or pressed the button of /start."""
+        is_operator = self.permissions.is_operator(call.person_id)
+        text = texts.help_text(
+            call.words, self.controls.commands, is_group=call.is_group, is_operator=is_operator
+        )
+        return Reply(text=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

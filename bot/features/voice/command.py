@@ -5,8 +5,8 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 
 from bot.features.parts import Built, Parts
+from bot.features.voice.settings import VoiceSettings
 from bot.features.voice.speech import VOICE_CHOICES, Speaker, VoiceChoice, VoiceReplies
-from bot.settings import Settings
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
 from bot.turn.commands import CommandCall
@@ -73,9 +73,10 @@ def _data(choice: VoiceChoice) -> str:
 
 async def build(parts: Parts) -> Built:
     """Open the speech model, if there is one, and return the command, its buttons and the hook that speaks."""
+    settings = parts.settings.of(VoiceSettings)
     voices = VoiceReplies(
-        speaker=await _open(parts.settings, parts.outside.stack),
-        default=parts.settings.voice_replies,
+        speaker=await _open(settings, parts.outside.stack),
+        default=settings.voice_replies,
         redis=parts.stores.redis,
         guard=parts.guard,
         interruptions=parts.interruptions,
@@ -91,7 +92,7 @@ async def build(parts: Parts) -> Built:
     )
 
 
-async def _open(settings: Settings, stack: AsyncExitStack) -> Speaker | None:
+async def _open(settings: VoiceSettings, stack: AsyncExitStack) -> Speaker | None:
     if not settings.speech_model or settings.is_offline:
         return None
     from bot.features.voice.speaker import open_speaker  # with the SDK: 25 MB

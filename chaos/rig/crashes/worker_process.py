@@ -18,12 +18,13 @@ from bot.app.stores import build_stores
 from bot.app.turns import build_turns
 from bot.features import CONTROLS
 from bot.features.parts import Models, Outside, Stores
+from bot.features.settings import load_settings
 from bot.inbox.isolation import Isolation
 from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
-from bot.settings import Settings, load_settings
+from bot.settings import Settings
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.rates import OF_THE_SIMULATOR, SendRates

@@ -12,8 +12,9 @@ from bot.cli.checks import Finding, endpoints, fail, ok, print_findings, warn
 from bot.cli.checks.endpoints import check_media, judge_inline, judge_page, judge_webhook
 from bot.cli.checks.machine import check_settings
 from bot.cli.doctor import Check, run_bounded
+from bot.features.settings import load_settings
 from bot.mcp import connection
-from bot.settings import Settings, load_settings
+from bot.settings import Settings
 from bot.transport.gating import BotIdentity
 from bot.transport.telegram_api import WebhookInfo
 from memory.embedded.errors import DataDirFull

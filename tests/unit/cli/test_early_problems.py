@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.cli.service import Listener, find_early_problems, find_port_problem
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 
 
 def test_a_free_port_is_no_problem(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from bot.errors import (
     TelegramRefused,
     TelegramUnavailable,
 )
-from bot.settings import load_settings
+from bot.features.settings import load_settings
 from memory.embedded.errors import DataDirFull
 from memory.errors import IndexMismatch, StoreFull, StoreUnavailable, UnsafeStore
 from memory.recall.embedders.embedder import EmbeddingRefused
