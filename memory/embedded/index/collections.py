@@ -20,7 +20,6 @@ from uuid import uuid4
 import qdrant_edge as edge
 
 from memory.embedded.index import requests
-from memory.embedded.index.tenants import Tenants
 
 _RECORD = "collection.json"
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,199}")
@@ -127,8 +126,6 @@ class Collection:
         self.shard = shard
         self.copy: Shard | None = None
         self.next_vacuum_at = 0.0
-        self.tenants = Tenants(settings)
-        self.tenants.read_fields(self.shard.engine.info())
 
     @classmethod
     def load(cls, folder: Path) -> "Collection":
@@ -172,16 +169,8 @@ class Collection:
                 raise IndexFailure(
                     400, f"Wrong input: the vector does not fit the collection's `{each.using}`"
                 )
-        answers = [self.tenants.search(search) for search in body.searches]
-        others = [
-            search.to_engine()
-            for search, answer in zip(body.searches, answers, strict=True)
-            if answer is None
-        ]
-        found = iter(self.shard.engine.query_batch(edge.QueryBatchRequest(others)) if others else ())
-        return [
-            {"points": [_hit(hit) for hit in next(found)] if answer is None else answer} for answer in answers
-        ]
+        batch = edge.QueryBatchRequest([search.to_engine() for search in body.searches])
+        return [{"points": [_hit(hit) for hit in found]} for found in self.shard.engine.query_batch(batch)]
 
     def upsert(self, body: requests.UpsertPoints) -> None:
         """Add or replace points. All are checked before the first is written: a failed write stays in the log."""
@@ -189,21 +178,16 @@ class Collection:
             if not self.settings.accepts(name, vector):
                 raise IndexFailure(400, f"Wrong input: the vector `{name}` does not fit the collection")
         points = [point.to_engine() for point in body.points]
-        with self.tenants.following():
-            self._write(edge.UpdateOperation.upsert_points(points), added=len(points))
-            self.tenants.put(body.points)
+        self._write(edge.UpdateOperation.upsert_points(points), added=len(points))
 
     def delete(self, body: requests.DeletePoints) -> None:
         """Delete the points of a filter."""
         scope = body.filter.to_engine()
-        with self.tenants.following():
-            self._write(edge.UpdateOperation.delete_points_by_filter(scope), deletes=True)
-            self.tenants.delete(body.filter)
+        self._write(edge.UpdateOperation.delete_points_by_filter(scope), deletes=True)
 
     def create_index(self, body: requests.CreateIndex) -> None:
         """Index a payload field, for present and later points."""
         self._write(body.to_engine())
-        self.tenants.read_fields(self.shard.engine.info())
 
     async def sync(self) -> None:
         """Put the latest writes on the disk."""

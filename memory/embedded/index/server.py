@@ -24,7 +24,6 @@ from starlette.types import Receive, Scope, Send
 
 from memory.embedded.index import requests
 from memory.embedded.index.collections import Collection, Collections, IndexFailure, engine_errors
-from memory.embedded.index.tenants import type_of
 from memory.embedded.index.upkeep import Reached, UpkeepTimes, go_on, keep_up
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
@@ -144,7 +143,8 @@ def _describe(collection: Collection) -> dict[str, Any]:
             "optimizer_config": {"default_segment_number": 1, "flush_interval_sec": 60},
         },
         "payload_schema": {
-            field: {"data_type": type_of(index), "points": index.points}
+            # The engine's enumeration has no names, only texts such as "PayloadSchemaType.Keyword".
+            field: {"data_type": str(index.data_type).split(".")[1].lower(), "points": index.points}
             for field, index in info.payload_schema.items()
         },
     }

@@ -54,7 +54,7 @@ async def go_on(_stage: str) -> None:
 
 
 async def keep_up(collections: Collections, times: UpkeepTimes, *, reached: Reached = go_on) -> None:
-    """Flush and vacuum what is due, and load the tenants in use, one collection at a time."""
+    """Flush and vacuum what is due, one collection at a time."""
     while True:
         await asyncio.sleep(times.tick)
         for collection in collections:
@@ -66,10 +66,6 @@ async def keep_up(collections: Collections, times: UpkeepTimes, *, reached: Reac
                 succeeded = await _attempt(f"vacuum of {collection.name}", work)
                 ended = time.monotonic()
                 collection.next_vacuum_at = ended + (rest_after(ended - now) if succeeded else times.retry)
-            collection.tenants.expire()
-            await _attempt(
-                f"load of {collection.name}", collection.tenants.load_wanted(collection.shard.engine)
-            )
 
 
 def is_vacuum_due(collection: Collection, *, now: float, used_at: float, times: UpkeepTimes) -> bool:
