@@ -153,7 +153,7 @@ class _Service:
         self._chat_page: str | None = None
         self._settings = settings
         self._spec = spec
-        self._webhook = Webhook(secret=settings.secret, path=WEBHOOK_PATH)
+        self._webhook = Webhook(secret=settings.secret)
         self._page = PageApp()
         self._intake: IntakeStores | Stores | None = None
         self._stores: Stores | None = None
@@ -295,7 +295,7 @@ class _Service:
         )
         try:
             server = await stack.enter_async_context(
-                serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S, door=webhook)
+                serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S)
             )
         except PortInUse as error:
             raise PortInUse(f"HTTP_PORT: {error}") from error

@@ -2,18 +2,18 @@
 
 import codecs
 import re
-import struct
-from collections.abc import Callable
 from dataclasses import dataclass
-from struct import unpack_from
+from io import BytesIO
 from unicodedata import category
 
 from bot.media.encodings import find_encoding
 
-_JPEG_SIZES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
-"""The markers of a frame header: all SOFn. C4, C8 and CC are tables or reserved (ITU-T T.81, table B.1)."""
-_JPEG_ALONE = frozenset([0x01, *range(0xD0, 0xD9)])
-"""Markers without a length."""
+_PICTURES = (
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"GIF8", "image/gif"),
+    (b"RIFF", "image/webp"),
+)
 _BEGINNINGS = (
     (b"OggS", "ogg"),
     (b"fLaC", "flac"),
@@ -89,14 +89,12 @@ def picture_of(data: bytes) -> Picture | None:
 
     Return None for anything else, and for a header that is cut off or has no size. Only the header is checked.
     """
-    match = next((each for each in _FORMATS if data.startswith(each[0])), None)
-    if match is None:
+    mime_type = next((mime_type for start, mime_type in _PICTURES if data.startswith(start)), None)
+    if mime_type is None:
         return None
-    _, mime_type, size_of = match
-    try:
-        width, height = size_of(data)
-    except (IndexError, ValueError, struct.error):
-        return None
+    import imagesize  # pyright: ignore[reportMissingTypeStubs] - it has none; it imports an XML parser
+
+    width, height = imagesize.get(BytesIO(data), exif_rotation=False)  # pyright: ignore[reportUnknownMemberType]
     return Picture(mime_type=mime_type, width=width, height=height) if width > 0 and height > 0 else None
 
 
@@ -120,50 +118,6 @@ def _is_still(data: bytes) -> bool:
         if brand in _PICTURE_BRANDS or brand.startswith(_MOVIE_BRANDS)
     )
     return next(known, False)
-
-
-def _png_size(data: bytes) -> tuple[int, int]:
-    if data[12:16] != b"IHDR":
-        raise ValueError
-    return unpack_from(">II", data, 16)
-
-
-def _gif_size(data: bytes) -> tuple[int, int]:
-    return unpack_from("<HH", data, 6)
-
-
-def _jpeg_size(data: bytes) -> tuple[int, int]:
-    at = 2
-    while True:
-        if data[at] != 0xFF:
-            raise ValueError
-        marker = data[at + 1]
-        if marker == 0xFF:  # a fill byte
-            at += 1
-        elif marker in _JPEG_ALONE:
-            at += 2
-        elif marker in _JPEG_SIZES:
-            height, width = unpack_from(">HH", data, at + 5)
-            return width, height
-        else:
-            at += 2 + max(unpack_from(">H", data, at + 2)[0], 2)
-
-
-def _webp_size(data: bytes) -> tuple[int, int]:
-    """Return the size of any of the three kinds of WebP (RFC 9649): extended, lossless, lossy."""
-    if data[8:12] != b"WEBP":
-        raise ValueError
-    kind = data[12:16]
-    if kind == b"VP8X":
-        width, width_high, height, height_high = unpack_from("<HBHB", data, 24)
-        return (width_high << 16 | width) + 1, (height_high << 16 | height) + 1
-    if kind == b"VP8L" and data[20] == 0x2F:
-        (bits,) = unpack_from("<I", data, 21)
-        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
-    if kind == b"VP8 " and data[23:26] == b"\x9d\x01\x2a":
-        width, height = unpack_from("<HH", data, 26)
-        return width & 0x3FFF, height & 0x3FFF
-    raise ValueError
 
 
 def container_of(data: bytes) -> str | None:
@@ -257,12 +211,3 @@ def _as_older(data: bytes) -> str | None:
     except UnicodeDecodeError:
         return UnsureText(data.decode(encoding, "replace"))
     return text if is_certain else UnsureText(text)
-
-
-_FORMATS: tuple[tuple[bytes, str, Callable[[bytes], tuple[int, int]]], ...] = (
-    (b"\xff\xd8\xff", "image/jpeg", _jpeg_size),
-    (b"\x89PNG\r\n\x1a\n", "image/png", _png_size),
-    (b"GIF87a", "image/gif", _gif_size),
-    (b"GIF89a", "image/gif", _gif_size),
-    (b"RIFF", "image/webp", _webp_size),
-)
