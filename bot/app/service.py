@@ -5,6 +5,7 @@ import sys
 import time
 from contextlib import AsyncExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -44,16 +45,17 @@ from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores, store_config
 from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
-    compress_forever,
-    extract_forever,
     fire_forever,
     index_forever,
     leave,
     mend_forever,
+    note_compression,
+    note_extraction,
     reindex_forever,
     rewrite_forever,
     update_gauges_forever,
     watch_budget_forever,
+    work_forever,
 )
 from bot.errors import PortInUse
 from bot.features import CONTROLS
@@ -84,9 +86,8 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 DRAIN_S = 3.0
-COMPRESSIONS_AT_ONCE = 2
-"""Compressions per process and partition. Each waits for a model most of its time."""
-EXTRACTIONS_AT_ONCE = 2
+LATER_WORK_AT_ONCE = 2
+"""Compressions, and extractions, per process and partition. Each waits for a model most of its time."""
 
 
 async def run_service(
@@ -396,15 +397,18 @@ class _Service:
         )
         if compressor is not None:
             tasks += [
-                spawn(compress_forever(compressor, stopping), f"compressor-{partition}-{number}")
-                for number in range(COMPRESSIONS_AT_ONCE)
+                spawn(
+                    work_forever(compressor, stopping, note_compression), f"compressor-{partition}-{number}"
+                )
+                for number in range(LATER_WORK_AT_ONCE)
             ]
         extractor = build_extractor(settings, stores, models, partition=partition, clock=time.time)
         if extractor is not None:
             tell = build_list_updates(settings, stores, partition=partition, clock=time.time)
+            note = partial(note_extraction, tell)
             tasks += [
-                spawn(extract_forever(extractor, stopping, tell), f"extractor-{partition}-{number}")
-                for number in range(EXTRACTIONS_AT_ONCE)
+                spawn(work_forever(extractor, stopping, note), f"extractor-{partition}-{number}")
+                for number in range(LATER_WORK_AT_ONCE)
             ]
         return tasks
 

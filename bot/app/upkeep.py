@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
+from typing import TypeVar
 
 import stamina
 import structlog
@@ -16,21 +17,21 @@ from bot.observe import metrics
 from bot.turn.budget import WATCH_S, BudgetWatch
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
-from memory.facts.extractor import ExtractionResult, FactExtractor
-from memory.facts.queue import FactQueue
+from memory.facts.extractor import ExtractionResult
 from memory.keys import ContextRef
+from memory.leased import LeasedQueue, LeasedStep, StepResult
 from memory.recall.embedders.embedder import EmbeddingError
 from memory.recall.indexer import Indexer, IndexResult
 from memory.recall.reindex import Reindexer, ReindexState
 from memory.redis.client import RedisClient
 from memory.redis.durability import rewrite_torn_file
 from memory.redis.server_files import ServerFiles
-from memory.summary.compressor import CompressionResult, Compressor
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import CompressionResult
 
 log = structlog.get_logger()
 
 Tell = Callable[[ContextRef], Awaitable[object]]
+R = TypeVar("R", bound=StepResult)
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
 PAUSE_S = 2.0
@@ -40,8 +41,7 @@ INDEX_PAUSE_S = 1.0
 """Pause after a batch of the indexer with messages of several chats, so that the next one is large too."""
 FEW_INDEXED, SHORT_INDEX_PAUSE_S = 8, 0.2
 """Messages of a small batch, and the pause after it: people may search for their last message after /new."""
-COMPRESSION_POLL_S = 2.0
-EXTRACTION_POLL_S = 2.0
+LATER_WORK_POLL_S = 2.0
 _LEAVE_S = 1.0
 _PAUSES_S: dict[ReindexState, float] = {"idle": 1.0, "building": 0.2, "busy": 0.0}
 
@@ -161,38 +161,48 @@ async def mend_forever(redis: RedisClient) -> None:
     await repeat(mend, retry)
 
 
-async def compress_forever(compressor: Compressor, stopping: asyncio.Event) -> None:
-    """Compress conversations; begin none after `stopping`. A running compression goes on while the turns end."""
+async def work_forever(
+    worker: LeasedStep[R], stopping: asyncio.Event, note: Callable[[R, float], Awaitable[None]]
+) -> None:
+    """Work after replies; begin no step after `stopping`. A running one goes on while the turns end.
 
-    async def compress() -> float:
-        begun = time.perf_counter()
-        result = await compressor.step()
-        if result.ref is not None:
-            metrics.COMPRESSIONS.labels(result.outcome).inc()
-            metrics.COMPRESSION_SECONDS.observe(time.perf_counter() - begun)
-            _log_compression(result)
-        return 0 if result.is_busy else COMPRESSION_POLL_S
-
-    await _repeat_until(stopping, compress, "compression_waits", pause_s=COMPRESSION_POLL_S)
-
-
-async def extract_forever(extractor: FactExtractor, stopping: asyncio.Event, tell: Tell) -> None:
-    """Read messages for facts; begin no batch after `stopping`. A running batch goes on while the turns end.
-
-    `tell` is called after each batch.
+    `note` is called after each step, with its result and seconds.
     """
 
-    async def extract() -> float:
+    async def step() -> float:
         begun = time.perf_counter()
-        result = await extractor.step()
-        if result.ref is not None:
-            metrics.EXTRACTION_SECONDS.observe(time.perf_counter() - begun)
-            await tell(result.ref)
-            _count_extraction(result)
-            _log_extraction(result)
-        return 0 if result.is_busy else EXTRACTION_POLL_S
+        result = await worker.step()
+        if not result.is_busy:
+            return LATER_WORK_POLL_S
+        await note(result, time.perf_counter() - begun)
+        return 0
 
-    await _repeat_until(stopping, extract, "extraction_waits", pause_s=EXTRACTION_POLL_S)
+    await _repeat_until(stopping, step, "later_work_waits", pause_s=LATER_WORK_POLL_S)
+
+
+async def note_compression(result: CompressionResult, seconds: float) -> None:
+    """Count and log a step of a compressor."""
+    metrics.COMPRESSIONS.labels(result.outcome).inc()
+    metrics.COMPRESSION_SECONDS.observe(seconds)
+    event = "conversation_compressed" if result.summaries else "conversation_not_compressed"
+    _log_result(event, result, summaries=result.summaries)
+
+
+async def note_extraction(tell: Tell, result: ExtractionResult, seconds: float) -> None:
+    """Count and log a batch of messages that were read for facts, after telling of it."""
+    tally, age = result.tally, "older" if result.is_older else "new"
+    metrics.EXTRACTION_SECONDS.observe(seconds)
+    if result.ref is not None:
+        await tell(result.ref)
+    metrics.EXTRACTIONS.labels(result.outcome).inc()
+    metrics.EXTRACTION_CALLS.inc(tally.calls)
+    metrics.EXTRACTION_TOKENS.labels("prompt", age).inc(tally.prompt_tokens)
+    metrics.EXTRACTION_TOKENS.labels("completion", age).inc(tally.completion_tokens)
+    metrics.FACTS.labels("saved").inc(result.facts)
+    metrics.FACTS.labels("dropped").inc(tally.dropped)
+    event = "facts_extracted" if result.outcome == "read" else "facts_not_extracted"
+    facts = {"facts": result.facts, "dropped": tally.dropped, "calls": tally.calls, "tokens": tally.tokens}
+    _log_result(event, result, has_problem=bool(tally.dropped), **facts)
 
 
 async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:
@@ -216,23 +226,6 @@ async def _repeat_until(
     await repeat(begin, partial(_log_failure, event, pause_s=pause_s))
 
 
-def _count_extraction(result: ExtractionResult) -> None:
-    tally, age = result.tally, "older" if result.is_older else "new"
-    metrics.EXTRACTIONS.labels(result.outcome).inc()
-    metrics.EXTRACTION_CALLS.inc(tally.calls)
-    metrics.EXTRACTION_TOKENS.labels("prompt", age).inc(tally.prompt_tokens)
-    metrics.EXTRACTION_TOKENS.labels("completion", age).inc(tally.completion_tokens)
-    metrics.FACTS.labels("saved").inc(result.facts)
-    metrics.FACTS.labels("dropped").inc(tally.dropped)
-
-
-def _log_extraction(result: ExtractionResult) -> None:
-    tally = result.tally
-    event = "facts_extracted" if result.outcome == "read" else "facts_not_extracted"
-    facts = {"facts": result.facts, "dropped": tally.dropped, "calls": tally.calls, "tokens": tally.tokens}
-    _log_result(event, result, has_problem=bool(tally.dropped), **facts)
-
-
 def _log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool | float:
     """Log a failure of memory and return the pause after it; return False for any other failure."""
     if not isinstance(error, (MemoryFailure, TimeoutError)):
@@ -241,14 +234,7 @@ def _log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool
     return pause_s
 
 
-def _log_compression(result: CompressionResult) -> None:
-    event = "conversation_compressed" if result.summaries else "conversation_not_compressed"
-    _log_result(event, result, summaries=result.summaries)
-
-
-def _log_result(
-    event: str, result: CompressionResult | ExtractionResult, *, has_problem: bool = False, **facts: int
-) -> None:
+def _log_result(event: str, result: StepResult, *, has_problem: bool = False, **facts: int) -> None:
     context = result.ref.context_id if result.ref else ""
     reason = {"reason": result.reason} if result.reason else {}
     say = log.warning if has_problem or reason else log.info
@@ -256,7 +242,7 @@ def _log_result(
 
 
 async def update_gauges_forever(
-    inbox: RedisInbox, summaries: RedisSummaries | None, facts: FactQueue | None, stores: Stores
+    inbox: RedisInbox, summaries: LeasedQueue | None, facts: LeasedQueue | None, stores: Stores
 ) -> None:
     """Update the gauges every 10 s; None for what this process does not do."""
     while True:

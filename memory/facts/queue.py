@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from memory.codec import dump_json
 from memory.errors import Forgotten
@@ -11,7 +10,7 @@ from memory.history.fact import Fact, is_source
 from memory.history.message import Message, message_id, own_words, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages, parse_people
 from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
-from memory.redis.claims import QueueClaim, claim_next, count_due, renew_claim
+from memory.leased import LeasedQueue, QueueClaim, SaveOutcome
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
@@ -19,8 +18,6 @@ CONTEXT_MESSAGES = 6
 """Messages before the first unread one that are read with it."""
 KNOWN_FACTS = 60
 """Facts that still hold and are read with the messages."""
-
-SaveOutcome = Literal["saved", "stale", "lost"]
 
 _SCRIPTS = "memory.redis.scripts"
 _DAY_S = 24 * 3600
@@ -99,40 +96,16 @@ class FactSave:
     limit: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactFailure:
-    """A failed extraction as fail_extraction.lua reads it; the times are Unix seconds."""
+class FactQueue(LeasedQueue):
+    """Contexts with messages to read for facts, and what a reader of them needs and saves."""
 
-    now: float
-    retry_at: int
-    max_failures: int
-    page: FactPageRead
-    reads_older: bool
-
-
-class FactQueue:
-    """One extraction of a context at a time, across processes.
-
-    A claim is a lease: a worker that dies or sleeps past its end loses it, and can save nothing more.
-    """
+    name = "extract"
+    failures = "fact_failures"
 
     def __init__(self, redis: RedisClient, *, clock: Callable[[], float], tokens_per_day: int = 0) -> None:
         """`tokens_per_day` is the budget of all contexts for reading older messages."""
-        self._redis = redis
-        self._clock = clock
+        super().__init__(redis, clock=clock)
         self._tokens_per_day = tokens_per_day
-
-    async def claim(self, partition: int, *, lease_s: float) -> QueueClaim | None:
-        """See claim_next."""
-        return await claim_next(self._redis, "extract", partition, now=self._clock(), lease_s=lease_s)
-
-    async def renew(self, claim: QueueClaim, *, lease_s: float) -> QueueClaim | None:
-        """See renew_claim."""
-        return await renew_claim(self._redis, claim, now=self._clock(), lease_s=lease_s)
-
-    async def count_due(self, partition: int) -> int:
-        """Count the contexts of this partition that are due and not claimed."""
-        return await count_due(self._redis, "extract", partition, now=self._clock())
 
     async def load(self, claim: QueueClaim, *, limit: int) -> FactWork:
         """Return the next messages to read: unread ones, else a page of older ones, if the budget is not used up.
@@ -178,26 +151,10 @@ class FactQueue:
             raise Forgotten
         return outcome
 
-    async def fail(
-        self, claim: QueueClaim, work: FactWork | None, *, retry_in_s: float, at_most: int
-    ) -> bool:
-        """Record a failure and retry later. True: it was one too many, and the messages count as read.
-
-        A lost claim records nothing. Giving up and `finish` reset the count.
-        """
-        ref, now = claim.ref, self._clock()
-        failure = FactFailure(
-            now=now,
-            retry_at=int(now + retry_in_s),
-            max_failures=at_most,
-            page=work.page if work else FactPageRead(),
-            reads_older=await self._reads_older(),
-        )
-        call = fail_extraction(ref, token=claim.token, failure=failure)
-        return await self._redis.run(call) == "given_up"
-
-    async def finish(self, claim: QueueClaim) -> None:
+    async def finish(self, claim: QueueClaim, *, given_up: FactWork | None = None) -> None:
         """End the claim, unless it is lost. The context waits again if there is more to read.
+
+        The messages of work that is `given_up` count as read.
 
         Older messages count only as long as the budget is not used up; the next turn queues the context again.
         """
@@ -206,6 +163,7 @@ class FactQueue:
             ref,
             token=claim.token,
             now=self._clock(),
+            page=given_up.page if given_up else FactPageRead(),
             reads_older=await self._reads_older(),
         )
         await self._redis.run(call)
@@ -321,8 +279,6 @@ def save_facts(
 
 
 @lua_script(_SCRIPTS)
-def fail_extraction(ref: ContextRef, *, token: str, failure: FactFailure) -> ScriptCall: ...
-
-
-@lua_script(_SCRIPTS)
-def finish_extraction(ref: ContextRef, *, token: str, now: float, reads_older: bool) -> ScriptCall: ...
+def finish_extraction(
+    ref: ContextRef, *, token: str, now: float, page: FactPageRead, reads_older: bool
+) -> ScriptCall: ...

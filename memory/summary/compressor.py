@@ -1,20 +1,28 @@
 """Compresses conversations: a model summarises the older messages piece by piece, and each summary is saved."""
 
 import asyncio
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
+from typing import Protocol
 
-from memory.errors import Forgotten, StoreFull, StoreUnavailable, SummaryFailed, place_of
+from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, message_id, sequence_of
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary, SummaryText, is_blank, render_summary
 from memory.keys import ContextRef
-from memory.lease import run_leased
-from memory.redis.claims import QueueClaim
+from memory.leased import (
+    LEASE_S,
+    STALE_AT_MOST,
+    ClaimLost,
+    Lease,
+    LeasedStep,
+    Outcome,
+    QueueClaim,
+    SaveOutcome,
+    StepResult,
+)
 from memory.summary.compression import (
     CompressionLimits,
     CompressionPlan,
@@ -22,22 +30,13 @@ from memory.summary.compression import (
     has_reached_trigger,
     plan_compression,
 )
-from memory.summary.redis_summaries import RedisSummaries, SaveOutcome
+from memory.summary.redis_summaries import RedisSummaries
 from memory.zones.clocks import Clocks
 
 MESSAGES_AT_MOST = 10_000
 """Messages that one plan reads; the next plan takes the rest."""
-TRIES = 3
-RETRY_PAUSES_S = (30.0, 300.0)
-"""Pauses after the first and the second failure. After the third it is given up until more has been said."""
-LEASE_S = 60.0
-
 _PAGE = 500
 _HALVINGS = 2
-_STALE_AT_MOST = 3
-"""Stale summaries in a row that count as a failure: messages are deleted or edited during each of them."""
-
-Outcome = Literal["idle", "compressed", "not_due", "later", "given_up", "forgotten", "lost"]
 
 
 class Summarizer(Protocol):
@@ -57,24 +56,27 @@ class Summarizer(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompressionResult:
-    """Result of a step. `later` and `given_up` follow a failure; its `reason` has no text of the conversation."""
+@dataclass(slots=True, kw_only=True)
+class CompressionResult(StepResult):
+    """Progress and result of a step: its summaries, and the number of messages that they cover."""
 
-    outcome: Outcome
-    ref: ContextRef | None = None
     summaries: int = 0
-    messages: int = 0
-    reason: str = ""
+    seen: HistorySnapshot | None = None
+    halvings: int = 0
+    """How often pieces were too long for the model and halved."""
+    stale: int = 0
 
-    @property
-    def is_busy(self) -> bool:
-        """Return True if there was a conversation to compress: there may be another."""
-        return self.outcome != "idle"
+    def note(self, outcome: SaveOutcome) -> None:
+        """Count a stale outcome. Raises ClaimLost, and SummaryFailed after too many stale outcomes."""
+        if outcome == "lost":
+            raise ClaimLost
+        self.stale += outcome == "stale"
+        if self.stale == STALE_AT_MOST:
+            raise SummaryFailed("The conversation changed under every summary.")
 
 
-class Compressor:
-    """Compresses one conversation of its partition at a time; several may run, in one process or many.
+class Compressor(LeasedStep[CompressionResult]):
+    """Compresses one conversation.
 
     Each piece is saved when it is summarised: a crash loses one piece. The save checks for a reset, a deletion, an edit
     or a new conversation in the meantime, and writes nothing then.
@@ -92,61 +94,37 @@ class Compressor:
         lease_s: float = LEASE_S,
     ) -> None:
         """`limits` has those of each model that people may choose, "" for the default. Pieces are the same in all."""
+        super().__init__(summaries, CompressionResult, partition=partition, lease_s=lease_s)
         self._history = history
         self._summaries = summaries
         self._summarizer = summarizer
         self._limits = limits
-        self._partition = partition
         self._clock = clock
-        self._lease_s = lease_s
-        # Only for the length of the pauses; the store counts the failures.
-        self._failures: Counter[ContextRef] = Counter()
 
-    async def step(self) -> CompressionResult:
-        """Compress the conversation that is due longest, if any. Raises StoreUnavailable and StoreFull.
-
-        A cancellation leaves saved summaries complete, and a claim that ends with its lease.
-        """
-        claim = await self._summaries.claim(self._partition, lease_s=self._lease_s)
-        if claim is None:
-            return CompressionResult(outcome="idle")
-        work = _Work(claim=claim, limits=self._limits[""])
-        try:
-            outcome = await self._compress(work)
-        except Forgotten:
-            await self._summaries.finish(work.claim)
-            return work.result("forgotten")
-        except _ClaimLostError:
-            return work.result("lost")
-        except SummaryFailed as failure:
-            return await self._fail(work, failure)
-        except (StoreUnavailable, StoreFull):
-            raise
-        except Exception as error:  # noqa: BLE001
-            # A compression that breaks must not end the process or other compressions. It is given up like one that
-            # fails: otherwise it would be summarised again after each lease.
-            return await self._fail(work, SummaryFailed(f"It broke: {place_of(error)}."))
-        del self._failures[claim.ref]
-        await self._summaries.finish(work.claim, seen=work.seen)
-        return work.result(outcome)
-
-    async def _compress(self, work: "_Work") -> Outcome:
-        """Plan and summarise until nothing is due. Raises SummaryFailed, Forgotten and _ClaimLostError."""
+    async def work(self, lease: Lease, result: CompressionResult) -> Outcome:
+        """Plan and summarise until nothing is due."""
+        default = self._limits[""]
         while True:
-            found = await self._load(work.claim.ref)
-            work.seen = found.snapshot
-            chosen = self._limits.get(found.snapshot.choices.model, work.limits)
-            limits = replace(chosen, piece_tokens=work.limits.piece_tokens)
+            found = await self._load(lease.claim.ref)
+            result.seen = found.snapshot
+            limits = replace(
+                self._limits.get(found.snapshot.choices.model, default),
+                piece_tokens=max(1, default.piece_tokens >> result.halvings),
+            )
             # In a thread: planning thousands of messages takes 0.2 s.
             plan = await asyncio.to_thread(_plan, found, limits)
             if plan is None:
-                return "compressed" if work.summaries else "not_due"
+                return "compressed" if result.summaries else "not_due"
             try:
-                work.note(await self._carry_out(work, found, plan))
+                result.note(await self._carry_out(lease, result, found, plan))
             except SummaryFailed as failure:
-                if not failure.is_too_long or work.halvings == _HALVINGS:
+                if not failure.is_too_long or result.halvings == _HALVINGS:
                     raise
-                work.halve_pieces()
+                result.halvings += 1
+
+    async def finish(self, claim: QueueClaim, result: CompressionResult) -> None:
+        """Remove the conversation from the queue if it has not changed; saved summaries stay."""
+        await self._summaries.finish(claim, seen=result.seen, is_given_up=result.outcome == "given_up")
 
     async def _load(self, ref: ContextRef) -> "_Found":
         snapshot = await self._history.load(ref, limit=0)
@@ -164,19 +142,21 @@ class Compressor:
         ledger = await self._history.load_ledger(ref, after_sequence=after, upto_sequence=last)
         return _Found(ref=ref, snapshot=snapshot, messages=messages[:MESSAGES_AT_MOST], ledger=ledger)
 
-    async def _carry_out(self, work: "_Work", found: "_Found", plan: CompressionPlan) -> SaveOutcome:
+    async def _carry_out(
+        self, lease: Lease, result: CompressionResult, found: "_Found", plan: CompressionPlan
+    ) -> SaveOutcome:
         latest = found.snapshot.summary
         text = latest.text if latest else None
         clocks = Clocks(zones=found.snapshot.choices.zones)
         for piece in plan.pieces:
             if await self._has_changed(found):
                 return "stale"
-            text = await self._summarize(work, text, replace(piece, clocks=clocks))
+            text = await self._summarize(lease, result, text, replace(piece, clocks=clocks))
             if not piece.covers:  # a part of an exchange: its summary is saved with the rest
                 continue
             latest = self._summary(found, latest, piece, text)
             outcome = await self._summaries.save(
-                work.claim,
+                lease.claim,
                 latest,
                 [message.id for message in piece.covers],
                 epoch=found.snapshot.epoch,
@@ -184,7 +164,8 @@ class Compressor:
             )
             if outcome != "saved":
                 return outcome
-            work.note_saved(piece)
+            result.summaries += 1
+            result.messages += len(piece.covers)
         return "saved"
 
     async def _has_changed(self, found: "_Found") -> bool:
@@ -192,30 +173,21 @@ class Compressor:
         now, then = await self._history.load(found.ref, limit=0), found.snapshot
         return (now.epoch, now.revision) != (then.epoch, then.revision)
 
-    async def _summarize(self, work: "_Work", previous: SummaryText | None, piece: Piece) -> SummaryText:
+    async def _summarize(
+        self, lease: Lease, result: CompressionResult, previous: SummaryText | None, piece: Piece
+    ) -> SummaryText:
         """Summarise this piece, and renew the lease meanwhile. A small piece that is filtered is skipped."""
         if not piece.lines:
             return previous or SummaryText(overview="Messages without text.")
         try:
-            text = await run_leased(
-                self._summarizer.summarize(previous, piece),
-                lambda: self._renew(work),
-                lease_s=self._lease_s,
-                name="summarize",
-            )
+            text = await lease.run(self._summarizer.summarize(previous, piece), name="summarize")
         except SummaryFailed as failure:
-            if not failure.is_filtered or work.halvings < _HALVINGS:
+            if not failure.is_filtered or result.halvings < _HALVINGS:
                 raise
             return previous or SummaryText(overview="Messages that the summary model's filter refused.")
         if is_blank(text):
             raise SummaryFailed("The summary is empty.")
         return text
-
-    async def _renew(self, work: "_Work") -> None:
-        renewed = await self._summaries.renew(work.claim, lease_s=self._lease_s)
-        if renewed is None:
-            raise _ClaimLostError
-        work.claim = renewed
 
     def _summary(self, found: "_Found", before: Summary | None, piece: Piece, text: SummaryText) -> Summary:
         snapshot, upto = found.snapshot, sequence_of(piece.covers[-1])
@@ -230,56 +202,6 @@ class Compressor:
             tokens=self._summarizer.count(render_summary(text)),
             model=self._summarizer.model,
             created_at=self._clock(),
-        )
-
-    async def _fail(self, work: "_Work", failure: SummaryFailed) -> CompressionResult:
-        """Record the failure; saved summaries stay."""
-        ref, next_sequence = work.claim.ref, work.seen.next_sequence if work.seen else 0
-        pause_s = RETRY_PAUSES_S[min(self._failures[ref], len(RETRY_PAUSES_S) - 1)]
-        self._failures[ref] += 1
-        is_given_up = await self._summaries.fail(
-            work.claim, next_sequence=next_sequence, retry_in_s=pause_s, at_most=TRIES
-        )
-        if is_given_up:
-            del self._failures[ref]
-        return replace(work.result("given_up" if is_given_up else "later"), reason=str(failure))
-
-
-class _ClaimLostError(Exception):
-    """The lease has ended."""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Work:
-    """Progress of a step. The claim changes with each renewal."""
-
-    claim: QueueClaim
-    limits: CompressionLimits
-    halvings: int = 0
-    stale: int = 0
-    seen: HistorySnapshot | None = None
-    summaries: int = 0
-    messages: int = 0
-
-    def halve_pieces(self) -> None:
-        self.halvings += 1
-        self.limits = replace(self.limits, piece_tokens=max(1, self.limits.piece_tokens // 2))
-
-    def note_saved(self, piece: Piece) -> None:
-        self.summaries += 1
-        self.messages += len(piece.covers)
-
-    def note(self, outcome: SaveOutcome) -> None:
-        """Count a stale outcome. Raises _ClaimLostError, and SummaryFailed after too many stale outcomes."""
-        if outcome == "lost":
-            raise _ClaimLostError
-        self.stale += outcome == "stale"
-        if self.stale == _STALE_AT_MOST:
-            raise SummaryFailed("The conversation changed under every summary.")
-
-    def result(self, outcome: Outcome) -> CompressionResult:
-        return CompressionResult(
-            outcome=outcome, ref=self.claim.ref, summaries=self.summaries, messages=self.messages
         )
 
 

@@ -10,7 +10,7 @@ from memory.history.fact import Fact
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, context_key, partition_key
-from memory.redis.claims import QueueClaim
+from memory.leased import QueueClaim
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, open_inbox
 from tests.contract.memory_kit import Clock

@@ -12,8 +12,8 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import HistoryStore
 from memory.history.summary import Summary, SummaryFact, SummaryText
 from memory.keys import ContextRef, context_key
+from memory.leased import QueueClaim
 from memory.recall.indexer import CurrentHistory
-from memory.redis.claims import QueueClaim
 from memory.redis.client import RedisClient, open_redis
 from memory.summary.redis_summaries import RedisSummaries
 from tests.fakes.history import InMemoryHistory

@@ -16,12 +16,12 @@ from memory.history.store import HistorySnapshot
 from memory.history.summary import SummaryText
 from memory.history.transcript import Excerpt, render_line
 from memory.keys import context_key, partition_key
-from memory.redis.claims import QueueClaim
+from memory.leased import RETRY_PAUSES_S, QueueClaim
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
 from memory.summary import compressor
 from memory.summary.compression import CompressionLimits, Piece
-from memory.summary.compressor import RETRY_PAUSES_S, CompressionResult, Compressor
+from memory.summary.compressor import CompressionResult, Compressor
 from memory.summary.redis_summaries import RedisSummaries
 from tests.contract.tripping_redis import TrippingRedis
 from tests.messages import ids, make_ref, some_messages
@@ -491,11 +491,11 @@ async def test_a_conversation_queued_during_its_compression_is_compressed_again(
     class Late(RedisSummaries):
         """A store that finishes a compression after a message was forgotten and a new one was queued."""
 
-        async def finish(self, claim: QueueClaim, *, seen: HistorySnapshot | None = None) -> None:
+        async def finish(self, claim: QueueClaim, **ending: Any) -> None:
             if await rig.history.get(REF, ["m0"]):
                 await rig.history.delete(REF, ["m0"], epoch=0)
                 await self.queue(REF)
-            await super().finish(claim, seen=seen)
+            await super().finish(claim, **ending)
 
     late = rig.compressor(summaries=Late(rig.redis, clock=lambda: rig.now))
 

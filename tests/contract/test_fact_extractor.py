@@ -10,7 +10,6 @@ import pytest
 from memory.errors import SummaryFailed
 from memory.facts.extractor import (
     BATCH_MESSAGES,
-    RETRY_PAUSES_S,
     ExtractionResult,
     FactExtractor,
     ReadingTally,
@@ -18,6 +17,7 @@ from memory.facts.extractor import (
 from memory.facts.queue import FactQueue, FactWork, NewFact
 from memory.history.message import Message
 from memory.keys import context_key, partition_key
+from memory.leased import RETRY_PAUSES_S
 from memory.redis.client import RedisClient
 from tests.contract.facts_kit import (
     ANNA,

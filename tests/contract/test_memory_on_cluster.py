@@ -127,7 +127,7 @@ async def test_facts_are_read_saved_corrected_and_erased(redis: RedisClient, par
     assert (await switch_off(ref, person=None, epoch=0, facts=facts, recall=None)).erased.facts == 1
     await facts.switch_on(ref, person=ANNA.id, context=True)
     assert (await facts.choices(ref)).is_on
-    assert (await queue.tokens_left(), await queue.fail(taken, work, retry_in_s=1, at_most=1)) == (6, False)
+    assert (await queue.tokens_left(), await queue.fail(taken, pauses_s=())) == (6, "lost")
 
 
 @EVERY_PARTITION
@@ -161,7 +161,7 @@ async def test_a_compression_is_claimed_renewed_failed_saved_and_finished(
     assert first is not None
     renewed = await summaries.renew(first, lease_s=2 * LEASE_S)
     assert renewed is not None
-    assert not await summaries.fail(renewed, next_sequence=4, retry_in_s=1, at_most=3)
+    assert await summaries.fail(renewed, pauses_s=(1, 1)) == "later"
     now[0] += 2
     again = await summaries.claim(partition, lease_s=LEASE_S)
     assert again is not None

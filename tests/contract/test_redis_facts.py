@@ -194,7 +194,7 @@ async def test_a_worker_that_lost_its_claim_saves_nothing(redis: RedisClient) ->
 
     assert await store.queue.save(late, work, [told("lives in Lisbon", "m0")]) == "lost"
     assert await store.queue.renew(late, lease_s=LEASE_S) is None
-    assert await store.queue.fail(late, work, retry_in_s=1, at_most=1) is False
+    assert await store.queue.fail(late, pauses_s=()) == "lost"
     await store.queue.finish(late)
     assert await all_values(redis) == before
 
@@ -229,12 +229,13 @@ async def test_failures_are_retried_and_after_the_last_one_the_messages_count_as
     await store.commit(said("m0"))
     for _ in range(2):
         claim, work = await store.load()
-        assert await store.queue.fail(claim, work, retry_in_s=30, at_most=3) is False
+        assert await store.queue.fail(claim, pauses_s=(30, 30)) == "later"
         assert await store.queue.claim(0, lease_s=LEASE_S) is None
     claim, work = await store.load()
     await store.commit(said("m1"))
 
-    assert await store.queue.fail(claim, work, retry_in_s=30, at_most=3) is True
+    assert await store.queue.fail(claim, pauses_s=(30, 30)) == "given_up"
+    await store.queue.finish(claim, given_up=work)
 
     assert await store.unread() == ["m1"]
     assert ids((await store.load())[1].messages) == ["m1"]
@@ -246,14 +247,14 @@ async def test_failures_at_messages_that_were_forgotten_do_not_count_for_later_o
     store = await open_facts(redis)
     await store.commit(said("m0"))
     for _ in range(2):
-        claim, work = await store.load()
-        assert await store.queue.fail(claim, work, retry_in_s=1, at_most=3) is False
+        claim, _ = await store.load()
+        assert await store.queue.fail(claim, pauses_s=(1, 1)) == "later"
     await store.history.delete(REF, ["m0"], epoch=0)
     await store.queue.finish((await store.load())[0])
     await store.commit(said("m1"))
-    claim, work = await store.load()
+    claim, _ = await store.load()
 
-    assert await store.queue.fail(claim, work, retry_in_s=1, at_most=3) is False
+    assert await store.queue.fail(claim, pauses_s=(1, 1)) == "later"
 
     assert await store.unread() == ["m1"]
 
@@ -261,8 +262,8 @@ async def test_failures_at_messages_that_were_forgotten_do_not_count_for_later_o
 async def test_new_messages_do_not_shorten_the_pause_after_a_failure(redis: RedisClient) -> None:
     store = await open_facts(redis)
     await store.commit(*(said(f"m{number}") for number in range(20)))
-    claim, work = await store.load()
-    assert await store.queue.fail(claim, work, retry_in_s=300, at_most=3) is False
+    claim, _ = await store.load()
+    assert await store.queue.fail(claim, pauses_s=(300, 300)) == "later"
 
     await store.commit(said("m20"))
 

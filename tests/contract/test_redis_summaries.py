@@ -8,9 +8,9 @@ import pytest
 from memory.errors import Forgotten
 from memory.history.summary import Summary
 from memory.keys import context_key, partition_key
-from memory.redis.claims import QueueClaim
+from memory.leased import QueueClaim, SaveOutcome
 from memory.redis.client import RedisClient
-from memory.summary.redis_summaries import STORED_SUMMARIES, RedisSummaries, SaveOutcome
+from memory.summary.redis_summaries import STORED_SUMMARIES, RedisSummaries
 from tests.contract.memory_kit import LEASE_S, RedisMemory, make_summary
 from tests.messages import make_message, make_ref, some_messages
 from tests.redis_values import all_values
@@ -237,7 +237,7 @@ async def test_i14_a_compressor_that_slept_past_its_lease_writes_nothing(redis: 
 
     assert await save(memory, sleeper) == "lost"
     assert await memory.summaries.renew(sleeper, lease_s=LEASE_S) is None
-    assert not await memory.summaries.fail(sleeper, next_sequence=6, retry_in_s=1, at_most=1)
+    assert await memory.summaries.fail(sleeper, pauses_s=()) == "lost"
     await memory.summaries.finish(sleeper)
 
     assert await all_values(redis) == before
@@ -252,18 +252,24 @@ async def test_a_finished_compression_is_due_again_when_it_is_queued_again(redis
     assert (await memory.claim(REF)).ref == REF
 
 
+async def give_up(memory: RedisMemory, claim: QueueClaim) -> None:
+    """Finish a compression that has failed for the last time."""
+    await memory.summaries.finish(claim, seen=await memory.store.load(REF, limit=1), is_given_up=True)
+
+
 async def test_i07_a_failure_is_tried_again_after_a_pause_and_finally_given_up(redis: RedisClient) -> None:
     memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     for _ in range(2):
-        assert not await memory.summaries.fail(claim, next_sequence=6, retry_in_s=30, at_most=3)
+        assert await memory.summaries.fail(claim, pauses_s=(30, 30)) == "later"
         assert await memory.summaries.claim(0, lease_s=LEASE_S) is None
         memory.clock.now += 30
         again = await memory.summaries.claim(0, lease_s=LEASE_S)
         assert again is not None
         claim = again
 
-    assert await memory.summaries.fail(claim, next_sequence=6, retry_in_s=30, at_most=3)
+    assert await memory.summaries.fail(claim, pauses_s=(30, 30)) == "given_up"
+    await give_up(memory, claim)
 
     assert (await memory.store.load(REF, limit=1)).summary_state.failed_at == 6
     assert await redis.call("EXISTS", partition_key(0, "compress")) == 0
@@ -271,9 +277,11 @@ async def test_i07_a_failure_is_tried_again_after_a_pause_and_finally_given_up(r
 
 async def test_after_giving_up_failures_are_counted_from_zero(redis: RedisClient) -> None:
     memory = await fill_memory(redis)
-    assert await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=1, at_most=1)
+    claim = await memory.claim(REF)
+    assert await memory.summaries.fail(claim, pauses_s=()) == "given_up"
+    await give_up(memory, claim)
 
-    assert not await memory.summaries.fail(await memory.claim(REF), next_sequence=9, retry_in_s=1, at_most=2)
+    assert await memory.summaries.fail(await memory.claim(REF), pauses_s=(1,)) == "later"
 
     assert (await memory.store.load(REF, limit=1)).summary_state.failed_at == 6
 
@@ -283,8 +291,8 @@ async def test_i07_a_summary_or_a_new_conversation_resets_the_count_of_failures(
     redis: RedisClient, ends_by: str
 ) -> None:
     memory = await fill_memory(redis)
-    await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=0, at_most=1)
-    await memory.summaries.fail(await memory.claim(REF), next_sequence=6, retry_in_s=0, at_most=3)
+    await give_up(memory, await memory.claim(REF))
+    await memory.summaries.fail(await memory.claim(REF), pauses_s=(0, 0))
 
     if ends_by == "a summary":
         claim = await memory.summaries.claim(0, lease_s=LEASE_S)

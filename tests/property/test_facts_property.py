@@ -11,7 +11,7 @@ from memory.errors import Forgotten
 from memory.facts.erasure import erase_facts, switch_off
 from memory.facts.queue import FactWork, NewFact
 from memory.keys import ContextName, context_key, partition_key
-from memory.redis.claims import QueueClaim
+from memory.leased import QueueClaim
 from memory.redis.client import open_redis
 from tests.contract.facts_kit import ANNA, BEN, LEASE_S, REF, FactStore, open_facts, said, told
 
@@ -89,8 +89,10 @@ class _Player:
         self.claim = self.work = None
 
     async def fail(self, number: int) -> None:
-        if self.claim is not None:
-            await self.store.queue.fail(self.claim, self.work, retry_in_s=10, at_most=number % 2 + 1)
+        if self.claim is not None and (
+            await self.store.queue.fail(self.claim, pauses_s=(10,) * (number % 2)) == "given_up"
+        ):
+            await self.store.queue.finish(self.claim, given_up=self.work)
         self.claim = self.work = None
 
     async def later(self, number: int) -> None:

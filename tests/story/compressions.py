@@ -7,10 +7,9 @@ import pytest
 
 from bot.agent import options
 from bot.app import service, upkeep
-from memory import keys
+from memory import keys, leased
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
-from memory.summary import compressor
 from memory.summary.redis_summaries import RedisSummaries
 from tests.story.harness import BEN, CHIARA, Json, Story, make_ref
 
@@ -31,9 +30,9 @@ EXCHANGES = (
 def compress_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a single compressor that starts at once, after little talk, and retries without a pause."""
     monkeypatch.setattr(options, "LEAST_COMPRESSION_TOKENS", 1)
-    monkeypatch.setattr(upkeep, "COMPRESSION_POLL_S", POLL_S)
-    monkeypatch.setattr(service, "COMPRESSIONS_AT_ONCE", 1)
-    monkeypatch.setattr(compressor, "RETRY_PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr(upkeep, "LATER_WORK_POLL_S", POLL_S)
+    monkeypatch.setattr(service, "LATER_WORK_AT_ONCE", 1)
+    monkeypatch.setattr(leased, "RETRY_PAUSES_S", (0.0, 0.0))
 
 
 def spoken_prompts(bot: Story) -> list[list[Json]]:

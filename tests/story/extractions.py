@@ -5,8 +5,7 @@ import time
 import pytest
 
 from bot.app import upkeep
-from memory import keys
-from memory.facts import extractor
+from memory import keys, leased
 from memory.facts.redis_facts import RedisFacts
 from memory.history.fact import Fact
 from memory.keys import ContextRef
@@ -17,8 +16,8 @@ POLL_S = 0.01
 
 def extract_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the extractor look for work all the time, and retry without a pause."""
-    monkeypatch.setattr(upkeep, "EXTRACTION_POLL_S", POLL_S)
-    monkeypatch.setattr(extractor, "RETRY_PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr(upkeep, "LATER_WORK_POLL_S", POLL_S)
+    monkeypatch.setattr(leased, "RETRY_PAUSES_S", (0.0, 0.0))
 
 
 async def wait_until_extracted(bot: Story, ref: ContextRef | None = None) -> None:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import pytest
 
 from bot.app import upkeep
-from memory import keys
-from memory.facts import extractor
+from memory import keys, leased
 from memory.facts.redis_facts import RedisFacts
 from memory.history.fact import Fact
 from memory.history.redis_history import RedisHistory
@@ -45,7 +44,7 @@ LESSONS = (
 @pytest.fixture(autouse=True)
 def extract_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look for unread messages all the time. They are due when somebody asks for /facts."""
-    monkeypatch.setattr(upkeep, "EXTRACTION_POLL_S", 0.01)
+    monkeypatch.setattr(upkeep, "LATER_WORK_POLL_S", 0.01)
 
 
 def noted(_: ChatRequest) -> Reply:
@@ -391,7 +390,7 @@ async def test_a_fact_about_rights_gives_none(stores: StoryStores) -> None:
 async def test_a_model_that_invents_adds_nothing_that_no_message_tells(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch, answer: Reply | str, statements: Sequence[str]
 ) -> None:
-    monkeypatch.setattr(extractor, "RETRY_PAUSES_S", (0.0, 0.0))
+    monkeypatch.setattr(leased, "RETRY_PAUSES_S", (0.0, 0.0))
 
     def model(request: ChatRequest) -> Reply | str:
         return answer if asks_for_facts(request) else text("Noted.")

@@ -10,10 +10,10 @@ import stamina
 
 from bot.agent.prompt.text import SUMMARY_HEADING
 from bot.app import build as assembly
-from memory import keys
+from memory import keys, leased
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
-from memory.summary import compression, compressor
+from memory.summary import compression
 from memory.tokens import tokenizer_for
 from tests.messages import make_message, some_messages
 from tests.redis_values import all_values
@@ -193,7 +193,7 @@ async def test_i07_a_hanging_summary_model_is_given_up_and_delays_nobody(
 async def test_i07_between_tries_the_prompt_has_the_whole_conversation(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compressor, "RETRY_PAUSES_S", (60.0,))
+    monkeypatch.setattr(leased, "RETRY_PAUSES_S", (60.0, 60.0))
     async with running_bot(stores, _failing(server_error()), window_tokens=64, **SOON) as bot:
         await talk(bot, *EXCHANGES)
         await bot.wait_until_true(lambda: _has_failed(bot))

@@ -165,7 +165,7 @@ async def test_marks_of_a_group_are_on_the_clocks_of_their_writers(stores: Story
 async def test_facts_are_read_on_the_clock_of_the_person(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(upkeep, "EXTRACTION_POLL_S", 0.01)
+    monkeypatch.setattr(upkeep, "LATER_WORK_POLL_S", 0.01)
     requests: list[str] = []
 
     def model(request: ChatRequest) -> Reply:
