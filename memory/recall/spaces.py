@@ -124,7 +124,9 @@ def plan_claim(
         )
     if not is_same(record.destination, ours):
         return replace(_with_target(record, ours, now=now), serving=None)
-    return _with_target(record, record.serving or ours, now=now) if is_forced else record
+    if not is_forced:
+        return record
+    return _with_target(record, record.serving if is_same(record.serving, ours) else ours, now=now)
 
 
 def plan_fill(record: SpacesRecord, *, now: float) -> SpacesRecord:
@@ -174,7 +176,7 @@ def first_name(space: SpaceDescription) -> str:
 
 
 def _with_target(
-    record: SpacesRecord, target: SpaceDescription, *, now: float, goal: Goal = "build"
+    record: SpacesRecord, target: SpaceDescription | None, *, now: float, goal: Goal = "build"
 ) -> SpacesRecord:
     """Return the record with a new build."""
     used = (target,) if goal == "build" else (target, record.serving)
