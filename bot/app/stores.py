@@ -64,9 +64,9 @@ async def open_stores(
 ) -> AsyncGenerator[Stores]:
     """Open the stores of these settings; embedded servers end with their last user.
 
-    `restores` opens half restored stores too. `is_patient` waits for a Redis that does not answer yet. Raises StoreUnavailable otherwise, and always if it refuses
-    our credentials. Raises SettingsInvalid for a store that would lose data, or that has another format or number of
-    partitions.
+    `restores` opens half restored stores too. `is_patient` waits for a Redis that does not answer yet. Raises
+    StoreUnavailable otherwise, and always if it refuses our credentials. Raises SettingsInvalid for a store that would
+    lose data, or that has another format or number of partitions.
     """
     async with AsyncExitStack() as stack:
         redis_url, (qdrant_url, api_key) = await open_places(store_config(settings), stack)
