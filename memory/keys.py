@@ -370,7 +370,7 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     "zones": KeyKind(
         "HASH person id → name of the time zone that this person has chosen, until `/timezone off`."
     ),
-    "restoring": KeyKind("HASH SHA-256 of the backup that is being restored → time of its beginning."),
+    "restoring": KeyKind("STRING: SHA-256 of the backup whose restore is not complete yet."),
     "commands": KeyKind(
         "HASH scope and language of a command menu → digest of its registered commands; COMMANDS_TTL_S.",
         "BOT_ID",

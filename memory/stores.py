@@ -15,14 +15,22 @@ from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey, remove_unfinished_rewrites
 from memory.history.redis_history import RedisHistory
 from memory.recall.audit import IndexAudit
-from memory.recall.embedders.embedder import WORDS_ALONE, Embedder, EmbeddingError, EmbeddingSpace
+from memory.recall.embedders.embedder import WORDS_ALONE, Embedder, EmbeddingError
 from memory.recall.indexer import BLOCK_MS, Indexer
 from memory.recall.lexicon.analyser import analyse_question
 from memory.recall.lexicon.analysis import RECIPE
 from memory.recall.recall import Recall
 from memory.recall.reindex import Reindexer
-from memory.recall.space_follower import AskSpace, SpaceFollower, SpaceRegister, has_our_terms
-from memory.recall.spaces import LAYOUT, Source, Space, SpaceDescription, SpacesRecord, collection_name
+from memory.recall.space_follower import AskSpace, SpaceFollower, SpaceRegister
+from memory.recall.spaces import (
+    LAYOUT,
+    Source,
+    Space,
+    SpaceDescription,
+    SpacesRecord,
+    collection_name,
+    first_name,
+)
 from memory.redis.client import RedisClient
 from memory.redis.server_files import ServerFiles
 
@@ -103,14 +111,8 @@ async def open_memory_stores(
 ) -> MemoryStores:
     """Put the open clients together with recall. No endpoint is asked: the reindexer does that, see SpaceFollower."""
     record = await _register(redis, partitions).load()
-    if config.is_embedded:
-        embedder, ask_space = _open_embedded(), None
-        ours = _describe_space(embedder, "embedded")
-        own = _space_in(qdrant, ours, embedder)
-    else:
-        ask_space = partial(_ask_space, config, qdrant, stack)
-        ours, own = await _stand_in(config, qdrant, stack, record)
-    first = (ours, own)
+    first = await _stand_in(config, stack, record)
+    ask_space = partial(_ask_space, config, stack)
     stores = _assemble(redis, qdrant, config, stack, first=first, ask_space=ask_space, partitions=partitions)
     await stores.reindexer.follow()
     return stores
@@ -126,8 +128,7 @@ def assemble_stores(
     partitions: int,
 ) -> MemoryStores:
     """Put open clients and an open embedder together; the stack closes embedders of former spaces."""
-    ours = _describe_space(embedder, "embedded" if config.is_embedded else "endpoint")
-    first = (ours, _space_in(qdrant, ours, embedder))
+    first = (_describe_space(embedder, "embedded" if config.is_embedded else "endpoint"), embedder)
     return _assemble(redis, qdrant, config, stack, first=first, ask_space=None, partitions=partitions)
 
 
@@ -200,18 +201,18 @@ def _assemble(
     config: EmbedderConfig,
     stack: AsyncExitStack,
     *,
-    first: tuple[SpaceDescription, Space],
+    first: tuple[SpaceDescription, Embedder | None],
     ask_space: AskSpace | None,
     partitions: int,
 ) -> MemoryStores:
     from memory.recall.qdrant.index import QdrantFormerCollections
 
-    ours, own = first
+    ours, embedder = first
     follower = SpaceFollower(
         _register(redis, partitions),
         ours=ours,
-        own=own,
-        open_space=partial(_open_former_space, config, qdrant, stack),
+        embedder=embedder,
+        open_space=partial(_open_space, qdrant),
         clock=time.monotonic,
         ask_space=ask_space,
     )
@@ -236,33 +237,41 @@ def _assemble(
 
 
 async def _stand_in(
-    config: EmbedderConfig, qdrant: "Qdrant", stack: AsyncExitStack, record: SpacesRecord | None
-) -> tuple[SpaceDescription, Space]:
-    """Return the space of this process until its endpoint has answered.
+    config: EmbedderConfig, stack: AsyncExitStack, record: SpacesRecord | None
+) -> tuple[SpaceDescription, Embedder | None]:
+    """Return the space of this process until it claims its own and an endpoint has answered.
 
-    That is the model's own space if its size is known: from the record, or for a first start from the model's name.
-    Otherwise it is the space that other processes write, which is worth more than words alone.
+    That is the last known space, for a first start that of the model if its name tells the size, or words alone.
     """
-    from memory.recall.embedders.openai import known_dimension
-
-    last, dimension = record.destination if record else None, None
+    last = record.destination if record else None
+    if last is None and config.is_embedded:
+        return await _ask_space(config, stack)
     if last is None:
+        from memory.recall.embedders.openai import known_dimension
+
         dimension = known_dimension(config.model)
-    elif last.source == "endpoint" and last.model == config.model:
-        dimension = last.dimension
-    elif last.layout == LAYOUT and has_our_terms(last):
-        return last, await _open_former_space(config, qdrant, stack, last)
-    embedder = await _open_endpoint(config, config.model, stack, dimension=dimension) if dimension else None
-    ours = _describe_space(embedder, "endpoint")
-    return ours, _space_in(qdrant, ours, embedder)
+        embedder = (
+            await _open_endpoint(config, config.model, stack, dimension=dimension) if dimension else None
+        )
+        return _describe_space(embedder, "endpoint"), embedder
+    if last.layout != LAYOUT or last.recipe != RECIPE:
+        return _describe_space(None, "endpoint"), None
+    if last.source == "embedded":
+        embedder = _open_embedded()
+    elif config.has_endpoint:
+        embedder = await _open_endpoint(config, last.model, stack, dimension=last.dimension)
+    else:
+        embedder = None
+    # Another version of the model makes other vectors.
+    is_able = embedder is not None and collection_name(embedder.identity) == first_name(last)
+    return last, embedder if is_able else None
 
 
 async def _ask_space(
-    config: EmbedderConfig, qdrant: "Qdrant", stack: AsyncExitStack
-) -> tuple[SpaceDescription, Space]:
-    embedder = await _open_endpoint(config, config.model, stack)
-    ours = _describe_space(embedder, "endpoint")
-    return ours, _space_in(qdrant, ours, embedder)
+    config: EmbedderConfig, stack: AsyncExitStack
+) -> tuple[SpaceDescription, Embedder | None]:
+    embedder = await open_embedder(config, stack)
+    return _describe_space(embedder, "embedded" if config.is_embedded else "endpoint"), embedder
 
 
 def _describe_space(embedder: Embedder | None, source: Source) -> SpaceDescription:
@@ -278,42 +287,11 @@ def _describe_space(embedder: Embedder | None, source: Source) -> SpaceDescripti
     )
 
 
-def _space_in(qdrant: "Qdrant", description: SpaceDescription, embedder: Embedder | None) -> Space:
+def _open_space(qdrant: "Qdrant", description: SpaceDescription, embedder: Embedder | None) -> Space:
     from memory.recall.qdrant.index import QdrantIndex
 
     index = QdrantIndex(qdrant, description.collection, dimension=description.dimension)
-    return Space(
-        embedder=embedder, index=index, name=description.collection, has_our_terms=has_our_terms(description)
-    )
-
-
-async def _open_former_space(
-    config: EmbedderConfig, qdrant: "Qdrant", stack: AsyncExitStack, description: SpaceDescription
-) -> Space:
-    """Open a space that other settings or another version made, without an embedder if it is not available."""
-    identity = EmbeddingSpace(
-        model=description.model, dimension=description.dimension, version=description.version
-    )
-    try:
-        embedder = await _open_former_embedder(config, stack, description)
-    except EmbeddingError as failure:
-        log.warning("former_embedder_missing", model=description.model, error=str(failure))
-        embedder = None
-    if embedder is not None and embedder.identity != identity:
-        embedder = None  # the model has changed under its name
-    return _space_in(qdrant, description, embedder)
-
-
-async def _open_former_embedder(
-    config: EmbedderConfig, stack: AsyncExitStack, description: SpaceDescription
-) -> Embedder | None:
-    if description.source == "embedded":
-        return _open_embedded()
-    if not config.has_endpoint:
-        return None
-    # A space with other terms is only searched if its embedder answers, so that one is asked.
-    dimension = description.dimension if has_our_terms(description) else None
-    return await _open_endpoint(config, description.model, stack, dimension=dimension)
+    return Space(embedder=embedder, index=index, name=description.collection)
 
 
 async def _open_endpoint(

@@ -17,7 +17,7 @@ from memory.keys import (
     global_key,
     partition_key,
 )
-from memory.transfer.backup_file import DECISIONS
+from memory.transfer.backup import CARRIED
 
 PATH = Path(__file__).parent.parent / "docs" / "reference.md"
 _HEAD = """\
@@ -29,8 +29,8 @@ _SETTINGS_HEAD = f"""\
 Blanks, line breaks, invisible characters and quotation marks around a value are cut. `NAME_FILE` is the path of a file\
  that holds a secret, such as `/run/secrets/openai`: {", ".join(f"`{name.upper()}_FILE`" for name in SECRETS)}."""
 _KEYS_HEAD = """\
-`{m0}` is the hash tag of a partition. In a backup, derived records are made again from carried ones. Temporary ones end\
- by themselves, or belong to one store."""
+`{m0}` is the hash tag of a partition. The keys that no backup has are made again, end by\
+ themselves, or belong to one store."""
 
 
 def reference() -> str:
@@ -72,7 +72,11 @@ def _keys() -> Iterator[tuple[str, ...]]:
         *((global_key(name), name, kind) for name, kind in GLOBAL_KEYS.items()),
     ]
     for key, name, kind in rows:
-        yield f"`{key}:{kind.parts}`" if kind.parts else f"`{key}`", kind.holds, DECISIONS[name]
+        yield (
+            f"`{key}:{kind.parts}`" if kind.parts else f"`{key}`",
+            kind.holds,
+            "yes" if name in CARRIED else "",
+        )
 
 
 def _table(head: tuple[str, ...], rows: Iterator[tuple[str, ...]]) -> str:

@@ -52,16 +52,20 @@ class IntakeStores:
 
 
 @asynccontextmanager
-async def open_stores(settings: Settings, *, is_patient: bool = False) -> AsyncGenerator[Stores]:
+async def open_stores(
+    settings: Settings, *, is_patient: bool = False, restores: bool = False
+) -> AsyncGenerator[Stores]:
     """Open the stores of these settings; embedded servers end with their last user.
 
-    `is_patient` waits for a Redis that does not answer yet. Raises StoreUnavailable otherwise, and always if it refuses
-    our credentials. Raises SettingsInvalid for a store that would lose data, or that has another format or number of
-    partitions.
+    `restores` opens half restored stores too. `is_patient` waits for a Redis that does not answer yet. Raises
+    StoreUnavailable otherwise, and always if it refuses our credentials. Raises SettingsInvalid for a store that would
+    lose data, or that has another format or number of partitions.
     """
     async with AsyncExitStack() as stack:
         redis_url, (qdrant_url, api_key) = await open_places(store_config(settings), stack)
-        redis = await _open_checked_redis(redis_url, settings, stack, is_patient=is_patient)
+        redis = await _open_checked_redis(
+            redis_url, settings, stack, is_patient=is_patient, restores=restores
+        )
         from memory.recall.qdrant.index import open_qdrant
 
         is_embedded = settings.qdrant_url is None
@@ -145,14 +149,14 @@ def connections_for(settings: Settings) -> int:
 
 
 async def _open_checked_redis(
-    url: str, settings: Settings, stack: AsyncExitStack, *, is_patient: bool
+    url: str, settings: Settings, stack: AsyncExitStack, *, is_patient: bool, restores: bool = False
 ) -> RedisClient:
     redis = await stack.enter_async_context(
         open_redis(url, max_connections=connections_for(settings), replicas=settings.redis_replicas)
     )
     await _wait_for(redis, is_patient=is_patient)
     await _check_durable(redis, settings)
-    partitions = await _check_format(redis, settings)
+    partitions = await _check_format(redis, settings, restores=restores)
     if partitions != settings.partitions:
         raise SettingsInvalid([f"PARTITIONS: this store was begun with {partitions}, and that cannot change"])
     await copy_zones(redis, partitions=partitions)
@@ -179,9 +183,9 @@ async def _check_durable(redis: RedisClient, settings: Settings) -> None:
         log.warning("unsafe_store", problem=problem)
 
 
-async def _check_format(redis: RedisClient, settings: Settings) -> int:
+async def _check_format(redis: RedisClient, settings: Settings, *, restores: bool) -> int:
     try:
-        return await check_store_format(redis, partitions=settings.partitions)
+        return await check_store_format(redis, partitions=settings.partitions, restores=restores)
     except StoreMismatch as error:
         where = "DATA_DIR" if settings.redis_url is None else "REDIS_URL"
         raise SettingsInvalid([f"{where}: {error}"]) from error

@@ -1,15 +1,13 @@
 """`reindex`: brings every message into the space of the present embedding model, and shows the progress."""
 
-import sys
 import time
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.failures import FAILED, CommandFailed, print_error
-from bot.cli.output import age, count, open_console, print_json, print_line
+from bot.cli.output import age, count, print_json, print_line
 from bot.cli.session import AsJson, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
 
 _POLL_S = 0.2
 _LINE_S = 5.0
-"""Time between two lines of progress outside a terminal."""
+"""Time between two lines of progress."""
 
 Show = Callable[["ReindexProgress"], None]
 
@@ -38,7 +36,7 @@ def reindex(
 
     Workers do this themselves after a change of the model; this command helps them.
     It compares the index with the messages, and fills one that has lost some.
-    Searches use the old space until the new one is complete.
+    Until the new space is complete, searches may miss messages.
     After a stop or a crash, the next run continues.
     """
     settings = load_quietly()
@@ -74,33 +72,33 @@ async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> i
     """
     from bot.app.lifecycle import signals
     from memory.recall.audit import Comparison
-    from memory.recall.spaces import is_same
 
     async with open_stores(settings) as stores:
+        before = await stores.reindexer.follow()
         await stores.reindexer.learn()  # no space is built for an endpoint that does not answer
         record = await stores.reindexer.claim(is_forced=is_forced)
         compared = Comparison()
         if record.target is None:
             compared = await stores.reindexer.fill()
             record = await stores.reindexer.follow() or record
-        former, target = record.serving, record.target
+        former, target = before.destination if before else None, record.target
         if target is None:
             message = (
-                f"Nothing to do: every message is in the space of {_describe(former)}, and searches use it "
+                f"Nothing to do: every message is in the space of {_describe(record.serving)}, and searches use it "
                 f"({compared.found:,} of {count(compared.expected, 'message')})."
             )
             if as_json:
-                _print_json(former, former, messages=0, seconds=0.0, is_whole=True)
+                _print_json(record.serving, record.serving, messages=0, seconds=0.0, is_whole=True)
             else:
                 print_line(message)
             return 0
         if not as_json:
             if not compared.is_same:
                 print_line(f"The index has {compared.found:,} of {count(compared.expected, 'message')}.")
-            change = "Again" if is_same(former, target) else f"From {_describe(former)}"
-            print_line(f"{change} to {_describe(target)}.")
+            print_line(f"Every message goes into the space of {_describe(target)}.")
         began = time.monotonic()
-        with signals(None) as stopping, _progress_display(as_json=as_json) as show:
+        show: Show = (lambda _: None) if as_json else ProgressLines(clock=time.monotonic).show
+        with signals(None) as stopping:
             last = await _build(settings, stores, stopping, target=target, show=show)
     seconds, is_whole = time.monotonic() - began, last.target is None
     if as_json:
@@ -164,28 +162,6 @@ async def _watch(
         if progress.total:
             show(progress)
         await asyncio.sleep(_POLL_S)
-
-
-@contextmanager
-def _progress_display(*, as_json: bool) -> Generator[Show]:
-    """Show a bar on a terminal, lines elsewhere, and nothing with JSON."""
-    if as_json:
-        yield lambda _: None
-    elif sys.stdout.isatty():
-        with _progress_bar() as show:
-            yield show
-    else:
-        yield ProgressLines(clock=time.monotonic).show
-
-
-@contextmanager
-def _progress_bar() -> Generator[Show]:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (MofNCompleteColumn(), TextColumn("messages,"), TimeRemainingColumn(), TextColumn("left"))
-    with Progress(BarColumn(), *columns, console=open_console()) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda progress: bar.update(task, total=progress.total or None, completed=progress.done)
 
 
 def _describe(space: "SpaceDescription | None") -> str:

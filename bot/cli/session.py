@@ -96,11 +96,11 @@ def load_quietly() -> "Settings":
     return settings
 
 
-def open_stores(settings: "Settings") -> "AbstractAsyncContextManager[Stores]":
-    """Open the stores. The clients of Redis and Qdrant are imported only here."""
+def open_stores(settings: "Settings", *, restores: bool = False) -> "AbstractAsyncContextManager[Stores]":
+    """Open the stores, half restored ones too with `restores`. The clients are imported only here."""
     from bot.app import stores
 
-    return stores.open_stores(settings)
+    return stores.open_stores(settings, restores=restores)
 
 
 @asynccontextmanager

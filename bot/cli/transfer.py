@@ -19,6 +19,7 @@ from bot.cli.output import count, iso, print_json, print_line
 from bot.cli.reset import erase, print_receipt
 from bot.cli.session import AsJson, Chat, ChatName, MaybeFile, finish, load_quietly, open_stores, parse_chat
 from memory.errors import Forgotten, StoreFull, StoreUnavailable
+from memory.folders import denial_advice
 
 if TYPE_CHECKING:
     from bot.features.parts import Stores
@@ -140,7 +141,8 @@ def whole_file(file: Path | None) -> Generator[TextIO]:
                 part.replace(file)
         except OSError as error:
             target = file or f"TMPDIR ({folder})"
-            raise CommandFailed(f"{target} cannot be written: {error.strerror or error}.") from None
+            advice = denial_advice(error, target) if isinstance(target, Path) else ""
+            raise CommandFailed(f"{target} cannot be written: {error.strerror or error}{advice}.") from None
         if file is None:
             stream.seek(0)
             shutil.copyfileobj(stream, sys.stdout)
@@ -164,7 +166,7 @@ async def _import(
     """
     from memory.transfer.file import check_file
 
-    with _open(file) as lines:
+    with open_lines(file, nothing=NOTHING) as lines:
         facts = check_file(lines)
     async with open_stores(settings) as stores:
         name = await present_name(stores, into or _own_chat(facts))
@@ -174,7 +176,7 @@ async def _import(
             raise _occupied(name)
         receipt = None
         try:
-            with _open(file) as lines:
+            with open_lines(file, nothing=NOTHING) as lines:
                 await staged.stage(lines)
             if replaces:
                 receipt = await erase(stores, staged.ref)
@@ -283,18 +285,18 @@ def _occupied(name: ChatName) -> CommandFailed:
 
 
 @contextmanager
-def _open(file: Path) -> Generator[Iterator[str]]:
-    """Open the file's lines. A problem with the file becomes a sentence that names it."""
+def open_lines(file: Path, *, nothing: str) -> Generator[Iterator[str]]:
+    """Open the file's lines. A problem with the file becomes a sentence that names it, and then `nothing`."""
     from memory.transfer.file import BadFile, split_lines
 
     if not file.is_file():
-        raise CommandFailed(f"{file} is not a regular file, and an import reads it twice. {NOTHING}")
+        raise CommandFailed(f"{file} is not a regular file, and this command reads it twice. {nothing}")
     try:
         with file.open(encoding="utf-8", newline="\n") as stream:
             yield split_lines(stream)
     except BadFile as error:
-        raise CommandFailed(f"{file}: {error}. {NOTHING}") from None
+        raise CommandFailed(f"{file}: {error}. {nothing}") from None
     except UnicodeDecodeError:
-        raise CommandFailed(f"{file}: this is not a text file. {NOTHING}") from None
+        raise CommandFailed(f"{file}: this is not a text file. {nothing}") from None
     except OSError as error:
         raise CommandFailed(f"{file} cannot be read: {error.strerror}.") from None

@@ -185,10 +185,10 @@ class Indexer:
             entries = ()
 
     async def _write_words(self, entries: Sequence[_Entry], spaces: Sequence[Space]) -> None:
-        """Write messages without vectors, once in an outage. Those of a walk wait: nobody searches their space yet."""
+        """Write messages without vectors, once in an outage. Those of a walk wait for the embedder."""
         late = [each for each in entries if each.id not in self._by_words and not each.fields.get("space")]
-        without = replace(spaces[-1], embedder=None)
-        await self._index(_sort(late, self._partition), (*spaces[:-1], without))
+        without = [replace(each, embedder=None) for each in spaces]
+        await self._index(_sort(late, self._partition), without)
         self._by_words.update(each.id for each in late)
 
     async def leave(self) -> None:

@@ -25,7 +25,7 @@ from memory.recall.embedders.embedder import (
 )
 from memory.recall.guard import RecallGuard
 from memory.recall.lexicon.analyser import SMALL_TALK, analyse_message, analyse_question
-from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis, SparseVector
+from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import KEYS_PER_MESSAGE, VectorErasure, VectorPoint, VectorQuery, Where
 
@@ -169,7 +169,7 @@ class Recall:
             return Candidates(question=analysis)
         # "Anna?" is empty without its name: search for the whole question then.
         dense = await self._embed_question(space, analysis.masked or question.text)
-        sparse = analysis.terms if analysis.terms.indices and space.has_our_terms else None
+        sparse = analysis.terms if analysis.terms.indices else None
         if dense is None and sparse is None:
             return Candidates(question=analysis)
         query = VectorQuery(
@@ -197,8 +197,8 @@ class Recall:
 
         A key of a fact that a message no longer has stays in its slot: `drop_unused_keys` erases it. A text that an
         embedder does not read, or refuses while it takes others, gets words alone. Unless `is_patient`, so does a text
-        that breaks the embedder while it takes others. Raises an EmbeddingError if the embedder of the last space
-        fails: the same call may work later. The other spaces are being replaced and can do without vectors.
+        that breaks the embedder while it takes others. Raises an EmbeddingError if the embedder fails: the same call
+        may work later.
         """
         targets = self.spaces.active if spaces is None else spaces
         if not items:
@@ -212,28 +212,22 @@ class Recall:
                 entries = [entry for item in items for entry in _entries(item)]
                 analyses = await asyncio.to_thread(_analyse, entries)
                 analysed = list(zip(entries, analyses, strict=True))
-            # Points of a needed space stay, or are copied into the space that stays.
-            is_needed = space is targets[-1] or targets[-1].copies == space.name != ""
             chosen = [pair for pair in analysed if pair[0].item.message.id in absent]
-            await self._write(space, chosen, is_needed=is_needed, is_patient=is_patient)
+            await self._write(space, chosen, is_patient=is_patient)
 
     async def _write(
         self,
         space: Space,
         analysed: Sequence["tuple[_Entry, MessageAnalysis]"],
         *,
-        is_needed: bool,
         is_patient: bool,
     ) -> None:
+        analyses = [analysis for _, analysis in analysed]
         vectors = await _embed_messages(
-            space,
-            [analysis for _, analysis in analysed],
-            self._question_vectors,
-            is_needed=is_needed,
-            is_patient=is_patient,
+            space.embedder, analyses, self._question_vectors, is_patient=is_patient
         )
         points = [
-            _point(entry, analysis, vector, space)
+            _point(entry, analysis, vector)
             for (entry, analysis), vector in zip(analysed, vectors, strict=True)
         ]
         await space.index.upsert(points)
@@ -334,18 +328,16 @@ def _analyse(entries: Sequence[_Entry]) -> list[MessageAnalysis]:
 
 
 async def _embed_messages(
-    space: Space,
+    embedder: Embedder | None,
     analyses: Sequence[MessageAnalysis],
     known: QuestionVectors,
     *,
-    is_needed: bool,
     is_patient: bool,
 ) -> list[list[float] | None]:
     """Return a vector for each message: a known one of its masked text, or a new one.
 
     It is None if the embedder does not read the text, or refuses it alone.
     """
-    embedder = space.embedder
     if embedder is None:
         return [None] * len(analyses)
     vectors = [known.get((embedder.identity, each.masked)) for each in analyses]
@@ -354,12 +346,7 @@ async def _embed_messages(
         for number, each in enumerate(analyses)
         if vectors[number] is None and embedder.reads(each.masked)
     }
-    try:
-        embedded = await _embed(embedder, list(texts.values()), is_patient=is_patient)
-    except EmbeddingError:
-        if is_needed:
-            raise
-        return vectors
+    embedded = await _embed(embedder, list(texts.values()), is_patient=is_patient)
     for number, vector in zip(texts, embedded, strict=True):
         vectors[number] = vector
     return vectors
@@ -395,7 +382,7 @@ async def _embed_singly(embedder: Embedder, text: str, *, is_patient: bool) -> l
     return vector
 
 
-def _point(entry: _Entry, analysis: MessageAnalysis, dense: list[float] | None, space: Space) -> VectorPoint:
+def _point(entry: _Entry, analysis: MessageAnalysis, dense: list[float] | None) -> VectorPoint:
     item, message = entry.item, entry.item.message
     return VectorPoint(
         context_id=item.ref.context_id,
@@ -409,5 +396,5 @@ def _point(entry: _Entry, analysis: MessageAnalysis, dense: list[float] | None, 
         signs=analysis.signs,
         slot=entry.slot,
         dense=dense,
-        sparse=analysis.terms if space.has_our_terms else SparseVector(),
+        sparse=analysis.terms,
     )

@@ -1,4 +1,7 @@
-"""Re-indexing: after a change of the embedding space every message goes into the new one, which then serves."""
+"""Re-indexing: after a change of the embedding space every message goes into the new one.
+
+Until it is complete, searches find what it has, and people are told that they may miss messages.
+"""
 
 import bisect
 import secrets
@@ -257,7 +260,6 @@ class Reindexer:
         log.info(
             _COMPLETED[record.goal],
             space=record.target.collection if record.target else "",
-            former=record.serving.collection if record.serving else None,
             messages=sum(cursor.done for cursor in cursors if cursor),
         )
         await self._follower.refresh()

@@ -8,34 +8,22 @@ import structlog
 
 from memory.codec import dump_json, parse_json
 from memory.keys import Key, global_key, partition_key
-from memory.recall.embedders.embedder import PROBE, EmbeddingError, EmbeddingUnavailable
-from memory.recall.spaces import (
-    LAYOUT,
-    Space,
-    SpaceDescription,
-    Spaces,
-    SpacesRecord,
-    has_our_terms,
-    is_same,
-    plan_claim,
-)
+from memory.recall.embedders.embedder import PROBE, Embedder, EmbeddingError, EmbeddingUnavailable
+from memory.recall.spaces import LAYOUT, Space, SpaceDescription, Spaces, SpacesRecord, is_same, plan_claim
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
 log = structlog.get_logger()
-
-REOPEN_AFTER_S = 30.0
-"""Pause before another try to open an embedder."""
 
 FIRST_ANSWER_S = 2.0
 """Time for the first answer of an endpoint. Messages wait for it, then they are indexed by words."""
 ASK_AFTER_S, ASK_AT_LEAST_EVERY_S = 1.0, 60.0
 """Pause before the second question to an endpoint, which doubles, and the longest pause."""
 
-OpenSpace = Callable[[SpaceDescription], Awaitable[Space]]
-"""Opens a space of other settings. Its embedder is None if it cannot be opened here and now."""
-AskSpace = Callable[[], Awaitable[tuple[SpaceDescription, Space]]]
-"""Asks the endpoint of our settings for the size of its vectors, and opens their space. Raises EmbeddingError."""
+OpenSpace = Callable[[SpaceDescription, Embedder | None], Space]
+"""Returns the described space with this embedder."""
+AskSpace = Callable[[], Awaitable[tuple[SpaceDescription, Embedder | None]]]
+"""Returns the space of our settings, for an endpoint after its answer. Raises EmbeddingError."""
 
 
 @lua_script("memory.redis.scripts")
@@ -80,10 +68,10 @@ class SpaceRegister:
 
 
 class SpaceFollower:
-    """Decides which spaces this process searches and writes. `refresh` updates `spaces` in place.
+    """Decides in which collections this process searches and writes. `refresh` updates `spaces` in place.
 
-    A process takes no work before it has claimed its own space. With `ask_space` this is a stand-in until the endpoint
-    has answered: the last known space of its model, the space of all others, or words alone.
+    A process takes no work before it has claimed its own space. With `ask_space` this is a stand-in until the process
+    claims one and its endpoint has answered: the last known space, or words alone.
     """
 
     def __init__(
@@ -91,25 +79,24 @@ class SpaceFollower:
         register: SpaceRegister,
         *,
         ours: SpaceDescription,
-        own: Space,
+        embedder: Embedder | None,
         open_space: OpenSpace,
         clock: Callable[[], float],
         ask_space: AskSpace | None = None,
     ) -> None:
-        self._own = own
-        # None when the endpoint has answered.
+        self._embedder = embedder
+        # None when it has answered.
         self._ask_space = ask_space
         self._ask_at = 0.0
         self._ask_after_s = ASK_AFTER_S
         self._open_space = open_space
         self._clock = clock
         self._opened: dict[str, Space] = {}
-        self._retry_at = 0.0
         self._has_claimed = False
         self._paused_for: str | None = None
         self.register = register
         self.ours = ours
-        self.spaces = Spaces(serving=own, takes_work=False)
+        self.spaces = Spaces(serving=self._open(ours), takes_work=False)
 
     async def learn(self) -> None:
         """Ask our endpoint for the size of its vectors, unless it has answered. Its space becomes ours.
@@ -117,8 +104,9 @@ class SpaceFollower:
         Raises EmbeddingError if it does not answer.
         """
         if self._ask_space is not None:
-            self.ours, self._own = await self._ask_space()
+            self.ours, self._embedder = await self._ask_space()
             self._ask_space = None
+            self._opened.clear()
 
     async def learn_when_due(self) -> None:
         """Ask again after a pause, and claim the space of the answer. Raises StoreUnavailable and StoreFull."""
@@ -158,59 +146,40 @@ class SpaceFollower:
         await self._try_to_learn(FIRST_ANSWER_S)
         before = await self.register.load()
         is_change = before is not None and (is_forced or not is_same(before.destination, self.ours))
-        if is_change and self._own.embedder is not None and self._ask_space is None:
-            await self._own.embedder.embed([PROBE])
+        if is_change and self._embedder is not None and self._ask_space is None:
+            await self._embedder.embed([PROBE])
         record = await self.register.claim(self.ours, is_forced=is_forced)
         self._has_claimed = True
         if record != before and record.target is not None:
-            serving = record.serving.collection if record.serving else None
-            log.info("reindex_started", space=record.target.collection, serving=serving)
-        await self._follow(record)
+            log.info("reindex_started", space=record.target.collection)
+        self._follow(record)
         return record
 
     async def refresh(self) -> SpacesRecord | None:
         """Read the record and follow it. Raises StoreUnavailable."""
         record = await self.register.load()
         if record is not None:
-            await self._follow(record)
+            self._follow(record)
         return record
 
-    async def _follow(self, record: SpacesRecord) -> None:
-        serving = await self._open_searchable(record.serving or record.target)
-        target = record.target
-        building: Space | None = None
-        if target is not None and is_same(target, self.ours) and target.collection != serving.name:
-            building = await self._open_own(target)
-            if record.goal == "copy":
-                building = replace(building, copies=serving.name)
-        self.spaces.serving = serving
-        self.spaces.building = building
-        self.spaces.is_incomplete = record.goal == "fill" and target is not None
-        self.spaces.takes_work = is_same(record.destination, self.ours)
+    def _follow(self, record: SpacesRecord) -> None:
+        ours = [each for each in (record.serving, record.target) if each and is_same(each, self.ours)]
+        is_readable = record.serving is not None and record.serving.layout == LAYOUT
+        other = record.serving if is_readable else None
+        spaces = self.spaces
+        spaces.serving = self._open(ours[0] if ours else other or self.ours)
+        is_copying = record.goal == "copy" and len(ours) > 1
+        spaces.building = replace(self._open(ours[1]), copies=spaces.serving.name) if is_copying else None
+        spaces.takes_work = is_same(record.destination, self.ours)
+        spaces.is_incomplete = record.serving is None or record.goal == "fill"
         self._log_pause(record)
 
-    async def _open_searchable(self, description: SpaceDescription | None) -> Space:
-        """Return the described space, or our own if that one cannot be searched from here."""
-        if description is None or description.layout != LAYOUT:
-            return self._own
-        if is_same(description, self.ours):
-            return await self._open_own(description)
-        space = await self._open(description)
-        return space if space.embedder is not None or has_our_terms(description) else self._own
-
-    async def _open_own(self, description: SpaceDescription) -> Space:
-        """Return our own space in the collection of the description."""
-        if description.collection == self._own.name:
-            return self._own
-        return replace(await self._open(description), embedder=self._own.embedder)
-
-    async def _open(self, description: SpaceDescription) -> Space:
-        """Open a space once, or again after REOPEN_AFTER_S while it has no embedder."""
-        space = self._opened.get(description.collection)
-        if space is None or (space.embedder is None and self._clock() >= self._retry_at):
-            self._retry_at = self._clock() + REOPEN_AFTER_S
-            space = self._opened[description.collection] = await self._open_space(description)
-        return space
+    def _open(self, space: SpaceDescription) -> Space:
+        """Return a space, without an embedder if it is not ours: then words alone are searched."""
+        if space.collection not in self._opened:
+            embedder = self._embedder if is_same(space, self.ours) else None
+            self._opened[space.collection] = self._open_space(space, embedder)
+        return self._opened[space.collection]
 
     def _log_pause(self, record: SpacesRecord) -> None:
         is_paused = not self.spaces.takes_work and record.destination is not None

@@ -1,6 +1,7 @@
-"""Spaces of vectors: which one is searched, which one is being built, and how that changes.
+"""Spaces of vectors: which one must have every message, and how that changes.
 
-Vectors of two spaces cannot be compared, so each space has a collection of its own.
+Vectors of two spaces cannot be compared, so each space has a collection of its own. A process writes its own space
+only. It searches another one by words alone.
 """
 
 import re
@@ -33,14 +34,12 @@ Source = Literal["embedded", "endpoint"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
-    """An embedder and the index of its vectors, in the collection `name`. It has the embedder, our terms, or both."""
+    """An embedder and the index of its vectors, in the collection `name`."""
 
     embedder: Embedder | None
-    """None if the present settings cannot open it: then the space is searched by words alone."""
+    """None if this process has no embedder of the space, which is then searched by words alone."""
     index: VectorIndex
     name: str = ""
-    has_our_terms: bool = True
-    """False if another RECIPE made its terms: then it is searched by meaning alone and new points get no terms."""
     copies: str = ""
     """The collection whose points are copied into this one, so that no text is embedded again."""
 
@@ -51,10 +50,11 @@ class Spaces:
 
     serving: Space
     building: Space | None = None
+    """The copy of the serving space that is being made."""
     takes_work: bool = True
-    """False while messages belong into a space that this process cannot write: its indexers pause."""
+    """False while messages belong into the space of another process: the indexers pause."""
     is_incomplete: bool = False
-    """True while the serving space is filled again after a loss of data: searches may miss messages."""
+    """True if searches may miss messages: after a change of the embedder, or a loss of data."""
 
     @property
     def active(self) -> Sequence[Space]:
@@ -80,7 +80,7 @@ class SpacesRecord:
     """The record of the spaces in Redis, shared by all processes."""
 
     serving: SpaceDescription | None
-    """The searched space; None if no existing space can be searched."""
+    """The space that has every message; None while another one is being built."""
     target: SpaceDescription | None = None
     """The space being built, which will serve. It is the serving space itself in a forced rebuild, or to be filled."""
     goal: Goal = "build"
@@ -113,25 +113,27 @@ def plan_claim(
 ) -> SpacesRecord:
     """Return the record after the start of a process that writes `ours`. The last process to start decides.
 
-    `is_empty`: there are no contexts, so nothing to build. `is_forced`: rebuild even if `ours` serves already. A return
-    to the serving space during another build also rebuilds it, because recent messages lack vectors there. The serving
-    space is rebuilt in the collection that it has.
+    `is_empty`: there are no contexts, so nothing to build. `is_forced`: rebuild even if `ours` serves already, in the
+    collection that it has. No other space serves meanwhile: messages are not written into two.
     """
-    if record is None and is_empty:
-        return SpacesRecord(serving=ours)
     if record is None:
-        return SpacesRecord(serving=None, target=ours, build=int(now))
-    if is_same(record.destination, ours) and not is_forced:
+        return (
+            SpacesRecord(serving=ours)
+            if is_empty
+            else _with_target(SpacesRecord(serving=None), ours, now=now)
+        )
+    if not is_same(record.destination, ours):
+        return replace(_with_target(record, ours, now=now), serving=None)
+    if not is_forced:
         return record
-    target = record.serving if is_same(record.serving, ours) else ours
-    return _with_target(record, target, "build", now=now)
+    return _with_target(record, record.serving if is_same(record.serving, ours) else ours, now=now)
 
 
 def plan_fill(record: SpacesRecord, *, now: float) -> SpacesRecord:
     """Return the record after the serving space was found to lack messages; unchanged during another build."""
     if record.serving is None or record.target is not None:
         return record
-    return _with_target(record, record.serving, "fill", now=now)
+    return _with_target(record, record.serving, goal="fill", now=now)
 
 
 def plan_copy(record: SpacesRecord, *, token: str, now: float) -> SpacesRecord:
@@ -141,8 +143,8 @@ def plan_copy(record: SpacesRecord, *, token: str, now: float) -> SpacesRecord:
     """
     if record.serving is None or record.target is not None:
         return record
-    name = f"{_first_name(record.serving)}-copy{token}"
-    return _with_target(record, replace(record.serving, collection=name), "copy", now=now)
+    name = f"{first_name(record.serving)}-copy{token}"
+    return _with_target(record, replace(record.serving, collection=name), goal="copy", now=now)
 
 
 def plan_switch(record: SpacesRecord, *, now: float) -> SpacesRecord:
@@ -160,7 +162,7 @@ def plan_switch(record: SpacesRecord, *, now: float) -> SpacesRecord:
 
 def is_same(one: SpaceDescription | None, other: SpaceDescription | None) -> bool:
     """Return True if both are the same space. The first collection's name identifies vectors and terms."""
-    return one is not None and other is not None and _first_name(one) == _first_name(other)
+    return one is not None and other is not None and first_name(one) == first_name(other)
 
 
 def is_copy(collection: str) -> bool:
@@ -168,15 +170,17 @@ def is_copy(collection: str) -> bool:
     return _COPY.search(collection) is not None
 
 
-def _first_name(space: SpaceDescription) -> str:
+def first_name(space: SpaceDescription) -> str:
+    """Return the name of the space's collection before it was copied."""
     return _COPY.sub("", space.collection)
 
 
 def _with_target(
-    record: SpacesRecord, target: SpaceDescription | None, goal: Goal, *, now: float
+    record: SpacesRecord, target: SpaceDescription | None, *, now: float, goal: Goal = "build"
 ) -> SpacesRecord:
     """Return the record with a new build."""
-    copies = _unused_copies(record, record.serving, target)
+    used = (target,) if goal == "build" else (target, record.serving)
+    copies = _unused_copies(record, *used)
     return replace(record, target=target, goal=goal, copies=copies, build=max(record.build + 1, int(now)))
 
 
@@ -186,8 +190,3 @@ def _unused_copies(record: SpacesRecord, *used: SpaceDescription | None) -> tupl
     former = [each.collection for each in (record.serving, record.target) if each]
     found = [each for each in (*record.copies, *former) if is_copy(each) and each not in names]
     return tuple(dict.fromkeys(found))
-
-
-def has_our_terms(description: SpaceDescription) -> bool:
-    """Return True if the space's texts were analysed by our RECIPE."""
-    return description.recipe == RECIPE

@@ -151,12 +151,6 @@ class Header(BaseModel, frozen=True):
     title: str = ""
     context: str = ""
     registered_at: _Seconds | None = None
-    keys: dict[str, Any] = Field(default_factory=dict[str, Any])
-    """In a backup: what the context's id is made of."""
-    partition: _Whole = 0
-    """In a backup."""
-    moment: str = ""
-    """In a backup: differs after any change of the context."""
 
 
 class ContextLine(BaseModel, frozen=True):

@@ -1,6 +1,6 @@
 """Processes with different embedders on one store and one index, for the suites of re-indexing."""
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, cast
@@ -99,7 +99,6 @@ class Rig:
     qdrant: Qdrant
     clock: Clock
     partitions: int = 1
-    embedders: dict[str, Embedder] = field(default_factory=dict[str, Embedder])
     collections: set[str] = field(default_factory=set[str])
 
     @property
@@ -123,22 +122,13 @@ class Rig:
         embedder: Embedder,
         *,
         described: SpaceDescription | None = None,
-        knows: Mapping[str, Embedder] | None = None,
         consumer: str = "",
     ) -> Process:
-        """Return a process that has not claimed its space. `knows` are the former models that it can open, by default
-        all.
-        """
-        self.embedders[embedder.identity.model] = embedder
+        """Return a process that has not claimed its space."""
         ours = described or describe(embedder)
         self.collections.add(ours.collection)
-        known = self.embedders if knows is None else knows
-
-        async def open_space(other: SpaceDescription) -> Space:
-            return self.space(other, known.get(other.model))
-
         follower = SpaceFollower(
-            self.register, ours=ours, own=self.space(ours, embedder), open_space=open_space, clock=self.clock
+            self.register, ours=ours, embedder=embedder, open_space=self.space, clock=self.clock
         )
         recall = Recall(follower.spaces)
         return Process(
@@ -181,7 +171,6 @@ class Rig:
             embedder=embedder,
             index=QdrantIndex(self.qdrant, described.collection, dimension=described.dimension),
             name=described.collection,
-            has_our_terms=described.recipe == RECIPE,
         )
 
     async def chat(self, messages: Sequence[Message] = (), *, partition: int = 0) -> ContextRef:

@@ -173,7 +173,7 @@ def test_import_refuses_a_pipe_because_it_reads_twice(console: ConsoleRig, tmp_p
 
     os.close(reading)
     assert refused.status == 1
-    assert "not a regular file, and an import reads it twice. Nothing was imported" in refused.err
+    assert "not a regular file, and this command reads it twice. Nothing was imported" in refused.err
 
 
 def test_an_import_that_fails_after_the_erasure_reports_the_erasure(

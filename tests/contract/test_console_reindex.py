@@ -86,7 +86,7 @@ def test_the_embedding_model_is_changed_and_changed_back(
     assert "Lisbon" in console("search", "1002", "Anna lives in Lisbon").out
 
 
-def test_a_command_of_other_settings_searches_the_serving_space_and_changes_nothing(
+def test_a_command_of_other_settings_searches_the_present_space_and_changes_nothing(
     console: ConsoleRig, endpoint: ScriptedOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_stores(remember(1001, ANNA))

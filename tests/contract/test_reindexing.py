@@ -1,4 +1,4 @@
-"""A change of the embedding space: built in the background from the history, then served."""
+"""A change of the embedding space: built in the background from the history, and searched meanwhile."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
@@ -17,7 +17,7 @@ from memory.recall.qdrant.index import open_qdrant
 from memory.recall.reindex import BACKLOG, PAGE
 from memory.recall.spaces import SpacesRecord
 from memory.redis.client import RedisClient
-from tests.contract.reindex_kit import Clock, Process, Rig, describe, make_embedder
+from tests.contract.reindex_kit import Clock, Process, Rig, make_embedder
 from tests.contract.vector_kit import open_local_client
 from tests.messages import make_message, some_messages
 from tests.store_proxy import index_proxy
@@ -102,20 +102,21 @@ async def test_data_from_before_the_record_is_indexed_again_and_searchable_meanw
     assert (await rig.record()).serving == process.follower.ours
 
 
-async def test_searches_use_the_former_space_until_the_new_one_is_complete(rig: Rig) -> None:
+async def test_searches_use_the_new_space_alone_and_say_that_they_may_miss_messages(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA, WEATHER])
     new = await rig.started(make_embedder(dimension=48))
-    seen: list[str] = []
-    while (await new.reindexer.progress()).target is not None:
-        seen.append(new.follower.spaces.serving.name)
-        assert await new.best(ref, "where does Anna live") == "m0"
-        await new.work()
-    assert set(seen) == {former.follower.ours.collection}
-    assert new.follower.spaces.serving.name == new.follower.ours.collection
-    assert await new.best(ref, "where does Anna live") == "m0"
+    assert await new.best(ref, "where does Anna live") is None
+    assert new.follower.spaces.is_incomplete
     await former.reindexer.follow()
-    assert former.follower.spaces.serving.name == new.follower.ours.collection
-    assert await former.best(ref, "where does Anna live") == "m0"
+    assert await former.best(ref, "where does Anna live") == "m0", "its own space is still there"
+    assert former.follower.spaces.is_incomplete, "newer messages are not in it"
+    await new.work_until_it_serves()
+    await former.reindexer.follow()
+    for process in (former, new):
+        assert process.follower.spaces.serving.name == new.follower.ours.collection
+        assert not process.follower.spaces.is_incomplete
+        assert await process.best(ref, "where does Anna live") == "m0"
+    assert former.follower.spaces.serving.embedder is None, "it finds by words alone"
 
 
 async def test_a_space_after_a_change_equals_one_that_served_from_the_beginning(rig: Rig) -> None:
@@ -153,13 +154,13 @@ async def test_every_partition_is_reindexed(rig: Rig) -> None:
 
 
 async def test_the_progress_shows_all_and_finished_messages(rig: Rig) -> None:
-    former, _ = await serving_process(rig, [f"text {n}" for n in range(100)])
+    await serving_process(rig, [f"text {n}" for n in range(100)])
     new = await rig.started(make_embedder(dimension=48))
     assert (await new.reindexer.progress()).done == 0
     await new.reindexer.step()
     await new.work()
     progress = await new.reindexer.progress()
-    assert (progress.serving, progress.target) == (former.follower.ours, new.follower.ours)
+    assert (progress.serving, progress.target) == (None, new.follower.ours)
     assert (progress.total, progress.done) == (100, 64)
 
 
@@ -171,13 +172,13 @@ async def test_new_messages_never_wait_for_a_long_reindexing(rig: Rig) -> None:
     assert BACKLOG < await rig.queued() <= BACKLOG + PAGE
 
 
-async def test_a_message_during_the_change_is_written_into_both_spaces(rig: Rig) -> None:
+async def test_a_message_during_the_change_is_found_at_once(rig: Rig) -> None:
     former, (ref,) = await serving_process(rig, [ANNA])
     new = await rig.started(make_embedder(dimension=48))
     await rig.history.append(ref, [make_message("m9", "the kettle is blue")], epoch=0)
     await new.indexers[0].step()
     assert await new.best(ref, "the kettle is blue") == "m9"
-    assert "m9" in await rig.message_ids(former.follower.ours, ref)
+    assert await rig.message_ids(former.follower.ours, ref) == {"m0"}
     await new.work_until_it_serves()
     assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m9"}
 
@@ -243,20 +244,6 @@ async def test_a_failing_embedder_delays_the_change_and_loses_nothing(rig: Rig) 
     assert len(await rig.message_ids(new.follower.ours, ref)) == 150
 
 
-async def test_a_failing_former_embedder_does_not_block_the_change(rig: Rig) -> None:
-    embedder = make_embedder()
-    former = await rig.started(embedder)
-    ref = await rig.chat([make_message("m0", ANNA)])
-    await until_idle(rig, former)
-    embedder.failure = EmbeddingRefused("no such model any more")
-    new = await rig.started(make_embedder(dimension=48))
-    await rig.history.append(ref, [make_message("m1", "the kettle is blue")], epoch=0)
-    await new.indexers[0].step()
-    assert await new.best(ref, "the kettle is blue") == "m1"
-    await new.work_until_it_serves()
-    assert await rig.message_ids(new.follower.ours, ref) == {"m0", "m1"}
-
-
 async def test_an_unavailable_index_delays_the_change_and_loses_nothing(
     redis: RedisClient, index_endpoint: IndexEndpoint
 ) -> None:
@@ -294,7 +281,7 @@ async def test_processes_share_the_work_and_switch_together(rig: Rig) -> None:
     assert len(await rig.points(others[0].follower.ours)) == 300
     for other in others:
         await other.reindexer.follow()
-        assert other.follower.spaces.serving.name == others[0].follower.ours.collection
+        assert not other.follower.spaces.is_incomplete
 
 
 async def test_a_reindexing_continues_after_a_killed_process(rig: Rig) -> None:
@@ -381,7 +368,7 @@ async def test_a_return_to_the_former_space_leaves_no_message_out(rig: Rig) -> N
     former = await rig.started(embedder)
     ref = await rig.chat([make_message("m0", ANNA)])
     await until_idle(rig, former)
-    new = await rig.started(make_embedder(dimension=48), knows={})
+    new = await rig.started(make_embedder(dimension=48))
     await new.reindexer.step()
     await rig.history.append(ref, [make_message("m1", WEATHER)], epoch=0)
     await new.indexers[0].step()
@@ -403,38 +390,6 @@ async def test_force_rebuilds_the_serving_space(rig: Rig) -> None:
     await process.work_until_it_serves()
     assert await process.best(ref, "where does Anna live") == "m0"
     assert await rig.message_ids(process.follower.ours, ref) == {"m0", "m1"}
-
-
-async def test_a_former_space_without_its_embedder_is_searched_by_words(rig: Rig) -> None:
-    _, (ref,) = await serving_process(rig, [ANNA, WEATHER])
-    new = await rig.started(make_embedder(dimension=48), knows={})
-    assert new.follower.spaces.serving.embedder is None
-    assert await new.best(ref, "where does Anna live") == "m0"
-
-
-async def test_a_former_space_with_other_terms_is_searched_by_meaning(rig: Rig) -> None:
-    embedder = make_embedder()
-    former = await rig.started(embedder, described=describe(embedder, recipe="0"))
-    ref = await rig.chat([make_message("m0", ANNA)])
-    await until_idle(rig, former)
-    new = await rig.started(embedder)
-    serving = new.follower.spaces.serving
-    assert (serving.name, serving.has_our_terms) == (former.follower.ours.collection, False)
-    assert await new.best(ref, ANNA) == "m0"
-    await new.work_until_it_serves()
-    assert new.follower.spaces.serving.name == new.follower.ours.collection
-
-
-@pytest.mark.parametrize("changes", [{"recipe": "0"}, {"layout": "0"}])
-async def test_an_unsearchable_former_space_is_skipped(rig: Rig, changes: dict[str, str]) -> None:
-    old = make_embedder()
-    former = await rig.started(old, described=describe(old, **changes))
-    ref = await rig.chat([make_message("m0", ANNA)])
-    await until_idle(rig, former)
-    new = await rig.started(make_embedder(dimension=48), knows={})
-    assert new.follower.spaces.serving.name == new.follower.ours.collection
-    await new.work_until_it_serves()
-    assert await new.best(ref, "where does Anna live") == "m0"
 
 
 async def test_the_former_space_is_deleted_a_minute_after_the_switch(rig: Rig) -> None:

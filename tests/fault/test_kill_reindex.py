@@ -60,7 +60,8 @@ async def test_a_reindex_that_is_killed_twenty_times_ends_like_a_clean_one(tmp_p
         old["QDRANT_API_KEY"] = system.index.api_key
         new = {**old, "OPENAI_EMBEDDING_MODEL": NEW_MODEL}
         chats = await fill(system)
-        assert (await reindexed(system, old))["to"]["dimension"] == OLD_DIMENSION
+        former = (await reindexed(system, old))["to"]
+        assert former["dimension"] == OLD_DIMENSION
 
         system.model.embeddings = Embeddings(dimension=NEW_DIMENSION, delay_s=0.2)
         async with searching(new, chats, recorder) as seen:
@@ -80,7 +81,7 @@ async def test_a_reindex_that_is_killed_twenty_times_ends_like_a_clean_one(tmp_p
     assert killed == clean
     assert (seen.mixed, seen.missed) == ([], [])
     assert [name for name, _ in itertools.groupby(seen.collections)] == [
-        result["from"]["collection"],
+        former["collection"],
         result["to"]["collection"],
     ]
     assert searched_meanwhile >= KILLS
@@ -145,7 +146,9 @@ async def kill_again_and_again(
         for at in range(number, KILLS, LANES):
             path = system.directory / f"killed-{at}.log"
             process = await source.start("reindex", environment=environment, log=path)
-            await until(lambda path=path: "From " in path.read_text(), within_s=WITHIN_S, what="work")
+            await until(
+                lambda path=path: "Every message goes" in path.read_text(), within_s=WITHIN_S, what="work"
+            )
             life, more_s = lives[at]
             end = requests() + life
             await until(lambda end=end: requests() >= end, within_s=WITHIN_S, what="a life")

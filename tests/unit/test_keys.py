@@ -25,7 +25,6 @@ from memory.keys import (
     partition_key,
     partition_of,
 )
-from memory.transfer.backup_file import DECISIONS
 
 _VALUES = st.none() | st.booleans() | st.integers() | st.text()
 _KEYS = st.dictionaries(st.text(), _VALUES, max_size=5)
@@ -120,8 +119,6 @@ def _canonical(keys: dict[str, object]) -> list[tuple[str, str, object]]:
     )
 
 
-def test_every_key_has_a_decision_about_backups() -> None:
-    """A new key needs a row in DECISIONS, and a carried one a place in the exporter or among the backup's records."""
+def test_no_two_keys_share_a_name() -> None:
     names = [*CONTEXT_KEYS, *WORK_KEYS, *PARTITION_KEYS, *GLOBAL_KEYS]
     assert len(names) == len(set(names))
-    assert sorted(DECISIONS) == sorted(names)

@@ -18,7 +18,6 @@ from memory.recall.embedders.embedder import (
     EmbeddingUnavailable,
 )
 from memory.recall.indexer import IndexResult
-from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.recall import LIST_LIMIT, IndexItem, Recall, RecallQuestion
 from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import Space, Spaces
@@ -268,18 +267,6 @@ async def test_a_space_without_an_embedder_is_searched_and_written_by_words_alon
     assert await search_ids(recall, "who moved to Lisbon?") == ["m0"]
 
 
-async def test_a_space_without_our_terms_is_searched_and_written_by_meaning_alone() -> None:
-    index = CountedIndex()
-    recall = Recall(Spaces(serving=make_space(index=index, has_our_terms=False)))
-
-    await recall.index(items(*TALK))
-    answer = await search_ids(recall, "my sister moved to Lisbon?", k=1)
-
-    assert index.points[REF.context_id, "m0"].sparse == SparseVector()
-    assert [query.sparse for query in index.searched] == [None]
-    assert answer == ["m0"]
-
-
 async def test_a_message_is_indexed_with_position_people_and_words() -> None:
     index = CountedIndex()
     recall = Recall(Spaces(serving=make_space(index=index)))
@@ -340,19 +327,6 @@ async def test_an_embedder_that_refuses_everything_is_reported_and_nothing_is_wr
     assert index.points == {}
 
 
-async def test_during_a_change_both_spaces_are_written_and_the_old_one_is_searched() -> None:
-    old, new = CountedIndex(), CountedIndex()
-    recall = Recall(
-        Spaces(serving=make_space(index=old), building=make_space(FakeEmbedder(dimension=32), new))
-    )
-
-    await recall.index(items(*TALK))
-    await search_ids(recall, "who moved to Lisbon?")
-
-    assert (len(old.dense("m0") or ()), len(new.dense("m0") or ())) == (64, 32)
-    assert (len(old.searched), new.searched) == (1, [])
-
-
 async def test_only_the_given_spaces_are_written() -> None:
     old, new = CountedIndex(), CountedIndex()
     building = make_space(index=new)
@@ -361,24 +335,6 @@ async def test_only_the_given_spaces_are_written() -> None:
     await recall.index(items(*TALK), spaces=[building])
 
     assert (len(old.points), len(new.points)) == (0, 5)
-
-
-async def test_the_old_spaces_embedder_does_not_delay_the_new_one() -> None:
-    old, new = CountedIndex(), CountedIndex()
-    down = FakeEmbedder(failure=EmbeddingUnavailable())
-    recall = Recall(Spaces(serving=make_space(down, old), building=make_space(index=new)))
-
-    await recall.index(items(*TALK))
-
-    assert len(old.points) == len(new.points) == 5
-    assert (old.dense("m0"), new.dense("m0") is None) == (None, False)
-
-
-async def test_the_new_spaces_embedder_delays_the_work() -> None:
-    down = FakeEmbedder(failure=EmbeddingUnavailable())
-    recall = Recall(Spaces(serving=make_space(), building=make_space(down)))
-    with pytest.raises(EmbeddingUnavailable):
-        await recall.index(items(*TALK))
 
 
 async def test_erasing_and_counting_query_the_index() -> None:

@@ -49,18 +49,24 @@ def test_a_start_with_the_same_settings_changes_nothing() -> None:
         assert claimed(record, record.destination) == record
 
 
-def test_a_new_space_is_built_while_the_former_one_serves() -> None:
-    assert claimed(SpacesRecord(serving=A), B) == SpacesRecord(serving=A, target=B, build=int(NOW))
+def test_no_space_serves_while_a_new_one_is_built() -> None:
+    assert claimed(SpacesRecord(serving=A), B) == SpacesRecord(serving=None, target=B, build=int(NOW))
 
 
 def test_the_last_start_wins() -> None:
-    building = SpacesRecord(serving=A, target=B, build=int(NOW) + 5)
-    assert claimed(building, C) == SpacesRecord(serving=A, target=C, build=int(NOW) + 6)
+    building = SpacesRecord(serving=None, target=B, build=int(NOW) + 5)
+    assert claimed(building, C) == SpacesRecord(serving=None, target=C, build=int(NOW) + 6)
 
 
-def test_a_return_to_the_serving_space_rebuilds_it() -> None:
-    building = SpacesRecord(serving=A, target=B, build=5)
-    assert claimed(building, A) == SpacesRecord(serving=A, target=A, build=int(NOW))
+def test_a_return_to_the_former_space_rebuilds_it() -> None:
+    building = SpacesRecord(serving=None, target=B, build=5)
+    assert claimed(building, A) == SpacesRecord(serving=None, target=A, build=int(NOW))
+
+
+def test_a_change_deletes_the_copy_of_the_former_space_whole() -> None:
+    copy = replace(A, collection=f"{A.collection}-copy{'0' * 16}")
+    assert claimed(SpacesRecord(serving=copy), B).copies == (copy.collection,)
+    assert claimed(SpacesRecord(serving=copy), A, is_forced=True).copies == ()
 
 
 def test_force_builds_the_serving_space_anew_each_time() -> None:
@@ -70,7 +76,7 @@ def test_force_builds_the_serving_space_anew_each_time() -> None:
 
 
 def test_a_switch_makes_the_target_serve_and_deletes_the_rest_a_minute_later() -> None:
-    record = plan_switch(SpacesRecord(serving=A, target=B, build=5), now=NOW)
+    record = plan_switch(SpacesRecord(serving=None, target=B, build=5), now=NOW)
     assert record == SpacesRecord(serving=B, build=5, sweep_after=NOW + 60)
 
 
@@ -96,6 +102,6 @@ def test_claimed_spaces_are_needed_and_builds_only_increase(
     after = plan_claim(record, ours, is_empty=is_empty, now=NOW, is_forced=is_forced)
     assert after.destination == ours
     if record is not None:
-        assert after.serving == record.serving
+        assert after.serving in (record.serving, None)
         assert after.build > record.build or after == record
     assert parse_json(SpacesRecord, dump_json(SpacesRecord, after)) == after

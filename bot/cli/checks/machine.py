@@ -279,6 +279,5 @@ async def _check_spaces(redis: RedisClient, settings: Settings) -> list[Finding]
     if record.goal == "copy":
         says = f"searches use those of {record.target.model}, which are being copied without what was erased"
         return [ok("vectors", says)]
-    model = record.serving.model if record.serving else record.target.model
-    says = f"searches use those of {model}; those of {record.target.model} are being made"
+    says = f"those of {record.target.model} are being made; searches may miss messages until it is done"
     return [warn("vectors", says, "A worker makes them. `mnemogram reindex` helps and shows the progress.")]
