@@ -44,6 +44,18 @@ async def test_indexing_counts_the_messages_that_become_searchable(memory: Memor
     assert await memory.index() == 0
 
 
+async def test_a_search_with_nothing_to_index_waits_for_no_work(memory: Memory, redis: RedisClient) -> None:
+    chat = memory.chat("anna")
+    await chat.add_user("The code of the bike lock is 4711.")
+    await chat.search("bike lock")
+    statistics = await redis.call("INFO", "commandstats")
+
+    assert await chat.search("bike lock")
+
+    later = await redis.call("INFO", "commandstats")
+    assert later["cmdstat_xreadgroup"]["calls"] == statistics["cmdstat_xreadgroup"]["calls"]
+
+
 async def test_no_chat_finds_messages_of_another(memory: Memory) -> None:
     await memory.chat("anna").add_user("The code of the bike lock is 4711.")
 
