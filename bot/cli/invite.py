@@ -13,7 +13,6 @@ from bot.cli.output import count, iso, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, finish, load_quietly, open_redis_alone
 from bot.cli.webhook import open_bot_api, simulates
 from bot.errors import TelegramFailure, TelegramRefused
-from memory import keys
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -44,12 +43,13 @@ def invite(
 async def _print_invitation(settings: "Settings", *, as_json: bool) -> None:
     """Make an invitation and print its link, which is shown only now. Raises CommandFailed without the bot's name."""
     from bot.app.build import build_access
+    from memory.keys import INVITATION_TTL_S
 
     username = await _load_username(settings)
     async with _open_guests(settings) as guests:
         code = await guests.invite()
     url = f"https://t.me/{username}?start={code}"
-    expires_at = time.time() + keys.INVITATION_TTL_S
+    expires_at = time.time() + INVITATION_TTL_S
     is_needed = build_access(settings).is_closed
     if as_json:
         print_json({"url": url, "expires_at": iso(expires_at), "is_needed": is_needed})

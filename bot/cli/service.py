@@ -1,7 +1,6 @@
 """`run`, `serve`, `work`, `simulate`: the commands that run until they are stopped, and their early checks."""
 
 import errno
-import socket
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -91,6 +90,8 @@ def find_early_problems(settings: "Settings", *listeners: Listener, work: bool) 
 
 def find_port_problem(listener: Listener) -> str | None:
     """Return the reason why this process cannot listen at this address, or None if it can."""
+    import socket  # here, like all that `mnemogram --help` does not need
+
     host, port = listener.host, listener.port
     if listener.is_page and 0 < port < _FIRST_SAFE_PORT and port not in _PORTS_OF_PAGES:
         return (

@@ -3,7 +3,6 @@
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -124,6 +123,8 @@ def whole_file(file: Path | None) -> Generator[TextIO]:
 
     Only its owner may read the file. Raises CommandFailed if it exists or cannot be written.
     """
+    import tempfile
+
     if file is not None and file.exists():
         raise CommandFailed(f"{file} exists already. Choose another name.")
     folder = tempfile.gettempdir() if file is None else file.parent

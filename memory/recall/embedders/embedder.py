@@ -1,6 +1,5 @@
 """The contract of an embedder: texts in, unit vectors of one space out."""
 
-import hashlib
 import math
 import re
 from collections.abc import Sequence
@@ -21,6 +20,8 @@ class EmbeddingSpace:
     @property
     def collection_slug(self) -> str:
         """A unique name of this space in `a-z0-9-`, at most 70 characters."""
+        import hashlib  # the console imports our errors, and OpenSSL would be a twentieth of `mnemogram --help`
+
         readable = re.sub(r"[^a-z0-9]+", "-", self.model.lower()).strip("-")[:48].rstrip("-")
         exact = f"{self.model}\n{self.dimension}\n{self.version}"
         return f"{readable}-{self.dimension}-{hashlib.sha256(exact.encode()).hexdigest()[:10]}".lstrip("-")
