@@ -17,6 +17,7 @@ import logging
 import os
 import socket
 from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
@@ -141,6 +142,14 @@ async def no_task_left() -> AsyncGenerator[None]:
     if left:
         _, left = await asyncio.wait(left, timeout=_TASKS_END_WITHIN_S)
     assert not left, f"tasks left behind: {sorted(task.get_name() for task in left if task)}"
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import a file whose tests are all slow, if `make test` leaves them out."""
+    is_left_out = config.option.markexpr == "not slow" and collection_path.suffix == ".py"
+    return (
+        True if is_left_out and "\npytestmark = pytest.mark.slow\n" in collection_path.read_text() else None
+    )
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

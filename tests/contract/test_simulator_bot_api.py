@@ -10,6 +10,8 @@ from simulator.api.config import DEFAULT_TOKEN
 from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import next_event, served_simulator, simulator
 
+pytestmark = pytest.mark.slow
+
 UNKNOWN = 999_999
 BOT_ID = 4242
 

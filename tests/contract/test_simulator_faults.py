@@ -9,6 +9,8 @@ from simulator.api.config import DEFAULT_TOKEN
 from simulator.api.world import BEN, OLGA, WEEKEND_PLANS
 from tests.contract.simulator_rig import served_simulator, simulator
 
+pytestmark = pytest.mark.slow
+
 SEND = f"/bot{DEFAULT_TOKEN}/sendMessage"
 
 

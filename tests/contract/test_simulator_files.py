@@ -10,6 +10,8 @@ from simulator.api.world import BEN, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, simulator
 from tests.sent_files import make_picture, make_voice_note
 
+pytestmark = pytest.mark.slow
+
 MEBIBYTE = 1024 * 1024
 
 

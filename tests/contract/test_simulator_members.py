@@ -7,6 +7,8 @@ import pytest
 from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, next_event, served_simulator, simulator
 
+pytestmark = pytest.mark.slow
+
 BOT_ID = 4242
 
 

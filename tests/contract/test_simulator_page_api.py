@@ -9,6 +9,8 @@ import pytest
 from simulator.api.world import BEN, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import next_event, served_simulator, simulator
 
+pytestmark = pytest.mark.slow
+
 BOT_ID = 4242
 
 

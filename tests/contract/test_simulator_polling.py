@@ -9,6 +9,8 @@ import pytest
 from simulator.api.world import BEN, OLGA
 from tests.contract.simulator_rig import Rig, simulator
 
+pytestmark = pytest.mark.slow
+
 WEBHOOK = "http://127.0.0.1:1/hook"
 
 

@@ -14,6 +14,8 @@ from simulator.api.world_folder import KEPT_FILE_BYTES, KEPT_MESSAGES
 from tests.contract.simulator_rig import Clock, simulator
 from tests.sent_files import make_picture
 
+pytestmark = pytest.mark.slow
+
 OTHER_TOKEN = "4343:another-bot-of-a-test"
 
 

@@ -14,6 +14,8 @@ from simulator.api.errors import InvalidToken
 from simulator.service import PortInUse, serve
 from tests.contract.simulator_rig import Clock, Rig, next_event, served_simulator
 
+pytestmark = pytest.mark.slow
+
 
 async def test_a_used_port_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:

@@ -20,6 +20,8 @@ from tests.contract.simulator_rig import (
     simulator,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @asynccontextmanager
 async def hooked(

@@ -32,6 +32,8 @@ from simulator.api.world import BEN, CHIARA, OLGA, WEEKEND_PLANS, WORKSHOP
 from tests.contract.simulator_rig import Rig, served_simulator
 from tests.sent_files import make_picture, make_voice_note
 
+pytestmark = pytest.mark.slow
+
 STOP = InlineKeyboardMarkup([[InlineKeyboardButton("Stop", callback_data="stop")]])
 
 

@@ -12,6 +12,8 @@ from simulator.api.config import DEFAULT_TOKEN, SimulatorConfig
 from simulator.api.methods.table import METHODS
 from simulator.service import create_app
 
+pytestmark = pytest.mark.slow
+
 NUMBERS = st.one_of(
     st.sampled_from([0, 1, 2, -1, 1001, -2001, -1003001, -(2**63)]), st.integers(), st.floats()
 )

@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,6 +10,8 @@ from simulator.api.entities import QUOTES, STYLES, Entity, find_entities, nested
 from simulator.api.errors import BadRequest
 from simulator.api.formatted_text import format_text
 from simulator.api.utf16 import utf16_length, utf16_slice
+
+pytestmark = pytest.mark.slow
 
 KINDS = [*sorted(STYLES | QUOTES), "code", "pre", "text_link", "text_mention", "custom_emoji"]
 TEXTS = st.text(alphabet=st.sampled_from("ab \n\t\r😀é\u202e@#/._1"), max_size=40)

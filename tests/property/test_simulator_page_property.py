@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from simulator.api.config import SimulatorConfig
 from simulator.service import create_app
 
+pytestmark = pytest.mark.slow
+
 FIELDS = {
     "messages": "text caption dice sticker poll location contact raw photo entities reply_to_message_id quote duration"
     " message_thread_id",

@@ -33,6 +33,8 @@ from tests.unit.agent.kit import (
 )
 from tests.unit.test_docs_memory import quoted
 
+pytestmark = pytest.mark.slow
+
 TEXT = (Path(__file__).resolve().parents[2] / "docs" / "agents.md").read_text("utf-8")
 
 

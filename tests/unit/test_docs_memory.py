@@ -28,6 +28,8 @@ from tests.unit.agent.kit import (
     recalls,
 )
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TEXT = (DOCS / "memory.md").read_text("utf-8")
 PICTURE = DOCS / "prompt.svg"

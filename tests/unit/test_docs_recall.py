@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
+
 from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
 from bot.agent.prompt.text import RECALLED_HEADING
@@ -14,6 +16,8 @@ from memory.recall.qdrant.points import to_batches
 from memory.recall.ranking import FEATURES, load_weights
 from memory.recall.vector_index import VectorPoint
 from tests.unit.agent.kit import TOKENIZER, hit, recalls
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"

@@ -23,6 +23,8 @@ from bot.features.settings import AllSettings
 from bot.observe import metrics
 from memory.recall.ranking import FEATURES, load_weights
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(
     str(path.relative_to(ROOT))

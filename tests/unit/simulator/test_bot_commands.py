@@ -1,7 +1,11 @@
 """The choice of the command list for a chat."""
 
+import pytest
+
 from simulator.api.interactions import Command, CommandLists, Scope
 from simulator.api.world import Chat
+
+pytestmark = pytest.mark.slow
 
 PRIVATE = Chat(id=1, type="private", members=(1,))
 GROUP = Chat(id=-1, type="group", members=(1, 2), admins=(1,))

@@ -7,6 +7,8 @@ import pytest
 from simulator.api.entities import Entity, nested, parse_entities
 from simulator.api.errors import BadRequest
 
+pytestmark = pytest.mark.slow
+
 
 def span(kind: str, offset: int, end: int) -> Entity:
     return Entity(type=kind, offset=offset, length=end - offset)

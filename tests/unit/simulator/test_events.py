@@ -2,7 +2,11 @@
 
 import asyncio
 
+import pytest
+
 from simulator.api.events import MAX_BACKLOG, Event, EventFeed
+
+pytestmark = pytest.mark.slow
 
 
 async def read(feed: EventFeed, after: int | None, count: int) -> list[Event | None]:

@@ -1,6 +1,10 @@
 """Faults ordered from the page."""
 
+import pytest
+
 from simulator.api.faults import Fault, FaultPlan
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_fault_hits_the_ordered_number_of_matching_calls() -> None:

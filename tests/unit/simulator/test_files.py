@@ -7,6 +7,8 @@ import pytest
 from simulator.api.files import FileStore, clean_name, image_size, opus_seconds
 from tests.sent_files import make_picture, make_voice_note
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_file_is_found_by_its_id_and_by_its_path() -> None:
     files = FileStore(first_number=7)

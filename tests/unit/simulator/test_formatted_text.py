@@ -7,6 +7,8 @@ from simulator.api.errors import BadRequest
 from simulator.api.formatted_text import format_text
 from simulator.api.utf16 import utf16_length, utf16_slice
 
+pytestmark = pytest.mark.slow
+
 
 def bold(offset: int, length: int) -> Entity:
     return Entity(type="bold", offset=offset, length=length)

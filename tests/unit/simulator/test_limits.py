@@ -1,9 +1,12 @@
 """Telegram's rate limits."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.api.faults import CHAT_BURST, GROUP_PER_MINUTE, OVERALL_PER_SECOND, FloodLimits
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_burst_passes_and_then_one_message_a_second() -> None:

@@ -5,6 +5,8 @@ import pytest
 from simulator.api.entities import checked_link
 from simulator.api.errors import BadRequest
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("given", "stored"),

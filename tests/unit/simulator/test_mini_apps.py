@@ -15,6 +15,8 @@ from simulator.api.simulation import Simulation, build_simulation
 from simulator.api.world import BEN, OLGA, WEEKEND_PLANS, Message
 from tests.page_http import hash_of
 
+pytestmark = pytest.mark.slow
+
 PAGE = "https://bot.example:8443/app/"
 BUTTON = f"{PAGE}?link=mAbc"
 NOW = 1_764_000_000

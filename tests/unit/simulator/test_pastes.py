@@ -1,9 +1,12 @@
 """Splitting of long pastes."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.api.utf16 import split_paste, utf16_length
+
+pytestmark = pytest.mark.slow
 
 
 def test_a_paste_is_cut_at_the_best_place_near_its_end() -> None:

@@ -4,6 +4,8 @@ import pytest
 
 from simulator.api.delivery import Attempts, Connections, plan_retry, retry_after_of
 
+pytestmark = pytest.mark.slow
+
 
 def delays(count: int, *, longest_s: float = 90) -> list[float]:
     attempts, planned = Attempts(), list[float]()

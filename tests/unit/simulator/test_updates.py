@@ -3,8 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from simulator.api.updates import DEFAULT_KINDS, Delivery, UpdateQueue
 from simulator.api.wakeup import Wakeup
+
+pytestmark = pytest.mark.slow
 
 
 @dataclass

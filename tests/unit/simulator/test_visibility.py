@@ -10,6 +10,8 @@ from simulator.api.formatted_text import format_text
 from simulator.api.posts import is_visible_to_bot
 from simulator.api.world import BEN, OLGA, WEEKEND_PLANS, Message, World, default_world
 
+pytestmark = pytest.mark.slow
+
 
 def build_world() -> World:
     return default_world(SimulatorConfig())

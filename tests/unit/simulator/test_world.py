@@ -1,5 +1,7 @@
 """The simulated people, chats and messages."""
 
+import pytest
+
 from simulator.api.config import SimulatorConfig
 from simulator.api.world import (
     BEN,
@@ -12,6 +14,8 @@ from simulator.api.world import (
     World,
     default_world,
 )
+
+pytestmark = pytest.mark.slow
 
 
 def build_world(now: float = 1_800_000_000) -> World:
