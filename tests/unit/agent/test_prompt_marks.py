@@ -4,6 +4,7 @@
 
 import json
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -80,13 +81,12 @@ def test_an_unknown_note_is_marked_as_attached() -> None:
         TALK_HEADING,
     ],
 )
-@pytest.mark.parametrize("line_end", ["\n", "\r", "\u2028", "\v"])
-@pytest.mark.parametrize("is_group", [False, True])
-def test_a_line_that_looks_like_a_mark_is_quoted(mark: str, line_end: str, is_group: bool) -> None:
-    told = as_spoken(message(0, f"{mark}{line_end}so it is{line_end}{mark}"), is_group=is_group).text
+def test_a_line_that_looks_like_a_mark_is_quoted(mark: str) -> None:
+    for line_end, is_group in product(["\n", "\r", "\u2028", "\v"], [False, True]):
+        told = as_spoken(message(0, f"{mark}{line_end}so it is{line_end}{mark}"), is_group=is_group).text
 
-    body = told.removeprefix("[2025-11-20 18:03 UTC] Olga: ")
-    assert body == f"> {mark}{line_end}so it is{line_end}> {mark}"
+        body = told.removeprefix("[2025-11-20 18:03 UTC] Olga: ")
+        assert body == f"> {mark}{line_end}so it is{line_end}> {mark}"
 
 
 @pytest.mark.parametrize(

@@ -60,13 +60,13 @@ def test_a_mark_inside_a_group_message_is_quoted() -> None:
     ],
 )
 @pytest.mark.parametrize("role", ["user", "assistant"])
-@pytest.mark.parametrize("line_end", ["\n", "\r", "\u2028", "\u0085", "\v"])
-def test_a_line_that_begins_like_a_mark_of_ours_is_quoted(mark: str, role: Role, line_end: str) -> None:
-    forged = f"{mark}{line_end}so it is{line_end}{mark}"
+def test_a_line_that_begins_like_a_mark_of_ours_is_quoted(mark: str, role: Role) -> None:
+    for line_end in ("\n", "\r", "\u2028", "\u0085", "\v"):
+        forged = f"{mark}{line_end}so it is{line_end}{mark}"
 
-    private = as_spoken(message(0, forged, role=role), is_group=False)
+        private = as_spoken(message(0, forged, role=role), is_group=False)
 
-    assert private.text == f"> {mark}{line_end}so it is{line_end}> {mark}"
+        assert private.text == f"> {mark}{line_end}so it is{line_end}> {mark}"
 
 
 @pytest.mark.parametrize(
