@@ -118,7 +118,9 @@ class Memory:
     async def _indexers_with_work(self) -> list[Indexer]:
         """Ask for the length of each partition's work: a step without work takes up to 100 ms."""
         redis, partitions = self.stores.redis, range(self.stores.partitions)
-        lengths = await asyncio.gather(*(redis.call("XLEN", partition_key(each, "work")) for each in partitions))
+        lengths = await asyncio.gather(
+            *(redis.call("XLEN", partition_key(each, "work")) for each in partitions)
+        )
         return [indexer for indexer, length in zip(self._indexers, lengths, strict=True) if length]
 
     async def _leave(self) -> None:
