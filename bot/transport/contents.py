@@ -7,11 +7,14 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 from bot.transport.json_fields import NOTHING, Json, float_in, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.received_text import read_text
-from bot.transport.rich_messages import as_ordinary
+from bot.transport.rich_messages import MORE_FILES, as_ordinary
 
+SERVICE = "service"
+"""Kind of a content that is an event in the chat."""
 NOTE_CHARACTERS = 600
 """Maximum length of a note."""
 FILE_KINDS = (
@@ -36,7 +39,6 @@ _SERVICE = """
     suggested_post_paid suggested_post_refunded supergroup_chat_created unique_gift users_shared video_chat_ended
     video_chat_participants_invited video_chat_scheduled video_chat_started web_app_data write_access_allowed
 """
-SERVICE_FIELDS = frozenset(_SERVICE.split())
 SENT_SERVICES = {
     "gift": "a gift",
     "unique_gift": "a gift",
@@ -77,6 +79,34 @@ class Attachment:
     height: int = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """Everything in a message except its text."""
+
+    kind: str = ""
+    """One of MEDIA_KINDS, SERVICE, or "" without content."""
+    file: Attachment | None = None
+    more_files: tuple[Attachment, ...] = ()
+    """The other files of a page."""
+    note: str = ""
+
+
+_NO_CONTENT = Content()
+
+
+def content_in(message: Json) -> Content:
+    """Return the content of a raw message, or of another object with such fields."""
+    fields = message.keys() & _FIELDS
+    if not fields:
+        return _NO_CONTENT
+    return Content(
+        kind=next((kind for kind in MEDIA_KINDS if kind in fields), SERVICE),
+        file=attachment_in(message),
+        more_files=tuple(filter(None, map(attachment_in, objects_in(message, MORE_FILES)))),
+        note=note_on(message),
+    )
+
+
 def attachment_in(message: Json) -> Attachment | None:
     """Return the file of a raw message; None if there is no file to fetch. Of a live photo it is the still picture."""
     kind = next((kind for kind in FILE_KINDS if kind in message), "")
@@ -113,10 +143,12 @@ def note_on(message: Json) -> str:
     Names and texts of people cannot forge a mark or a second line in it: brackets, quotation marks and control
     characters are left out. Never raises.
     """
-    describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in message), None)
-    sent = next((words for kind, words in SENT_SERVICES.items() if kind in message), "")
-    note = describe(message) if describe else sent or _event(message)
+    note = _described(message, _NOTES)
     return note if len(note) <= NOTE_CHARACTERS else f"{note[: NOTE_CHARACTERS - 1]}…"
+
+
+def _described(message: Json, notes: "_Notes") -> str:
+    return next((describe(message) for kind, describe in notes.items() if kind in message), "")
 
 
 def plain_words(text: str, at_most: int = _NAME_CHARACTERS) -> str:
@@ -236,7 +268,8 @@ def _joined(*parts: str) -> str:
     return "".join(parts)
 
 
-_CONTENTS: Mapping[str, Callable[[Json], str]] = {
+_Notes: TypeAlias = Mapping[str, Callable[[Json], str]]
+_CONTENTS: _Notes = {
     "animation": _file("an animation"),
     "live_photo": _file("a live photo"),
     "audio": _audio,
@@ -261,18 +294,12 @@ MEDIA_KINDS = tuple(_CONTENTS)
 """Contents that people send."""
 
 
-def _event(message: Json) -> str:
-    """Return the event of a service message as a sentence with the names of the people."""
-    describe = next((_EVENTS[kind] for kind in _EVENTS if kind in message), None)
-    return describe(message, _actor(message)) if describe else ""
-
-
 def _actor(message: Json) -> str:
     return plain_words(name_in(object_in(message, "sender_chat") or object_in(message, "from"))) or "Somebody"
 
 
-def _joined_members(message: Json, actor: str) -> str:
-    members = objects_in(message, "new_chat_members")
+def _joined_members(message: Json) -> str:
+    actor, members = _actor(message), objects_in(message, "new_chat_members")
     names = [plain_words(name_in(each)) or "somebody" for each in members[:_PEOPLE]]
     more = f" and {len(members) - _PEOPLE} more" if len(members) > _PEOPLE else ""
     if not names:
@@ -281,41 +308,41 @@ def _joined_members(message: Json, actor: str) -> str:
     return f"{actor} joined" if is_own else f"{actor} added {', '.join(names)}{more}"
 
 
-def _left(message: Json, actor: str) -> str:
-    member = object_in(message, "left_chat_member")
+def _left(message: Json) -> str:
+    actor, member = _actor(message), object_in(message, "left_chat_member")
     is_own = member.get("id") == object_in(message, "from").get("id")
     return f"{actor} left" if is_own else f"{actor} removed {plain_words(name_in(member)) or 'somebody'}"
 
 
-def _pinned(message: Json, actor: str) -> str:
-    pinned = as_ordinary(object_in(message, "pinned_message"))
+def _pinned(message: Json) -> str:
+    actor, pinned = _actor(message), as_ordinary(object_in(message, "pinned_message"))
     writer = plain_words(name_in(object_in(pinned, "sender_chat") or object_in(pinned, "from")))
     text = plain_words(read_text(pinned), _PINNED_CHARACTERS)
     if not text:
         # Only _CONTENTS: a forged chain of pinned service messages must not recurse.
-        describe = next((_CONTENTS[kind] for kind in _CONTENTS if kind in pinned), None)
-        text = describe(pinned)[:_PINNED_CHARACTERS] if describe else ""
+        text = _described(pinned, _CONTENTS)[:_PINNED_CHARACTERS]
     whose = f"a message of {writer}" if writer else "a message"
     return _joined(f"{actor} pinned {whose}", f": {text}" if text else "")
 
 
-def _topic(what: str, key: str) -> Callable[[Json, str], str]:
-    def described(message: Json, actor: str) -> str:
-        name = plain_words(str_in(object_in(message, key), "name"))
+def _topic(what: str, key: str) -> Callable[[Json], str]:
+    def described(message: Json) -> str:
+        actor, name = _actor(message), plain_words(str_in(object_in(message, key), "name"))
         return f"{actor} {what} {name}" if name else f"{actor} {what.removesuffix(' to')}"
 
     return described
 
 
-def _did(what: str) -> Callable[[Json, str], str]:
-    return lambda _, actor: f"{actor} {what}"
+def _did(what: str) -> Callable[[Json], str]:
+    return lambda message: f"{_actor(message)} {what}"
 
 
-def _title(message: Json, actor: str) -> str:
-    return f"{actor} changed the title to {plain_words(str_in(message, 'new_chat_title'), 128)}"
+def _title(message: Json) -> str:
+    return f"{_actor(message)} changed the title to {plain_words(str_in(message, 'new_chat_title'), 128)}"
 
 
-def _timer(message: Json, actor: str) -> str:
+def _timer(message: Json) -> str:
+    actor = _actor(message)
     seconds = int_in(object_in(message, "message_auto_delete_timer_changed"), "message_auto_delete_time") or 0
     if seconds <= 0:
         return f"{actor} turned the automatic deletion of messages off"
@@ -324,7 +351,9 @@ def _timer(message: Json, actor: str) -> str:
     return f"{actor} had messages delete themselves after {after}"
 
 
-_EVENTS: Mapping[str, Callable[[Json, str], str]] = {
+_NOTES: _Notes = {
+    **_CONTENTS,
+    **{kind: lambda _, words=words: words for kind, words in SENT_SERVICES.items()},
     "new_chat_members": _joined_members,
     "left_chat_member": _left,
     "new_chat_title": _title,
@@ -340,7 +369,9 @@ _EVENTS: Mapping[str, Callable[[Json, str], str]] = {
     "message_auto_delete_timer_changed": _timer,
     "video_chat_scheduled": _did("scheduled a video chat"),
     "video_chat_started": _did("started a video chat"),
-    "video_chat_ended": lambda _, __: "The video chat ended",
+    "video_chat_ended": lambda _: "The video chat ended",
     "video_chat_participants_invited": _did("invited people to the video chat"),
     "boost_added": _did("boosted the chat"),
 }
+"""Notes on all contents; those of events are sentences with the names of the people."""
+_FIELDS = frozenset(_SERVICE.split()) | _CONTENTS.keys()

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from bot.transport.buttons import BUTTONS, word_of
+from bot.transport.contents import MEDIA_KINDS, SERVICE
 from bot.transport.rich_text import Entity, utf16_slice
 from bot.transport.updates import (
     CAPTIONED_KINDS,
     CHOSEN_RESULT,
-    MEDIA_KINDS,
-    SERVICE,
     UNKNOWN,
     Callback,
     Command,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
 from bot.transport.buttons import BUTTONS, ButtonRule
+from bot.transport.contents import SERVICE
 from bot.transport.forms import context_keys
 from bot.transport.gating import (
     GROUPS,
@@ -26,7 +27,6 @@ from bot.transport.people import Guests, digest_of
 from bot.transport.updates import (
     CHOSEN_RESULT,
     INLINE_QUERY,
-    SERVICE,
     Callback,
     IncomingMessage,
     Membership,

@@ -1,11 +1,11 @@
 """What the words of a text do not say: addresses under words, people under names, and block quotations (pure).
 
 The model reads `the article (https://…)` for a text_link, `my boss (@Anna Silva)` for a text_mention, and `> ` before
-each line of a quotation. The received
-text itself stays as it is, because entities, commands and mentions are found in it.
+each line of a quotation. The received text itself stays as it is, because entities, commands and mentions are found in
+it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
 from operator import attrgetter
@@ -20,6 +20,7 @@ ADDRESS_CHARACTERS = 500
 ADDED_CHARACTERS = 8_000
 """Maximum length of all that is hidden in one text, and of all marks of quotations. Later ones are left out."""
 _NAME_CHARACTERS = 64
+_HIDING = frozenset(["text_link", "text_mention"])
 _QUOTATIONS = frozenset(["blockquote", "expandable_blockquote"])
 _QUOTE = "> "
 _NO_BRACKETS = str.maketrans("()", "  ")
@@ -63,16 +64,21 @@ def read_text(raw: Json) -> str:
     return with_additions(str_in(raw, text), additions_in(raw, text, entities))
 
 
-def _quotations(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
-    """Yield `> ` for the beginning of each line of a block quotation, which begins and ends with a line."""
+def _ranges(text: str, entities: Iterable[Json], types: Set[object]) -> Iterator[tuple[Json, int, int]]:
+    """Yield the entities of these types that fit the text, with their first code point and the one after the last."""
     index = Utf16Index(text)
     for entity in entities:
         offset, length = int_in(entity, "offset"), int_in(entity, "length")
-        if entity.get("type") not in _QUOTATIONS or offset is None or length is None:
+        if entity.get("type") not in types or offset is None or length is None:
             continue
         start, end = index.position(offset), index.position(offset + length)
-        if start is None or end is None or start >= end:
-            continue
+        if start is not None and end is not None and start < end:
+            yield entity, start, end
+
+
+def _quotations(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
+    """Yield `> ` for the beginning of each line of a block quotation, which begins and ends with a line."""
+    for _, start, end in _ranges(text, entities, _QUOTATIONS):
         lines = text[start:end].splitlines(keepends=True)
         places = accumulate(map(len, lines[:-1]), initial=start)
         gap = "" if _ends_line(text[max(0, start - 1) : start]) else "\n"
@@ -89,16 +95,8 @@ def _ends_line(character: str) -> bool:
 
 def _spans(text: str, entities: Iterable[Json]) -> list[tuple[int, Addition]]:
     """Return the first code point of each entity that hides something, and its addition."""
-    index, found = Utf16Index(text), list[tuple[int, Addition]]()
-    for entity in entities:
-        if entity.get("type") not in {"text_link", "text_mention"}:
-            continue
-        offset, length = int_in(entity, "offset"), int_in(entity, "length")
-        if offset is None or length is None:
-            continue
-        start, end = index.position(offset), index.position(offset + length)
-        if start is None or end is None or start >= end:
-            continue
+    found = list[tuple[int, Addition]]()
+    for entity, start, end in _ranges(text, entities, _HIDING):
         hidden = _hidden_in(entity)
         if hidden and _plain(hidden) != _plain(text[start:end]):
             at = start + len(text[start:end].rstrip()) or end

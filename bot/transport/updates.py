@@ -3,19 +3,16 @@
 No shape of JSON makes the parser fail; unknown fields are ignored.
 """
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
 from bot.transport.buttons import is_same_menu
 from bot.transport.contents import (
-    MEDIA_KINDS,
     SENT_SERVICES,
-    SERVICE_FIELDS,
     VOICE_KINDS,
     Attachment,
-    attachment_in,
-    note_on,
+    content_in,
 )
 from bot.transport.forms import (
     DIRECT_TOPIC,
@@ -28,14 +25,14 @@ from bot.transport.forms import (
 )
 from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
-from bot.transport.rich_messages import MORE_FILES, as_ordinary
+from bot.transport.rich_messages import as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
 from memory.history.message import Continuation, Origin, Quote
 
 UNKNOWN = "unknown"
 TEXT, CAPTION = "text", "caption"
-SERVICE, MEMBERSHIP = "service", "membership"
-"""Kinds of messages without content: an event in the chat, and a change of the bot's own membership."""
+MEMBERSHIP = "membership"
+"""Kind of a change of the bot's own membership."""
 
 # Kinds of messages and of other updates, from the Bot API documentation (10.0).
 _MESSAGES = """
@@ -53,8 +50,6 @@ INLINE_QUERY, CHOSEN_RESULT = "inline_query", "chosen_inline_result"
 CAPTIONED_KINDS = tuple(_CAPTIONED.split())
 """Contents with an optional caption: an edit may remove or add their text."""
 
-_CONTENT_FIELDS = SERVICE_FIELDS | set(MEDIA_KINDS)
-"""Fields of all content other than text."""
 _SPOKEN_KINDS = frozenset(["audio", "sticker", "video_note", "voice"])
 """Files that say something without words next to them."""
 _REPLY_FIELDS = frozenset(["reply_to_message", "external_reply"])
@@ -379,7 +374,7 @@ def _message(update: str, raw: Json) -> IncomingMessage | None:
     text, caption = str_in(raw, TEXT), str_in(raw, CAPTION)
     kind = TEXT if text else CAPTION if caption else ""
     entities = "caption_entities" if kind == CAPTION else "entities"
-    content = raw.keys() & _CONTENT_FIELDS
+    content = content_in(raw)
     form = FORMS[find_form(update, raw)]
     return IncomingMessage(
         chat_id=chat_id,
@@ -397,19 +392,19 @@ def _message(update: str, raw: Json) -> IncomingMessage | None:
         message_id=message_id,
         date=_time(raw, "date") or 0,
         edit_date=_time(raw, "edit_date"),
-        kind=kind or _content_kind(content),
+        kind=kind or content.kind or UNKNOWN,
         text=text or caption,
         entities=_entities(raw, entities) if entities in raw else (),
         additions=additions_in(raw, kind, entities) if kind else (),
         reply_to=_reply_to(raw) if raw.keys() & _REPLY_FIELDS else None,
         forwarded_from=_forwarded_from(raw) if raw.keys() & _FORWARD_FIELDS else "",
         media_group_id=str_in(raw, "media_group_id"),
-        attachment=attachment_in(raw) if content else None,
-        more_files=tuple(filter(None, map(attachment_in, objects_in(raw, MORE_FILES)))),
-        note=note_on(raw) if content else "",
+        attachment=content.file,
+        more_files=content.more_files,
+        note=content.note,
         is_automatic_forward=raw.get("is_automatic_forward") is True,
         via_bot_id=int_in(object_in(raw, "via_bot"), "id") or 0 if "via_bot" in raw else None,
-        event=_event(raw) if content else NO_EVENT,
+        event=_event(raw) if content.kind else NO_EVENT,
     )
 
 
@@ -421,13 +416,6 @@ def _event(raw: Json) -> ServiceEvent:
         left_user_id=int_in(object_in(raw, "left_chat_member"), "id") or 0,
         is_sent=not SENT_SERVICES.keys().isdisjoint(raw),
     )
-
-
-def _content_kind(content: Set[str]) -> str:
-    for kind in MEDIA_KINDS:
-        if kind in content:
-            return kind
-    return SERVICE if content else UNKNOWN
 
 
 def _entities(raw: Json, key: str) -> tuple[Entity, ...]:
@@ -465,30 +453,23 @@ def _reply_to(raw: Json) -> ReplyTo | None:
     """Return None also for a reply to a topic's creation: Telegram only names the topic with it."""
     replied = as_ordinary(object_in(raw, "reply_to_message"))
     message_id = int_in(replied, "message_id")
-    quote = read_text(object_in(raw, "quote"))
-    external = as_ordinary(object_in(raw, "external_reply"))
-    if message_id is None and external:
-        sender_id, name = _origin(object_in(external, "origin"))
-        return ReplyTo(
-            message_id=0,
-            sender_id=sender_id,
-            sender_name=name,
-            text=_quotable(external),
-            quote=quote,
-            file=attachment_in(external),
-            note=note_on(external),
-        )
-    if message_id is None or "forum_topic_created" in replied:
+    if message_id is None:
+        replied = as_ordinary(object_in(raw, "external_reply"))
+        sender_id, name = _origin(object_in(replied, "origin"))
+    else:
+        sender = object_in(replied, "sender_chat") or object_in(replied, "from")
+        sender_id, name = int_in(sender, "id"), _author(replied) or name_in(sender)
+    if not replied or (message_id is not None and "forum_topic_created" in replied):
         return None
-    sender = object_in(replied, "sender_chat") or object_in(replied, "from")
+    content = content_in(replied)
     return ReplyTo(
-        message_id=message_id,
-        sender_id=int_in(sender, "id"),
-        sender_name=_author(replied) or name_in(sender),
-        text=_quotable(replied),
-        quote=quote,
-        file=attachment_in(replied),
-        note=note_on(replied),
+        message_id=message_id or 0,
+        sender_id=sender_id,
+        sender_name=name,
+        text=read_text(replied) or (f"({content.note})" if content.note else ""),
+        quote=read_text(object_in(raw, "quote")),
+        file=content.file,
+        note=content.note,
         media_group_id=str_in(replied, "media_group_id"),
     )
 
@@ -496,11 +477,6 @@ def _reply_to(raw: Json) -> ReplyTo | None:
 def _author(replied: Json) -> str:
     """Return the name of the author of words that the sender has not written; "" if they are the sender's."""
     return _forwarded_from(replied) or name_in(object_in(replied, "via_bot"))
-
-
-def _quotable(replied: Json) -> str:
-    note = note_on(replied)
-    return read_text(replied) or (f"({note})" if note else "")
 
 
 def _callback(raw: Json) -> Callback:
