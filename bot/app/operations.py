@@ -18,7 +18,8 @@ from bot.features.parts import Stores
 from bot.inbox.inspection import InboxInspection
 from bot.observe.series import CounterReader
 from bot.page.chats import ChatList
-from bot.page.operations import Document, Operations
+from bot.page.documents import Document
+from bot.page.operations import Operations
 from bot.page.visitors import PageError
 from bot.settings import Settings
 from memory.stores import qdrant_place

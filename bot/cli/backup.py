@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.failures import CommandFailed, print_error
-from bot.cli.output import count, iso, print_json, print_line
+from bot.cli.output import count, print_json, print_line
 from bot.cli.session import AsJson, NewFile, finish, load_quietly, open_stores
 from bot.cli.transfer import open_lines, whole_file
+from bot.times import iso
 from memory.errors import MemoryFailure
 
 if TYPE_CHECKING:

@@ -6,18 +6,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from bot.cli.failures import CommandFailed
-from bot.cli.output import count, iso, print_json, print_line, print_table, utc
+from bot.cli.output import count, print_json, print_line, print_table, to_minute
 from bot.cli.session import AsJson, ChatName, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
     from bot.features.parts import Stores
-    from bot.page.chats import ListedChat
+    from bot.page.chats import ChatList, ListedChat
     from bot.settings import Settings
     from memory.history.store import HistorySnapshot
     from memory.keys import ContextRef
-
-_Row = tuple["ListedChat", "HistorySnapshot", float | None]
-"""A chat with its counts, and the time of its last message."""
 
 
 def chats(as_json: AsJson = False) -> None:
@@ -26,23 +23,26 @@ def chats(as_json: AsJson = False) -> None:
     finish(settings, _print_chats(settings, as_json=as_json))
 
 
-async def list_chats(settings: "Settings", stores: "Stores") -> "list[ListedChat]":
-    """Return every chat and topic of this bot that has a memory, oldest first."""
+def open_chats(settings: "Settings", stores: "Stores") -> "ChatList":
+    """Return the registry of this bot's chats."""
     from bot.page.chats import ChatList
 
-    chats = ChatList(
+    return ChatList(
         stores.redis,
         stores.migrations,
         bot_id=settings.bot_id,
         partitions=stores.partitions,
         clock=time.time,
     )
-    return await chats.all()
+
+
+async def list_chats(settings: "Settings", stores: "Stores") -> "list[ListedChat]":
+    """Return every chat and topic of this bot that has a memory, oldest first."""
+    return await open_chats(settings, stores).all()
 
 
 def unlisted_chat(name: ChatName, ref: "ContextRef") -> "ListedChat":
     """Return a chat that is not registered."""
-    from bot.page.chats import ListedChat
 
     return ListedChat(chat_id=name.chat_id, thread_id=name.thread_id, ref=ref)
 
@@ -110,42 +110,19 @@ def describe_topics(name: ChatName | str, topics: "list[ListedChat]") -> str:
 
 
 async def _print_chats(settings: "Settings", *, as_json: bool) -> None:
-    from bot.page.chats import load_counts
-
     async with open_stores(settings) as stores:
-        entries = await list_chats(settings, stores)
-        counts = await load_counts(stores.redis, [entry.ref for entry in entries])
-        rows: list[_Row] = [(entry, *counts[entry.ref]) for entry in entries]
-    rows.sort(key=lambda row: -(row[2] or 0))
+        documents = await open_chats(settings, stores).by_time()
     if as_json:
-        print_json([_document(row) for row in rows])
-    elif not rows:
+        print_json(documents)
+    elif not documents:
         print_line("No chat has a memory yet.")
     else:
+        names = ("chat", "title", "messages", "in_conversation", "overheard")
         cells = [
-            (
-                *(chat.name, chat.title, snapshot.count, snapshot.conversation_count),
-                *(snapshot.talk.count, utc(last_at)),
-            )
-            for chat, snapshot, last_at in rows
+            (*(document[name] for name in names), to_minute(document["last_message_at"]))
+            for document in documents
         ]
         columns = [">chat", "title", ">messages", ">in talk", ">overheard", "last message (UTC)"]
         print_table(columns, cells, wide=("title",))
-        chats_and_topics = count(len(rows), "chat or topic", "chats and topics")
+        chats_and_topics = count(len(cells), "chat or topic", "chats and topics")
         print_line(f"{chats_and_topics}. `mnemogram history CHAT` prints one.")
-
-
-def _document(row: _Row) -> dict[str, object]:
-    chat, snapshot, last_at = row
-    return {
-        "chat": chat.name,
-        "chat_id": chat.chat_id,
-        "thread_id": chat.thread_id,
-        "title": chat.title,
-        "context": chat.ref.context_id,
-        "messages": snapshot.count,
-        "in_conversation": snapshot.conversation_count,
-        "overheard": snapshot.talk.count,
-        "kept_since": iso(snapshot.created_at),
-        "last_message_at": iso(last_at),
-    }

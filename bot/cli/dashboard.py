@@ -5,8 +5,9 @@ import time
 from typing import TYPE_CHECKING
 
 from bot.cli.failures import CommandFailed
-from bot.cli.output import iso, print_json, print_line
+from bot.cli.output import print_json, print_line
 from bot.cli.session import AsJson, finish, load_quietly, open_redis_alone
+from bot.times import iso
 
 if TYPE_CHECKING:
     from bot.settings import Settings

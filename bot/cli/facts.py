@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.chats import find_chat
-from bot.cli.output import count, iso, one_line, print_json, print_line, print_table, utc
+from bot.cli.output import count, one_line, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores
+from bot.times import iso
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,8 +13,9 @@ import typer
 
 from bot.cli.chats import find_chat
 from bot.cli.failures import CommandFailed
-from bot.cli.output import count, iso, one_line, print_json, print_line, print_table, utc
+from bot.cli.output import count, one_line, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, Chat, ChatName, finish, load_quietly, open_stores
+from bot.times import iso
 
 if TYPE_CHECKING:
     from bot.agent.prompt.parts import AssembledPrompt, PromptRecord, RecordItem
@@ -186,24 +187,13 @@ def _by_speaker(speaker: str | None, people: Mapping[int, str]) -> "Where":
 
 def message_document(message: "Message") -> dict[str, object]:
     """Return a message as JSON prints it."""
-    from memory.history.message import text_origin
+    from bot.page.documents import message_fields
 
-    sender, quote = message.sender, message.quote
     return {
-        "id": message.id,
-        "sequence": message.sequence,
-        "role": message.role,
-        "sender": {"id": sender.id, "name": sender.name} if sender else None,
+        **message_fields(message),
         "sent_at": iso(message.sent_at),
-        "text": message.text,
-        "origin": text_origin(message),
-        "note": message.note,
-        "forwarded_from": message.forwarded_from,
-        "quote": {"sender": quote.sender_name, "text": quote.shown} if quote else None,
         "tokens": message.tokens,
         "telegram_message_id": message.telegram_message_id,
-        "is_stopped": message.is_stopped,
-        "is_refused": message.is_refused,
         "edited_at": iso(message.edited_at),
     }
 

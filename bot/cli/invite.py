@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.failures import WRONG_USE, CommandFailed, print_error
-from bot.cli.output import count, iso, print_json, print_line, print_table, utc
+from bot.cli.output import count, print_json, print_line, print_table, utc
 from bot.cli.session import AsJson, finish, load_quietly, open_redis_alone
 from bot.cli.webhook import open_bot_api, simulates
 from bot.errors import TelegramFailure, TelegramRefused
+from bot.times import iso
 
 if TYPE_CHECKING:
     from bot.settings import Settings

@@ -104,11 +104,9 @@ def utc(seconds: float | None) -> str:
     return UNKNOWN if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def iso(seconds: float | None) -> str | None:
-    """Return a time for machines: ISO 8601 in UTC, with milliseconds."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def to_minute(at: str | None) -> str:
+    """Return a time of a document for people, to the minute, in UTC. The caller prints "UTC"."""
+    return UNKNOWN if at is None else at[:16].replace("T", " ")
 
 
 def age(seconds: float | None) -> str:

@@ -2,22 +2,20 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from bot.cli.chats import list_chats
+from bot.cli.chats import open_chats
 from bot.cli.failures import FAILED, print_error
 from bot.cli.output import UNKNOWN, age, count, one_line, print_json, print_line, print_table
 from bot.cli.session import AsJson, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
     from bot.features.parts import Stores
-    from bot.inbox.inspection import DeadLetter, InboxInspection, WaitingContext
-    from bot.page.chats import ListedChat
+    from bot.page.documents import Document
+    from bot.page.inbox import InboxDocuments
     from bot.settings import Settings
-    from memory.keys import ContextRef
     from memory.recall.spaces import Goal
 
 _BUILDS: "Mapping[Goal, str]" = {
@@ -25,7 +23,6 @@ _BUILDS: "Mapping[Goal, str]" = {
     "fill": "The search index had lost messages, and the workers fill it again",
     "copy": "The workers copy the search index, so that its files keep nothing that was erased",
 }
-ChatsByRef = dict["ContextRef", "ListedChat"]
 DeadLetters = Annotated[
     list[int] | None,
     typer.Argument(metavar="UPDATE_ID", help="The numbers that `mnemogram queue` prints."),
@@ -50,27 +47,23 @@ def drop(update_ids: DeadLetters = None, every: Every = False) -> None:
     _settle(update_ids, every=every, verb="drop")
 
 
-def open_inspection(stores: "Stores") -> "InboxInspection":
+def open_inbox(settings: "Settings", stores: "Stores") -> "InboxDocuments":
     """Return the operator's view of the inbox."""
     from bot.inbox.inspection import InboxInspection
+    from bot.page.inbox import InboxDocuments
 
-    return InboxInspection(stores.redis, partitions=stores.partitions, clock=time.time)
-
-
-async def chats_by_ref(settings: "Settings", stores: "Stores") -> ChatsByRef:
-    """Return the chats with a memory by their contexts."""
-    return {chat.ref: chat for chat in await list_chats(settings, stores)}
+    inspection = InboxInspection(stores.redis, partitions=stores.partitions, clock=time.time)
+    return InboxDocuments(inspection=inspection, chats=open_chats(settings, stores))
 
 
-def chat_cells(ref: "ContextRef", chats: ChatsByRef) -> tuple[str, str]:
+def chat_cells(document: "Document") -> tuple[str, str]:
     """Return a chat's name and title for a table.
 
     A chat is registered from its first answer to its reset. Before and after, only its context id is available.
     """
-    chat = chats.get(ref)
-    if chat is None:
-        return UNKNOWN, f"context {ref.context_id[:8]}"
-    return chat.name, one_line(chat.title, longest=40)
+    if document["chat"] is None:
+        return UNKNOWN, f"context {document['context'][:8]}"
+    return document["chat"], one_line(document["title"], longest=40)
 
 
 def no_record(update_id: int) -> str:
@@ -83,69 +76,46 @@ def no_record(update_id: int) -> str:
 
 async def _print_queue(settings: "Settings", *, as_json: bool) -> None:
     async with open_stores(settings) as stores:
-        inspection = open_inspection(stores)
-        waiting, dead = await inspection.waiting(), await inspection.dead_letters()
-        index_work = await inspection.index_work()
+        inbox = open_inbox(settings, stores)
+        queue, dead = await inbox.waiting(), await inbox.dead_letters()
+        index_work = await inbox.inspection.index_work()
         progress = await stores.reindexer.progress()
-        chats = await chats_by_ref(settings, stores)
-    updates = sum(context.updates + context.delivering for context in waiting)
-    oldest = max((context.oldest_s for context in waiting if context.oldest_s is not None), default=None)
     if as_json:
-        print_json(
-            {
-                "updates": updates,
-                "chats": len(waiting),
-                "oldest_s": oldest,
-                "index_work": index_work,
-                "index_build": progress.target
-                and {"goal": progress.goal, "messages": progress.total, "done": progress.done},
-                "waiting": [
-                    {**_document(context, chats), "worker": context.worker or None} for context in waiting
-                ],
-                "dead": [_document(letter, chats) for letter in dead],
-            }
-        )
+        build = {"goal": progress.goal, "messages": progress.total, "done": progress.done}
+        index_build = build if progress.target else None
+        print_json({**queue, "index_work": index_work, "index_build": index_build, "dead": dead})
         return
-    if not waiting:
+    if not queue["waiting"]:
         print_line("Nothing waits: every update is finished.")
     else:
-        in_chats = f"{count(updates, 'update')} in {count(len(waiting), 'chat')}"
-        print_line(f"{in_chats}; the oldest has waited {age(oldest)}.")
-        _print_waiting(waiting, chats)
+        in_chats = f"{count(queue['updates'], 'update')} in {count(queue['chats'], 'chat')}"
+        print_line(f"{in_chats}; the oldest has waited {age(queue['oldest_s'])}.")
+        _print_waiting(queue["waiting"])
     if index_work:
         print_line(f"{count(index_work, 'change')} wait for the search index. The workers write them.")
     if progress.target:
         work = _BUILDS[progress.goal]
         print_line(f"{work}: {progress.done:,} of {count(progress.total, 'message')}.")
-    _print_dead(dead, chats)
+    _print_dead(dead)
 
 
-def _document(entry: "WaitingContext | DeadLetter", chats: ChatsByRef) -> dict[str, object]:
-    from bot.page.chats import chat_document
-
-    fields = {name: value for name, value in asdict(entry).items() if name != "ref"}
-    return {**chat_document(entry.ref, chats.get(entry.ref)), **fields}
-
-
-def _print_waiting(waiting: "Sequence[WaitingContext]", chats: ChatsByRef) -> None:
+def _print_waiting(waiting: "Sequence[Document]") -> None:
     rows = [
         (
-            *(*chat_cells(each.ref, chats), each.updates, each.delivering, age(each.oldest_s)),
-            "yes" if each.worker else "no",
+            *(*chat_cells(each), each["updates"], each["delivering"], age(each["oldest_s"])),
+            "yes" if each["worker"] else "no",
         )
         for each in waiting
     ]
     print_table([">chat", "title", ">waiting", ">sending", ">oldest", "in work"], rows, wide=("title",))
 
 
-def _print_dead(dead: "Sequence[DeadLetter]", chats: ChatsByRef) -> None:
+def _print_dead(dead: "Sequence[Document]") -> None:
     if not dead:
         print_line("No dead letters.")
         return
     print_line(f"{count(len(dead), 'dead letter')}:", style="bold red")
-    rows = [
-        (str(each.update_id), *chat_cells(each.ref, chats), age(each.age_s), each.reason) for each in dead
-    ]
+    rows = [(str(each["update_id"]), *chat_cells(each), age(each["age_s"]), each["reason"]) for each in dead]
     print_table([">update", ">chat", "title", ">since", "reason"], rows, wide=("title", "reason"))
     print_line(
         "`mnemogram queue retry UPDATE_ID` tries one again (`--all`: all), `queue drop UPDATE_ID` gives it up."
@@ -168,7 +138,7 @@ async def _settle_each(
     """
     status = 0
     async with open_stores(settings) as stores:
-        inspection = open_inspection(stores)
+        inspection = open_inbox(settings, stores).inspection
         if update_ids is None:
             update_ids = [letter.update_id for letter in await inspection.dead_letters()]
             if not update_ids:

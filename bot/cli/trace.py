@@ -1,24 +1,20 @@
 """`trace`: the life of an update, step by step, or of several in a table; never their texts."""
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.chats import chat_ref
 from bot.cli.failures import FAILED, CommandFailed, print_error
-from bot.cli.output import Cell, count, print_facts, print_json, print_line, print_table, utc
-from bot.cli.queue import ChatsByRef, chat_cells, chats_by_ref, no_record, open_inspection
+from bot.cli.output import Cell, count, print_facts, print_json, print_line, print_table, to_minute
+from bot.cli.queue import chat_cells, no_record, open_inbox
 from bot.cli.session import AsJson, ChatName, finish, load_quietly, open_stores, parse_chat
 
 if TYPE_CHECKING:
-    from bot.inbox.inspection import UpdateRecord
-    from bot.page.traces import Trace
+    from bot.page.documents import Document
     from bot.settings import Settings
-    from bot.turn.commit import TurnTrace
-    from bot.turn.outbox import SentPart
-
-_MICROS = 1_000_000
 
 _STATES = {
     "pending": "it waits for its turn",
@@ -59,142 +55,139 @@ async def _print_traces(
 
     With a chat, its newest update takes the place of the numbers.
     """
-    from bot.page.traces import load_trace
-
-    traced: list[Trace] = []
+    traced: list[Document] = []
     missing: list[int] = []
     async with open_stores(settings) as stores:
-        inspection = open_inspection(stores)
+        inbox = open_inbox(settings, stores)
         if chat is not None:
-            newest = await inspection.find_newest(await chat_ref(settings, stores, chat))
+            newest = await inbox.inspection.find_newest(await chat_ref(settings, stores, chat))
             if newest is None:
                 raise CommandFailed(f"No update of chat {chat} has a record: none came in the last 48 hours.")
             update_ids = [newest]
         for update_id in update_ids:
-            if found := await load_trace(inspection, update_id):
+            if found := await inbox.trace(update_id):
                 traced.append(found)
             else:
                 missing.append(update_id)
-        chats = await chats_by_ref(settings, stores)
-    _print_found(traced, chats, as_json=as_json, is_one=len(update_ids) == 1)
+    is_one = len(update_ids) == 1
+    if traced and as_json:
+        print_json(traced[0] if is_one else traced)
+    elif traced and is_one:
+        print_facts(_facts(traced[0]))
+        _print_steps(traced[0]["turn"])
+        _print_parts(traced[0]["sends"])
+    elif traced:
+        _print_states(traced)
     for update_id in missing:
         print_error(no_record(update_id))
     return FAILED if missing else 0
 
 
-def _print_found(traced: "Sequence[Trace]", chats: ChatsByRef, *, as_json: bool, is_one: bool) -> None:
-    from bot.page.chats import chat_document
-    from bot.page.traces import trace_document
-
-    if traced and as_json:
-        refs = [each.record.ref for each in traced]
-        named = [chat_document(ref, chats.get(ref)) for ref in refs]
-        documents = list(map(trace_document, traced, named))
-        print_json(documents[0] if is_one else documents)
-    elif traced and is_one:
-        print_facts(_facts(traced[0], chats))
-        _print_steps(traced[0].turn)
-        _print_parts(traced[0].parts)
-    elif traced:
-        _print_states([each.record for each in traced], chats)
-
-
-def _facts(traced: "Trace", chats: ChatsByRef) -> list[tuple[str, str]]:
+def _facts(trace: "Document") -> list[tuple[str, str]]:
     """Return the facts in the order of time."""
-    from bot.page.traces import gate_of
-
-    record = traced.record
-    door, action, why = gate_of(record)
-    state = _STATES.get(record.state)
-    repeats = f", and {count(record.redelivered, 'time')} again" if record.redelivered else ""
+    state, door = _STATES.get(trace["state"]), trace["door"]
+    repeats = f", and {count(trace['redelivered'], 'time')} again" if trace["redelivered"] else ""
+    received = f"{to_minute(trace['received_at'])} UTC" + (f" by {door}" if door else "") + repeats
     facts: list[tuple[str, str | None]] = [
-        ("update", str(record.update_id)),
-        ("state", f"{record.state}: {state}" if state else record.state),
-        ("reason", record.reason),
-        ("chat", " · ".join(chat_cells(record.ref, chats))),
-        ("received", f"{utc(record.times.received)} UTC" + (f" by {door}" if door else "") + repeats),
-        ("gated", action and f"{action} ({why})"),
-        *_attempt_facts(record),
-        *_turn_facts(traced.turn),
-        *_end_facts(record),
+        ("update", str(trace["update_id"])),
+        ("state", f"{trace['state']}: {state}" if state else trace["state"]),
+        ("reason", trace["reason"]),
+        ("chat", " · ".join(chat_cells(trace))),
+        ("received", received),
+        ("gated", trace["action"] and f"{trace['action']} ({trace['why']})"),
+        *_attempt_facts(trace),
+        *_turn_facts(trace["turn"]),
+        *_end_facts(trace),
     ]
     return [(name, value) for name, value in facts if value]
 
 
-def _attempt_facts(record: "UpdateRecord") -> list[tuple[str, str | None]]:
-    begun, attempts, turn_of = record.times.begun, record.attempts, record.turn_of
+def _attempt_facts(trace: "Document") -> list[tuple[str, str | None]]:
+    begun, attempts, turn_of = _after(trace, "begun_at"), trace["attempts"], trace["answered_with"]
     return [
         ("attempts", str(attempts) if attempts and begun is None else None),
-        ("begun", f"{_after(record, begun)}, attempt {attempts}, by {record.worker}" if begun else None),
-        ("finished so far", ", ".join(record.steps)),
+        ("begun", begun and f"{begun}, attempt {attempts}, by {trace['worker'] or ''}"),
+        ("finished so far", ", ".join(trace["steps_so_far"])),
         ("answered with", None if turn_of is None else f"update {turn_of}, which has the turn below"),
     ]
 
 
-def _turn_facts(turn: "TurnTrace | None") -> list[tuple[str, str | None]]:
+def _turn_facts(turn: "Document | None") -> list[tuple[str, str | None]]:
     if turn is None:
         return []
-    tokens = f"{turn.usage.prompt_tokens:,} + {turn.usage.completion_tokens:,} tokens"
-    money = "" if turn.micros is None else f", {turn.micros / _MICROS:.6f} at the prices of MODELS"
+    money = "" if turn["cost"] is None else f", {turn['cost']:.6f} at the prices of MODELS"
     return [
-        ("cost", tokens + money),
-        ("recalled", None if turn.recalled is None else _memories(turn.recalled, turn.facts)),
-        ("files", str(turn.files) if turn.files else None),
-        ("afterwards", "the conversation is compressed" if turn.compresses else None),
+        ("cost", f"{_tokens(turn)} tokens{money}"),
+        ("recalled", None if turn["recalled"] is None else _memories(turn["recalled"], turn["facts"])),
+        ("files", str(turn["files"]) if turn["files"] else None),
+        ("afterwards", "the conversation is compressed" if turn["compresses"] else None),
     ]
+
+
+def _tokens(used: "Document") -> str:
+    return f"{used['prompt_tokens']:,} + {used['completion_tokens']:,}"
 
 
 def _memories(messages: int, facts: int) -> str:
     return count(messages, "message") + (f" and {count(facts, 'fact')}" if facts else "")
 
 
-def _end_facts(record: "UpdateRecord") -> list[tuple[str, str | None]]:
-    times, ahead = record.times, record.ahead
-    retry = f"set aside: `mnemogram queue retry {record.update_id}`, or `queue drop`"
-    finished = f"{utc(times.finished)} UTC, {_after(record, times.finished)}" if times.finished else None
+def _end_facts(trace: "Document") -> list[tuple[str, str | None]]:
+    update_id, ahead, finished = trace["update_id"], trace["ahead"], _after(trace, "finished_at")
+    retry = f"set aside: `mnemogram queue retry {update_id}`, or `queue drop`"
     line = f"after {count(ahead, 'other')}" if ahead else "first"
+    sent = ", ".join(map(str, trace["sent_message_ids"]))
     return [
-        ("committed", _after(record, times.committed)),
-        ("finished", finished),
-        ("now", retry if record.is_dead_letter else None),
+        ("committed", _after(trace, "committed_at")),
+        ("finished", finished and f"{to_minute(trace['finished_at'])} UTC, {finished}"),
+        ("now", retry if trace["is_dead_letter"] else None),
         ("in its line", None if ahead is None else line),
-        ("sent", "Telegram message " + ", ".join(map(str, record.sent)) if record.sent else None),
+        ("sent", sent and f"Telegram message {sent}"),
     ]
 
 
-def _after(record: "UpdateRecord", at: float | None) -> str | None:
-    return None if at is None else f"after {max(0.0, at - (record.times.received or at)):.1f} s"
+def _after(trace: "Document", field: str) -> str | None:
+    seconds = _seconds(trace["received_at"] or trace[field], trace[field])
+    return None if seconds is None else f"after {max(0.0, seconds):.1f} s"
 
 
-def _print_steps(turn: "TurnTrace | None") -> None:
-    if turn is None or not turn.steps:
+def _seconds(begin: str | None, end: str | None) -> float | None:
+    if begin is None or end is None:
+        return None
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(begin)).total_seconds()
+
+
+def _print_steps(turn: "Document | None") -> None:
+    if turn is None or not turn["steps"]:
         return
-    rows: list[tuple[Cell, ...]] = []
-    for step in turn.steps:
-        tokens = f"{step.usage.prompt_tokens:,} + {step.usage.completion_tokens:,}"
-        kind = "· " * step.depth + step.kind
-        rows.append((kind, step.name, step.outcome, step.seconds, tokens if step.kind == "model" else ""))
+    rows: list[tuple[Cell, ...]] = [
+        (
+            *("· " * step["within_delegations"] + step["kind"], step["name"], step["outcome"]),
+            *(step["seconds"], _tokens(step) if step["kind"] == "model" else ""),
+        )
+        for step in turn["steps"]
+    ]
     print_table(["step", "of", "outcome", ">seconds", ">tokens"], rows, wide=("of", "outcome"))
-    if turn.more_steps:
-        print_line(f"and {count(turn.more_steps, 'more step')}.")
+    if turn["more_steps"]:
+        print_line(f"and {count(turn['more_steps'], 'more step')}.")
 
 
-def _print_parts(parts: "Sequence[SentPart]") -> None:
+def _print_parts(parts: "Sequence[Document]") -> None:
     rows: list[tuple[Cell, ...]] = []
     for part in parts:
-        message = None if part.telegram_id is None else str(part.telegram_id)
-        waited = float(part.waited_s)
-        rows.append((part.number, part.kind, part.outcome, message, part.repeats, part.refusals, waited))
+        message = None if part["message_id"] is None else str(part["message_id"])
+        counts = part["repeats"], part["refusals"], float(part["waited_s"])
+        rows.append((part["part"], part["kind"], part["outcome"], message, *counts))
     if rows:
         print_table([">part", "kind", "outcome", ">message", ">repeats", ">refusals", ">waited s"], rows)
 
 
-def _print_states(records: "Sequence[UpdateRecord]", chats: ChatsByRef) -> None:
+def _print_states(traced: "Sequence[Document]") -> None:
     rows: list[tuple[Cell, ...]] = []
-    for record in records:
-        received, finished = record.times.received, record.times.finished
-        took = None if received is None or finished is None else finished - received
-        name, _ = chat_cells(record.ref, chats)
-        rows.append((str(record.update_id), name, record.state, record.reason, utc(received), took))
+    for trace in traced:
+        received = trace["received_at"]
+        took = _seconds(received, trace["finished_at"])
+        state = trace["state"], trace["reason"]
+        rows.append((str(trace["update_id"]), chat_cells(trace)[0], *state, to_minute(received), took))
     columns = [">update", ">chat", "state", "reason", "received (UTC)", ">took s"]
     print_table(columns, rows, wide=("reason",))

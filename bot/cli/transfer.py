@@ -14,9 +14,10 @@ import typer
 
 from bot.cli.chats import chat_ref, chat_refs, describe_topics, find_chat, list_chats, present_name, topics_of
 from bot.cli.failures import CommandFailed, print_error
-from bot.cli.output import count, iso, print_json, print_line
+from bot.cli.output import count, print_json, print_line
 from bot.cli.reset import erase, print_receipt
 from bot.cli.session import AsJson, Chat, ChatName, MaybeFile, finish, load_quietly, open_stores, parse_chat
+from bot.times import iso
 from memory.errors import Forgotten, StoreFull, StoreUnavailable
 from memory.folders import denial_advice
 

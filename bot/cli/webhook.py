@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 import typer
 
 from bot.cli.failures import WRONG_USE, CommandFailed, print_error
-from bot.cli.output import count, iso, print_facts, print_json, print_line, utc
+from bot.cli.output import count, print_facts, print_json, print_line, utc
 from bot.cli.session import AsJson, finish, load_quietly
+from bot.times import iso
 
 if TYPE_CHECKING:
     from bot.settings import Settings

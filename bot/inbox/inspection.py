@@ -46,7 +46,7 @@ class WaitingContext:
     """Parts of that answer which are not sent yet."""
     oldest_s: float | None
     """Age of its oldest update, or None if a reset has just erased that."""
-    worker: str
+    worker: str | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +194,7 @@ class InboxInspection:
                 delivering=int(delivering),
                 parts=int(parts),
                 oldest_s=self._age(received_at),
-                worker=worker,
+                worker=worker or None,
             )
             for context, updates, delivering, parts, received_at, worker in await self._redis.run(call)
         ]

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from datetime import UTC, datetime
-from typing import cast
+from typing import Any, cast
 
+from bot.times import iso
 from bot.transport.forms import ChatPlace, place_of
 from bot.transport.migrations import Migrations
 from memory import keys
@@ -61,29 +62,40 @@ class ChatList:
                     found[ref] = listed
         return found
 
-    async def by_use(self) -> list[Mapping[str, object]]:
-        """Return the counts of CHATS_AT_MOST chats: those with the most tokens today (UTC), then the newest."""
+    async def by_use(self) -> list[dict[str, Any]]:
+        """Return CHATS_AT_MOST chats: those with the most tokens today (UTC), then the newest."""
         listed = await self.all()
         tokens = await self._tokens_today({chat.chat_id for chat in listed})
         listed.sort(key=lambda chat: (-tokens[chat.chat_id], -chat.registered_at))
         chats = listed[:CHATS_AT_MOST]
-        rows = await load_counts(self.redis, [chat.ref for chat in chats])
-        documents: list[Mapping[str, object]] = []
-        for chat in chats:
-            snapshot, last_at = rows[chat.ref]
-            documents.append(
-                {
-                    "context": chat.ref.context_id,
-                    "chat_id": chat.chat_id,
-                    "thread_id": chat.thread_id,
-                    "title": chat.title,
-                    "kind": "group" if chat.chat_id < 0 else "private",
-                    "messages": snapshot.count,
-                    "tokens_today": tokens[chat.chat_id],
-                    "last_at": last_at,
-                }
-            )
-        return documents
+        documents = await self._documents(chats)
+        return [
+            {**document, "tokens_today": tokens[chat.chat_id]}
+            for chat, document in zip(chats, documents, strict=True)
+        ]
+
+    async def by_time(self) -> list[dict[str, Any]]:
+        """Return all chats, the one with the newest message first."""
+        documents = await self._documents(await self.all())
+        return sorted(documents, key=lambda document: document["last_message_at"] or "", reverse=True)
+
+    async def _documents(self, chats: Sequence[ListedChat]) -> list[dict[str, Any]]:
+        counts = await load_counts(self.redis, [chat.ref for chat in chats])
+        return [
+            {
+                **chat_document(chat.ref, chat),
+                "chat_id": chat.chat_id,
+                "thread_id": chat.thread_id,
+                "kind": "group" if chat.chat_id < 0 else "private",
+                "messages": snapshot.count,
+                "in_conversation": snapshot.conversation_count,
+                "overheard": snapshot.talk.count,
+                "kept_since": iso(snapshot.created_at),
+                "last_message_at": iso(last_at),
+            }
+            for chat in chats
+            for snapshot, last_at in [counts[chat.ref]]
+        ]
 
     async def _tokens_today(self, chat_ids: set[int]) -> Mapping[int, int]:
         """Return the tokens of each chat since 00:00 UTC. The topics of a chat are counted together."""
@@ -136,7 +148,7 @@ async def load_counts(
     return rows
 
 
-def chat_document(ref: ContextRef, chat: ListedChat | None) -> dict[str, object]:
+def chat_document(ref: ContextRef, chat: ListedChat | None) -> dict[str, Any]:
     """Return the fields of a document that name a chat. A chat is registered from its first answer to its reset."""
     return {
         "chat": chat.name if chat else None,

@@ -36,19 +36,14 @@ def context_document(
     }
 
 
-def message_document(
-    message: Message, *, visitor: Visitor, context: PageContext, has_receipt: bool
-) -> Document:
-    """Return a message."""
+def message_fields(message: Message) -> dict[str, Any]:
+    """Return the fields of a message that the page and the console show alike."""
     sender, quote = message.sender, message.quote
-    is_mine = is_written_by(message, visitor)
     return {
         "id": message.id,
         "sequence": message.sequence,
         "role": message.role,
         "sender": None if sender is None else {"id": sender.id, "name": sender.name},
-        "is_mine": is_mine,
-        "sent_at": message.sent_at,
         "text": message.text,
         "origin": text_origin(message),
         "note": message.note,
@@ -56,6 +51,18 @@ def message_document(
         "quote": None if quote is None else {"sender": quote.sender_name, "text": quote.shown},
         "is_stopped": message.is_stopped,
         "is_refused": message.is_refused,
+    }
+
+
+def message_document(
+    message: Message, *, visitor: Visitor, context: PageContext, has_receipt: bool
+) -> Document:
+    """Return a message."""
+    is_mine = is_written_by(message, visitor)
+    return {
+        **message_fields(message),
+        "is_mine": is_mine,
+        "sent_at": message.sent_at,
         "edited_at": message.edited_at,
         "has_receipt": has_receipt,
         "may_forget": is_mine or context.rights.may_forget_all,

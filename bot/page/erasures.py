@@ -17,8 +17,8 @@ from bot.page.api import admit, api_route, read_object
 from bot.page.documents import erasure_document, is_written_by
 from bot.page.memories import OpenRecall
 from bot.page.rates import RateLimit
-from bot.page.traces import iso
 from bot.page.visitors import PageError, Visitor
+from bot.times import iso
 from bot.transport.forms import ChatPlace
 from bot.transport.telegram_api import TelegramApi
 from bot.transport.texts import forgotten_text, receipt_text

@@ -1,10 +1,15 @@
-"""The life of an update as a document, for the console and the operators' page; never its text."""
+"""The inbox as documents, for the console and the operators' page: waiting chats, dead letters, the life of an update.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+No document has a text.
+"""
 
-from bot.inbox.inspection import InboxInspection, UpdateRecord
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from bot.inbox.inspection import DeadLetter, InboxInspection, WaitingContext
+from bot.page.chats import ChatList, chat_document
+from bot.times import iso
 from bot.turn.commit import TurnTrace
 from bot.turn.outbox import SentPart
 from memory.codec import parse_json
@@ -13,63 +18,68 @@ _MICROS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Trace:
-    """An update with the turn and the parts of its answer."""
+class InboxDocuments:
+    """Documents that name their chats. Each method raises StoreUnavailable."""
 
-    record: UpdateRecord
-    turn: TurnTrace | None
-    """Updates that are answered together have one turn, in the record of the first of them."""
-    parts: Sequence[SentPart]
+    inspection: InboxInspection
+    chats: ChatList
+
+    async def waiting(self) -> dict[str, Any]:
+        """Return the chats with something to do, the longest waiting first, and their sums."""
+        found = await self.inspection.waiting()
+        return {
+            "updates": sum(each.updates + each.delivering for each in found),
+            "chats": len(found),
+            "oldest_s": max((each.oldest_s for each in found if each.oldest_s is not None), default=None),
+            "waiting": await self._named(found),
+        }
+
+    async def dead_letters(self, *, at_most: int | None = None) -> list[dict[str, Any]]:
+        """Return the newest dead letters (None: all)."""
+        return await self._named((await self.inspection.dead_letters())[:at_most])
+
+    async def trace(self, update_id: int) -> dict[str, Any] | None:
+        """Return the life of an update, or None without a record.
+
+        Updates that are answered together have one turn, in the record of the first of them.
+        """
+        record = await self.inspection.find(update_id)
+        if record is None:
+            return None
+        head = (record if record.turn_of is None else await self.inspection.find(record.turn_of)) or record
+        chats = await self.chats.find([record.ref])
+        gate = record.gate.split()
+        return {
+            "update_id": record.update_id,
+            "state": record.state,
+            "reason": record.reason,
+            **chat_document(record.ref, chats.get(record.ref)),
+            "received_at": iso(record.times.received),
+            **dict(zip(("door", "action", "why"), gate if len(gate) == 3 else [None] * 3, strict=True)),
+            "redelivered": record.redelivered,
+            "attempts": record.attempts,
+            "begun_at": iso(record.times.begun),
+            "worker": record.worker or None,
+            "steps_so_far": list(record.steps),
+            "answered_with": record.turn_of,
+            "committed_at": iso(record.times.committed),
+            "turn": _turn_document(parse_json(TurnTrace, head.turn)) if head.turn else None,
+            "sends": [_part_document(parse_json(SentPart, line)) for _, line in sorted(head.parts.items())],
+            "sent_message_ids": list(record.sent),
+            "finished_at": iso(record.times.finished),
+            "ahead": record.ahead,
+            "is_dead_letter": record.is_dead_letter,
+        }
+
+    async def _named(self, entries: Sequence[WaitingContext] | Sequence[DeadLetter]) -> list[dict[str, Any]]:
+        chats = await self.chats.find([each.ref for each in entries])
+        documents = [{**chat_document(each.ref, chats.get(each.ref)), **asdict(each)} for each in entries]
+        for document in documents:
+            del document["ref"]
+        return documents
 
 
-async def load_trace(inspection: InboxInspection, update_id: int) -> Trace | None:
-    """Return the trace of an update, or None without a record. Raises StoreUnavailable."""
-    record = await inspection.find(update_id)
-    if record is None:
-        return None
-    head = (record if record.turn_of is None else await inspection.find(record.turn_of)) or record
-    return Trace(
-        record=record,
-        turn=parse_json(TurnTrace, head.turn) if head.turn else None,
-        parts=[parse_json(SentPart, line) for _, line in sorted(head.parts.items())],
-    )
-
-
-def gate_of(record: UpdateRecord) -> tuple[str | None, str | None, str | None]:
-    """Return the entry, its decision and the reason. All are None if no decision was recorded."""
-    words = record.gate.split()
-    return (words[0], words[1], words[2]) if len(words) == 3 else (None, None, None)
-
-
-def trace_document(trace: Trace, chat: Mapping[str, object]) -> dict[str, object]:
-    """Return the document that `mnemogram trace --json` prints. `chat` has the fields that name its chat."""
-    record = trace.record
-    return {
-        "update_id": record.update_id,
-        "state": record.state,
-        "reason": record.reason,
-        **chat,
-        "received_at": iso(record.times.received),
-        **dict(zip(("door", "action", "why"), gate_of(record), strict=True)),
-        "redelivered": record.redelivered,
-        "attempts": record.attempts,
-        "begun_at": iso(record.times.begun),
-        "worker": record.worker or None,
-        "steps_so_far": list(record.steps),
-        "answered_with": record.turn_of,
-        "committed_at": iso(record.times.committed),
-        "turn": _turn_document(trace.turn),
-        "sends": [_part_document(part) for part in trace.parts],
-        "sent_message_ids": list(record.sent),
-        "finished_at": iso(record.times.finished),
-        "ahead": record.ahead,
-        "is_dead_letter": record.is_dead_letter,
-    }
-
-
-def _turn_document(turn: TurnTrace | None) -> dict[str, object] | None:
-    if turn is None:
-        return None
+def _turn_document(turn: TurnTrace) -> dict[str, object]:
     return {
         "steps": [
             {
@@ -105,10 +115,3 @@ def _part_document(part: SentPart) -> dict[str, object]:
         "refusals": part.refusals,
         "waited_s": part.waited_s,
     }
-
-
-def iso(seconds: float | None) -> str | None:
-    """Return a time for machines: ISO 8601 in UTC, with milliseconds."""
-    if seconds is None:
-        return None
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

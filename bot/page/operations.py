@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Generic, TypeVar, cast
+from typing import Generic, TypeVar, cast
 from urllib.parse import urlsplit
 
 import structlog
@@ -18,8 +18,9 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.observe.logs import MASK, mask
 from bot.observe.series import FINE_HOURS, HOURS_AT_MOST, CounterReader
 from bot.page.api import Handler, Method, api_route, whole_number
-from bot.page.chats import ChatList, chat_document
-from bot.page.traces import load_trace, trace_document
+from bot.page.chats import ChatList
+from bot.page.documents import Document
+from bot.page.inbox import InboxDocuments
 from bot.page.visitors import PageError, Visitor
 from bot.settings import Settings
 from bot.transport.people import Guests
@@ -39,7 +40,6 @@ _NOW_S, _CHATS_S, _CHECKS_S = 2.0, 10.0, 20.0
 """Seconds for which an answer is kept, so that many open pages cost as much as one."""
 _UPDATE_ID_DIGITS = 19
 
-Document = Mapping[str, Any]
 Examine = Callable[[], Awaitable[Sequence[Document]]]
 """Run the doctor's checks. Each finding has name, state (ok, warning, problem), text and hint."""
 
@@ -175,30 +175,19 @@ class Operations:
         }
 
     async def _show_update(self, _: Visitor, request: Request) -> Document:
-        trace = await load_trace(self.inspection, _update_id(request))
+        trace = await self._documents.trace(_update_id(request))
         if trace is None:
             raise PageError(
                 "not_found", "This update never arrived, or it was finished more than 48 hours ago."
             )
-        ref = trace.record.ref
-        chats = await self.chats.find([ref])
-        return trace_document(trace, chat_document(ref, chats.get(ref)))
+        return trace
 
     async def _show_dead_letters(self, _: Visitor, __: Request) -> Document:
-        letters = (await self.inspection.dead_letters())[:DEAD_LETTERS_AT_MOST]
-        chats = await self.chats.find([letter.ref for letter in letters])
-        rows = [
-            {
-                "update_id": letter.update_id,
-                "chat": chat and chat.name,
-                "title": chat and chat.title,
-                "reason": letter.reason,
-                "attempts": letter.attempts,
-                "age_s": letter.age_s,
-            }
-            for letter, chat in ((each, chats.get(each.ref)) for each in letters)
-        ]
-        return {"dead_letters": rows}
+        return {"dead_letters": await self._documents.dead_letters(at_most=DEAD_LETTERS_AT_MOST)}
+
+    @property
+    def _documents(self) -> InboxDocuments:
+        return InboxDocuments(inspection=self.inspection, chats=self.chats)
 
     async def _retry(self, visitor: Visitor, request: Request) -> Document:
         update_id = _update_id(request)

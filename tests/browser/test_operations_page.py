@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from bot.times import iso
+
 _HOSTILE = "<img src=x onerror=document.title='run'> \u202egnp.exe"
 
 _OPEN = """async (replies) => {
@@ -63,7 +65,7 @@ def _chat(title: str, *, messages: int, last_at: float | None) -> dict[str, Any]
         "kind": "private",
         "messages": messages,
         "tokens_today": 0,
-        "last_at": last_at,
+        "last_message_at": iso(last_at),
     }
 
 

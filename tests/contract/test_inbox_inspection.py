@@ -79,8 +79,8 @@ async def test_waiting_updates_are_counted_per_context_before_any_worker_starts(
     rig.clock.now += 10
     waiting = await rig.inspection.waiting()
     assert [(one.ref, one.updates, one.oldest_s, one.worker) for one in waiting] == [
-        (ANNA, 2, 15.0, ""),
-        (BEN, 1, 10.0, ""),
+        (ANNA, 2, 15.0, None),
+        (BEN, 1, 10.0, None),
     ]
 
 

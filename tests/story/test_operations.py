@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from functools import partial
 
 import pytest
@@ -130,7 +131,8 @@ async def test_chats_are_listed_by_use_and_an_update_is_traced(stores: StoryStor
         (OLGA, 2, "private"),
     ]
     assert chats[0]["tokens_today"] > chats[1]["tokens_today"] > 0
-    assert chats[0]["last_at"] == pytest.approx(time.time(), abs=60)
+    last_at = datetime.fromisoformat(chats[0]["last_message_at"]).timestamp()
+    assert last_at == pytest.approx(time.time(), abs=60)
     assert (trace["update_id"], trace["state"], trace["turn"]["recalled"]) == (update_id, "answered", 0)
     assert "a line of many words" not in str(trace)
     assert (missing.status_code, wrong.status_code) == (404, 400)

@@ -5,11 +5,12 @@ import { compact, idleTime, moment, whole } from "./operations_format.js";
 import { card, hint, loadedPlace } from "./operations_parts.js";
 import { words } from "./words.js";
 
+const lastAt = ({ last_message_at: at }) => at && Date.parse(at) / 1000;
 const COLUMNS = [
   { id: "title", name: words("ops-chat"), value: (chat) => titleOf(chat).toLowerCase(), isText: true, isUpFirst: true },
   { id: "messages", name: words("ops-messages"), value: (chat) => chat.messages },
   { id: "tokens", name: words("ops-tokens-today"), value: (chat) => chat.tokens_today ?? 0 },
-  { id: "idle", name: words("ops-idle"), value: (chat) => -(chat.last_at ?? 0), isUpFirst: true },
+  { id: "idle", name: words("ops-idle"), value: (chat) => -(lastAt(chat) ?? 0), isUpFirst: true },
 ];
 
 export function chatsTab(api) {
@@ -73,6 +74,6 @@ function chatRow(chat) {
     el("th", { scope: "row" }, name(titleOf(chat), { dir: "auto", class: "ops-chat-title", title: titleOf(chat) }), el("small", null, detail)),
     el("td", { class: "number" }, compact(chat.messages)),
     el("td", { class: "number" }, el("span", { title: whole(chat.tokens_today) }, compact(chat.tokens_today))),
-    el("td", { class: "number" }, el("span", { title: moment(chat.last_at) }, idleTime(chat.last_at))),
+    el("td", { class: "number" }, el("span", { title: moment(lastAt(chat)) }, idleTime(lastAt(chat)))),
   );
 }

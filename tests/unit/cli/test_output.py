@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.output import age, count, iso, one_line, print_table, printable, utc
+from bot.cli.output import age, count, one_line, print_table, printable, to_minute, utc
+from bot.times import iso
 
 
 @pytest.mark.parametrize(
@@ -26,9 +27,9 @@ def test_an_age_has_its_two_largest_units(seconds: float | None, expected: str) 
 
 
 def test_times_are_in_utc() -> None:
-    assert utc(0) == "1970-01-01 00:00"
+    assert utc(0) == to_minute(iso(0)) == "1970-01-01 00:00"
     assert iso(1.5) == "1970-01-01T00:00:01.500Z"
-    assert (utc(None), iso(None)) == ("-", None)
+    assert (utc(None), iso(None), to_minute(None)) == ("-", None, "-")
 
 
 def test_nouns_have_singular_and_plural() -> None:
