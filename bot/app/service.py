@@ -155,7 +155,7 @@ class _Service:
         self._chat_page: str | None = None
         self._settings = settings
         self._spec = spec
-        self._webhook = Webhook(secret=settings.secret)
+        self._webhook = Webhook(secret=settings.secret, path=WEBHOOK_PATH)
         self._page = PageApp()
         self._intake: IntakeStores | Stores | None = None
         self._stores: Stores | None = None
@@ -306,7 +306,7 @@ class _Service:
         )
         try:
             server = await stack.enter_async_context(
-                serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S)
+                serve_http(app, host=settings.http_host, port=port, drain_s=DRAIN_S, door=webhook)
             )
         except PortInUse as error:
             raise PortInUse(f"HTTP_PORT: {error}") from error

@@ -140,10 +140,10 @@ async def served_webhook(
             await before_health()
         return dict(down or {})
 
-    webhook = Webhook(secret=SECRET, ingest=ingest)
+    webhook = Webhook(secret=SECRET, path=WEBHOOK_PATH, ingest=ingest)
     app = create_http_app(webhook=webhook, what_is_down=what_is_down, webhook_path=WEBHOOK_PATH)
     async with (
-        serve_http(app) as server,
+        serve_http(app, door=webhook) as server,
         httpx.AsyncClient(base_url=server.origin, timeout=5, trust_env=False) as http,
     ):
         yield Endpoint(http=http, port=http.base_url.port or 0)
