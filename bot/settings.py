@@ -253,10 +253,7 @@ class Settings(BaseSettings):
         32, ge=1, le=1000, description="Chats that one worker process answers at the same time."
     )
     lease_s: float = Field(
-        30,
-        ge=1,
-        le=600,
-        description="Time after which the chats of a hanging worker go to others, in seconds.",
+        30, ge=1, le=600, description="Time until the chats of a hanging worker go to others, in seconds."
     )
     box_limit: int = Field(
         1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."
@@ -264,13 +261,9 @@ class Settings(BaseSettings):
     log_format: Literal["console", "json"] = Field(
         "console", description="Form of the log: console for people, json for machines."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Lowest level that is logged."
-    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severity.")
     log_text: bool = Field(False, description="Quote people, the model and tools in logs and traces.")
-    otel_exporter_otlp_endpoint: str | None = Field(
-        None, description="Address to which traces are sent (OTLP over HTTP)."
-    )
+    otel_exporter_otlp_endpoint: str | None = Field(None, description="Target of traces (OTLP over HTTP).")
 
     @model_validator(mode="before")
     @classmethod
