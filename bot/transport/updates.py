@@ -30,6 +30,7 @@ from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in,
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
 from bot.transport.rich_messages import MORE_FILES, as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
+from memory.codec import Id
 from memory.history.message import Continuation, Origin, Quote
 
 UNKNOWN = "unknown"
@@ -125,7 +126,7 @@ class IncomingMessage(ChatPlace):
     """Reason for refusing it by the form of its chat."""
     direct_person_id: int | None = None
     """The person whose topic it is, in the direct messages of a channel."""
-    sender_id: int | None = None
+    sender_id: Id | None = None
     """Id of a person, or of a chat for anonymous administrators and channel posts."""
     sender_name: str = ""
     is_from_bot: bool = False
@@ -165,7 +166,7 @@ class Callback:
 
     id: str
     data: str
-    sender_id: int
+    sender_id: Id
     language_code: str = ""
     under: Literal["menu", "another", "unknown"] = "menu"
     """The message that is named: a menu with such a button, another message, or one that Telegram does not describe.

@@ -17,7 +17,7 @@ from memory.artifacts.store import drop_unnamed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.corrections import AwaitedCorrection, parse_corrections
-from memory.history.ledger import LedgerEntry
+from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.redis_history import (
     RecentMessages,
@@ -507,6 +507,7 @@ class TurnStore:
 def _changes(turn: Commit) -> dict[str, object]:
     """Return a Commit as commit.lua reads it: parts, calls and message rows are JSON that it stores as it is."""
     receipt = turn.receipt
+    ledger = LedgerTurn(first_sequence=0, last_sequence=0, entries=tuple(turn.ledger))  # a script numbers it
     return {
         "update_ids": list(map(str, turn.update_ids)),
         "deletes": list(turn.deletes),
@@ -514,7 +515,7 @@ def _changes(turn: Commit) -> dict[str, object]:
         "reason": turn.reason,
         "parts": list(map(dump_part, turn.parts)),
         "messages": message_batch(turn.messages),
-        "ledger": dump_json(list[LedgerEntry], list(turn.ledger)) if turn.ledger else "",
+        "ledger": dump_json(LedgerTurn, ledger) if turn.ledger else "",
         "receipt": [receipt.message_id, dump_json(AnswerReceipt, receipt)] if receipt else [],
         "registered": turn.registered,
         "trace": turn.note.trace,

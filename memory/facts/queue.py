@@ -5,8 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from memory.codec import dump_json
-from memory.errors import Forgotten
 from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
+from memory.history.contexts import parse_context
 from memory.history.fact import Fact, is_source
 from memory.history.message import Message, message_id, own_words, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages, parse_people
@@ -85,7 +85,7 @@ class FactRow:
     repeated_id: str
     """Its id if the same statement has held before and ended."""
     json: str
-    """The fact as JSON after its id."""
+    """The fact; the script writes its id."""
     replaces: tuple[str, ...]
 
 
@@ -173,10 +173,7 @@ class FactQueue:
             version=work.version,
             save=save,
         )
-        outcome = await self._redis.run(call)
-        if outcome == "forgotten":
-            raise Forgotten
-        return outcome
+        return await self._redis.run(call)
 
     async def fail(
         self, claim: QueueClaim, work: FactWork | None, *, retry_in_s: float, at_most: int
@@ -238,7 +235,7 @@ class FactQueue:
         *known, zones = reply[12:]
         chosen, read = parse_choices(choices), parse_messages(rows)
         first = dict(zip(map(int, since[::2]), map(int, since[1::2]), strict=True))
-        is_group = '"chat_id":-' in entry
+        is_group = bool(entry) and parse_context(ref, entry).keys.get("chat_id", 0) < 0
         is_on = are_extracted(chosen, is_group=is_group)
         messages = [each for each in read if is_on and _may_be_read(each, chosen, first)]
         context = [each for each in parse_messages(around) if _may_be_shown(each, chosen)]
@@ -299,7 +296,7 @@ def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
     return FactRow(
         id=message_id(*statement),
         repeated_id=message_id(*statement, *fact.message_ids),
-        json=dump_json(Fact, stored).removeprefix('{"id":""'),
+        json=dump_json(Fact, stored),
         replaces=fact.replaces,
     )
 

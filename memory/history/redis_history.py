@@ -51,6 +51,8 @@ class MessageRow:
     telegram_id: str
     sender_id: str
     sender_name: str
+    quotes: str
+    """Telegram id of the message of this chat that it quotes, or ""."""
     is_source: bool
     """True if facts may rest on it."""
 
@@ -97,8 +99,6 @@ class RedisHistory:
             batch=message_batch(messages),
         )
         sequences = await self._redis.run(call)
-        if sequences is None:
-            raise Forgotten
         return [
             replace(message, sequence=int(sequence))
             for message, sequence in zip(messages, sequences, strict=True)
@@ -193,10 +193,7 @@ class RedisHistory:
             ids=tuple(ids),
             quoted=tuple(quoted),
         )
-        reply = await self._redis.run(call)
-        if reply is None:
-            raise Forgotten
-        return _parse_deletion(reply, ids)
+        return _parse_deletion(await self._redis.run(call), ids)
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore. Artifacts and receipts that have expired are not counted."""
@@ -217,10 +214,7 @@ class RedisHistory:
 
         Drops the summaries of the conversation before, and its active agent.
         """
-        start = await self._redis.run(new_conversation(ref, expected_epoch=epoch))
-        if start is None:
-            raise Forgotten
-        return int(start)
+        return int(await self._redis.run(new_conversation(ref, expected_epoch=epoch)))
 
     async def load_ledger(
         self, ref: ContextRef, *, after_sequence: int, upto_sequence: int
@@ -336,6 +330,7 @@ def message_batch(messages: Sequence[Message]) -> MessageBatch:
     rows: list[MessageRow] = []
     for message in messages:
         telegram_id, sender = message.telegram_message_id, message.sender
+        quoted = message.quote.telegram_message_id if message.quote else 0
         row = MessageRow(
             id=message.id,
             json=dump_message(message),
@@ -344,6 +339,7 @@ def message_batch(messages: Sequence[Message]) -> MessageBatch:
             telegram_id="" if telegram_id is None else str(telegram_id),
             sender_id=str(sender.id) if sender else "",
             sender_name=sender.name if sender else "",
+            quotes=str(quoted or ""),
             is_source=is_source(message),
         )
         rows.append(row)
@@ -401,10 +397,7 @@ async def _change_message(
                 is_new_text=_shown_text(edited) != _shown_text(found),
             ),
         )
-        outcome = await redis.run(call)
-        if outcome is None:
-            raise Forgotten
-        if outcome == "replaced":
+        if await redis.run(call) == "replaced":
             return True
 
 

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory.codec import dump_json, parse_json
-from memory.errors import Forgotten
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
 from memory.keys import ContextRef, context_key, partition_key
@@ -83,10 +82,7 @@ class RedisSummaries:
             stored_summaries=STORED_SUMMARIES,
         )
         call = save_summary(ref, token=claim.token, expected_epoch=epoch, revision=revision, save=save)
-        outcome = await self._redis.run(call)
-        if outcome == "forgotten":
-            raise Forgotten
-        return outcome
+        return await self._redis.run(call)
 
     async def fail(self, claim: QueueClaim, *, next_sequence: int, retry_in_s: float, at_most: int) -> bool:
         """Record a failure and retry later. True: it was one too many, and the conversation left the queue.

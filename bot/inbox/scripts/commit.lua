@@ -31,11 +31,12 @@ end
 -- Return true if words end with this update that no message keeps. An edit ends the words that it has replaced. The words
 -- of an inline question, of a question that a limit refused, and of a command's argument are kept nowhere.
 local function ends_words(payload, changes)
-  local action = string.match(payload, '"admission":{"action":"(%l+)"')
+  local admission = fields_of(payload).admission or {}
+  local action = admission.action
   if action == 'edit' then
     return changes.reason ~= 'edit_changes_nothing'
   elseif action == 'command' then
-    return not string.find(payload, '"argument":"",', 1, true)
+    return (admission.command or {}).argument ~= ''
   end
   return action ~= 'press' and action ~= 'refuse' and #changes.messages.rows == 0
 end

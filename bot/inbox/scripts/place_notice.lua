@@ -2,7 +2,7 @@
 -- USES: fence own_update
 -- KEYS: warned own_updates box stop active ready
 -- ARGV: context_id payload now marker_ttl rules:json
--- payload: the JSON of the update without its opening; rules: FiringRules (bot/inbox/reminders.py)
+-- payload: the update as JSON; rules: FiringRules (bot/inbox/reminders.py)
 -- Returns placed | known (it was placed before) | full (its box is full)
 if redis.call('EXISTS', warned) == 1 then
   return 'known'

@@ -21,7 +21,8 @@ end
 -- Delete one message and note what must be dropped because of it: its names, its sender, its sequence.
 local function delete_message(keys, context, epoch, id, erasure)
   local sequence = redis.call('ZSCORE', keys.order, id)
-  local json = redis.call('HGET', keys.messages, id)
+  local record = redis.call('HGET', keys.messages, id)
+  local message = fields_of(record)
   for _, name in ipairs(names_of(keys.telegram, id)) do
     erasure.names[#erasure.names + 1] = name
   end
@@ -30,17 +31,15 @@ local function delete_message(keys, context, epoch, id, erasure)
   redis.call('ZREM', keys.unread, id)
   erasure.receipts = erasure.receipts + drop_listed(keys.receipts, erasure.receipt_prefix, id)
   unlink_telegram(keys.telegram, id)
-  if json or sequence then
+  if record or sequence then
     erasure.deleted = erasure.deleted + 1
     redis.call('XADD', keys.work, '*', 'op', 'drop', 'context', context, 'epoch', epoch, 'id', id)
   end
-  if json then
-    unlink_quote(keys.telegram, id, json)
-  end
-  if json and sequence then
-    erasure.senders[#erasure.senders + 1] = uncount_sender(keys, json)
+  if quoted_in(message) then
+    remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
   end
   if sequence then
+    erasure.senders[#erasure.senders + 1] = uncount_sender(keys, message)
     erasure.sequences[#erasure.sequences + 1] = sequence
     erasure.mentioning[#erasure.mentioning + 1], erasure.gone[id] = sequence, true
     drop_turn_at(erasure, sequence)

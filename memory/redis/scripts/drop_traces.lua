@@ -1,4 +1,5 @@
 -- Drop what mentions messages: summaries, turns of the ledger, their artifacts. A prelude.
+-- USES: records
 
 -- Drop the summaries that cover this sequence: all that end there or later, because each repeats the ones before it.
 -- The newest summary that does not cover it is the current one again. The compression is due at once then.
@@ -15,12 +16,21 @@ local function drop_summaries(summaries_key, lineage_key, compress_key, context_
   return covering
 end
 
--- Return the ids of the artifacts that a turn of the ledger names. All texts in a turn's JSON are strings, whose
--- quotation marks are escaped: none of them can contain this mark or the other ones that are searched here.
+-- Return the entries of a turn of the ledger that have this field. Turns without the name are not decoded: there may be
+-- thousands, and few have it.
+local function entries_with(turn, name)
+  local found = {}
+  for _, entry in ipairs(string.find(turn, name, 1, true) and fields_of(turn).entries or {}) do
+    found[#found + 1] = entry[name] and entry or nil
+  end
+  return found
+end
+
+-- Return the ids of the artifacts that a turn of the ledger names.
 local function artifacts_of_turn(turn)
   local ids = {}
-  for id in string.gmatch(turn, '"artifact_id":"([^"]+)"') do
-    ids[#ids + 1] = id
+  for number, entry in ipairs(entries_with(turn, 'artifact_id')) do
+    ids[number] = entry.artifact_id
   end
   return ids
 end
@@ -29,27 +39,20 @@ end
 -- Turns do not overlap: it can only be the first one that ends there or later.
 local function find_ledger_turn(ledger_key, sequence)
   local turn = redis.call('ZRANGEBYSCORE', ledger_key, sequence, '+inf', 'LIMIT', 0, 1)[1]
-  if not turn then
-    return nil
+  local first = tonumber(fields_of(turn).first_sequence)
+  if first and first <= tonumber(sequence) then
+    return turn, artifacts_of_turn(turn)
   end
-  local first = string.match(turn, '^{"first_sequence":(%d+),')
-  if not first or tonumber(first) > tonumber(sequence) then
-    return nil
-  end
-  return turn, artifacts_of_turn(turn)
 end
 
 -- Return true if a turn of the ledger quotes one of `ids` (a set).
 local function quotes_one_of(turn, ids)
-  local mark = '"quotes":"'
-  local _, at = string.find(turn, mark, 1, true)
-  while at do
-    for id in string.gmatch(string.match(turn, '^[^"]*', at + 1), '%S+') do
+  for _, entry in ipairs(entries_with(turn, 'quotes')) do
+    for id in words(entry.quotes) do
       if ids[id] then
         return true
       end
     end
-    _, at = string.find(turn, mark, at + 1, true)
   end
   return false
 end

@@ -8,21 +8,24 @@
 local rows = {}
 local slice = redis.call('ZRANGEBYSCORE', order, '(' .. after, '(' .. below, 'WITHSCORES', 'LIMIT', 0, limit)
 
--- Return true if the index says that this message quotes the message with the Telegram id.
-local function is_indexed_quote(id, telegram_id)
-  local by = redis.call('HGET', telegram, 'q:' .. telegram_id)
-  return by and string.find(' ' .. by .. ' ', ' ' .. id .. ' ', 1, true) ~= nil
+-- Return the Telegram id that this message quotes if the index knows it, or ''.
+local function quoted_by_index(id, quoted)
+  for by in words(quoted and redis.call('HGET', telegram, 'q:' .. quoted)) do
+    if by == id then
+      return quoted
+    end
+  end
+  return ''
 end
 
 for at = 1, #slice, 2 do
   local id = slice[at]
   local json = redis.call('HGET', messages, id) or ''
-  local quoted = quoted_in(json)
   rows[#rows + 1] = {
     slice[at + 1],
     json,
     redis.call('HGET', telegram, id) or '',
-    quoted and is_indexed_quote(id, quoted) and quoted or '',
+    quoted_by_index(id, quoted_in(fields_of(json))),
     redis.call('HGET', telegram, 'q:' .. id) or '',
     redis.call('ZSCORE', unread, id) and 1 or 0,
     redis.call('HGET', telegram, 'photos:' .. id) or '',

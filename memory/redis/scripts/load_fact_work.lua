@@ -38,7 +38,7 @@ for at = 1, #slice, 2 do
 end
 for at = 1, #slice, 2 do
   local json = add_row(rows, slice[at], slice[at + 1])
-  local writer = json and string.match(json, '"sender":{"id":(-?%d+)')
+  local writer = (fields_of(json).sender or {}).id
   if writer and not is_writer[writer] then
     is_writer[writer] = true
     local first = redis.call('HGET', meta, 'facts_since:' .. writer)
@@ -60,9 +60,10 @@ local of_writers, of_others, offset = {}, {}, 0
 repeat
   local page = redis.call('ZREVRANGE', fact_order, offset, offset + 99)
   for _, json in ipairs(#page > 0 and redis.call('HMGET', facts, unpack(page)) or {}) do
-    if json and not string.find(json, ',"valid_to":', 1, true) then
+    local fact = fields_of(json)
+    if fact.id and not fact.valid_to then
       local list, most = of_others, OF_OTHERS
-      if is_writer[string.match(json, '"subject_id":(-?%d+)')] then
+      if is_writer[fact.subject_id or ''] then
         list, most = of_writers, OF_WRITERS
       end
       list[#list + 1] = #list < most and json or nil

@@ -1,14 +1,11 @@
--- Replace a message of one context if it was not reset since `expected_epoch` and the message has not changed. A new
+-- Replace a message of one context if it has not changed. A new
 -- text drops what tells the old one: summaries, turns of the ledger that quote it with their artifacts, quotations of it
 -- in other messages, facts. It queues index work, and the message is read for facts again.
 -- USES: telegram_index drop_traces drop_citing
 -- KEYS: messages order meta work epoch summaries lineage compress ledger artifacts telegram erasures
 -- KEYS: facts fact_order cited unread choices extract
--- ARGV: context_id expected_epoch artifact_prefix edit:json
--- Reply: replaced | changed (read it again) | nil after a reset: nothing is written then.
-if (redis.call('GET', epoch) or '0') ~= expected_epoch then
-  return false
-end
+-- ARGV: context_id expected_epoch:current artifact_prefix edit:json
+-- Reply: replaced | changed (read it again)
 local id = edit.id
 local sequence = redis.call('ZSCORE', order, id)
 if not sequence or redis.call('HGET', messages, id) ~= edit.before then

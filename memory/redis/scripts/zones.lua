@@ -1,4 +1,5 @@
 -- Read the time zones of people. A prelude.
+-- USES: records
 
 -- zones: key of the partition's copy of all zones
 -- people: {sender id, name, ...}; texts: JSON of messages, talk or updates by further people
@@ -12,7 +13,8 @@ local function zones_of(zones, people, texts)
     ids[#ids + 1], is_known[people[at]] = people[at], true
   end
   for _, text in ipairs(texts) do
-    local id = string.match(text, '"sender":{"id":(-?%d+)') or string.match(text, '"sender_id":(-?%d+)')
+    local record = fields_of(text)
+    local id = (record.sender or {}).id or (record.message or {}).sender_id
     if id and not is_known[id] then
       ids[#ids + 1], is_known[id] = id, true
     end
