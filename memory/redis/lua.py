@@ -115,6 +115,16 @@ def lua_script(package: str) -> Callable[[Callable[P, ScriptCall]], Callable[P, 
     return decorate
 
 
+def named(reply: Sequence[Any]) -> dict[str, Any]:
+    """Return the values of a reply by `named.lua`, or of a hash, by their names."""
+    return dict(zip(reply[::2], reply[1::2], strict=True))
+
+
+def numbered(reply: Sequence[Any]) -> dict[int, Any]:
+    """Return the values of a reply by their numbers, such as names of people by their ids."""
+    return dict(zip(map(int, reply[::2]), reply[1::2], strict=True))
+
+
 class _Binding:
     """One stub bound to its script: checked once, then it encodes the arguments of each call."""
 
