@@ -1,7 +1,7 @@
 -- Commit a turn: all of it, or nothing.
 -- Order: delete the messages of the turn that it answers again, append its own with what it called, put its parts into
 -- the outbox, take its updates out of the box, forget its journal.
--- USES: fence append_messages delete_messages drop_traces start_conversation counters note_unread
+-- USES: fence append_messages delete_messages start_conversation counters note_unread
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited unread choices extract
 -- KEYS: reminders due files erasures

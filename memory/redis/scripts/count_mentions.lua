@@ -1,5 +1,5 @@
 -- Count what still mentions messages that were deleted.
--- USES: drop_traces reminders
+-- USES: ledger reminders
 -- KEYS: summaries lineage ledger people senders messages telegram facts cited reminders due
 -- ARGV: prefixes:json deleted:json
 -- Reply: RecordCounts (memory/keys.py) as JSON; `people` have a name here and no message

@@ -1,5 +1,5 @@
 -- Erase the artifacts that no turn of the ledger names: they belong to turns that never ended, or that began again.
--- USES: drop_traces
+-- USES: ledger
 -- KEYS: artifacts ledger epoch erasures active
 -- ARGV: context_id expected_epoch:current artifact_prefix spares_running
 -- spares_running: '1' erases none while the context has work, because its turn may be storing one.

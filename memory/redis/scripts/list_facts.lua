@@ -11,11 +11,10 @@ end
 
 if #people == 0 then
   local ids = limit > 0 and redis.call('ZREVRANGE', fact_order, offset, offset + limit - 1) or {}
-  return { redis.call('ZCARD', fact_order), #ids > 0 and redis.call('HMGET', facts, unpack(ids)) or {} }
+  return { redis.call('ZCARD', fact_order), fields_at(facts, ids) }
 end
 local total, found = 0, {}
-for _, id in ipairs(redis.call('ZREVRANGE', fact_order, 0, -1)) do
-  local json = redis.call('HGET', facts, id)
+for _, json in ipairs(fields_at(facts, redis.call('ZREVRANGE', fact_order, 0, -1))) do
   local fact = fields_of(json)
   if is_wanted[fact.subject_id or ''] or is_wanted[fact.said_by or ''] then
     total = total + 1

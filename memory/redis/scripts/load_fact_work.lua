@@ -59,7 +59,7 @@ end
 local of_writers, of_others, offset = {}, {}, 0
 repeat
   local page = redis.call('ZREVRANGE', fact_order, offset, offset + 99)
-  for _, json in ipairs(#page > 0 and redis.call('HMGET', facts, unpack(page)) or {}) do
+  for _, json in ipairs(fields_at(facts, page)) do
     local fact = fields_of(json)
     if fact.id and not fact.valid_to then
       local list, most = of_others, OF_OTHERS

@@ -12,7 +12,7 @@ local META = {
   'model', 'voice', 'zone_asked', 'talk_after',
 }
 local reply = {}
-for at, value in ipairs(redis.call('HMGET', meta, unpack(META))) do
+for at, value in ipairs(fields_at(meta, META)) do
   reply[META[at]] = value
 end
 local start = reply.conversation_start or '0'
@@ -26,16 +26,11 @@ if reply.summary then
 end
 
 local slice = redis.call('ZREVRANGEBYSCORE', order, '+inf', lowest, 'WITHSCORES', 'LIMIT', 0, limit)
-local ids, lines = {}, {}
+local ids = {}
 for at = 1, #slice, 2 do
   ids[#ids + 1] = slice[at]
 end
-for from = 1, #ids, 1000 do  -- `unpack` takes a few thousand values
-  for _, line in ipairs(redis.call('HMGET', messages, unpack(ids, from, math.min(from + 999, #ids)))) do
-    lines[#lines + 1] = line
-  end
-end
-reply.order, reply.lines = slice, lines
+reply.order, reply.lines = slice, fields_at(messages, ids)
 reply.ledger = #slice > 0 and redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf')
 
 reply.holds = {}

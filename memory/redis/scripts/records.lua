@@ -23,3 +23,14 @@ local function with_fields(record, fields)
   local first = string.match(record, '[^\n]+')
   return next(fields) and first .. '\n' .. cjson.encode(fields) or first
 end
+
+-- Return these fields of a hash, false for one that is missing. `unpack` takes a few thousand values.
+local function fields_at(key, names)
+  local found = {}
+  for from = 1, #names, 1000 do
+    for _, value in ipairs(redis.call('HMGET', key, unpack(names, from, math.min(from + 999, #names)))) do
+      found[#found + 1] = value
+    end
+  end
+  return found
+end
