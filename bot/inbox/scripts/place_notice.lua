@@ -11,6 +11,5 @@ if redis.call('ZCARD', box) >= rules.box then
   return 'full'
 end
 redis.call('SET', warned, now, 'EX', marker_ttl)
-local place = { own_updates = own_updates, box = box, stop = stop, active = active, ready = ready }
-place_own_update(place, context_id, payload, 'budget notice due', now, rules)
+place_own_update(keys, context_id, payload, 'budget notice due', now, rules)
 return 'placed'
