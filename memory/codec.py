@@ -1,35 +1,45 @@
 """Records at rest: frozen dataclasses as JSON and back, by pydantic's adapters.
 
-A field that equals its default is left out, so that small records stay small.
+A field that equals its default is left out, so that small records stay small. Fields that Lua scripts change are on a
+second line, and ids and times that scripts copy are strings: Lua has only doubles, and writes them in its own way.
 """
 
 import json
 from functools import cache
-from typing import Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import PlainSerializer, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from memory.errors import RecordCorrupt
 
 T = TypeVar("T")
+Id = Annotated[int, PlainSerializer(str, when_used="json-unless-none")]
+"""An integer that is a string at rest."""
+Seconds = Annotated[float, PlainSerializer(repr, when_used="json-unless-none")]
+"""Unix seconds that are a string at rest."""
 
 
 def dump_json(kind: type[T], value: T) -> str:
-    """Return `value` as one line of JSON, as its type `kind` describes it."""
-    return encode_json(_adapter(kind), value, exclude_defaults=True)
+    """Return `value` as JSON, as its type `kind` describes it.
+
+    The fields that a class names in `SCRIPT_FIELDS` are on a second line, if there are any to write.
+    """
+    adapter, apart = _adapter(kind), getattr(kind, "SCRIPT_FIELDS", None)
+    if apart is None:
+        return encode_json(adapter, value, exclude_defaults=True)
+    first = encode_json(adapter, value, exclude_defaults=True, exclude=apart)
+    second = encode_json(adapter, value, exclude_defaults=True, include=apart)
+    return first if second == "{}" else f"{first}\n{second}"
 
 
-def encode_json(
-    adapter: TypeAdapter[Any], value: Any, *, exclude_defaults: bool = False, exclude_none: bool = False
-) -> str:
+def encode_json(adapter: TypeAdapter[Any], value: Any, **options: Any) -> str:
     """Return the value as JSON. A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD."""
     try:
         # `dump_json` of the adapter passes twenty options on, which takes longer than the small records themselves.
-        text = adapter.serializer.to_json(value, exclude_defaults=exclude_defaults, exclude_none=exclude_none)
-        return text.decode()
+        return adapter.serializer.to_json(value, **options).decode()
     except PydanticSerializationError:
-        fields = adapter.dump_python(value, exclude_defaults=exclude_defaults, exclude_none=exclude_none)
+        fields = adapter.dump_python(value, mode="json", **options)
         line = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -37,6 +47,8 @@ def encode_json(
 def parse_json(kind: type[T], text: str | bytes) -> T:
     """Return the value that `dump_json` wrote. Raises RecordCorrupt, without the text, if it is no such value."""
     adapter: TypeAdapter[T] = _adapter(kind)
+    if isinstance(text, str):
+        text = text.replace("}\n{", ",")  # no string in JSON has a line end
     try:
         return adapter.validate_json(text)
     except ValidationError as error:

@@ -4,7 +4,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 
-from memory.errors import Forgotten
 from memory.keys import FILES_TTL_S, ContextRef, context_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
@@ -34,8 +33,7 @@ class OutgoingFiles:
             content=b64encode(content).decode(),  # the client decodes every reply as UTF-8
             ttl=FILES_TTL_S,
         )
-        if await self.redis.run(call) is None:
-            raise Forgotten
+        await self.redis.run(call)
 
 
 async def read_file(redis: RedisClient, ref: ContextRef, file_id: str) -> bytes | None:

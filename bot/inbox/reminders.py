@@ -27,7 +27,7 @@ FULL_PAUSE_S = 5.0
 """Time until the next try if the box of the context is full. Reminders of other contexts go on."""
 _UNREADABLE = (RecordCorrupt, ValueError, LookupError, TypeError, OverflowError)
 PayloadOf = Callable[[Reminder, float], Awaitable[str]]
-"""Returns the JSON of an update from a reminder and its date, without the opening and the ids."""
+"""Returns the JSON of an update from a reminder and its date. A script numbers it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

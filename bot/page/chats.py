@@ -15,6 +15,7 @@ from memory.history.redis_history import RedisHistory, load_snapshot, parse_snap
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
+from memory.redis.lua import named
 
 CHATS_AT_MOST = 200
 """Chats in the list by use."""
@@ -139,7 +140,7 @@ async def load_counts(
             batch = group[start : start + _SNAPSHOTS_AT_ONCE]
             replies = await redis.run_all([load_snapshot(ref, limit=1) for ref in batch])
             for ref, reply in zip(batch, replies, strict=True):
-                snapshot = parse_snapshot(reply, recent)
+                snapshot = parse_snapshot(named(reply), recent)
                 newest = snapshot.newest
                 if not newest and snapshot.count:  # the present conversation is empty just after /new
                     newest = await history.page(ref, limit=1, whole=True)

@@ -29,6 +29,7 @@ from memory.keys import context_key
 from memory.recall.reasons import matched_words
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
+from memory.redis.lua import named
 
 PAGE_LIMIT = 200
 DEFAULT_PAGE = 50
@@ -98,7 +99,7 @@ class MemoryPages:
             "contexts": [
                 context_document(
                     context,
-                    parse_snapshot(reply, recent),
+                    parse_snapshot(named(reply), recent),
                     chat_id=present.get(context.anchor_id, context.anchor_id),
                     visitor=visitor,
                 )

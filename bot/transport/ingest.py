@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
@@ -40,7 +40,7 @@ from bot.transport.updates import (
     without_content,
     without_quotations,
 )
-from memory.codec import dump_json, parse_json
+from memory.codec import Id, dump_json, parse_json
 from memory.history import contexts
 from memory.history.message import Sender, render_text
 from memory.history.talk import TalkLine, cut, score_of
@@ -87,9 +87,11 @@ class DoorRules:
 class WaitingUpdate:
     """An update as it waits in the inbox: the decision at the door and the message."""
 
-    update_id: int
+    SCRIPT_FIELDS: ClassVar = frozenset({"update_id", "follows"})
+    """A script numbers updates of our own."""
+    update_id: Id
     """Telegram's number, or a negative one of ours."""
-    follows: int = 0
+    follows: Id = 0
     """For a reminder the newest /stop before it; 0 without one."""
     admission: Admission
     message: IncomingMessage

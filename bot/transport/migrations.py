@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import cast
 
 from memory import keys
-from memory.errors import Forgotten
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
@@ -73,10 +72,8 @@ class Migrations:
         It must run in the order of the chat's updates, after the group's last message. Return True the first time.
         Raises Forgotten after a reset.
         """
-        first = await self._redis.run(forget_telegram_ids(ref, expected_epoch=epoch, supergroup=new_chat_id))
-        if first is None:
-            raise Forgotten
-        return bool(first)
+        call = forget_telegram_ids(ref, expected_epoch=epoch, supergroup=new_chat_id)
+        return bool(await self._redis.run(call))
 
     async def present_ids(self) -> dict[int, int]:
         """Return the current chat id of each migrated group by its anchor."""

@@ -6,6 +6,7 @@ from typing import Literal, cast
 from bot.transport.controls import ButtonRule, ButtonRules, is_same_menu, word_of
 from bot.transport.forms import has_topics
 from bot.transport.json_fields import Json, int_in, object_in, objects_in, str_in
+from memory.codec import Id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +15,7 @@ class Callback:
 
     id: str
     data: str
-    sender_id: int
+    sender_id: Id
     rule: ButtonRule | None = None
     """None for data of no button of ours."""
     language_code: str = ""

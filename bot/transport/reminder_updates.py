@@ -14,8 +14,6 @@ from memory.codec import dump_json
 from memory.reminders.reminder import Reminder
 from memory.zones.names import find_zone
 
-_OPENING = '{"update_id":0'
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReminderUpdates:
@@ -25,7 +23,7 @@ class ReminderUpdates:
     clock: Callable[[], float]
 
     async def payload_of(self, reminder: Reminder, was_due_at: float) -> str:
-        """Return the JSON of the update without its opening, which fire_reminders.lua writes with the ids.
+        """Return the update as JSON. A script numbers it.
 
         A group that became a supergroup is reached by its present id. Raises the store's errors, and BadTime for an
         unknown time zone.
@@ -55,11 +53,11 @@ class ReminderUpdates:
             reminder=reminder,
             was_due_at=was_due_at,
         )
-        return dump_json(WaitingUpdate, update).removeprefix(_OPENING)
+        return dump_json(WaitingUpdate, update)
 
 
 def notice_payload(person: int, text: str, *, now: float) -> str:
-    """Return the JSON of an update that sends this text to a person in private, without its opening."""
+    """Return the JSON of an update that sends this text to a person in private. A script numbers it."""
     message = IncomingMessage(
         chat_id=person,
         chat_type="private",
@@ -74,7 +72,7 @@ def notice_payload(person: int, text: str, *, now: float) -> str:
     )
     admission = Admission(action="notice", reason="budget")
     update = WaitingUpdate(update_id=0, admission=admission, message=message, anchor_id=person)
-    return dump_json(WaitingUpdate, update).removeprefix(_OPENING)
+    return dump_json(WaitingUpdate, update)
 
 
 def _note(reminder: Reminder, was_due_at: float) -> str:

@@ -26,6 +26,7 @@ from bot.transport.presses import Callback, read_press
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
 from bot.transport.rich_messages import as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
+from memory.codec import Id
 from memory.history.message import Continuation, Origin, Quote
 
 UNKNOWN = "unknown"
@@ -119,7 +120,7 @@ class IncomingMessage(ChatPlace):
     """Reason for refusing it by the form of its chat."""
     direct_person_id: int | None = None
     """The person whose topic it is, in the direct messages of a channel."""
-    sender_id: int | None = None
+    sender_id: Id | None = None
     """Id of a person, or of a chat for anonymous administrators and channel posts."""
     sender_name: str = ""
     is_from_bot: bool = False

@@ -22,7 +22,7 @@ from bot.turn.batch import (
 from bot.turn.media import ReadMessage, quoted_file, without_reply
 from bot.turn.outbox import Part, blank_part
 from bot.turn.store import TurnStore
-from memory.codec import dump_json, parse_json
+from memory.codec import Id, dump_json, parse_json
 from memory.history.buffered import BufferedHistory
 from memory.history.corrections import AwaitedCorrection
 from memory.history.message import Message, Sender, message_id, render_message
@@ -63,7 +63,7 @@ class TurnJournal:
         """
         fields = {step: value}
         if _JOINED not in self.steps:
-            fields[_JOINED] = dump_json(tuple[int, ...], self.batch.update_ids)
+            fields[_JOINED] = dump_json(tuple[Id, ...], self.batch.update_ids)
         if self.steps.get(_REVISION) != str(self.history.revision):
             fields[_REVISION] = str(self.history.revision)
         pending = self.history.pending

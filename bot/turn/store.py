@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 from uuid import uuid4
 
@@ -17,20 +17,19 @@ from memory.artifacts.store import drop_unnamed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.corrections import AwaitedCorrection, parse_corrections
-from memory.history.ledger import LedgerEntry
+from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.redis_history import (
     RecentMessages,
     load_snapshot,
     message_batch,
-    parse_people,
     parse_snapshot,
     recent_messages,
 )
 from memory.history.store import Erasure, HistorySnapshot
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
-from memory.redis.lua import ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script, named, numbered
 
 _SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
@@ -227,26 +226,22 @@ class TurnStore:
         )
         while True:
             taken, loaded = await self.redis.run_all([call, load_snapshot(ref, limit=window)])
-            if taken[0] == "fenced":
+            if taken == "fenced":
                 raise Fenced
-            _, updates, journal, parts, sends_begun, stopped_before, buried, epoch, zones = taken
-            snapshot = parse_snapshot(loaded, self._recent)
-            if snapshot.epoch == int(epoch):
+            work, history = named(taken), named(loaded)
+            if work.get("epoch") == history.get("epoch"):
                 break  # otherwise a reset came between the two reads
+        history["zones"] += work["zones"]
         todo = Todo(
-            updates=dict(zip(map(int, updates[::2]), updates[1::2], strict=True)),
-            journal=dict(zip(journal[::2], journal[1::2], strict=True)),
-            parts=tuple(map(parse_part, parts)),
-            sends_begun=int(sends_begun),
-            stopped_before=int(stopped_before) if stopped_before else None,
-            buried=dict(zip(map(int, buried[::2]), buried[1::2], strict=True)),
-            corrections=parse_corrections(loaded[17]),
+            updates=numbered(work["updates"]),
+            journal=named(work["journal"]),
+            parts=tuple(map(parse_part, work["parts"])),
+            sends_begun=int(work.get("sends_begun", 0)),
+            stopped_before=int(work["stop"]) if "stop" in work else None,
+            buried=numbered(work["buried"]),
+            corrections=parse_corrections(history.get("corrections", "")),
         )
-        if zones:
-            choices = snapshot.choices
-            known = {**choices.zones, **parse_people(zones)}
-            snapshot = replace(snapshot, choices=replace(choices, zones=known))
-        return todo, snapshot
+        return todo, parse_snapshot(history, self._recent)
 
     async def record(
         self,
@@ -507,6 +502,7 @@ class TurnStore:
 def _changes(turn: Commit) -> dict[str, object]:
     """Return a Commit as commit.lua reads it: parts, calls and message rows are JSON that it stores as it is."""
     receipt = turn.receipt
+    ledger = LedgerTurn(first_sequence=0, last_sequence=0, entries=tuple(turn.ledger))  # a script numbers it
     return {
         "update_ids": list(map(str, turn.update_ids)),
         "deletes": list(turn.deletes),
@@ -514,7 +510,7 @@ def _changes(turn: Commit) -> dict[str, object]:
         "reason": turn.reason,
         "parts": list(map(dump_part, turn.parts)),
         "messages": message_batch(turn.messages),
-        "ledger": dump_json(list[LedgerEntry], list(turn.ledger)) if turn.ledger else "",
+        "ledger": dump_json(LedgerTurn, ledger) if turn.ledger else "",
         "receipt": [receipt.message_id, dump_json(AnswerReceipt, receipt)] if receipt else [],
         "registered": turn.registered,
         "trace": turn.note.trace,

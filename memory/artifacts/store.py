@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from memory.characters import well_formed
 from memory.codec import dump_json, parse_json
-from memory.errors import Forgotten, MemoryFailure, StoreFull, StoreUnavailable
+from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.history.message import message_id
 from memory.keys import ContextRef, Key, context_key
 from memory.redis.client import RedisClient
@@ -62,7 +62,6 @@ class ArtifactWrite:
     id: str
     writing: str
     """Token of this writing."""
-    expected_epoch: str
     ends_at: float
     now: float
     ttl_ms: int
@@ -178,10 +177,10 @@ class ContextArtifacts:
         call = write_artifact(
             self.ref,
             artifact=self._key(artifact.id),
+            expected_epoch=epoch,
             write=ArtifactWrite(
                 id=artifact.id,
                 writing=writing,
-                expected_epoch=str(epoch),
                 ends_at=artifact.ends_at,
                 now=now,
                 ttl_ms=self.ttl_s * 1000,
@@ -190,10 +189,7 @@ class ContextArtifacts:
             ),
             fields=fields,
         )
-        written = await self.redis.run(call)
-        if written is None:
-            raise Forgotten
-        if not int(written):
+        if not int(await self.redis.run(call)):
             raise StoreUnavailable("another writer stores this artifact now, or its first pieces are gone")
 
     async def _drop(self, artifact_id: str, writing: str) -> None:
@@ -237,15 +233,12 @@ async def drop_unnamed(
         artifact_prefix=context_key(ref, "artifact", ""),
         spares_running=spares_running,
     )
-    dropped = await redis.run(call)
-    if dropped is None:
-        raise Forgotten
-    return int(dropped)
+    return int(await redis.run(call))
 
 
 @lua_script(_SCRIPTS)
 def write_artifact(
-    ref: ContextRef, *, artifact: Key, write: ArtifactWrite, fields: Sequence[str]
+    ref: ContextRef, *, artifact: Key, expected_epoch: int, write: ArtifactWrite, fields: Sequence[str]
 ) -> ScriptCall: ...
 
 

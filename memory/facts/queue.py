@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memory.codec import dump_json
-from memory.errors import Forgotten
 from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
+from memory.history.contexts import parse_context
 from memory.history.fact import Fact, is_source
 from memory.history.message import Message, message_id, own_words, render_message, sequence_of
-from memory.history.redis_history import parse_facts, parse_messages, parse_people
+from memory.history.redis_history import parse_facts, parse_messages
 from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
 from memory.leased import LeasedQueue, QueueClaim, SaveOutcome
 from memory.redis.client import RedisClient
-from memory.redis.lua import ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script, named, numbered
 
 CONTEXT_MESSAGES = 6
 """Messages before the first unread one that are read with it."""
@@ -82,7 +82,7 @@ class FactRow:
     repeated_id: str
     """Its id if the same statement has held before and ended."""
     json: str
-    """The fact as JSON after its id."""
+    """The fact; the script writes its id."""
     replaces: tuple[str, ...]
 
 
@@ -146,10 +146,7 @@ class FactQueue(LeasedQueue):
             version=work.version,
             save=save,
         )
-        outcome = await self._redis.run(call)
-        if outcome == "forgotten":
-            raise Forgotten
-        return outcome
+        return await self._redis.run(call)
 
     async def finish(self, claim: QueueClaim, *, given_up: FactWork | None = None) -> None:
         """End the claim, unless it is lost. The context waits again if there is more to read.
@@ -191,39 +188,39 @@ class FactQueue(LeasedQueue):
             before=CONTEXT_MESSAGES,
             reads_older=await self._reads_older(),
         )
-        reply = await self._redis.run(call)
-        epoch, revision, version, _, entry, choices, people, is_older, ids, rows, around, since = reply[:12]
-        *known, zones = reply[12:]
-        chosen, read = parse_choices(choices), parse_messages(rows)
-        first = dict(zip(map(int, since[::2]), map(int, since[1::2]), strict=True))
-        is_group = '"chat_id":-' in entry
+        reply = named(await self._redis.run(call))
+        chosen, read = parse_choices(reply["choices"]), parse_messages(reply["rows"])
+        is_older, first = "is_older" in reply, numbered(reply["since"])
+        is_group = "entry" in reply and parse_context(ref, reply["entry"]).keys.get("chat_id", 0) < 0
         is_on = are_extracted(chosen, is_group=is_group)
         messages = [each for each in read if is_on and _may_be_read(each, chosen, first)]
-        context = [each for each in parse_messages(around) if _may_be_shown(each, chosen)]
+        context = [each for each in parse_messages(reply["around"]) if _may_be_shown(each, chosen)]
         # A page of older messages that is not full was the last one.
         lowest = sequence_of(read[0]) if is_older and len(read) == limit else 0
         return FactWork(
             ref=ref,
-            epoch=int(epoch),
-            revision=int(revision),
-            version=int(version),
+            epoch=int(reply.get("epoch", 0)),
+            revision=int(reply.get("revision", 0)),
+            version=int(reply.get("facts_version", 0)),
             is_group=is_group,
             choices=chosen,
-            people=parse_people(people),
-            zones=parse_people(zones),
+            people=numbered(reply["people"]),
+            zones=numbered(reply["zones"]),
             messages=tuple(messages),
-            is_older=bool(is_older),
+            is_older=is_older,
             context=tuple(sorted(context, key=sequence_of)),
-            known=_choose_known(*map(parse_facts, known), messages=messages),
-            page=FactPageRead(read=tuple(ids), facts_from=str(lowest) if is_older else None),
+            known=_choose_known(
+                parse_facts(reply["of_writers"]), parse_facts(reply["of_others"]), messages=messages
+            ),
+            page=FactPageRead(read=tuple(reply["ids"]), facts_from=str(lowest) if is_older else None),
         )
 
 
-def _may_be_read(message: Message, choices: FactChoices, first: Mapping[int, int]) -> bool:
+def _may_be_read(message: Message, choices: FactChoices, first: Mapping[int, str]) -> bool:
     sender = message.sender
     if sender is None or sender.id in choices.off or not is_source(message):
         return False
-    return sequence_of(message) >= first.get(sender.id, 0)
+    return sequence_of(message) >= int(first.get(sender.id, 0))
 
 
 def _may_be_shown(message: Message, choices: FactChoices) -> bool:
@@ -257,7 +254,7 @@ def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
     return FactRow(
         id=message_id(*statement),
         repeated_id=message_id(*statement, *fact.message_ids),
-        json=dump_json(Fact, stored).removeprefix('{"id":""'),
+        json=dump_json(Fact, stored),
         replaces=fact.replaces,
     )
 

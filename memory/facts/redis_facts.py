@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 
 from memory.characters import one_line
 from memory.codec import dump_json, parse_json
-from memory.errors import Forgotten
 from memory.history.fact import LONGEST_STATEMENT, Fact
 from memory.history.redis_history import parse_facts
 from memory.keys import ContextRef, context_key
@@ -103,10 +102,7 @@ class RedisFacts:
                 before=line,
                 after=dump_json(Fact, corrected),
             )
-            outcome = await self._redis.run(call)
-            if outcome is None:
-                raise Forgotten
-            if outcome == "corrected":
+            if await self._redis.run(call) == "corrected":
                 return corrected
 
     async def erase(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> FactErasure:
@@ -147,9 +143,7 @@ class RedisFacts:
         await self._redis.run(hurry_extraction(ref, now=self._clock()))
 
 
-def _parse_erasure(reply: Sequence[Sequence[str]] | None) -> FactErasure:
-    if reply is None:
-        raise Forgotten
+def _parse_erasure(reply: Sequence[Sequence[str]]) -> FactErasure:
     fact_ids, uncited_ids = reply
     return FactErasure(fact_ids=tuple(fact_ids), uncited_ids=tuple(uncited_ids))
 

@@ -41,12 +41,12 @@ async def get_or_create(
     """
     entry = dump_entry(context_keys, title=title, created_at=now)
     stored = await redis.run(register_context(ref, entry=entry, replaced=""))
-    context = _parse(ref, stored)
+    context = parse_context(ref, stored)
     if context.title == title:
         return context
     entry = dump_entry(context.keys, title=title, created_at=context.created_at)
     stored = await redis.run(register_context(ref, entry=entry, replaced=stored))
-    return _parse(ref, stored)
+    return parse_context(ref, stored)
 
 
 def dump_entry(context_keys: Mapping[str, Any], *, title: str, created_at: float) -> str:
@@ -65,7 +65,7 @@ async def list_contexts(redis: RedisClient, partitions: Iterable[int]) -> list[C
 async def find_context(redis: RedisClient, ref: ContextRef) -> Context | None:
     """Return the registered context, or None."""
     entry = await redis.call("HGET", partition_key(ref.partition, "contexts"), ref.context_id)
-    return None if entry is None else _parse(ref, str(entry))
+    return None if entry is None else parse_context(ref, str(entry))
 
 
 async def scan_contexts(
@@ -87,7 +87,7 @@ async def _scan(redis: RedisClient, partition: int, *, text: str) -> AsyncGenera
         reply = await redis.run(search_contexts(partition, cursor=cursor, count=_PIECE, text=text))
         cursor, entries = int(reply[0]), cast("list[str]", reply[1])
         for context_id, entry in zip(entries[::2], entries[1::2], strict=True):
-            yield _parse(ContextRef(context_id=context_id, partition=partition), entry)
+            yield parse_context(ContextRef(context_id=context_id, partition=partition), entry)
         if not cursor:
             return
 
@@ -100,6 +100,7 @@ def register_context(ref: ContextRef, *, entry: str, replaced: str) -> ScriptCal
 def search_contexts(partition: int, *, cursor: int, count: int, text: str) -> ScriptCall: ...
 
 
-def _parse(ref: ContextRef, line: str) -> Context:
+def parse_context(ref: ContextRef, line: str) -> Context:
+    """Return the context of an entry in the registry."""
     entry = parse_json(_Entry, line)
     return Context(ref=ref, keys=entry.keys, title=entry.title, created_at=entry.created_at)

@@ -1,7 +1,9 @@
 """Facts: single statements about people and things, kept apart from the talk that they rest on."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from memory.codec import Id, Seconds
 from memory.history.message import Message, own_words
 
 LONGEST_STATEMENT = 300
@@ -14,20 +16,21 @@ LONGEST_SUBJECT = 60
 class Fact:
     """A statement about a person or a thing. It is data about the talk, never a permission or an instruction."""
 
+    SCRIPT_FIELDS: ClassVar = frozenset({"id", "valid_to", "closed_by"})
     id: str
     subject: str
     """The name of a person of the chat, or of a thing."""
-    subject_id: int | None = None
+    subject_id: Id | None = None
     """Sender id of the person; None for anything else."""
     statement: str
     """One sentence on one line."""
-    said_by: int | None
+    said_by: Id | None
     """Sender id of the writer of its messages."""
     message_ids: tuple[str, ...]
     """Messages that it rests on, at least one, all of the same writer."""
-    valid_from: float
+    valid_from: Seconds
     """Unix seconds: the time of the first of its messages."""
-    valid_to: float | None = None
+    valid_to: Seconds | None = None
     """Time of the message that contradicts it; None while it holds."""
     closed_by: str = ""
     """Id of the fact that contradicts it; "" while it holds."""

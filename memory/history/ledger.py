@@ -5,7 +5,9 @@ import math
 import re
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, Literal, NoReturn
+from typing import Any, ClassVar, Literal, NoReturn
+
+from memory.codec import Id
 
 EntryKind = Literal["tool", "delegation", "transfer"]
 
@@ -57,10 +59,11 @@ class LedgerEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerTurn:
-    """Calls of one turn, with the sequences of its first and last message. Scripts rely on the order of fields."""
+    """Calls of one turn, with the sequences of its first and last message."""
 
-    first_sequence: int
-    last_sequence: int
+    SCRIPT_FIELDS: ClassVar = frozenset({"first_sequence", "last_sequence"})
+    first_sequence: Id
+    last_sequence: Id
     entries: tuple[LedgerEntry, ...]
 
 

@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import accumulate, islice
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 from uuid import UUID, uuid5
 
 from memory.characters import seen_characters
+from memory.codec import Id
 
 Role = Literal["user", "assistant", "system", "tool"]
 
@@ -53,7 +54,7 @@ _NAMESPACE = UUID("5d9e5d0e-52a5-4b0b-9a0c-6f1f6f0f5c11")
 class Sender:
     """Sender of a message: a Telegram user (or channel) id, and the name shown at that time."""
 
-    id: int
+    id: Id
     name: str
 
 
@@ -61,7 +62,7 @@ class Sender:
 class Quote:
     """Quotation in a reply: the quoted text, its message, and its sender ("" for the bot)."""
 
-    telegram_message_id: int
+    telegram_message_id: Id
     sender_name: str
     text: str
     """Empty if only a file is quoted."""
@@ -90,6 +91,8 @@ forwarded messages. Prompts show such messages as one."""
 class Message:
     """A message of one context."""
 
+    SCRIPT_FIELDS: ClassVar = frozenset({"quote"})
+    """Goes when the quoted message is forgotten."""
     id: str
     role: Role
     text: str
@@ -117,7 +120,6 @@ class Message:
     """Whose words the `text` is, if a person sent it; `text_origin` is right for each role."""
     continues: Continuation = ""
     quote: Quote | None = None
-    """Must stay the last field: scripts cut it off when the quoted message is forgotten."""
 
 
 def text_origin(message: Message) -> Origin:

@@ -13,7 +13,6 @@ from memory.history.fact import Fact, is_source
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, edit_message, is_indexed, render_message
 from memory.history.store import (
-    NO_CHOICES,
     PEOPLE_LIMIT,
     SESSION_GAP_S,
     SESSION_MESSAGES,
@@ -26,10 +25,10 @@ from memory.history.store import (
     SummaryState,
 )
 from memory.history.summary import Summary
-from memory.history.talk import NO_TALK, TALK_LOADED, RecentTalk, TalkLine
+from memory.history.talk import TALK_LOADED, RecentTalk, TalkLine
 from memory.keys import ERASED_KEYS, ContextRef, RecordCounts, context_key, listed_prefixes
 from memory.redis.client import RedisClient
-from memory.redis.lua import ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script, named, numbered
 
 _SCRIPTS = "memory.redis.scripts"
 _RECENT_BYTES = 8 * 2**20
@@ -51,6 +50,8 @@ class MessageRow:
     telegram_id: str
     sender_id: str
     sender_name: str
+    quotes: str
+    """Telegram id of the message of this chat that it quotes, or ""."""
     is_source: bool
     """True if facts may rest on it."""
 
@@ -84,7 +85,7 @@ class RedisHistory:
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
         """See HistoryStore."""
-        return parse_snapshot(await self._redis.run(load_snapshot(ref, limit=limit)), self._recent)
+        return parse_snapshot(named(await self._redis.run(load_snapshot(ref, limit=limit))), self._recent)
 
     async def append(self, ref: ContextRef, messages: Sequence[Message], *, epoch: int) -> list[Message]:
         """See HistoryStore. The context's created_at is the first message's time."""
@@ -97,8 +98,6 @@ class RedisHistory:
             batch=message_batch(messages),
         )
         sequences = await self._redis.run(call)
-        if sequences is None:
-            raise Forgotten
         return [
             replace(message, sequence=int(sequence))
             for message, sequence in zip(messages, sequences, strict=True)
@@ -132,14 +131,16 @@ class RedisHistory:
             return {}
         replies = await self._redis.run_all([get_messages(ref, ids=list(ids)) for ref, ids in wanted.items()])
         current: dict[ContextRef, CurrentMessages] = {}
-        for ref, (epoch, rows, starts, people, facts) in zip(wanted, replies, strict=True):
-            ids = rows[::3]
+        for ref, reply in zip(wanted, map(named, replies), strict=True):
+            ids = reply["rows"][::3]
             current[ref] = CurrentMessages(
-                epoch=int(epoch),
-                messages=dict(zip(ids, parse_messages(rows), strict=True)),
-                people=parse_people(people),
-                sessions=dict(zip(ids, map(int, starts), strict=True)),
-                facts={each: parse_facts(lines) for each, lines in zip(ids, facts, strict=True) if lines},
+                epoch=int(reply.get("epoch", 0)),
+                messages=dict(zip(ids, parse_messages(reply["rows"]), strict=True)),
+                people=numbered(reply["people"]),
+                sessions=dict(zip(ids, map(int, reply["starts"]), strict=True)),
+                facts={
+                    each: parse_facts(lines) for each, lines in zip(ids, reply["facts"], strict=True) if lines
+                },
             )
         return current
 
@@ -193,10 +194,7 @@ class RedisHistory:
             ids=tuple(ids),
             quoted=tuple(quoted),
         )
-        reply = await self._redis.run(call)
-        if reply is None:
-            raise Forgotten
-        return _parse_deletion(reply, ids)
+        return _parse_deletion(await self._redis.run(call), ids)
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore. Artifacts and receipts that have expired are not counted."""
@@ -217,10 +215,7 @@ class RedisHistory:
 
         Drops the summaries of the conversation before, and its active agent.
         """
-        start = await self._redis.run(new_conversation(ref, expected_epoch=epoch))
-        if start is None:
-            raise Forgotten
-        return int(start)
+        return int(await self._redis.run(new_conversation(ref, expected_epoch=epoch)))
 
     async def load_ledger(
         self, ref: ContextRef, *, after_sequence: int, upto_sequence: int
@@ -336,6 +331,7 @@ def message_batch(messages: Sequence[Message]) -> MessageBatch:
     rows: list[MessageRow] = []
     for message in messages:
         telegram_id, sender = message.telegram_message_id, message.sender
+        quoted = message.quote.telegram_message_id if message.quote else 0
         row = MessageRow(
             id=message.id,
             json=dump_message(message),
@@ -344,6 +340,7 @@ def message_batch(messages: Sequence[Message]) -> MessageBatch:
             telegram_id="" if telegram_id is None else str(telegram_id),
             sender_id=str(sender.id) if sender else "",
             sender_name=sender.name if sender else "",
+            quotes=str(quoted or ""),
             is_source=is_source(message),
         )
         rows.append(row)
@@ -381,10 +378,10 @@ async def _change_message(
 ) -> bool:
     """Replace a message by what `change` makes of it, also if it was changed meanwhile."""
     while True:
-        stored_epoch, rows, *_ = await redis.run(get_messages(ref, ids=[message_id]))
-        if int(stored_epoch) != epoch:
+        reply = named(await redis.run(get_messages(ref, ids=[message_id])))
+        if int(reply.get("epoch", 0)) != epoch:
             raise Forgotten
-        if not rows:
+        if not (rows := reply["rows"]):
             return False
         (found,) = parse_messages(rows)
         edited = change(found)
@@ -401,10 +398,7 @@ async def _change_message(
                 is_new_text=_shown_text(edited) != _shown_text(found),
             ),
         )
-        outcome = await redis.run(call)
-        if outcome is None:
-            raise Forgotten
-        if outcome == "replaced":
+        if await redis.run(call) == "replaced":
             return True
 
 
@@ -418,40 +412,40 @@ def recent_messages() -> RecentMessages:
     return BriefCache(max_bytes=_RECENT_BYTES)
 
 
-def parse_snapshot(reply: Sequence[Any], recent: RecentMessages) -> HistorySnapshot:
+def parse_snapshot(reply: Mapping[str, Any], recent: RecentMessages) -> HistorySnapshot:
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
-    epoch, count, conversation_count, start, next_sequence, created_at, order, lines = reply[:8]
-    summary, covered_count, turns, active_agent, revision, failed_at, people = reply[8:15]
-    talk, talk_count, _, model, voice, zones, zone_asked, talk_after, holds = reply[15:24]
+    created_at, failed_at, summary = map(reply.get, ("created_at", "summary_failed_at", "summary"))
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)
-        for sequence, line in zip(order[1::2], lines, strict=True)
+        for sequence, line in zip(reply["order"][1::2], reply["lines"], strict=True)
         if line
     ]
     return HistorySnapshot(
-        epoch=int(epoch),
-        count=int(count),
-        conversation_count=int(conversation_count),
-        conversation_start=int(start),
-        next_sequence=int(next_sequence),
+        epoch=int(reply.get("epoch", 0)),
+        count=int(reply["count"]),
+        conversation_count=int(reply["conversation_count"]),
+        conversation_start=int(reply.get("conversation_start", 0)),
+        next_sequence=int(reply.get("next_sequence", 0)),
         created_at=float(created_at) if created_at else None,
         newest=tuple(reversed(newest)),
         summary=parse_json(Summary, summary) if summary else None,
-        ledger=tuple([parse_json(LedgerTurn, turn) for turn in turns]) if turns else (),
-        revision=int(revision),
+        ledger=tuple([parse_json(LedgerTurn, turn) for turn in reply.get("ledger", ())]),
+        revision=int(reply.get("revision", 0)),
         summary_state=SummaryState(
-            covered_count=int(covered_count), failed_at=int(failed_at) if failed_at else None
+            covered_count=int(reply.get("covered", 0)), failed_at=int(failed_at) if failed_at else None
         ),
-        people=parse_people(people),
-        talk=RecentTalk(lines=_parse_talk(talk, talk_after), count=int(talk_count))
-        if talk_count
-        else NO_TALK,
+        people=numbered(reply["people"]),
+        talk=RecentTalk(
+            lines=_parse_talk(reply["talk"], reply.get("talk_after", "")), count=int(reply["talk_count"])
+        ),
         choices=ChatChoices(
-            model=model, agent=active_agent, voice=voice, zones=parse_people(zones), zone_asked=zone_asked
-        )
-        if model or active_agent or voice or zones or zone_asked
-        else NO_CHOICES,
-        holds=frozenset(holds),
+            model=reply.get("model", ""),
+            agent=reply.get("active_agent", ""),
+            voice=reply.get("voice", ""),
+            zones=numbered(reply["zones"]),
+            zone_asked=reply.get("zone_asked", ""),
+        ),
+        holds=frozenset(reply["holds"]),
     )
 
 
@@ -484,11 +478,6 @@ def _parse_recent(sequence: str, line: str, recent: RecentMessages) -> Message:
 def parse_facts(lines: Sequence[str | None]) -> tuple[Fact, ...]:
     """Return the facts of these lines of JSON, without those that do not exist."""
     return tuple([parse_json(Fact, line) for line in lines if line])
-
-
-def parse_people(pairs: Sequence[str]) -> dict[int, str]:
-    """Return the names of people, or of their time zones, of pairs of sender id and name."""
-    return dict(zip(map(int, pairs[::2]), pairs[1::2], strict=True))
 
 
 def _parse_talk(lines: Sequence[str], after: str) -> tuple[TalkLine, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from memory.codec import Id
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
@@ -135,7 +136,7 @@ class Deletion(RecordCounts):
     """Artifacts that the deleted turns named."""
     message_ids: tuple[str, ...] = ()
     """Ids that the caller wanted to delete."""
-    sender_ids: tuple[int, ...] = ()
+    sender_ids: tuple[Id, ...] = ()
     known_by: tuple[str, ...] = ()
     """Telegram and message ids under which the messages were quoted."""
     summary_ids: tuple[str, ...] = ()

@@ -36,6 +36,7 @@ from memory.errors import (
     REFUSALS,
     CommandRefused,
     CredentialsRefused,
+    Forgotten,
     MemoryFailure,
     SentinelsRefused,
     StoreFull,
@@ -43,7 +44,7 @@ from memory.errors import (
     StoreUnavailable,
 )
 from memory.redis.address import RedisAddress, parse_address
-from memory.redis.lua import ScriptCall
+from memory.redis.lua import FORGOTTEN, ScriptCall
 from memory.redis.permissions import StorePermissions, permission_failure
 
 SOCKET_TIMEOUT_S = 5.0
@@ -507,6 +508,8 @@ def _translated(error: Exception) -> Exception:
         )  # the server's reply to a new connection, such as a wrong password
     text = str(error)
     code = next((code for kind, code in _CODES.items() if isinstance(error, kind)), text.split(" ", 1)[0])
+    if code == FORGOTTEN:
+        return Forgotten()
     if code in REFUSALS or _ON_REPLICA in text:
         return StoreFull.from_code(code if code in REFUSALS else "READONLY")
     if forbidden := permission_failure(text):

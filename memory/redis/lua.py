@@ -8,6 +8,7 @@ A script's file begins with comment lines. Three of them are read here:
 
 `CONTEXT_KEYS` among the keys stands for all keys of a context's memory, except those of single artifacts.
 An argument is a string in Lua, `:number` converts it, `:json` decodes it, and `...` collects the rest into a table.
+The epoch with `:current` ends the script with an error that is Forgotten here, if the context was reset since.
 """
 
 import hashlib
@@ -52,6 +53,13 @@ end"""
 Redis has this check since 7.0.
 """
 _HEADER = re.compile(r"^-- (USES|KEYS|ARGV): *(.*)$", re.MULTILINE)
+FORGOTTEN = "FORGOTTEN"
+"""Code of the error with which a script refuses the epoch of its caller."""
+_CHECK_OF_EPOCH = f"""\
+local %s = ARGV[%d]
+if (redis.call('GET', epoch) or '0') ~= ARGV[%d] then
+  return redis.error_reply('{FORGOTTEN} the context was reset')
+end"""
 _SOME_CONTEXT = "\0"
 """Stands for the id of a context in a template of keys."""
 _SCALARS = (str, int, float, bool, type(None))
@@ -107,6 +115,16 @@ def lua_script(package: str) -> Callable[[Callable[P, ScriptCall]], Callable[P, 
     return decorate
 
 
+def named(reply: Sequence[Any]) -> dict[str, Any]:
+    """Return the values of a reply by `named.lua`, or of a hash, by their names."""
+    return dict(zip(reply[::2], reply[1::2], strict=True))
+
+
+def numbered(reply: Sequence[Any]) -> dict[int, Any]:
+    """Return the values of a reply by their numbers, such as names of people by their ids."""
+    return dict(zip(map(int, reply[::2]), reply[1::2], strict=True))
+
+
 class _Binding:
     """One stub bound to its script: checked once, then it encodes the arguments of each call."""
 
@@ -130,7 +148,7 @@ class _Binding:
         self._anchor = "" if names[0] in key_parameters else names.pop(0)
         self._arguments = [(name, _encoder(hints[name])) for name in names if name not in key_parameters]
         wanted = [_declared(name, hints[name]) for name, _ in self._arguments]
-        written = [argument.removesuffix(":number") for argument in header.arguments]
+        written = [argument.removesuffix(":number").removesuffix(":current") for argument in header.arguments]
         is_of_context = hints[self._first] is ContextRef and "context_id" not in parameters
         self._takes_context_id = is_of_context and written[:1] == ["context_id"]
         if self._takes_context_id:
@@ -198,7 +216,8 @@ def load(package: str, name: str) -> tuple[_Header, Script]:
     preludes = [_read(package, prelude) for prelude in _preludes(package, header.uses)]
     if missing := _used_keys([*preludes, text]) - set(header.keys):
         raise TypeError(f"{name}.lua or a file that it uses needs the keys {sorted(missing)} in its header")
-    whole = "\n".join([_check_of([*preludes, text]), *preludes, *_locals(header), text])
+    lines = [*preludes, *_locals(header), text]
+    whole = "\n".join([_check_of(lines), *lines])
     sha = hashlib.sha1(whole.encode(), usedforsecurity=False).hexdigest()
     return header, Script(name=name, text=whole, sha=sha)
 
@@ -249,6 +268,8 @@ def _locals(header: _Header) -> Iterator[str]:
         name, _, kind = argument.partition(":")
         if kind == "json":
             yield f"local {name} = cjson.decode(ARGV[{number}])"
+        elif kind == "current":
+            yield _CHECK_OF_EPOCH % (name, number, number)
         elif kind == "number":
             yield f"local {name} = tonumber(ARGV[{number}])"
         elif name.endswith("..."):

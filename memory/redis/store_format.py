@@ -5,7 +5,7 @@ from memory.errors import StoreMismatch
 from memory.redis.client import RedisClient
 from memory.redis.durability import note_whole_file
 
-STORE_FORMAT = 2
+STORE_FORMAT = 3
 """Number of the present layout of keys and records. Raise it with a change that older records do not fit."""
 
 

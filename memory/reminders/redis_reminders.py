@@ -4,7 +4,6 @@ from collections.abc import Callable, Collection
 from typing import Literal
 
 from memory.codec import dump_json, parse_json
-from memory.errors import Forgotten
 from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
@@ -44,10 +43,7 @@ class RedisReminders:
             per_person=per_person,
             per_chat=per_chat,
         )
-        outcome = await self._redis.run(call)
-        if outcome is None:
-            raise Forgotten
-        return outcome
+        return await self._redis.run(call)
 
     async def get(self, ref: ContextRef, reminder_id: str) -> Reminder | None:
         """Return the reminder with this id, or None."""
@@ -57,10 +53,7 @@ class RedisReminders:
     async def cancel(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> int:
         """Erase these reminders, and return the number of those that existed. Raises Forgotten after a reset."""
         call = cancel_reminders(ref, context_id=ref.context_id, expected_epoch=epoch, ids=list(ids))
-        cancelled = await self._redis.run(call)
-        if cancelled is None:
-            raise Forgotten
-        return int(cancelled)
+        return int(await self._redis.run(call))
 
     async def zone_of(self, person: int) -> str | None:
         """Return the name of this person's time zone, or None."""

@@ -3,6 +3,8 @@
 import hashlib
 from dataclasses import dataclass
 
+from memory.codec import Id
+
 LONGEST_TEXT = 1_000
 """Characters of a reminder's text."""
 PER_PERSON = 50
@@ -42,7 +44,7 @@ class Reminder(ReminderPlace):
     """Local date and time of the first date in `zone`, in ISO format without an offset."""
     repeats: str = ""
     """Recurrence rule (RFC 5545) without its prefix; "" for a single date."""
-    person_id: int
+    person_id: Id
     """The person who has set it. Rights and limits are theirs."""
     person_name: str
     created_at: float

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memory.codec import dump_json, parse_json
-from memory.errors import Forgotten
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary
 from memory.keys import ContextRef, context_key, partition_key
@@ -63,10 +62,7 @@ class RedisSummaries(LeasedQueue):
             stored_summaries=STORED_SUMMARIES,
         )
         call = save_summary(ref, token=claim.token, expected_epoch=epoch, revision=revision, save=save)
-        outcome = await self._redis.run(call)
-        if outcome == "forgotten":
-            raise Forgotten
-        return outcome
+        return await self._redis.run(call)
 
     async def finish(
         self, claim: QueueClaim, *, seen: HistorySnapshot | None = None, is_given_up: bool = False

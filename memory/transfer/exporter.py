@@ -3,7 +3,7 @@
 import json
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TextIO
+from typing import TextIO
 
 from memory.artifacts.store import PIECES_AT_ONCE, ArtifactGone, ContextArtifacts
 from memory.codec import parse_json
@@ -11,7 +11,7 @@ from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
-from memory.redis.lua import ScriptCall, lua_script
+from memory.redis.lua import ScriptCall, lua_script, named
 from memory.transfer import file
 
 TRIES = 5
@@ -72,9 +72,9 @@ async def export_context(
     Raises Forgotten after a reset, and ChangedMeanwhile if somebody edits or forgets a message, or an artifact expires:
     begin again then. An empty context has only its own line. Raises StoreUnavailable.
     """
-    epoch, fields, *records, artifact_ids, talk = await redis.run(export_records(ref))
-    meta = _pairs(fields)
-    moment = (str(epoch), meta.get("revision", "0"), meta.get("facts_version", "0"))
+    records = named(await redis.run(export_records(ref)))
+    meta = named(records["meta"])
+    moment = (str(records.get("epoch", 0)), meta.get("revision", "0"), meta.get("facts_version", "0"))
     since = {name: int(value) for name, value in meta.items() if name.startswith(_SINCE)}
     if since:  # the file does not tell whose messages stay unread, so older ones are not read
         meta["facts_from"] = "0"
@@ -83,9 +83,9 @@ async def export_context(
     history, after, below = RedisHistory(redis), -1, context.next_sequence
     while after < below - 1:
         rows = await _load_rows(redis, ref, moment, after=after, below=below)
-        upto = int(float(rows[-1][0])) if rows else below - 1
+        upto = int(float(rows[-1]["score"])) if rows else below - 1
         for row in rows:
-            if row[1]:
+            if "json" in row:
                 yield _message_line(row, since)
         for turn in await history.load_ledger(ref, after_sequence=after, upto_sequence=upto):
             yield file.LedgerLine(
@@ -94,10 +94,10 @@ async def export_context(
         after = upto
     for line in _small_lines(records):
         yield line
-    for artifact_id in sorted(artifact_ids):
+    for artifact_id in sorted(records["artifacts"]):
         async for line in _artifact_lines(artifacts, artifact_id):
             yield line
-    for text, score in _pairs(talk).items():
+    for text, score in named(records["talk"]).items():
         yield file.TalkFileLine(score=int(float(score)), line=parse_json(file.FileTalk, text))
     await _load_rows(
         redis, ref, moment, after=below, below=below
@@ -106,49 +106,47 @@ async def export_context(
 
 async def _load_rows(
     redis: RedisClient, ref: ContextRef, moment: tuple[str, str, str], *, after: int, below: int
-) -> Sequence[Sequence[str]]:
+) -> list[dict[str, str]]:
     """Read the page of messages after that sequence. Raises Forgotten and ChangedMeanwhile if its moment is another."""
     *now, rows = await redis.run(export_messages(ref, after=after, below=below, limit=PAGE))
     if str(now[0]) != moment[0]:
         raise Forgotten
     if tuple(map(str, now)) != moment:
         raise ChangedMeanwhile
-    return rows
+    return list(map(named, rows))
 
 
-def _message_line(row: Sequence[str], since: Mapping[str, int]) -> file.MessageLine:
+def _message_line(row: Mapping[str, str], since: Mapping[str, int]) -> file.MessageLine:
     """Return the line of a message. `since` has the first sequence that may be read of some senders."""
-    score, text, telegram_ids, quotes, quoted_by, is_unread, photos = row
-    sequence, message = int(float(score)), parse_json(file.FileMessage, text)
+    sequence, message = int(float(row["score"])), parse_json(file.FileMessage, row["json"])
     first = since.get(f"{_SINCE}{message.sender.id}", 0) if message.sender else 0
     return file.MessageLine(
         sequence=sequence,
         message=message,
-        is_unread=bool(int(is_unread)) and sequence >= first,
-        telegram_ids=tuple(int(each) for each in telegram_ids.split()),
-        quotes=int(quotes) if quotes else None,
-        quoted_by=tuple(quoted_by.split()),
-        photos=tuple(photos.split()),
+        is_unread="is_unread" in row and sequence >= first,
+        telegram_ids=tuple(map(int, row.get("telegram_ids", "").split())),
+        quotes=int(row["quotes"]) if "quotes" in row else None,
+        quoted_by=tuple(row.get("quoted_by", "").split()),
+        photos=tuple(row.get("photos", "").split()),
     )
 
 
-def _small_lines(records: Sequence[Sequence[str]]) -> Iterator[file.BodyLine]:
-    people, senders, sessions, summaries, facts, choices, reminders = records
-    names, counts = _pairs(people), _pairs(senders)
+def _small_lines(records: Mapping[str, Sequence[str]]) -> Iterator[file.BodyLine]:
+    names, counts = named(records["people"]), named(records["senders"])
     for number in sorted({*names, *counts}, key=int):
         messages = int(counts[number]) if number in counts else None
         yield file.PersonLine(id=int(number), name=names.get(number), messages=messages)
-    for sequence in sessions:
+    for sequence in records["sessions"]:
         yield file.SessionLine(sequence=int(sequence))
-    for text, covers in zip(summaries[::2], summaries[1::2], strict=True):
+    for text, covers in zip(records["texts"][::2], records["texts"][1::2], strict=True):
         if text:
             summary = parse_json(file.FileSummary, text)
             yield file.SummaryLine(summary=summary, covers=parse_json(tuple[str, ...], covers))
-    for _, text in sorted(_pairs(facts).items()):
+    for _, text in sorted(named(records["facts"]).items()):
         yield file.FactLine(fact=parse_json(file.FileFact, text))
-    for name, value in sorted(_pairs(choices).items()):
+    for name, value in sorted(named(records["choices"]).items()):
         yield parse_json(file.ChoiceLine, json.dumps({"name": name, "value": value}))
-    for _, text in sorted(_pairs(reminders).items()):
+    for _, text in sorted(named(records["reminders"]).items()):
         yield file.ReminderLine(reminder=parse_json(file.FileReminder, text))
 
 
@@ -165,10 +163,6 @@ async def _artifact_lines(artifacts: ContextArtifacts, artifact_id: str) -> Asyn
                 yield file.PieceLine(artifact=artifact_id, number=number, text=text)
     except ArtifactGone:
         raise ChangedMeanwhile from None
-
-
-def _pairs(flat: Sequence[Any]) -> dict[str, str]:
-    return {str(name): str(value) for name, value in zip(flat[::2], flat[1::2], strict=True)}
 
 
 @lua_script("memory.redis.scripts")

@@ -13,6 +13,7 @@ from memory.history.redis_history import RedisHistory, load_snapshot, parse_snap
 from memory.history.store import Deletion
 from memory.keys import PREFIX, ContextRef, context_key, partition_key
 from memory.redis.client import RedisClient
+from memory.redis.lua import named
 from tests.contract.memory_kit import Store, open_history
 from tests.messages import ids, make_message, make_ref, some_messages
 from tests.stores import all_keys
@@ -257,8 +258,8 @@ async def test_a_load_is_one_round_trip_and_rides_with_another_script(redis: Red
     assert redis.round_trips == before + 1
     first, second = await redis.run_all([load_snapshot(REF, limit=2), load_snapshot(make_ref(2), limit=2)])
     recent = recent_messages()
-    assert ids(parse_snapshot(first, recent).newest) == ["m1", "m2"]
-    assert parse_snapshot(second, recent).newest == ()
+    assert ids(parse_snapshot(named(first), recent).newest) == ["m1", "m2"]
+    assert parse_snapshot(named(second), recent).newest == ()
 
 
 async def test_loading_a_long_history_costs_no_more_than_a_short_one(

@@ -298,7 +298,7 @@ def _note_of(call: CommandCall, press: FactPress, message: int) -> str:
         message=replace(place, sender_id=press.owner),
         anchor_id=call.update.anchor_id,
     )
-    payload = dump_json(WaitingUpdate, update).removeprefix('{"update_id":0')
+    payload = dump_json(WaitingUpdate, update)
     return dump_json(dict[str, str], {"token": str(number), "payload": payload})
 
 

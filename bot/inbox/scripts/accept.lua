@@ -20,7 +20,7 @@ local function keep_line()
   redis.call('ZADD', talk, score, arrival.talk)
   redis.call('ZREMRANGEBYRANK', talk, 0, -1 - limits.talk)
   local oldest = redis.call('ZRANGE', talk, 0, 0)[1]
-  while oldest and time_of(oldest) < now - limits.talk_ttl do
+  while oldest and (fields_of(oldest).sent_at or 0) < now - limits.talk_ttl do
     redis.call('ZREM', talk, oldest)
     oldest = redis.call('ZRANGE', talk, 0, 0)[1]
   end

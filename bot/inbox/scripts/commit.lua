@@ -1,7 +1,7 @@
 -- Commit a turn: all of it, or nothing.
 -- Order: delete the messages of the turn that it answers again, append its own with what it called, put its parts into
 -- the outbox, take its updates out of the box, forget its journal.
--- USES: fence append_messages delete_messages drop_traces start_conversation counters note_unread
+-- USES: fence append_messages delete_messages start_conversation counters note_unread
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited unread choices extract
 -- KEYS: reminders due files erasures
@@ -31,11 +31,12 @@ end
 -- Return true if words end with this update that no message keeps. An edit ends the words that it has replaced. The words
 -- of an inline question, of a question that a limit refused, and of a command's argument are kept nowhere.
 local function ends_words(payload, changes)
-  local action = string.match(payload, '"admission":{"action":"(%l+)"')
+  local admission = fields_of(payload).admission or {}
+  local action = admission.action
   if action == 'edit' then
     return changes.reason ~= 'edit_changes_nothing'
   elseif action == 'command' then
-    return not string.find(payload, '"argument":"",', 1, true)
+    return (admission.command or {}).argument ~= ''
   end
   return action ~= 'press' and action ~= 'refuse' and #changes.messages.rows == 0
 end

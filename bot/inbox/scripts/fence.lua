@@ -20,8 +20,7 @@ end
 
 -- Return the update that the work on a context is about: the first of the interrupted turn, else the first that waits.
 local function first_update(journal, box)
-  local joined = redis.call('HGET', journal, 'joined')
-  local first = joined and string.match(joined, '-?%d+')
+  local first = cjson.decode(redis.call('HGET', journal, 'joined') or '[]')[1]
   if first and redis.call('ZSCORE', box, first) then
     return first, true
   end

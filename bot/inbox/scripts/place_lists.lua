@@ -9,12 +9,11 @@ if redis.call('ZCARD', unread) > 0 then
   return 0
 end
 local placed, lists = 0, redis.call('HGETALL', fact_lists)
-local place = { own_updates = own_updates, box = box, stop = stop, active = active, ready = ready }
 for number = 1, #lists, 2 do
   local person, line = lists[number], lists[number + 1]
   if string.sub(line, 1, 1) == '{' and redis.call('ZCARD', box) < rules.box then
     local list = cjson.decode(line)
-    place_own_update(place, context_id, list.payload, 'facts command list', now, rules)
+    place_own_update(keys, context_id, list.payload, 'facts command list', now, rules)
     redis.call('HSET', fact_lists, person, list.token)
     placed = placed + 1
   end

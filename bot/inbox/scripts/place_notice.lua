@@ -2,7 +2,7 @@
 -- USES: fence own_update
 -- KEYS: warned own_updates box stop active ready
 -- ARGV: context_id payload now marker_ttl rules:json
--- payload: the JSON of the update without its opening; rules: FiringRules (bot/inbox/reminders.py)
+-- payload: the update as JSON; rules: FiringRules (bot/inbox/reminders.py)
 -- Returns placed | known (it was placed before) | full (its box is full)
 if redis.call('EXISTS', warned) == 1 then
   return 'known'
@@ -11,6 +11,5 @@ if redis.call('ZCARD', box) >= rules.box then
   return 'full'
 end
 redis.call('SET', warned, now, 'EX', marker_ttl)
-local place = { own_updates = own_updates, box = box, stop = stop, active = active, ready = ready }
-place_own_update(place, context_id, payload, 'budget notice due', now, rules)
+place_own_update(keys, context_id, payload, 'budget notice due', now, rules)
 return 'placed'

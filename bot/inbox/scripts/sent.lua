@@ -12,6 +12,8 @@
 -- is longer.
 local QUICK_S = 1
 
+local this = cjson.decode(part)
+
 -- Return true if a file that was rewritten since the commit may have words of the outbox that were erased meanwhile, or
 -- an inline question, which is kept nowhere.
 local function may_stay_in_files(updates)
@@ -19,12 +21,11 @@ local function may_stay_in_files(updates)
   for _, update in ipairs(updates) do
     committed = math.min(committed, redis.call('HGET', update, 'committed_at') or now)
   end
-  return now - committed > QUICK_S or string.find(part, '"inline_id":"', 1, true)
+  return now - committed > QUICK_S or this.inline_id
 end
 
 -- Return true if this claim has taken the part off the outbox before. The note in the update's record says so.
 local function is_done()
-  local this = cjson.decode(part)
   local update = outcome.update_prefix .. digits(this.update_id)
   local first = redis.call('HGET', update, 'turn_of')
   update = first and outcome.update_prefix .. first or update
@@ -74,9 +75,7 @@ if tonumber(telegram_id) and is_current then
   if outcome.message_id ~= '' then
     link_telegram(telegram, outcome.message_id, telegram_id)
     if outcome.photo then
-      local field = 'photos:' .. outcome.message_id
-      local known = redis.call('HGET', telegram, field)
-      redis.call('HSET', telegram, field, known and (known .. ' ' .. outcome.photo) or outcome.photo)
+      add_word(telegram, 'photos:' .. outcome.message_id, outcome.photo)
     end
   end
 end

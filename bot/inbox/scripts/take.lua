@@ -1,12 +1,12 @@
 -- Read the work of a claimed context: its pending updates, the journal of an interrupted turn, undelivered parts.
 -- An update that was begun too often becomes a dead letter here, and the others go on.
--- USES: fence zones
+-- USES: fence named zones
 -- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures
 -- ARGV: fence:json update_prefix updates_at_most:number attempts_at_most:number now
--- Returns fenced, or {ok, {id, payload, …}, {journal field, value, …}, {part, …}, sends begun, stop id or '',
---         {dead id, payload, …}, epoch, {sender id of an update, time zone, …}}
+-- Returns fenced, or named: updates {id, payload, …}, journal {field, value, …}, parts {part, …}, sends_begun, stop (its
+-- id), buried {dead id, payload, …}, epoch, zones {sender id of an update, time zone, …}
 if not is_held(ready, fence) then
-  return { 'fenced' }
+  return 'fenced'
 end
 
 local attempt = attempt_of(fence)
@@ -48,14 +48,13 @@ for _, id in ipairs(redis.call('ZRANGE', box, from, from + updates_at_most - 1))
   updates[#updates + 1] = redis.call('HGET', update_prefix .. id, 'payload')
   payloads[#payloads + 1] = updates[#updates] or ''
 end
-return {
-  'ok',
-  updates,
-  redis.call('HGETALL', journal),
-  parts,
-  redis.call('GET', sending) or '0',
-  redis.call('GET', stop) or '',
-  buried,
-  redis.call('GET', epoch) or '0',
-  zones_of(local_zones, {}, payloads),
-}
+return named({
+  updates = updates,
+  journal = redis.call('HGETALL', journal),
+  parts = parts,
+  sends_begun = redis.call('GET', sending),
+  stop = redis.call('GET', stop),
+  buried = buried,
+  epoch = redis.call('GET', epoch),
+  zones = zones_of(local_zones, {}, payloads),
+})

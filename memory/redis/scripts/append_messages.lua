@@ -30,7 +30,9 @@ local function append_messages(keys, context_id, epoch, now, batch)
       if row.telegram_id ~= '' then
         link_telegram(keys.telegram, row.id, row.telegram_id)
       end
-      link_quote(keys.telegram, row.id, row.json)
+      if row.quotes ~= '' then
+        add_word(keys.telegram, 'q:' .. row.quotes, row.id)
+      end
       if row.sender_id ~= '' then
         count_sender(keys, row.sender_id, row.sender_name, batch.people_limit)
       end
@@ -56,8 +58,9 @@ local function append_messages(keys, context_id, epoch, now, batch)
   return sequences
 end
 
--- Store what a turn called, under the sequence of its last message. `entries` is a JSON array, stored as it is.
-local function append_ledger_turn(ledger_key, first, last, entries)
-  local turn = '{"first_sequence":' .. first .. ',"last_sequence":' .. last .. ',"entries":' .. entries .. '}'
-  redis.call('ZADD', ledger_key, last, turn)
+-- Store a turn of the ledger (a LedgerTurn as JSON) under the sequence of its last message.
+local function append_ledger_turn(ledger_key, first, last, turn)
+  redis.call('ZADD', ledger_key, last, with_fields(turn, {
+    first_sequence = string.format('%.0f', first), last_sequence = string.format('%.0f', last),
+  }))
 end

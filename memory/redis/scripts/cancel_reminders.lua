@@ -1,11 +1,8 @@
--- Erase reminders of one context if it was not reset since `expected_epoch`.
+-- Erase reminders of one context.
 -- USES: reminders
 -- KEYS: reminders due epoch erasures
--- ARGV: context_id expected_epoch ids...
--- Reply: how many existed; nil after a reset: nothing is written then.
-if (redis.call('GET', epoch) or '0') ~= expected_epoch then
-  return false
-end
+-- ARGV: context_id expected_epoch:current ids...
+-- Reply: how many existed
 local cancelled = 0
 for _, id in ipairs(ids) do
   cancelled = cancelled + drop_reminder(keys, context_id, id)

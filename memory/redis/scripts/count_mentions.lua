@@ -1,17 +1,21 @@
 -- Count what still mentions messages that were deleted.
--- USES: drop_traces reminders
+-- USES: ledger reminders
 -- KEYS: summaries lineage ledger people senders messages telegram facts cited reminders due
 -- ARGV: prefixes:json deleted:json
 -- Reply: RecordCounts (memory/keys.py) as JSON; `people` have a name here and no message
 
--- Return true if the JSON of a summary's messages has one of the deleted ones.
-local function covers_deleted(json)
-  for _, id in ipairs(deleted.message_ids) do
-    if string.find(json, '"' .. id .. '"', 1, true) then
-      return true
-    end
+local gone = {}
+for _, id in ipairs(deleted.message_ids) do
+  gone[id] = true
+end
+
+-- Return how many of these messages were deleted.
+local function count_deleted(ids)
+  local count = 0
+  for _, id in ipairs(ids) do
+    count = count + (gone[id] and 1 or 0)
   end
-  return false
+  return count
 end
 
 -- Count the dropped summaries that still exist, and those that were made of a deleted message. A later summary repeats
@@ -23,7 +27,7 @@ local function count_summaries()
     count = count + redis.call('HEXISTS', summaries, id)
   end
   for _, id in ipairs(redis.call('ZRANGE', lineage, 0, -1)) do
-    repeats = repeats or is_dropped[id] or covers_deleted(redis.call('HGET', summaries, 'covers:' .. id) or '')
+    repeats = repeats or is_dropped[id] or count_deleted(cjson.decode(redis.call('HGET', summaries, 'covers:' .. id) or '[]')) > 0
     if repeats and not is_dropped[id] then
       count = count + 1
     end
@@ -31,7 +35,7 @@ local function count_summaries()
   return count
 end
 
-local turns, live, receipts, named, quotations, gone = 0, 0, 0, 0, 0, {}
+local turns, live, receipts, named, quotations, citing = 0, 0, 0, 0, 0, 0
 for _, sequence in ipairs(deleted.sequences) do
   if find_ledger_turn(ledger, sequence) then
     turns = turns + 1
@@ -47,25 +51,17 @@ for _, sender_id in ipairs(deleted.sender_ids) do
   end
 end
 for _, name in ipairs(deleted.known_by) do
-  for id in string.gmatch(redis.call('HGET', telegram, 'q:' .. name) or '', '%S+') do
-    local json = redis.call('HGET', messages, id)
-    quotations = quotations + (json and string.find(json, ',"quote":{', 1, true) and 1 or 0)
+  for id in words(redis.call('HGET', telegram, 'q:' .. name)) do
+    quotations = quotations + (fields_of(redis.call('HGET', messages, id)).quote and 1 or 0)
   end
 end
 for _, id in ipairs(deleted.message_ids) do
-  gone[id] = true
   receipts = receipts + redis.call('EXISTS', prefixes.receipts .. id)
+  citing = citing + redis.call('HEXISTS', cited, id)
 end
 -- A fact of the same statement may have been derived from another message meanwhile.
-local citing = 0
 for _, id in ipairs(deleted.fact_ids) do
-  local json = redis.call('HGET', facts, id) or ''
-  for _, message in ipairs(deleted.message_ids) do
-    citing = citing + (string.find(json, '"' .. message .. '"', 1, true) and 1 or 0)
-  end
-end
-for _, id in ipairs(deleted.message_ids) do
-  citing = citing + redis.call('HEXISTS', cited, id)
+  citing = citing + count_deleted(fields_of(redis.call('HGET', facts, id)).message_ids or {})
 end
 if #deleted.sequences > 0 then
   turns = turns + #find_quoting_turns(ledger, oldest_since(0, deleted.sequences), gone)

@@ -1,112 +1,74 @@
--- Drop what mentions messages: summaries, turns of the ledger, their artifacts. A prelude.
+-- Drop what tells messages that are deleted or edited: quotations in other messages, turns of the ledger with their
+-- artifacts, summaries, facts. A prelude; its script has checked the epoch.
+-- USES: ledger telegram_index drop_citing
 
 -- Drop the summaries that cover this sequence: all that end there or later, because each repeats the ones before it.
 -- The newest summary that does not cover it is the current one again. The compression is due at once then.
--- Return their ids.
-local function drop_summaries(summaries_key, lineage_key, compress_key, context_id, sequence)
-  local covering = redis.call('ZRANGEBYSCORE', lineage_key, sequence, '+inf')
+-- Return their ids. keys: summaries, lineage, compress
+local function drop_summaries(keys, context_id, sequence)
+  local covering = redis.call('ZRANGEBYSCORE', keys.lineage, sequence, '+inf')
   for _, id in ipairs(covering) do
-    redis.call('HDEL', summaries_key, id, 'covers:' .. id)
-    redis.call('ZREM', lineage_key, id)
+    redis.call('HDEL', keys.summaries, id, 'covers:' .. id)
+    redis.call('ZREM', keys.lineage, id)
   end
   if #covering > 0 then
-    redis.call('ZADD', compress_key, 'NX', 0, context_id)
+    redis.call('ZADD', keys.compress, 'NX', 0, context_id)
   end
   return covering
 end
 
--- Return the ids of the artifacts that a turn of the ledger names. All texts in a turn's JSON are strings, whose
--- quotation marks are escaped: none of them can contain this mark or the other ones that are searched here.
-local function artifacts_of_turn(turn)
-  local ids = {}
-  for id in string.gmatch(turn, '"artifact_id":"([^"]+)"') do
-    ids[#ids + 1] = id
+-- Return the record of an erasure. Most of its fields are those of a Deletion (memory/history/store.py).
+-- gone: set of messages and artifacts that nothing may quote; mentioning: sequences of messages that told them
+-- changed: ids of messages that were deleted or edited, or have lost a quotation
+local function begin_erasure(artifact_prefix)
+  return {
+    artifact_prefix = artifact_prefix, gone = {}, mentioning = {}, changed = {}, ledger_turns = 0, artifacts = 0,
+    quoting = {}, turn_ends = {}, artifact_ids = {},
+  }
+end
+
+-- Drop a turn of the ledger with its artifacts. keys: ledger, artifacts
+local function drop_turn(keys, erasure, turn)
+  erasure.ledger_turns = erasure.ledger_turns + redis.call('ZREM', keys.ledger, turn)
+  for _, id in ipairs(artifacts_of_turn(turn)) do
+    erasure.artifact_ids[#erasure.artifact_ids + 1], erasure.gone[id] = id, true
+    erasure.artifacts = erasure.artifacts + drop_listed(keys.artifacts, erasure.artifact_prefix, id)
   end
-  return ids
 end
 
--- Return the ledger's turn that has the message of this sequence, and the ids of the artifacts that it names; or nil.
--- Turns do not overlap: it can only be the first one that ends there or later.
-local function find_ledger_turn(ledger_key, sequence)
-  local turn = redis.call('ZRANGEBYSCORE', ledger_key, sequence, '+inf', 'LIMIT', 0, 1)[1]
-  if not turn then
-    return nil
+-- Drop the turn of the ledger that has the message of this sequence.
+local function drop_turn_at(keys, erasure, sequence)
+  local turn = find_ledger_turn(keys.ledger, sequence)
+  if turn then
+    drop_turn(keys, erasure, turn)
   end
-  local first = string.match(turn, '^{"first_sequence":(%d+),')
-  if not first or tonumber(first) > tonumber(sequence) then
-    return nil
-  end
-  return turn, artifacts_of_turn(turn)
 end
 
--- Return true if a turn of the ledger quotes one of `ids` (a set).
-local function quotes_one_of(turn, ids)
-  local mark = '"quotes":"'
-  local _, at = string.find(turn, mark, 1, true)
-  while at do
-    for id in string.gmatch(string.match(turn, '^[^"]*', at + 1), '%S+') do
-      if ids[id] then
-        return true
-      end
-    end
-    _, at = string.find(turn, mark, at + 1, true)
-  end
-  return false
-end
-
--- Return the ledger's turns at or after this sequence that quote one of `ids` (a set of messages and artifacts): a list
--- of {turn, its last sequence}.
-local function find_quoting_turns(ledger_key, sequence, ids)
-  local found, offset, at_once = {}, 0, 100
-  repeat
-    local turns = redis.call('ZRANGEBYSCORE', ledger_key, sequence, '+inf', 'WITHSCORES', 'LIMIT', offset, at_once)
-    for at = 1, #turns, 2 do
-      if quotes_one_of(turns[at], ids) then
-        found[#found + 1] = { turns[at], turns[at + 1] }
-      end
-    end
-    offset = offset + at_once
-  until #turns < 2 * at_once
-  return found
-end
-
--- Erase a key that a ZSET lists, such as an artifact. It may have expired. Return 1 if it existed.
-local function drop_listed(list_key, prefix, id)
-  local was_listed = redis.call('ZREM', list_key, id)
-  local was_stored = redis.call('UNLINK', prefix .. id)
-  return math.max(was_listed, was_stored)
-end
-
--- Drop the turns at or after this sequence that quote one of `ids`, with their artifacts, and the turns that quote those
--- artifacts. Add the artifacts to `ids` and to the list `named`. Return the numbers of turns and artifacts, and the last
--- sequences of the turns.
-local function drop_quoting_turns(ledger_key, artifacts_key, artifact_prefix, sequence, ids, named)
-  local turns, artifacts, last_sequences = 0, 0, {}
-  local found = find_quoting_turns(ledger_key, sequence, ids)
-  while #found > 0 do
-    local named_before = #named
-    for _, each in ipairs(found) do
-      turns = turns + redis.call('ZREM', ledger_key, each[1])
-      last_sequences[#last_sequences + 1] = each[2]
-      for _, id in ipairs(artifacts_of_turn(each[1])) do
-        ids[id] = true
-        named[#named + 1] = id
-        artifacts = artifacts + drop_listed(artifacts_key, artifact_prefix, id)
-      end
-    end
-    found = #named > named_before and find_quoting_turns(ledger_key, sequence, ids) or {}
-  end
-  return turns, artifacts, last_sequences
-end
-
--- Return the lowest of the sequences that belong to the conversation which begins at `start`, or nil.
-local function oldest_since(start, sequences)
-  local oldest
-  for _, sequence in ipairs(sequences) do
-    local number = tonumber(sequence)
-    if number >= tonumber(start) and (not oldest or number < oldest) then
-      oldest = number
+-- Take the quotations of these names out of other messages.
+local function drop_quotations(keys, erasure, names)
+  for _, name in ipairs(names) do
+    for _, sequence in ipairs(strip_quotes(keys.messages, keys.order, keys.telegram, name)) do
+      erasure.quoting[#erasure.quoting + 1], erasure.mentioning[#erasure.mentioning + 1] = sequence, sequence
+      erasure.changed[#erasure.changed + 1] = redis.call('ZRANGEBYSCORE', keys.order, sequence, sequence)[1]
     end
   end
-  return oldest
+end
+
+-- Drop the turns that quote what is gone, and those that quote their artifacts, the summaries that cover a message that
+-- told it, and the facts that rest on changed messages. Return the messages that these facts cited and that exist.
+-- keys: those of drop_citing.lua, and ledger, artifacts, summaries, lineage, compress
+local function drop_tellers(keys, context, epoch, erasure)
+  local oldest, before = oldest_since(0, erasure.mentioning), -1
+  while oldest and #erasure.artifact_ids > before do
+    before = #erasure.artifact_ids
+    for _, each in ipairs(find_quoting_turns(keys.ledger, oldest, erasure.gone)) do
+      drop_turn(keys, erasure, each[1])
+      erasure.turn_ends[#erasure.turn_ends + 1], erasure.mentioning[#erasure.mentioning + 1] = each[2], each[2]
+    end
+  end
+  oldest = oldest_since(redis.call('HGET', keys.meta, 'conversation_start') or '0', erasure.mentioning)
+  erasure.summary_ids = oldest and drop_summaries(keys, context, oldest) or {}
+  local cited
+  erasure.fact_ids, cited = drop_citing(keys, context, epoch, erasure.changed)
+  return cited
 end

@@ -1,12 +1,9 @@
 -- Erase the artifacts that no turn of the ledger names: they belong to turns that never ended, or that began again.
--- USES: drop_traces
+-- USES: ledger
 -- KEYS: artifacts ledger epoch erasures active
--- ARGV: context_id expected_epoch artifact_prefix spares_running
+-- ARGV: context_id expected_epoch:current artifact_prefix spares_running
 -- spares_running: '1' erases none while the context has work, because its turn may be storing one.
--- Reply: how many there were; nil after a reset: nothing is written then.
-if (redis.call('GET', epoch) or '0') ~= expected_epoch then
-  return false
-end
+-- Reply: how many there were
 if spares_running == '1' and redis.call('HEXISTS', active, context_id) == 1 then
   return 0
 end

@@ -1,32 +1,34 @@
 -- Read a page of one context's messages for its file, with what the index of Telegram ids knows of each.
--- USES: telegram_index
+-- USES: named telegram_index
 -- KEYS: messages order telegram epoch meta unread
 -- ARGV: after below limit
--- Reply: {epoch, revision, version of the facts, {row, ...}}; a row is {sequence, json, its Telegram ids with spaces, the Telegram id that it
---         quotes by the index or '', the ids of messages that quote it by its own id, with spaces, 1 if it
---         is unread, the file ids of its photos with spaces}
+-- Reply: {epoch, revision, version of the facts, {row, ...}}; a row is named: score (its sequence), json, telegram_ids,
+--   quotes (the Telegram id that it quotes if the index knows it), quoted_by (messages that quote it by its own id),
+--   is_unread, photos (file ids)
 local rows = {}
 local slice = redis.call('ZRANGEBYSCORE', order, '(' .. after, '(' .. below, 'WITHSCORES', 'LIMIT', 0, limit)
 
--- Return true if the index says that this message quotes the message with the Telegram id.
-local function is_indexed_quote(id, telegram_id)
-  local by = redis.call('HGET', telegram, 'q:' .. telegram_id)
-  return by and string.find(' ' .. by .. ' ', ' ' .. id .. ' ', 1, true) ~= nil
+-- Return the Telegram id that this message quotes if the index knows it, or nil.
+local function quoted_by_index(id, quoted)
+  for by in words(quoted and redis.call('HGET', telegram, 'q:' .. quoted)) do
+    if by == id then
+      return quoted
+    end
+  end
 end
 
 for at = 1, #slice, 2 do
   local id = slice[at]
-  local json = redis.call('HGET', messages, id) or ''
-  local quoted = quoted_in(json)
-  rows[#rows + 1] = {
-    slice[at + 1],
-    json,
-    redis.call('HGET', telegram, id) or '',
-    quoted and is_indexed_quote(id, quoted) and quoted or '',
-    redis.call('HGET', telegram, 'q:' .. id) or '',
-    redis.call('ZSCORE', unread, id) and 1 or 0,
-    redis.call('HGET', telegram, 'photos:' .. id) or '',
-  }
+  local json = redis.call('HGET', messages, id)
+  rows[#rows + 1] = named({
+    score = slice[at + 1],
+    json = json,
+    telegram_ids = redis.call('HGET', telegram, id),
+    quotes = quoted_by_index(id, quoted_in(fields_of(json))),
+    quoted_by = redis.call('HGET', telegram, 'q:' .. id),
+    is_unread = redis.call('ZSCORE', unread, id),
+    photos = redis.call('HGET', telegram, 'photos:' .. id),
+  })
 end
 local state = redis.call('HMGET', meta, 'revision', 'facts_version')
 return { redis.call('GET', epoch) or '0', state[1] or '0', state[2] or '0', rows }

@@ -1,13 +1,10 @@
--- Delete messages of one context, and the quotations of others, if it was not reset since `expected_epoch`.
+-- Delete messages of one context, and the quotations of others.
 -- USES: delete_messages
 -- KEYS: messages order telegram meta work people senders sessions epoch summaries lineage ledger artifacts compress
 -- KEYS: receipts erasures facts fact_order cited unread choices extract reminders due
--- ARGV: context_id expected_epoch prefixes:json ids:json quoted:json
--- Reply: a Deletion (memory/history/store.py) as JSON, or nil after a reset: nothing is written then.
+-- ARGV: context_id expected_epoch:current prefixes:json ids:json quoted:json
+-- Reply: a Deletion (memory/history/store.py) as JSON
 -- `quoted`: see delete_messages.lua.
-if (redis.call('GET', epoch) or '0') ~= expected_epoch then
-  return false
-end
 local deletion = delete_messages(keys, context_id, expected_epoch, prefixes, ids, quoted)
 for name, value in pairs(deletion) do
   if type(value) == 'table' and #value == 0 then

@@ -1,9 +1,9 @@
 -- Read messages of one context by id, with their epoch, their sessions, the people of the context, and facts.
--- USES: cited_facts
+-- USES: named cited_facts
 -- KEYS: messages order epoch people sessions cited facts
 -- ARGV: ids...
--- Reply: {epoch, {id, sequence, json, ...} of those that exist, {sequence at which the session began, or '0', ...}
---         of the same, {sender id, name, ...}, {{fact, ...} that cite the message, ...} of the same}
+-- Reply, named: epoch, rows {id, sequence, json, ...} of those that exist, starts {sequence at which the session began,
+--   or '0', ...} of the same, people {sender id, name, ...}, facts {{fact, ...} that cite the message, ...} of the same
 local rows, starts, citing = {}, {}, {}
 for _, id in ipairs(ids) do
   local json = redis.call('HGET', messages, id)
@@ -16,4 +16,6 @@ for _, id in ipairs(ids) do
     citing[#citing + 1] = cited_facts(keys, id)
   end
 end
-return { redis.call('GET', epoch) or '0', rows, starts, redis.call('HGETALL', people), citing }
+return named({
+  epoch = redis.call('GET', epoch), rows = rows, starts = starts, people = redis.call('HGETALL', people), facts = citing,
+})

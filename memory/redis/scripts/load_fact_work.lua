@@ -1,16 +1,16 @@
 -- Read the next messages to read for facts, with what the model must know.
--- USES: zones
+-- USES: named zones
 -- KEYS: epoch meta messages order people choices unread facts fact_order contexts local_zones
 -- ARGV: context_id limit:number before:number reads_older
 -- before: how many messages before the first one are returned; reads_older: '1' if older messages may be read now
--- Reply: {epoch, revision, version of the facts, facts_from, registered entry or '', {choice, value, ...},
---         {sender id, name, ...}, is_older, {unread id, ...}, {id, sequence, json, ...} of these oldest first,
---         {id, sequence, json, ...} of messages around them, {facts_since:SENDER, sequence, ...},
---         {fact, ...} that hold about a writer of these messages, {fact, ...} that hold about others, newest first,
---         {sender id, zone, ...}}
+-- Reply, named: epoch, revision, facts_version, entry (in the registry), choices {choice, value, ...},
+--   people {sender id, name, ...}, is_older, ids {unread id, ...}, rows {id, sequence, json, ...} of these oldest first,
+--   around {id, sequence, json, ...} of messages around them, since {sender id, first sequence to read, ...},
+--   of_writers {fact, ...} that hold about a writer of these messages, of_others {fact, ...} that hold about others,
+--   newest first, zones {sender id, zone, ...}
 local OF_WRITERS, OF_OTHERS = 60, 300
 local state = redis.call('HMGET', meta, 'revision', 'facts_version', 'facts_from')
-local ids, rows, is_older = {}, {}, 0
+local ids, rows, is_older = {}, {}
 
 local function add_row(list, id, sequence)
   local json = redis.call('HGET', messages, id)
@@ -38,7 +38,7 @@ for at = 1, #slice, 2 do
 end
 for at = 1, #slice, 2 do
   local json = add_row(rows, slice[at], slice[at + 1])
-  local writer = json and string.match(json, '"sender":{"id":(-?%d+)')
+  local writer = (fields_of(json).sender or {}).id
   if writer and not is_writer[writer] then
     is_writer[writer] = true
     local first = redis.call('HGET', meta, 'facts_since:' .. writer)
@@ -59,10 +59,11 @@ end
 local of_writers, of_others, offset = {}, {}, 0
 repeat
   local page = redis.call('ZREVRANGE', fact_order, offset, offset + 99)
-  for _, json in ipairs(#page > 0 and redis.call('HMGET', facts, unpack(page)) or {}) do
-    if json and not string.find(json, ',"valid_to":', 1, true) then
+  for _, json in ipairs(fields_at(facts, page)) do
+    local fact = fields_of(json)
+    if fact.id and not fact.valid_to then
       local list, most = of_others, OF_OTHERS
-      if is_writer[string.match(json, '"subject_id":(-?%d+)')] then
+      if is_writer[fact.subject_id or ''] then
         list, most = of_writers, OF_WRITERS
       end
       list[#list + 1] = #list < most and json or nil
@@ -72,20 +73,19 @@ repeat
 until #page == 0 or (#of_writers == OF_WRITERS and #of_others == OF_OTHERS)
 
 local known = redis.call('HGETALL', people)
-return {
-  redis.call('GET', epoch) or '0',
-  state[1] or '0',
-  state[2] or '0',
-  state[3] or '0',
-  redis.call('HGET', contexts, context_id) or '',
-  redis.call('HGETALL', choices),
-  known,
-  is_older,
-  ids,
-  rows,
-  around,
-  since,
-  of_writers,
-  of_others,
-  zones_of(local_zones, known, {}),
-}
+return named({
+  epoch = redis.call('GET', epoch),
+  revision = state[1],
+  facts_version = state[2],
+  entry = redis.call('HGET', contexts, context_id),
+  choices = redis.call('HGETALL', choices),
+  people = known,
+  is_older = is_older,
+  ids = ids,
+  rows = rows,
+  around = around,
+  since = since,
+  of_writers = of_writers,
+  of_others = of_others,
+  zones = zones_of(local_zones, known, {}),
+})

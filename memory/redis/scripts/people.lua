@@ -9,15 +9,9 @@ local function count_sender(keys, sender_id, name, people_limit)
   end
 end
 
--- Return the sender's id as it is written in a message's JSON, or nil. It is not decoded: an id must not become a
--- double. Texts and names cannot contain the mark, because their quotation marks are escaped.
-local function sender_of(json)
-  return string.match(json, '"sender":{"id":(-?%d+)')
-end
-
--- Subtract a deleted message; a sender goes with their last message. Return the sender's id or nil.
-local function uncount_sender(keys, json)
-  local sender_id = sender_of(json)
+-- Subtract a deleted message (its fields); a sender goes with their last message. Return the sender's id or nil.
+local function uncount_sender(keys, message)
+  local sender_id = message.sender and message.sender.id
   if sender_id and redis.call('HINCRBY', keys.senders, sender_id, -1) <= 0 then
     redis.call('HDEL', keys.senders, sender_id)
     redis.call('HDEL', keys.people, sender_id)

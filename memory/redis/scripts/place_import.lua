@@ -69,7 +69,8 @@ if redis.call('HGET', choices, 'facts') ~= 'off' then
   for _, id in ipairs(redis.call('HKEYS', staged .. 'facts')) do
     local json = redis.call('HGET', staged .. 'facts', id)
     put_fact(keys, id, json)
-    for _, person in ipairs({ number_of(json, 'subject_id') or '', number_of(json, 'said_by') or '' }) do
+    local fact = fields_of(json)
+    for _, person in ipairs({ fact.subject_id or '', fact.said_by or '' }) do
       if redis.call('HEXISTS', choices, 'off:' .. person) == 1 then
         of_people_off[#of_people_off + 1] = id
       end

@@ -1,25 +1,24 @@
--- Reminders of one context. A prelude. Their JSON is never decoded, because ids would become doubles. No text in it can
--- contain the marks that are searched here: quotation marks are escaped.
+-- Reminders of one context. A prelude.
+-- USES: records
 
 -- Store a reminder and queue it for its date. keys: reminders, due
-local function put_reminder(keys, context, id, json)
-  redis.call('HSET', keys.reminders, id, json)
-  redis.call('ZADD', keys.due, string.match(json, '"due_at":([%d.eE+-]+)'), context .. ' ' .. id)
+local function put_reminder(keys, context, id, record)
+  redis.call('HSET', keys.reminders, id, record)
+  redis.call('ZADD', keys.due, fields_of(record).due_at, context .. ' ' .. id)
 end
 
 -- Return the ids of the reminders that one of these messages asked for.
 local function reminders_of(key, messages)
-  local found, asked, lines = {}, {}, redis.call('HGETALL', key)
+  local found, is_sought, records = {}, {}, redis.call('HGETALL', key)
   for _, message in ipairs(messages) do
-    asked[message] = true
+    is_sought[message] = true
   end
-  for at = 1, #lines, 2 do
-    for id in string.gmatch(string.match(lines[at + 1], '"message_ids":%[([^%]]*)%]') or '', '[^",]+') do
-      if asked[id] then
-        found[#found + 1] = lines[at]
-        break
-      end
+  for at = 1, #records, 2 do
+    local asking = false
+    for _, id in ipairs(fields_of(records[at + 1]).message_ids or {}) do
+      asking = asking or is_sought[id]
     end
+    found[#found + 1] = asking and records[at] or nil
   end
   return found
 end

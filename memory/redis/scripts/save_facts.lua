@@ -1,13 +1,10 @@
 -- Save the facts of messages and note these as read, if nothing that was loaded has changed. All of it, or nothing.
 -- USES: facts end_extraction
 -- KEYS: extract epoch meta order facts fact_order cited unread work erasures
--- ARGV: context_id token expected_epoch revision version save:json
+-- ARGV: context_id token expected_epoch:current revision version save:json
 -- save: FactSave (memory/facts/queue.py)
 -- Reply: saved (now or by an earlier try) | stale (messages, facts or choices have changed) |
---        lost (the claim is not ours any more) | forgotten (reset since)
-if (redis.call('GET', epoch) or '0') ~= expected_epoch then
-  return 'forgotten'
-end
+--        lost (the claim is not ours any more)
 if redis.call('ZSCORE', extract, context_id) ~= token then
   return 'lost'
 end
@@ -28,42 +25,39 @@ end
 
 -- Store a new fact with its contradictions: the earlier statement ends when the later one begins.
 local function save_fact(row)
-  local from, is_replaced = tonumber(number_of(row.json, 'valid_from')), {}
-  for _, id in ipairs(row.replaces) do
-    is_replaced[id] = true
+  local new, id, is_replaced = fields_of(row.json), row.id, {}
+  for _, other in ipairs(row.replaces) do
+    is_replaced[other] = true
   end
-  local id, json = row.id, '{"id":"' .. row.id .. '"' .. row.json
   local same = redis.call('HGET', facts, id)
-  if same and is_open(same) and not is_replaced[id] then
+  if same and not fields_of(same).valid_to and not is_replaced[id] then
     return  -- it is known
   end
-  if same then
-    id, json = row.repeated_id, '{"id":"' .. row.repeated_id .. '"' .. row.json
-  end
+  id = same and row.repeated_id or id
   if redis.call('HEXISTS', facts, id) == 1 then
     return
   end
+  local own = { id = id }
   for _, other in ipairs(row.replaces) do
-    local before = redis.call('HGET', facts, other)
-    if before and is_open(before) then
-      local begun = number_of(before, 'valid_from')
-      if tonumber(begun) <= from then
-        close_fact(keys, other, number_of(json, 'valid_from'), id)
-        note(messages_of(before))
-      elseif is_open(json) then
-        json = with_end(json, begun, other)
+    local before = fields_of(redis.call('HGET', facts, other))
+    if before.id and not before.valid_to then
+      if tonumber(before.valid_from) <= tonumber(new.valid_from) then
+        close_fact(keys, other, new.valid_from, id)
+        note(before.message_ids)
+      elseif not own.valid_to then
+        own.valid_to, own.closed_by = before.valid_from, other
       end
     end
   end
-  put_fact(keys, id, json)
-  note(messages_of(json))
+  put_fact(keys, id, with_fields(row.json, own))
+  note(new.message_ids)
 end
 
 -- Return the ids of the facts to drop from a full context: the oldest that ended, then the oldest.
 local function superfluous(number)
   local ended, others = {}, {}
   for _, id in ipairs(number > 0 and redis.call('ZRANGE', fact_order, 0, -1) or {}) do
-    local list = is_open(redis.call('HGET', facts, id)) and others or ended
+    local list = fields_of(redis.call('HGET', facts, id)).valid_to and ended or others
     list[#list + 1] = id
   end
   local ids = {}

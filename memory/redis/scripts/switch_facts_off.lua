@@ -1,12 +1,9 @@
 -- Turn facts off, of a person or of the whole context, and erase what there is.
 -- USES: facts
 -- KEYS: facts fact_order cited order work meta epoch erasures choices unread extract
--- ARGV: context_id expected_epoch person
+-- ARGV: context_id expected_epoch:current person
 -- person: sender id, or '' for the context
 -- Reply: as erase_facts.lua
-if (redis.call('GET', epoch) or '0') ~= expected_epoch then
-  return false
-end
 redis.call('HDEL', meta, 'fact_failures')  -- first: a full server refuses a script whose first write needs memory
 local dropped, cited = redis.call('ZRANGE', fact_order, 0, -1), {}
 if person == '' then
@@ -18,12 +15,10 @@ if person == '' then
   redis.call('HSET', choices, 'facts', 'off')
   cited = reindex(keys, context_id, expected_epoch, cited)
 else
-  local ids, about, by = {}, '"subject_id":' .. person .. ',', '"said_by":' .. person .. ','
+  local ids = {}
   for _, id in ipairs(dropped) do
-    local json = redis.call('HGET', facts, id)
-    if string.find(json, about, 1, true) or string.find(json, by, 1, true) then
-      ids[#ids + 1] = id
-    end
+    local fact = fields_of(redis.call('HGET', facts, id))
+    ids[#ids + 1] = (fact.subject_id == person or fact.said_by == person) and id or nil
   end
   redis.call('HSET', choices, 'off:' .. person, 1)
   dropped, cited = drop_facts(keys, context_id, expected_epoch, ids)

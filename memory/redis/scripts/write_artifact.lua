@@ -1,12 +1,8 @@
--- Write some pieces of an artifact, unless the context was reset since or another writer has begun.
+-- Write some pieces of an artifact, unless another writer has begun.
 -- KEYS: artifact artifacts epoch
--- ARGV: write:json fields...
+-- ARGV: expected_epoch:current write:json fields...
 -- write: ArtifactWrite (memory/artifacts/store.py); fields: field, value, ... (pieces, and `about` with the last of them)
--- Reply: 1; 0 if another writing has begun or the pieces before these are gone; nil after a reset. Nothing is written
---   unless it is 1.
-if (redis.call('GET', epoch) or '0') ~= write.expected_epoch then
-  return false
-end
+-- Reply: 1; 0 if another writing has begun or the pieces before these are gone: then nothing is written.
 if not write.is_first and redis.call('HGET', artifact, 'writing') ~= write.writing then
   return 0
 end

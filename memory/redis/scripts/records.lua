@@ -1,0 +1,36 @@
+-- Records in JSON (memory/codec.py). A prelude. A script reads any field of a record, and writes only those on its second
+-- line, which are strings: Lua would write texts and numbers in another way.
+
+-- Return the fields of a record; none of one that is damaged or missing.
+local function fields_of(record)
+  local fields = {}
+  for line in string.gmatch(record or '', '[^\n]+') do
+    local is_read, found = pcall(cjson.decode, line)
+    for name, value in pairs(is_read and type(found) == 'table' and found or {}) do
+      fields[name] = value ~= cjson.null and value or nil
+    end
+  end
+  return fields
+end
+
+-- Iterate over a list of words.
+local function words(text)
+  return string.gmatch(text or '', '%S+')
+end
+
+-- Return the record with these fields on its second line.
+local function with_fields(record, fields)
+  local first = string.match(record, '[^\n]+')
+  return next(fields) and first .. '\n' .. cjson.encode(fields) or first
+end
+
+-- Return these fields of a hash, false for one that is missing. `unpack` takes a few thousand values.
+local function fields_at(key, names)
+  local found = {}
+  for from = 1, #names, 1000 do
+    for _, value in ipairs(redis.call('HMGET', key, unpack(names, from, math.min(from + 999, #names)))) do
+      found[#found + 1] = value
+    end
+  end
+  return found
+end
