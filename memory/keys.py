@@ -135,7 +135,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " facts), facts_saved (id of the last save), fact_failures. `facts_since:<sender id>`: messages of this person"
         " before that sequence are not read. corrections: the questions about facts that wait for"
         " an answer (AwaitedCorrection as JSON). offers: the buttons that forget answers which used a forgotten message"
-        " (Offer as JSON). model: the one that people have chosen. talk_after: models see only"
+        " (Offer as JSON). model: the one that people have chosen. choices: what they have chosen of features (JSON)."
+        " talk_after: models see only"
         " talk after this time, because a filter refused the lines before. zone_asked: the person"
         " who was asked for a time zone, and when (Unix seconds)."
     ),

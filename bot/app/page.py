@@ -16,6 +16,7 @@ from bot.app.build import build_access
 from bot.app.operations import build_operations
 from bot.app.stores import IntakeStores, embedder_config, store_config
 from bot.errors import ChatUnreachable, TelegramRefused
+from bot.features import page_lines
 from bot.features.facts.page import FactPages
 from bot.features.parts import Outside, Stores
 from bot.features.reminders.page import ReminderPages
@@ -84,6 +85,7 @@ async def open_page_api(
             artifact_ttl_s=options.artifact_ttl_s,
             lists=RateLimit(LISTS, clock=time.monotonic),
             searches=RateLimit(SEARCHES, clock=time.monotonic),
+            lines=partial(page_lines, settings),
             clock=clock,
         )
         dashboard = Dashboard(stores.redis, clock=clock)

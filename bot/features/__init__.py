@@ -1,5 +1,7 @@
 """What the bot can do: a folder for each feature, and their list. The app, the menus, /help and the tests follow it."""
 
+from typing import TYPE_CHECKING
+
 from bot.features import (
     catchup,
     facts,
@@ -16,10 +18,14 @@ from bot.features import (
     voice,
     why,
 )
-from bot.features.feature import Feature
+from bot.features.feature import Feature, load_object
 from bot.settings import Settings
 from bot.tools import CORE_TOOLS
 from bot.transport.controls import Controls
+
+if TYPE_CHECKING:
+    from bot.transport.words import Words
+    from memory.history.store import HistorySnapshot
 
 FEATURES: tuple[Feature, ...] = (
     start.FEATURE,
@@ -49,6 +55,12 @@ BUILT_IN_TOOLS = {
     name: at for name, at in ALL_TOOLS.items() if name not in _TOOLS or _TOOLS[name][1].needs is None
 }
 """The tools that exist with any settings."""
+
+
+def page_lines(settings: Settings, words: "Words", snapshot: "HistorySnapshot") -> list[str]:
+    """Return what the features say about a chat on its page."""
+    makers = [load_object(each.page_line) for each in FEATURES if each.page_line]
+    return [line for make in makers if (line := make(settings, words, snapshot))]
 
 
 def missing_tools(settings: Settings) -> set[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bot.transport.controls import Audience, ButtonRule
 
@@ -27,6 +27,8 @@ class Feature:
     """By the first word of their data, which is the name of a command too."""
     tools: Mapping[str, str] = field(default_factory=dict[str, str])
     """Name → `module:function`. An agent without a list of tools has all of these."""
+    page_line: str = ""
+    """`module:function` from Settings, Words and HistorySnapshot to a line about a chat on its page; "" shows none."""
     settings: "type[Settings] | None" = None
     """The settings of the core with those of the feature: `settings.of(…)` returns them."""
     needs: "Callable[[Settings], bool] | None" = None
@@ -34,10 +36,15 @@ class Feature:
 
     async def built(self, parts: "Parts") -> "Built":
         """Return the working parts. Raises ValueError unless each command and each waiting button has a handler."""
-        module, _, name = self.build.partition(":")
-        build: Callable[[Parts], Awaitable[Built]] = getattr(import_module(module), name)
+        build: Callable[[Parts], Awaitable[Built]] = load_object(self.build)
         built = await build(parts)
         waiting = {word for word, rule in self.buttons.items() if rule.waits}
         if others := (built.commands.keys() ^ self.commands.keys()) | (built.buttons.keys() ^ waiting):
-            raise ValueError(f"{module} declares and builds different things: {sorted(others)}")
+            raise ValueError(f"{self.build} declares and builds different things: {sorted(others)}")
         return built
+
+
+def load_object(name: str) -> Any:
+    """Return the object of `module:name`, and import its module now."""
+    module, _, inner = name.partition(":")
+    return getattr(import_module(module), inner)

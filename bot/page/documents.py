@@ -18,9 +18,9 @@ Document = Mapping[str, Any]
 
 
 def context_document(
-    context: PageContext, snapshot: HistorySnapshot, *, chat_id: int, visitor: Visitor
+    context: PageContext, snapshot: HistorySnapshot, *, chat_id: int, visitor: Visitor, lines: Sequence[str]
 ) -> Document:
-    """Return a context. `chat_id` is the chat's present id."""
+    """Return a context. `chat_id` is the chat's present id, `lines` what the features say about it."""
     is_private, rights = context.is_private, context.rights
     return {
         "id": context.ref.context_id,
@@ -30,6 +30,7 @@ def context_document(
         "title": context.title or (visitor.name if context.anchor_id == visitor.user_id else ""),
         "messages": snapshot.count,
         "since": snapshot.created_at,
+        "lines": lines,
         "may_reset": rights.may_reset,
         "may_forget": "all" if rights.may_forget_all else "own",
         "may_export": rights.may_export,

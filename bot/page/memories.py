@@ -13,6 +13,7 @@ from bot.page.documents import context_document, message_document, receipt_docum
 from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
 from bot.transport.gating import BotIdentity
+from bot.transport.words import Words, words_for
 from bot.turn.answer_receipt import have_receipts, load_receipts
 from bot.turn.media import DOCUMENT_READER
 from memory.artifacts.store import ArtifactGone, ContextArtifacts
@@ -24,6 +25,7 @@ from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot, recent_messages
 from memory.history.selectors import TokenCounter
+from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary, render_summary
 from memory.keys import context_key
 from memory.recall.reasons import matched_words
@@ -62,6 +64,8 @@ class MemoryPages:
     artifact_ttl_s: int
     lists: RateLimit
     searches: RateLimit
+    lines: Callable[[Words, HistorySnapshot], Sequence[str]]
+    """What the features say about a chat, in the visitor's language."""
     clock: Callable[[], float]
 
     def routes(self) -> list[Route]:
@@ -99,9 +103,10 @@ class MemoryPages:
             "contexts": [
                 context_document(
                     context,
-                    parse_snapshot(named(reply), recent),
+                    snapshot := parse_snapshot(named(reply), recent),
                     chat_id=present.get(context.anchor_id, context.anchor_id),
                     visitor=visitor,
+                    lines=self.lines(words_for(visitor.language), snapshot),
                 )
                 for context, reply in zip(contexts, replies, strict=True)
             ],

@@ -36,7 +36,7 @@ UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
 RECEIPTS_KEPT = 1_000
 """Receipts of answers kept for each context, the newest ones."""
-MetaField = Literal["active_agent", "corrections", "model", "offers", "talk_after", "voice", "zone_asked"]
+MetaField = Literal["active_agent", "corrections", "model", "offers", "talk_after", "choices", "zone_asked"]
 """The agent that has the chat, questions that wait for an answer, buttons that forget answers, the people's choices.
 
 `talk_after` is the time in Unix seconds after which prompts show talk: a model's filter refused the lines before."""

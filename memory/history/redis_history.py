@@ -441,7 +441,7 @@ def parse_snapshot(reply: Mapping[str, Any], recent: RecentMessages) -> HistoryS
         choices=ChatChoices(
             model=reply.get("model", ""),
             agent=reply.get("active_agent", ""),
-            voice=reply.get("voice", ""),
+            of_features=parse_json(dict[str, str], reply.get("choices", "{}")),
             zones=numbered(reply["zones"]),
             zone_asked=reply.get("zone_asked", ""),
         ),

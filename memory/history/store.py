@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from memory.codec import Id
+from memory.codec import Id, dump_json
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
@@ -41,12 +41,16 @@ class ChatChoices:
     """Also one that is gone."""
     agent: str = ""
     """The agent that a transfer gave the chat to; "" for the main agent."""
-    voice: str = ""
-    """When answers are voice messages."""
+    of_features: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Feature → what people have chosen of it here, such as when answers are voice messages."""
     zones: Mapping[int, str] = field(default_factory=dict[int, str])
     """Sender id → time zone, of the people and talkers who have chosen one anywhere."""
     zone_asked: str = ""
     """The person who was asked for a time zone last, and when; also a long time ago."""
+
+    def with_feature(self, name: str, choice: str) -> str:
+        """Return the JSON of `of_features` with this choice, for the field "choices" of a context's meta."""
+        return dump_json(dict[str, str], {**self.of_features, name: choice})
 
 
 NO_CHOICES = ChatChoices()

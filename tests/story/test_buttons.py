@@ -203,7 +203,7 @@ async def _count_model(bot: Story, place: Place, _: Json) -> int:
 
 
 async def _count_voice(bot: Story, place: Place, _: Json) -> int:
-    return (await bot.history(place.chat, place.thread)).choices.voice == "always"
+    return (await bot.history(place.chat, place.thread)).choices.of_features.get("voice") == "always"
 
 
 async def _count_stops(bot: Story, place: Place, menu: Json) -> int:
@@ -496,4 +496,4 @@ async def test_presses_around_a_reset_keep_their_order(stores: StoryStores) -> N
         told = [await answer_to(bot, press) for press in presses]
         choices = (await bot.history(BEN)).choices
     assert told == [("", False), ("", False), (english("facts-outdated"), True), ("", False)]
-    assert (choices.voice, choices.model) == ("", OTHER)
+    assert (dict(choices.of_features), choices.model) == ({}, OTHER)

@@ -7,6 +7,7 @@ from bot.transport.controls import ButtonRule
 FEATURE = Feature(
     settings=VoiceSettings,
     build="bot.features.voice.command:build",
+    page_line="bot.features.voice.command:page_line",
     commands={"voice": "everybody"},
     buttons={"voice": ButtonRule(pressers="owners")},
 )

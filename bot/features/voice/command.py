@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 
 from bot.features.parts import Built, Parts
 from bot.features.voice.settings import VoiceSettings
-from bot.features.voice.speech import VOICE_CHOICES, Speaker, VoiceChoice, VoiceReplies
+from bot.features.voice.speech import VOICE_CHOICES, Speaker, VoiceChoice, VoiceReplies, choice_in
+from bot.settings import Settings
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
+from bot.transport.words import Words
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
@@ -47,7 +49,9 @@ class VoiceCommand:
         return replace(self._choose(call, choice), edits=call.menu)
 
     def _choose(self, call: CommandCall, choice: VoiceChoice) -> Reply:
-        return replace(self._list(call, choice), meta={"voice": choice})
+        return replace(
+            self._list(call, choice), meta={"choices": call.snapshot.choices.with_feature("voice", choice)}
+        )
 
     def _list(self, call: CommandCall, current: VoiceChoice) -> Reply:
         """Return the present choice, and a button for each."""
@@ -92,8 +96,13 @@ async def build(parts: Parts) -> Built:
     )
 
 
+def speaks(settings: VoiceSettings) -> bool:
+    """Return True if there is a model that speaks."""
+    return bool(settings.speech_model) and not settings.is_offline
+
+
 async def _open(settings: VoiceSettings, stack: AsyncExitStack) -> Speaker | None:
-    if not settings.speech_model or settings.is_offline:
+    if not speaks(settings):
         return None
     from bot.features.voice.speaker import open_speaker  # with the SDK: 25 MB
 
@@ -102,3 +111,9 @@ async def _open(settings: VoiceSettings, stack: AsyncExitStack) -> Speaker | Non
         model=settings.speech_model, api_key=key.get_secret_value() if key else None, base_url=url
     )
     return await stack.enter_async_context(opened)
+
+
+def page_line(settings: Settings, words: Words, snapshot: HistorySnapshot) -> str:
+    """Return when answers are voice messages; "" without a model that speaks."""
+    own = settings.of(VoiceSettings)
+    return words("voice-current", choice=choice_in(snapshot, own.voice_replies)) if speaks(own) else ""

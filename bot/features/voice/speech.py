@@ -79,8 +79,7 @@ class VoiceReplies:
 
     def choice_in(self, snapshot: HistorySnapshot) -> VoiceChoice:
         """Return the choice of this chat or topic."""
-        chosen = snapshot.choices.voice
-        return chosen if chosen in VOICE_CHOICES else self.default
+        return choice_in(snapshot, self.default)
 
     async def speak(self, question: Question, context: AgentContext, text: str) -> str:
         """Return the id of the file with the spoken answer; "" if the answer goes as a text.
@@ -141,6 +140,12 @@ class VoiceReplies:
             completion_tokens=round(opus_seconds(content) * TOKENS_PER_MINUTE / 60),
         )
         return Speech(file_id=question.reply_id, usage=usage)
+
+
+def choice_in(snapshot: HistorySnapshot, default: VoiceChoice) -> VoiceChoice:
+    """Return the choice of this chat or topic, `default` if nobody has chosen."""
+    chosen = snapshot.choices.of_features.get("voice")
+    return chosen if chosen in VOICE_CHOICES else default
 
 
 def spoken_text(markdown: str) -> str:

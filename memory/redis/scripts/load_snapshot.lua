@@ -9,7 +9,7 @@
 --   zones {sender id, zone, ...} of these people and talkers, holds {'artifacts', 'facts' or a part of these}
 local META = {
   'conversation_start', 'next_sequence', 'created_at', 'active_agent', 'revision', 'summary_failed_at', 'corrections',
-  'model', 'voice', 'zone_asked', 'talk_after',
+  'model', 'choices', 'zone_asked', 'talk_after',
 }
 local reply = {}
 for at, value in ipairs(fields_at(meta, META)) do
