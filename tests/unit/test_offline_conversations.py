@@ -332,6 +332,44 @@ def remind(line: str, *before: str, result: str = "") -> Any:
         ("recuérdame mañana a las siete y media llamar", "2026-11-28T07:30", "llamar", ""),
         ("فردا ساعت نه یادم بنداز به مامان زنگ بزنم", "2026-11-28T09:00", "به مامان زنگ بزنم", ""),
         ("۲۰ دقیقه دیگر یادم بنداز به گل‌ها آب بدهم", "in 20 minutes", "به گل‌ها آب بدهم", ""),
+        ("wake me up in an hour and a half", "in 90 minutes", "⏰", ""),
+        ("remind me to call Tom in two and a half hours", "in 150 minutes", "call Tom", ""),
+        ("Erinnere mich in anderthalb Stunden an den Kuchen", "in 90 minutes", "den Kuchen", ""),
+        ("Erinnere mich in zweieinhalb Stunden an den Kuchen", "in 150 minutes", "den Kuchen", ""),
+        ("recuérdame apagar el horno en una hora y media", "in 90 minutes", "apagar el horno", ""),
+        ("me lembre em uma hora e meia de tirar o bolo", "in 90 minutes", "tirar o bolo", ""),
+        ("напомни через полтора часа полить цветы", "in 90 minutes", "полить цветы", ""),
+        ("یک ساعت و نیم دیگه یادم بنداز به مامان زنگ بزنم", "in 90 minutes", "به مامان زنگ بزنم", ""),
+        (
+            "que no se me olvide llamar al fontanero el jueves por la tarde",
+            "2026-12-03T19:00",
+            "llamar al fontanero",
+            "",
+        ),
+        (
+            "todos los lunes a las 19 h recuérdame regar las plantas",
+            "19:00",
+            "regar las plantas",
+            "FREQ=WEEKLY;BYDAY=MO",
+        ),
+        (
+            "on the 3rd of December I need to be reminded to renew the permit",
+            "2026-12-03T09:00",
+            "renew the permit",
+            "",
+        ),
+        (
+            "el 5 de diciembre tengo que acordarme de pagar el seguro, recuérdamelo",
+            "2026-12-05T09:00",
+            "pagar el seguro",
+            "",
+        ),
+        (
+            "am Montag kommen die Tonnen raus, erinner mich daran",
+            "2026-11-30T09:00",
+            "kommen die Tonnen raus",
+            "",
+        ),
     ],
 )
 def test_a_reminder_in_plain_words_is_set(line: str, when: str, text: str, repeats: str) -> None:
@@ -344,6 +382,8 @@ def test_a_reminder_without_a_time_is_asked_for_one() -> None:
     assert remind("remind me to call Tom") == Language("english").text("which_time")
     assert remind("Erinnere mich an den Kuchen") == Language("german").text("which_time")
     assert remind("remind me every other week at 9 to pay") == Language("english").text("which_time")
+    assert remind("remind me in 2 hours and 20 minutes to pay") == Language("english").text("which_time")
+    assert remind("Erinnere mich um 19 Uhr 30 ans Bad") == Language("german").text("which_time")
     asked = ("remind me to buy milk", Language("english").text("which_time"))
     assert remind("tomorrow at 5pm", *asked) == {"when": "2026-11-28T17:00", "text": "buy milk"}
 
