@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from babel import Locale
 from babel.dates import format_date
 
 from simulator.offline_model.answer import quote
@@ -20,7 +21,8 @@ _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s
 _REMINDER = re.compile(r"\w+: (?:task )?for (\w+ \S+ \S+ \([^)]*\))([^\"]*)by \"[^\"]*\": (\".*\")")
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)[^(]*\(([^)]+)\)")
-_REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)")
+_REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)(?:;BYDAY=(\w\w))?")
+_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _EXCERPT = re.compile(r"\d+: (\".*\")")
 _LISTED = 5
 
@@ -78,6 +80,8 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
             f"- {_when(_MOMENT.findall(at)[0], language)}{_often(rule, language)}: {json.loads(text)}"
             for at, rule, text in listed
         )
+    if name == "list_reminders" and result.startswith("No "):
+        return language.text("no_reminders")
     if "memory" in name:
         found = [
             f"- {quote(each.text, language)}" for line in result.splitlines() for each in read_line(line)
@@ -92,7 +96,11 @@ def _often(result: str, language: Language) -> str:
     """Return how often a reminder comes, in parentheses; "" for one that comes once."""
     often = dict(pair.split("=") for pair in language.text("repeats").split("|"))
     repeats = _REPEATS.search(result)
-    return f" ({often.get(repeats[1].lower(), repeats[1])})" if repeats else ""
+    if repeats is None:
+        return ""
+    names = Locale.parse(language.text("locale")).days["stand-alone"]["wide"]
+    day = f": {names[_DAYS.index(repeats[2])]}" if repeats[2] else ""
+    return f" ({often.get(repeats[1].lower(), repeats[1])}{day})"
 
 
 def excerpts_of(results: Sequence[tuple[PlannedCall, str]]) -> list[str]:

@@ -540,6 +540,20 @@ def test_a_writer_of_several_lines_is_named_once_in_what_was_said() -> None:
     ]
 
 
+def test_what_the_bot_was_asked_is_not_asked_of_the_reader_whose_language_is_kept() -> None:
+    said = [
+        ("Olga", "what is Chiara bringing?"),
+        ("assistant", "Chiara said: “I bring sandwiches”."),
+        ("Chiara", "llevo los bocadillos y la fruta"),
+        ("Olga", "Chiara, do you have a tent?"),
+    ]
+    lines = [f'{at} [09:20] {name}: "{text}"' for at, (name, text) in enumerate(said, 1)]
+
+    assert [each["text"] for each in write_points(['Reader: "Chiara"', *lines])["points"]] == [
+        "Olga te pregunta: «Chiara, do you have a tent?»"
+    ]
+
+
 def test_a_question_is_known_by_its_sign_or_its_first_word() -> None:
     assert is_question("where does Anna live")
     assert is_question("آنا کجا زندگی می‌کند")
