@@ -28,6 +28,8 @@ class Wanted:
     text: str = ""
     repeats: str = ""
     lacks: Literal["", "time", "now"] = ""
+    has_hour: bool = True
+    """False if `when` has the usual hour of a day."""
 
 
 def read_reminder(line: str, *, now: str = "") -> Wanted | None:
@@ -37,6 +39,26 @@ def read_reminder(line: str, *, now: str = "") -> Wanted | None:
         if asked and not language.pattern("reminders").search(line):
             return _read(f"{line[: asked.start()]} {line[asked.end() :]}", language, now)
     return None
+
+
+def moved_reminder(
+    rest: str, language: Language, now: str, *, date: str, time: str, rule: str
+) -> Wanted | None:
+    """Return the new time of a reminder that has this date, time and rule; None if the text does not tell it plainly.
+
+    The old hour or date stays if only the other one changes.
+    """
+    wanted = _read(rest, language, now)
+    if wanted.lacks:
+        return wanted if wanted.lacks == "now" else None
+    if "T" in wanted.when:
+        when = wanted.when if wanted.has_hour else f"{wanted.when[:11]}{time}"
+        return None if rule else replace(wanted, when=when)
+    if re.search(rf"\b(?:{language.text('day')})\b", rest, re.IGNORECASE):
+        return None
+    is_same_day = not (rule or wanted.repeats or wanted.when.startswith("in "))
+    when = f"{date}T{wanted.when}" if is_same_day else wanted.when
+    return replace(wanted, when=when, repeats=wanted.repeats or rule)
 
 
 def _read(rest: str, language: Language, now: str) -> Wanted:
@@ -68,7 +90,10 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     place = _place(day["name"], language, "day") if day else 0
     is_late = bool(late) or place == 1 or bool(hour and (hour["part"] or "").lower() == "pm")
     wanted = Wanted(
-        language=language, when=_clock(hour, numbers, is_late=is_late), text=_clean(rest, language)
+        language=language,
+        when=_clock(hour, numbers, is_late=is_late),
+        text=_clean(rest, language),
+        has_hour=bool(hour or late or early),
     )
     # Words that look like a time and are not understood: rather ask than be wrong.
     if _has_time_left(rest, language) or not (work or every or date or day or hour or late or early):
