@@ -64,7 +64,7 @@ def moved_reminder(
 def _read(rest: str, language: Language, now: str) -> Wanted:
     text = language.text
     numbers = _numbers(language)
-    rest = _with_minutes(rest, language)
+    rest = with_digits(rest, language)
     when, rest = _take_delay(rest, language, numbers)
     if when:
         lacks = "time" if _has_time_left(rest, language) else ""
@@ -198,7 +198,7 @@ def _numbers(language: Language) -> dict[str, int]:
     return {word: number for number, word in enumerate(_names(language, "number")[1].split(), 1)}
 
 
-def _with_minutes(said: str, language: Language) -> str:
+def with_digits(said: str, language: Language) -> str:
     """Return the text with digits for "half past seven"."""
     numbers = {
         **_numbers(language),

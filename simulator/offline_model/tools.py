@@ -80,13 +80,12 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
         return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
     if name == "list_reminders" and (listed := listed_reminders(result)):
         return "\n".join(
-            f"- {_when(_MOMENT.findall(each['at'])[0], language)}{_often(each[0], language)}: {json.loads(each['text'])}"
+            f"- {_when(at, language)}{_often(each[0], language)}: {json.loads(each['text'])}"
             for each in listed
+            for at in _MOMENT.findall(each["at"])
         )
-    if name == "cancel_reminder" and not result.startswith("Cancelled 1 "):
-        return language.text("cancelling")
     if name == "cancel_reminder":
-        return language.text("cancelled")
+        return language.text("cancelled" if result.startswith("Cancelled 1 ") else "cancelling")
     if name == "list_reminders" and result.startswith("No "):
         return language.text("no_reminders")
     if "memory" in name:

@@ -69,6 +69,14 @@ ENGLISH = [
     ("my van's registration is QX71 LPB", ""),
     ("what is my van registration?", "my van's registration is QX71 LPB"),
     ("thanks!", "welcome"),
+    ("I have physio next Wednesday at 4pm", ""),
+    ("sorry, it's been moved to Thursday at half past nine", "instead: I have physio next Wednesday at 4pm"),
+    (
+        "when's my physio?",
+        "sorry, it's been moved to Thursday at half past nine|I have physio next Wednesday at 4pm",
+    ),
+    ("what's 17% of 340?", "cannot"),
+    ("will it rain tomorrow?", "cannot"),
 ]
 GERMAN = [
     ("Ich heiße Jonas und wohne in Köln", ""),
@@ -83,6 +91,8 @@ GERMAN = [
     ("Was ist die Hauptstadt von Peru?", UNKNOWN),
     ("Erzähl mir einen Witz", "cannot"),
     ("Danke!", "welcome"),
+    ("Tausend Dank, du bist toll", "welcome"),
+    ("Was ist 15 mal 12?", "cannot"),
 ]
 SPANISH = [
     ("mi hermano Luis vive en Lima", ""),
@@ -96,6 +106,13 @@ SPANISH = [
     ("qué frío hace hoy, no me apetece salir", ""),
     ("¿Quién eres?", "can"),
     ("¿qué tal?", "fine_too"),
+    ("mi coche es un Seat Ibiza rojo", ""),
+    ("no como carne", "noted"),
+    ("me he equivocado, el coche es un Fabia", "instead: mi coche es un Seat Ibiza rojo"),
+    ("¿qué coche tengo?", "me he equivocado, el coche es un Fabia|mi coche es un Seat Ibiza rojo"),
+    ("tradúceme 'buenas noches' al italiano", "cannot"),
+    ("¿cuánto es 15 por 12?", "cannot"),
+    ("mil gracias, eres un sol", "welcome"),
 ]
 PORTUGUESE = [
     ("Me chamo João e moro em Recife", ""),
@@ -105,6 +122,7 @@ PORTUGUESE = [
     ("a senha do wifi é tulipa", ""),
     ("qual é a senha do wifi?", "a senha do wifi é tulipa"),
     ("obrigada", "welcome"),
+    ("quanto é 15 vezes 12?", "cannot"),
 ]
 RUSSIAN = [
     ("Меня зовут Иван, я живу в Казани", ""),
@@ -118,6 +136,7 @@ RUSSIAN = [
     ("отмени напоминание про фикус", "cancelling"),
     ("Привет! Ты кто?", "can"),
     ("кто ты?", "can"),
+    ("сколько будет 15 на 12?", "cannot"),
 ]
 PERSIAN = [
     ("اسم من رضا است و در شیراز زندگی می‌کنم", ""),
@@ -164,6 +183,9 @@ def replies(lines: list[str]) -> list[str]:
 def expected(answer: str, language: str) -> str:
     """Return the whole answer: a sentence by its name, or quotations of the person's own words, newest first."""
     spoken = Language(language)
+    if answer.startswith("instead: "):
+        opening, closing = spoken.text("marks")
+        return spoken.text("instead", text=f"{opening}{answer.removeprefix('instead: ')}{closing}")
     if spoken.has(answer):
         return spoken.text(answer)
     opening, closing = spoken.text("marks")
@@ -584,6 +606,21 @@ def test_a_long_document_is_read_where_the_words_of_the_question_are() -> None:
             ["Ben: «Soy carpintero»", "Ben: «soy alérgica a las nueces»"],
         ),
         (["Quedamos el lunes", "perdón, el martes"], ["Ben: «Quedamos el martes»"]),
+        (
+            ["Quedamos el lunes", "no como carne el jueves"],
+            ["Ben: «Quedamos el lunes»", "Ben: «no como carne el jueves»"],
+        ),
+        (
+            ["mi coche es un Ibiza", "me he equivocado, el coche es un Fabia"],
+            ["Ben: «me he equivocado, el coche es un Fabia»"],
+        ),
+        (
+            [
+                "el martes tengo cita con el dentista a las 10",
+                "perdona, la cita la han cambiado al miércoles a las 12:15",
+            ],
+            ["Ben: «el miércoles tengo cita con el dentista a las 12:15»"],
+        ),
         (
             ["Minha irmã mora em Lisboa", "Sou professora"],
             ["Ben: “Minha irmã mora em Lisboa”", "Ben: “Sou professora”"],

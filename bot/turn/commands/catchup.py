@@ -271,8 +271,8 @@ def catch_up_text(
 ) -> RichText:
     """Return the list of points under a line that says since when. Each links to its first message.
 
-    Without a link it names the writer, unless the point begins with this name. Nothing that people or models wrote is rendered as markup. `read` are the
-    newest lines that the model has read, `today` is in Unix seconds.
+    Without a link it names the writer, unless the point begins with this name. Nothing that people or models wrote is
+    rendered as markup. `read` are the newest lines that the model has read, `today` is in Unix seconds.
     """
     is_cut = missed.is_cut or read < len(missed.lines)
     since = missed.lines[-read].sent_at if is_cut else missed.since or 0.0
