@@ -8,6 +8,7 @@ from datetime import date
 from babel.dates import format_date
 
 from simulator.offline_model.prompt import PASSAGE_LENGTH, Prompt, Statement
+from simulator.offline_model.reminders import weekdays, with_digits
 from simulator.offline_model.words import Language, fold, folded_words, language_of
 
 REBUILDING = (
@@ -112,16 +113,8 @@ def best_sentence(question: str, found: Sequence[str], language: Language) -> st
 
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
     """Return the earlier statement that this line seems to correct, as a sentence; "" if there is none."""
-    stems, is_correction = language.stems(line), opens_correction(line, language)
-    said = [each for each in _by_time(prompt) if each not in prompt.fresh and _is_by_asker(each, prompt)][
-        ::-1
-    ]
-    shared = {each: len(stems & language.stems(each.text)) for each in said}
-    alike = [each for each in said if 2 <= shared[each] < len(stems) and shared[each] >= _ENOUGH * len(stems)]
-    stems -= language.stems(language.text("changes"))
-    shared = {each: len(stems & language.stems(each.text)) for each in said}
-    last = [] if _has_own_subject(line, language) else said
-    fitting = alike or ([each for each in said if shared[each]] or last if is_correction else [])
+    said = [each for each in _by_time(prompt) if each not in prompt.fresh and _is_by_asker(each, prompt)]
+    fitting = [each for each in said[::-1] if replaces(line, each.text, language, is_next=each is said[-1])]
     return language.text("instead", text=quote(fitting[0].text, language)) if fitting else ""
 
 
@@ -276,6 +269,28 @@ def opens_correction(text: str, language: Language) -> bool:
     return bool(corrects) or bool(language.words("changes") & {*folded_words(text)[:3]})
 
 
+def replaces(text: str, earlier: str, language: Language, *, is_next: bool = True) -> bool:
+    """Return True if the text begins like a correction, and is about the same thing as the earlier one.
+
+    The next text may also be about nothing but a value of the same kind: "no, on Tuesday".
+    """
+    if not opens_correction(text, language):
+        return False
+    patterns = value_patterns(language)
+    bare = re.sub("|".join(patterns), " ", with_digits(text, language), flags=re.IGNORECASE)
+    topic = language.stems(bare) - language.stems(language.text("changes"))
+    has_kind = any(
+        all(re.search(each, one, re.IGNORECASE) for one in (with_digits(text, language), earlier))
+        for each in patterns
+    )
+    return bool(topic & language.stems(earlier)) or (is_next and has_kind and len(topic) <= 1)
+
+
+def value_patterns(language: Language) -> tuple[str, str]:
+    """Return the patterns of a weekday and of a number."""
+    return rf"\b(?:{'|'.join(weekdays(language))})\b", r"\d[\d:.]*\b"
+
+
 def _with_corrections(
     found: list[Statement], asked: _Question, everything: Sequence[Statement]
 ) -> list[Statement]:
@@ -283,8 +298,13 @@ def _with_corrections(
     at = {each: place for place, each in enumerate(everything)}
     places = sorted(at[each] for each in found)
     later = everything[places[0] + 1 :] if found else ()
-    behind = [(everything[place], everything[place + 1]) for place in places if place + 1 < len(everything)]
-    corrections = [one for earlier, one in behind if _corrects(one, earlier, asked)]
+    corrections = [
+        each
+        for place in places
+        for each in everything[place + 1 :]
+        if (is_next := each is everything[place + 1]) or each.speaker == everything[place].speaker
+        if replaces(each.text, everything[place].text, asked.language, is_next=is_next)
+    ]
     chosen = {*found, *corrections, *(each for each in later if _changes(each, asked))}
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
@@ -293,21 +313,6 @@ def _with_corrections(
         for each in everything
         if each in chosen and (each.source != "note" or _moment(each)[:10] > newest)
     ]
-
-
-def _corrects(statement: Statement, earlier: Statement, asked: _Question) -> bool:
-    """Return True if the statement begins like a correction, and has no other subject than the earlier one."""
-    language = asked.language
-    if not opens_correction(statement.text, language):
-        return False
-    shared = language.stems(statement.text) & language.stems(earlier.text)
-    return not _has_own_subject(statement.text, language) or bool(
-        shared - language.stems(language.text("changes"))
-    )
-
-
-def _has_own_subject(text: str, language: Language) -> bool:
-    return len(language.stems(text) - language.stems(language.text("changes"))) > 1
 
 
 def _changes(statement: Statement, asked: _Question) -> bool:

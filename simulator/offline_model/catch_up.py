@@ -2,12 +2,13 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from simulator.offline_model.answer import quote
 from simulator.offline_model.prompt import is_question
-from simulator.offline_model.words import folded_words, language_of, stems
+from simulator.offline_model.words import Language, folded_words, language_of, stems
 
 _POINTS = 8
 _LINE = re.compile(r'(\d+) \[[^\]]*\] ([^:"]{1,80}): (".*")')
@@ -29,7 +30,14 @@ _KINDS = ("asked", "decided", "told")
 def write_points(lines: Sequence[str]) -> dict[str, Any]:
     """Return the points about the lines of a request, or of the points in it, in the form of its schema."""
     reader = next((_unquoted(match[1]) for line in lines if (match := _READER.fullmatch(line))), "")
-    points = [point for line in lines if (point := _point(line, reader)) is not None]
+    spoken = [(match[2], _unquoted(match[3])) for line in lines if (match := _LINE.fullmatch(line))]
+    own = "\n".join(said for name, said in spoken if name == reader)
+    answered = {said for (_, said), (name, _) in pairwise(spoken) if name == "assistant"}
+    points = [
+        point
+        for line in lines
+        if (point := _point(line, reader, answered, language_of(own) if own else None)) is not None
+    ]
     points.sort(key=lambda point: _KINDS.index(point["kind"]))
     return {"points": _joined(points)[:_POINTS]}
 
@@ -48,8 +56,13 @@ def _joined(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return joined
 
 
-def _point(line: str, reader: str) -> dict[str, Any] | None:
-    """Return the point about a line, or the point that the line is; None for small talk and for the bot's answers."""
+def _point(
+    line: str, reader: str, answered: Collection[str], language: Language | None
+) -> dict[str, Any] | None:
+    """Return the point about a line, or the point that the line is. The sentence is in the reader's language, if known.
+
+    None for small talk, for the bot's answers, and for questions that the bot has answered.
+    """
     if line.startswith("{"):
         found: Mapping[str, Any] = json.loads(line)
         return {**found} if found.get("kind") in _KINDS else None
@@ -57,6 +70,8 @@ def _point(line: str, reader: str) -> dict[str, Any] | None:
     if match is None or match[2] in ("assistant", reader):
         return None
     said = " ".join(_unquoted(match[3]).split())
+    if is_question(said) and _unquoted(match[3]) in answered:
+        return None
     names = {word for word in folded_words(reader) if len(word) > 1}
     is_for_reader = bool(names & set(folded_words(said)))
     if is_for_reader and (is_question(said) or said.lower().startswith(tuple(names))):
@@ -67,7 +82,7 @@ def _point(line: str, reader: str) -> dict[str, Any] | None:
         kind, said_by = "told", "says"
     else:
         return None
-    language = language_of(said)
+    language = language or language_of(said)
     text = language.text(said_by, name=match[2], text=quote(said[:_LONGEST_QUOTE], language))
     return {"kind": kind, "text": text, "messages": [int(match[1])]}
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from simulator.offline_model.answer import opens_correction, quote
+from simulator.offline_model.answer import quote, replaces, value_patterns
 from simulator.offline_model.prompt import is_question, read_line, sentences
-from simulator.offline_model.reminders import weekdays
 from simulator.offline_model.words import fold, language_of
 
 _FACTS_OF_A_LINE = 2
@@ -75,11 +74,7 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     for number, speaker, text in _spoken(lines):
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
         old = [each for _, each in known[::-1]] + [each.told for each in noted.values()]
-        told = [
-            fact
-            for clause in clauses
-            if (fact := _fact(clause, speaker) or _correction(clause, speaker, old))
-        ]
+        told = [fact for clause in clauses if (fact := _fact(clause, speaker, old))]
         for fact in told[:_FACTS_OF_A_LINE]:
             if (fold(fact.subject), fold(fact.statement)) in stated:
                 continue
@@ -121,7 +116,7 @@ def _spoken(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
                     yield int(match[1]), each.speaker or "user", each.text
 
 
-def _fact(sentence: str, speaker: str) -> _Told | None:
+def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     """Return the sentence in the third person, or None if it is no statement that may last."""
     plain = _OPENING.sub("", sentence, count=1) if _OPENING.match(sentence) else sentence
     plain = plain.replace("’", "'").strip().rstrip(".!…")  # noqa: RUF001
@@ -139,7 +134,8 @@ def _fact(sentence: str, speaker: str) -> _Told | None:
     language = language_of(sentence)
     if match and match[1] not in _NOT_NAMES and language.name == "english":
         return _told(match[1], match[1], match[2], match[3])
-    return _quoted(sentence, speaker) if language.pattern("lasting").search(sentence) else None
+    lasting = language.pattern("lasting").search(sentence)
+    return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if lasting else None)
 
 
 def _quoted(text: str, speaker: str) -> _Told:
@@ -154,13 +150,19 @@ def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     """Return the newest fact of the speaker with the weekday or number of this correction; None without any."""
     for fact in reversed(old):
         language = language_of(text, language_of(fact.statement.partition(": ")[2]))
-        if not opens_correction(text, language):
+        if not fact.statement.startswith(speaker) or not replaces(text, fact.statement, language):
             continue
-        for pattern in (rf"\b(?:{'|'.join(weekdays(language))})\b", r"\d[\d:.]*\b"):
-            new, was = (re.search(pattern, each, re.IGNORECASE) for each in (text, fact.statement))
-            if new and was and fact.statement.startswith(speaker):
-                statement = f"{fact.statement[: was.start()]}{new[0]}{fact.statement[was.end() :]}"
-                return _Told(subject=fact.subject, statement=statement, topic=fact.topic)
+        statement, patterns = fact.statement, value_patterns(language)
+        values = [[re.findall(each, one, re.IGNORECASE) for one in (text, statement)] for each in patterns]
+        if any(len(new) > 1 or (new and len(was) != 1) for new, was in values) or not any(
+            values[0] + values[1]
+        ):
+            return _Told(
+                subject=fact.subject, statement=f"{speaker}: {quote(text, language)}", topic=fact.topic
+            )
+        for new, was in values:
+            statement = statement.replace(was[0], new[0]) if new else statement
+        return _Told(subject=fact.subject, statement=statement, topic=fact.topic)
     return None
 
 

@@ -11,6 +11,9 @@ from babel import Locale
 from simulator.offline_model.words import Language, languages
 
 _UNITS = ("minutes", "hours", "days", "weeks")
+_MINUTES = (1, 60, 1_440, 10_080)
+_CUT = "\0"
+"""Stands where a time was taken from the text."""
 _RULES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _MORNING, _EVENING, _NOON = 9, 19, 12
 _NOW = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)")
@@ -25,6 +28,8 @@ class Wanted:
     text: str = ""
     repeats: str = ""
     lacks: Literal["", "time", "now"] = ""
+    has_hour: bool = True
+    """False if `when` has the usual hour of a day."""
 
 
 def read_reminder(line: str, *, now: str = "") -> Wanted | None:
@@ -36,13 +41,34 @@ def read_reminder(line: str, *, now: str = "") -> Wanted | None:
     return None
 
 
+def moved_reminder(
+    rest: str, language: Language, now: str, *, date: str, time: str, rule: str
+) -> Wanted | None:
+    """Return the new time of a reminder that has this date, time and rule; None if the text does not tell it plainly.
+
+    The old hour or date stays if only the other one changes.
+    """
+    wanted = _read(rest, language, now)
+    if wanted.lacks:
+        return wanted if wanted.lacks == "now" else None
+    if "T" in wanted.when:
+        when = wanted.when if wanted.has_hour else f"{wanted.when[:11]}{time}"
+        return None if rule else replace(wanted, when=when)
+    if re.search(rf"\b(?:{language.text('day')})\b", rest, re.IGNORECASE):
+        return None
+    is_same_day = not (rule or wanted.repeats or wanted.when.startswith("in "))
+    when = f"{date}T{wanted.when}" if is_same_day else wanted.when
+    return replace(wanted, when=when, repeats=wanted.repeats or rule)
+
+
 def _read(rest: str, language: Language, now: str) -> Wanted:
     text = language.text
     numbers = _numbers(language)
-    rest = _with_minutes(rest, language)
+    rest = with_digits(rest, language)
     when, rest = _take_delay(rest, language, numbers)
     if when:
-        return Wanted(language=language, when=when, text=_clean(rest, language))
+        lacks = "time" if _has_time_left(rest, language) else ""
+        return Wanted(language=language, when=when, text=_clean(rest, language), lacks=lacks)
     days, spoken = weekdays(language), "|".join([*numbers, *text("ordinal").split()])
     work, rest = _take(text("workdays"), rest)
     every, rest = _take(
@@ -54,8 +80,8 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
         (None, rest) if date else _take(rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})", rest)
     )
     hour, rest = _take(
-        rf"(?:{text('at')})?(?P<hour>\d{{1,2}})[:.h](?P<minute>\d\d)(?!\d)"
-        rf"|(?:{text('at')})(?P<plain>\d{{1,2}}|{spoken})(?![\w:])"
+        rf"(?:{text('at')})?(?P<hour>\d{{1,2}})[:.h](?P<minute>\d\d)(?!\d)(?: ?h)?"
+        rf"|(?:{text('at')})(?P<plain>\d{{1,2}}|{spoken})(?: ?h(?:r?s)?)?(?![\w:])"
         rf"|(?:{text('at')})?(?P<bare>\d{{1,2}}) ?(?P<part>am|pm|uhr)",
         rest,
     )
@@ -64,10 +90,13 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     place = _place(day["name"], language, "day") if day else 0
     is_late = bool(late) or place == 1 or bool(hour and (hour["part"] or "").lower() == "pm")
     wanted = Wanted(
-        language=language, when=_clock(hour, numbers, is_late=is_late), text=_clean(rest, language)
+        language=language,
+        when=_clock(hour, numbers, is_late=is_late),
+        text=_clean(rest, language),
+        has_hour=bool(hour or late or early),
     )
     # Words that look like a time and are not understood: rather ask than be wrong.
-    if _begins_with_time(rest, language) or not (work or every or date or day or hour or late or early):
+    if _has_time_left(rest, language) or not (work or every or date or day or hour or late or early):
         return replace(wanted, lacks="time")
     if work or every:
         weekday = every["weekday"] if every else ""
@@ -89,14 +118,26 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
 
 def _take_delay(rest: str, language: Language, numbers: dict[str, int]) -> tuple[str, str]:
     """Return a delay ("in 20 minutes") and the text without it; "" if there is none."""
-    text = language.text
-    amount = rf"(?P<amount>\d{{1,4}}|{'|'.join(numbers)}|{_names(language, 'number')[0]})"
-    soon = text("soon").replace("{amount}", amount).replace("{unit}", rf"(?P<unit>{text('unit')})")
-    half, rest = _take(rf"(?:{text('half')})", rest)
+    for part in _names(language, "delays"):
+        pattern, _, minutes = part.rpartition("=")
+        found, rest = _take(pattern, rest)
+        if found:
+            return f"in {minutes} minutes", rest
+    more = rf"(?:{language.text('more')})"
+    amount = rf"(?:{_amount(language, numbers)})(?P<half>{more}|[.,]5)?"
+    unit = rf"(?P<unit>{language.text('unit')})(?P<more>{more})?"
+    soon = language.text("soon").replace("{amount}", amount).replace("{unit}", unit)
     later, rest = _take(soon, rest)
-    if not (half or later):
+    if later is None:
         return "", rest
-    return _delay(later, language, numbers, half=half[0] if half else ""), rest
+    place, value = _place(later["unit"], language, "unit"), _value(later["amount"], numbers)
+    if later["half"] or later["more"]:
+        return f"in {(2 * value + 1) * _MINUTES[place] // 2} minutes", rest
+    return f"in {value} {_UNITS[place]}", rest
+
+
+def _amount(language: Language, numbers: dict[str, int]) -> str:
+    return rf"(?P<amount>\d{{1,4}}|{'|'.join(numbers)}|{_names(language, 'number')[0]})"
 
 
 def _months(language: Language) -> list[str]:
@@ -125,26 +166,29 @@ def _day_of_year(date: re.Match[str], language: Language, today: datetime) -> da
     return today
 
 
-def _begins_with_time(rest: str, language: Language) -> bool:
-    """Return True if what is left of a request begins like a time: "on the 3rd", "every other week", "at noonish"."""
-    words = _clean(rest, language)[:24]
-    return bool(
-        re.match(
-            rf"(?:{language.text('every')}) |(?:{language.text('at')})?\d|(?:{language.text('at')})\w+\W*$",
-            words,
-            re.IGNORECASE,
-        )
+def _has_time_left(rest: str, language: Language) -> bool:
+    """Return True if a part of a time is left, at the beginning or behind the time that was taken.
+
+    Such parts are "on the 3rd", "every other week", "at noonish", "and a half", "and 20 minutes".
+    """
+    text, unit = language.text, language.text("unit")
+    part = (
+        rf"(?:{text('every')}) |(?:{text('at')})?\d|(?:{text('at')})\w+\W*$"
+        rf"|(?:{text('soon').partition('{')[0]})?{_amount(language, _numbers(language))} (?:{unit})\b"
+        rf"|(?:{text('more')})|h\b|uhr\b"
     )
+    pieces = [_clean(rest, language), *(f" {each.strip(' ,')}" for each in rest.split(_CUT)[1:])]
+    return any(re.match(rf" ?(?:(?:{text('plus')}) )?(?:{part})", each, re.IGNORECASE) for each in pieces)
 
 
 def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:
     """Return the first match as whole words, and the text without it."""
     found = re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text, re.IGNORECASE)
-    return found, f"{text[: found.start()]} {text[found.end() :]}" if found else text
+    return found, f"{text[: found.start()]} {_CUT} {text[found.end() :]}" if found else text
 
 
 def _clean(rest: str, language: Language) -> str:
-    words = " ".join(rest.split()).strip(" ,.;:!?—-؟،")
+    words = " ".join(rest.replace(_CUT, " ").split()).strip(" ,.;:!?—-؟،")
     if tail := language.text("tail"):
         words = re.sub(rf"\s+(?:{tail})$", "", words, flags=re.IGNORECASE)
     return re.sub(rf"^(?:{language.text('link')})(?:\s+|$)", "", words, flags=re.IGNORECASE).strip(" ,")
@@ -154,7 +198,7 @@ def _numbers(language: Language) -> dict[str, int]:
     return {word: number for number, word in enumerate(_names(language, "number")[1].split(), 1)}
 
 
-def _with_minutes(said: str, language: Language) -> str:
+def with_digits(said: str, language: Language) -> str:
     """Return the text with digits for "half past seven"."""
     numbers = {
         **_numbers(language),
@@ -188,13 +232,6 @@ def _place(said: str, language: Language, key: str) -> int:
     """Return the place of the pattern that fits, -1 if none does."""
     names = _names(language, key)
     return next((at for at, name in enumerate(names) if re.fullmatch(name, said, re.IGNORECASE)), -1)
-
-
-def _delay(later: re.Match[str] | None, language: Language, numbers: dict[str, int], *, half: str) -> str:
-    if later is None:
-        return f"in {15 if 'quarter' in half else 30} minutes"
-    unit = _UNITS[_place(later["unit"], language, "unit")]
-    return f"in {_value(later['amount'], numbers)} {unit}"
 
 
 def weekdays(language: Language) -> dict[str, int]:

@@ -1,14 +1,22 @@
 """The offline model's reply to a prompt: rules in place of a language model."""
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import answer, best_sentence, corrected
+from simulator.offline_model.answer import answer, best_sentence, corrected, opens_correction
 from simulator.offline_model.prompt import Prompt, is_question, read_line, read_prompt
-from simulator.offline_model.reminders import read_reminder
-from simulator.offline_model.tools import PlannedCall, excerpts_of, plan_call, results_of, tell_result
+from simulator.offline_model.reminders import Wanted, moved_reminder, read_reminder
+from simulator.offline_model.tools import (
+    PlannedCall,
+    excerpts_of,
+    listed_reminders,
+    plan_call,
+    results_of,
+    tell_result,
+)
 from simulator.offline_model.words import Language, folded_words, language_of, languages
 
 _ECHO = re.compile(r"(?:please )?(?:echo|repeat)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
@@ -18,7 +26,7 @@ _CITY = re.compile(
 )
 _CITY_WORDS, _NEAR = 3, 2
 """The most words of a city, and of what may stand before it if it is not "I"."""
-_NO_ZONE = "There is no time zone"
+_NO_ZONE = re.compile("There is no time zone|may mean several zones")
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 _LONGEST = 50_000
@@ -84,12 +92,13 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     language = language_of("\n".join(waiting or prompt.lines or said.splitlines()[-1:]), usual)
     names = {str(tool["function"]["name"]) for tool in tools}
     sayings = _sayings(prompt, language, waiting)
-    found = [each for each in results if _NO_ZONE not in each[1]]
-    if found == results and (reply := _reminder(sayings, results, names)):
+    found = [each for each in results if not _NO_ZONE.search(each[1])]
+    next_step = _reminder(sayings, results, names) if found == results else None
+    if reply := _change(prompt, language, results, names) or next_step:
         return reply
     if found != results and sayings and sayings[0][1]:  # it was no city, but it may be a statement
         if len(" ".join(prompt.lines).split()) <= _NEAR:
-            return OfflineReply(text=language.text("which_city"))
+            return OfflineReply(text=language.text("no_city"))
         results = found
     told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
     if any(call.name == "set_reminder" for call, _ in told):
@@ -218,9 +227,11 @@ def _waiting(prompt: Prompt) -> list[str]:
         lines = [line for line in turn.lines if turn.speaker == prompt.speaker]
         if _is_sentence(asked, "which_time") and waiting and lines:
             lines = [f"{waiting.pop()} {lines[0]}", *lines]
-        if _is_sentence(turn.reply, "which_time", "which_city"):
+        wanted = [read_reminder(line) for line in lines]
+        is_delay = any(each and each.when.startswith("in ") for each in wanted)
+        if _is_sentence(turn.reply, "which_time", "which_city", "no_city"):
             waiting += [line for line in lines if read_reminder(line)]
-        elif _is_sentence(turn.reply, "nod", "set"):
+        elif _is_sentence(turn.reply, "nod", "set") and not is_delay:  # a delay needs no city
             waiting = []
         asked = turn.reply
     return waiting
@@ -255,18 +266,63 @@ def _reminder(
     if wanted is None:
         return None
     if city and now and not _DAY.search(now):
-        return OfflineReply(text=wanted.language.text("which_city"))
+        return OfflineReply(text=wanted.language.text("no_city"))
     if wanted.lacks == "now" and "current_time" in names and not now:
         arguments = {"timezone": city} if city else {}
         return OfflineReply(call=PlannedCall(name="current_time", arguments=arguments))
     if wanted.lacks:
         return OfflineReply(text=wanted.language.text("which_time"))
+    return _set(wanted, city)
+
+
+def _set(wanted: Wanted, city: str = "") -> OfflineReply:
     values = {"when": wanted.when, "text": wanted.text or "⏰", "repeats": wanted.repeats, "zone": city}
     return OfflineReply(
         call=PlannedCall(
             name="set_reminder", arguments={name: value for name, value in values.items() if value}
         )
     )
+
+
+def _change(
+    prompt: Prompt, language: Language, results: Sequence[tuple[PlannedCall, str]], names: set[str]
+) -> OfflineReply | None:
+    """Return the next step of a change of a reminder, which must be the only one with a word of the line.
+
+    Without such a word it is the one that was just set. The new one is set before the old one is cancelled. None if
+    nobody asks for that.
+    """
+    line = " ".join(prompt.lines).strip(" ,.!?¿¡؟")
+    asked = language.pattern("cancel").fullmatch(line)
+    last = prompt.turns[-1].reply if prompt.turns else ""
+    is_about_last = _is_sentence(last, "set")
+    is_moved = bool(asked and asked["move"]) or (asked is None and is_about_last)
+    if not (asked or (is_about_last and opens_correction(line, language))) or "cancel_reminder" not in names:
+        return None
+    done = {call.name: (call, text) for call, text in results}
+    if "list_reminders" not in done:
+        return OfflineReply(call=PlannedCall(name="list_reminders", arguments={}))
+    rest = line[max(0, *asked.span("drop"), *asked.span("move")) :] if asked else line
+    listed = [(each, json.loads(each["text"])) for each in listed_reminders(done["list_reminders"][1])]
+    chosen = [each for each in listed if language.stems(rest) & language.stems(each[1])]
+    if not chosen and is_about_last:
+        chosen = [each for each in listed if last.endswith(each[1])]
+    elsewhere = OfflineReply(text=language.text("cancelling"))
+    if len(chosen) != 1 or (is_moved and chosen[0][0]["task"]):
+        return elsewhere
+    old, text = chosen[0]
+    if is_moved and "set_reminder" not in done:
+        now = done["current_time"][1] if "current_time" in done else ""
+        times = {"date": old["date"], "time": old["time"], "rule": old["rule"] or ""}
+        wanted = moved_reminder(rest, language, now, **times)
+        if wanted and wanted.lacks:
+            return OfflineReply(call=PlannedCall(name="current_time", arguments={}))
+        return _set(replace(wanted, text=text)) if wanted else elsewhere
+    if is_moved and not done["set_reminder"][1].startswith("Set "):
+        return elsewhere
+    if "cancel_reminder" not in done:
+        return OfflineReply(call=PlannedCall(name="cancel_reminder", arguments={"ids": [old["id"]]}))
+    return OfflineReply(text=tell_result(*done["set_reminder" if is_moved else "cancel_reminder"], language))
 
 
 def _sample(text: str) -> str | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from babel import Locale
 from babel.dates import format_date
 
 from simulator.offline_model.answer import quote
@@ -17,10 +18,14 @@ _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
-_REMINDER = re.compile(r"\w+: (?:task )?for (\w+ \S+ \S+ \([^)]*\))([^\"]*)by \"[^\"]*\": (\".*\")")
+_REMINDER = re.compile(
+    r"(?P<id>\w+): (?P<task>task )?for (?P<at>\w+ (?P<date>\S+) (?P<time>\S+) \([^)]*\))"
+    r"(?:, repeats (?P<rule>\S+))?, by \"[^\"]*\": (?P<text>\".*\")"
+)
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)[^(]*\(([^)]+)\)")
-_REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)")
+_REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)(?:;BYDAY=(\w\w))?")
+_DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _EXCERPT = re.compile(r"\d+: (\".*\")")
 _LISTED = 5
 
@@ -73,11 +78,16 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
     if name in _CLOCKS and moments:
         date = format_date(datetime.fromisoformat(moments[0][0]), "full", locale=language.text("locale"))
         return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
-    if name == "list_reminders" and (listed := _REMINDER.findall(result)):
+    if name == "list_reminders" and (listed := listed_reminders(result)):
         return "\n".join(
-            f"- {_when(_MOMENT.findall(at)[0], language)}{_often(rule, language)}: {json.loads(text)}"
-            for at, rule, text in listed
+            f"- {_when(at, language)}{_often(each[0], language)}: {json.loads(each['text'])}"
+            for each in listed
+            for at in _MOMENT.findall(each["at"])
         )
+    if name == "cancel_reminder":
+        return language.text("cancelled" if result.startswith("Cancelled 1 ") else "cancelling")
+    if name == "list_reminders" and result.startswith("No "):
+        return language.text("no_reminders")
     if "memory" in name:
         found = [
             f"- {quote(each.text, language)}" for line in result.splitlines() for each in read_line(line)
@@ -88,11 +98,20 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
     return f"{name.replace('_', ' ')}: {result or '—'}"
 
 
+def listed_reminders(result: str) -> list[re.Match[str]]:
+    """Return the reminders in a result of list_reminders."""
+    return list(_REMINDER.finditer(result))
+
+
 def _often(result: str, language: Language) -> str:
     """Return how often a reminder comes, in parentheses; "" for one that comes once."""
     often = dict(pair.split("=") for pair in language.text("repeats").split("|"))
     repeats = _REPEATS.search(result)
-    return f" ({often.get(repeats[1].lower(), repeats[1])})" if repeats else ""
+    if repeats is None:
+        return ""
+    names = Locale.parse(language.text("locale")).days["stand-alone"]["wide"]
+    day = f": {names[_DAYS.index(repeats[2])]}" if repeats[2] else ""
+    return f" ({often.get(repeats[1].lower(), repeats[1])}{day})"
 
 
 def excerpts_of(results: Sequence[tuple[PlannedCall, str]]) -> list[str]:

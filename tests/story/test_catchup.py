@@ -237,6 +237,7 @@ async def test_invented_numbers_are_dropped_and_a_point_without_a_message_is_lef
         ("Invented.", [99, 0, -1]),
         ("Kept.", [77, 1]),
         ("  ", [1]),
+        ("Olga Marin greets.", [1]),
         *((f"More {n}.", [1]) for n in range(500)),
     )
     async with running_bot(stores, CatchUpModel(lambda _: answer), privacy_mode=False) as bot:
@@ -247,6 +248,7 @@ async def test_invented_numbers_are_dropped_and_a_point_without_a_message_is_lef
         assert "Invented" not in told
         assert told.count("•") == 12
         assert "• Kept. (" in told
+        assert told.count("Olga Marin)") == 11, "the point with her name does not name her again"
 
 
 async def test_an_injected_message_is_quoted_data_and_markup_of_points_is_not_rendered(

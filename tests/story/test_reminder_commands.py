@@ -94,6 +94,7 @@ async def test_a_tool_sets_lists_and_cancels_a_reminder_and_memory_counts_it(sto
         assert await bot.ask(BEN, "remind me") == "I will."
         (done,) = await _results(bot)
         (reminder,) = await _set_in(bot)
+        await _store(bot).set_zone(BEN, "Asia/Kathmandu")
         await bot.ask(BEN, "which?")
         listed = (await _results(bot))[-1]
         remembered = await bot.ask(BEN, "/memory")
@@ -102,7 +103,7 @@ async def test_a_tool_sets_lists_and_cancels_a_reminder_and_memory_counts_it(sto
     assert done.startswith("Set for ")
     assert f"Its id is {reminder.id}." in done
     assert listed.startswith(f"{LIST_HEADING}\n{reminder.id}: for ")
-    assert '"water the plants"' in listed
+    assert '(Asia/Kathmandu), by "Ben Hart": "water the plants"' in listed
     assert "1 reminder" in remembered
 
 

@@ -273,8 +273,8 @@ def catch_up_text(
 ) -> RichText:
     """Return the list of points under a line that says since when. Each links to its first message.
 
-    Without a link it names the writer. Nothing that people or models wrote is rendered as markup. `read` are the
-    newest lines that the model has read, `today` is in Unix seconds.
+    Without a link it names the writer, unless the point begins with this name. Nothing that people or models wrote is
+    rendered as markup. `read` are the newest lines that the model has read, `today` is in Unix seconds.
     """
     is_cut = missed.is_cut or read < len(missed.lines)
     since = missed.lines[-read].sent_at if is_cut else missed.since or 0.0
@@ -293,8 +293,10 @@ def catch_up_text(
             line = words("catchup-point", text=point.text, when=when)
             start = len("\n".join([*lines, ""])) + line.rindex(when)
             spans.append(Span(start, start + len(when), LINK, url))
+        elif point.text.startswith(name := _name(words, first)):
+            line = words("catchup-point", text=point.text, when=when)
         else:
-            line = words("catchup-point-by", text=point.text, when=when, name=_name(words, first))
+            line = words("catchup-point-by", text=point.text, when=when, name=name)
         lines.append(line)
     return from_spans("\n".join(lines), spans)
 

@@ -117,12 +117,15 @@ async def set_reminder(
 
 
 async def list_reminders(context: AgentContext) -> str:
-    """List the reminders of this chat with ids and times."""
-    reminders, _ = _reach(context)
+    """List the reminders of this chat with ids, and with times in the zone of the person who asks."""
+    reminders, person = _reach(context)
     found = await reminders.list()
     if not found:
         return NO_REMINDERS
-    lines = [f"{each.id}: {_when(each)}, by {quote(each.person_name)}: {quote(each.text)}" for each in found]
+    zone = await reminders.reminders.zone_of(person) or ""
+    lines = [
+        f"{each.id}: {_when(each, zone)}, by {quote(each.person_name)}: {quote(each.text)}" for each in found
+    ]
     return Quoting.of("\n".join([LIST_HEADING, *lines]), [id for each in found for id in each.message_ids])
 
 
@@ -175,10 +178,10 @@ def _name(context: AgentContext, person: int) -> str:
     return senders[-1].name if senders else context.conversation.people.get(person, "")
 
 
-def _when(reminder: Reminder) -> str:
+def _when(reminder: Reminder, zone: str = "") -> str:
     task = "task " if reminder.runs_agent else ""
     repeats = f", repeats {reminder.repeats}" if reminder.repeats else ""
-    return f"{task}for {_local(reminder.due_at, reminder.zone)}{repeats}"
+    return f"{task}for {_local(reminder.due_at, zone or reminder.zone)}{repeats}"
 
 
 def _local(at: float, zone: str) -> str:
