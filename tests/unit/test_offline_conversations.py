@@ -650,7 +650,10 @@ def test_a_later_correction_replaces_the_known_fact() -> None:
 
 
 def test_a_document_is_quoted_in_whole_sentences() -> None:
-    rule = "The garden is open to guests until ten in the evening, and nobody may bring music, a dog or a bicycle into it."
+    rule = (
+        "The garden is open to guests until ten in the evening, "
+        "and nobody may bring music, a dog or a bicycle into it."
+    )
     rules = " ".join(rule.replace("ten", hour) for hour in ("six", "seven", "eight", "nine"))
     wrapped = (
         "The key of the cellar hangs behind the door\nof the pantry. " + "The bins go out on Monday. " * 20
