@@ -43,6 +43,7 @@ async def list_chats(settings: "Settings", stores: "Stores") -> "list[ListedChat
 
 def unlisted_chat(name: ChatName, ref: "ContextRef") -> "ListedChat":
     """Return a chat that is not registered."""
+    from bot.page.chats import ListedChat
 
     return ListedChat(chat_id=name.chat_id, thread_id=name.thread_id, ref=ref)
 

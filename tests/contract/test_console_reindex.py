@@ -49,7 +49,7 @@ def test_messages_older_than_the_record_are_indexed(console: ConsoleRig) -> None
     on_stores(remember(1001, ANNA))
     ran = console("reindex")
     assert (ran.status, ran.err) == (0, "")
-    assert f"to {MINILM}, 384 dimensions" in joined(ran.out)
+    assert f"into the space of {MINILM}, 384 dimensions" in joined(ran.out)
     assert "Complete: 4 messages in" in ran.out
     assert "Lisbon" in console("search", "1001", "Anna lives in Lisbon").out
     assert "Nothing to do" in console("reindex").out
