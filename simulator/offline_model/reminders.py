@@ -79,12 +79,7 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     day, rest = (
         (None, rest) if date else _take(rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})", rest)
     )
-    hour, rest = _take(
-        rf"(?:{text('at')})?(?P<hour>\d{{1,2}})[:.h](?P<minute>\d\d)(?!\d)(?: ?h)?"
-        rf"|(?:{text('at')})(?P<plain>\d{{1,2}}|{spoken})(?: ?h(?:r?s)?)?(?![\w:])"
-        rf"|(?:{text('at')})?(?P<bare>\d{{1,2}}) ?(?P<part>am|pm|uhr)",
-        rest,
-    )
+    hour, rest = _take(_hour_pattern(text("at"), spoken), rest)
     late, rest = _take(text("late"), rest)
     early, rest = _take(text("early"), rest)
     place = _place(day["name"], language, "day") if day else 0
@@ -114,6 +109,14 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
         ahead = 0
     chosen = _day_of_year(date, language, today) if date else today + timedelta(days=ahead)
     return replace(wanted, when=f"{chosen:%Y-%m-%d}T{wanted.when}")
+
+
+def _hour_pattern(at: str, spoken: str) -> str:
+    return (
+        rf"(?:{at})?(?P<hour>\d{{1,2}})[:.h](?P<minute>\d\d)(?!\d)(?: ?h)?"
+        rf"|(?:{at})(?P<plain>\d{{1,2}}|{spoken})(?: ?h(?:r?s)?)?(?![\w:])"
+        rf"|(?:{at})?(?P<bare>\d{{1,2}}) ?(?P<part>am|pm|uhr)"
+    )
 
 
 def _take_delay(rest: str, language: Language, numbers: dict[str, int]) -> tuple[str, str]:
