@@ -392,6 +392,26 @@ def remind(line: str, *before: str, result: str = "") -> Any:
             "kommen die Tonnen raus",
             "",
         ),
+        ("remind me on the 11th of December at noon to leave", "2026-12-11T12:00", "leave", ""),
+        ("remind me tomorrow at midday to eat", "2026-11-28T12:00", "eat", ""),
+        ("remind me at midnight to call Ann", "00:00", "call Ann", ""),
+        ("recuérdame mañana al mediodía llamar a Ana", "2026-11-28T12:00", "llamar a Ana", ""),
+        ("Erinnere mich morgen mittags an die Suppe", "2026-11-28T12:00", "die Suppe", ""),
+        ("me lembre amanhã ao meio-dia de ligar", "2026-11-28T12:00", "ligar", ""),
+        ("напомни завтра в полдень позвонить маме", "2026-11-28T12:00", "позвонить маме", ""),
+        ("فردا ظهر یادم بنداز به مامان زنگ بزنم", "2026-11-28T12:00", "به مامان زنگ بزنم", ""),
+        ("remind me on the 18th at 5 pm to pay", "2026-12-18T17:00", "pay", ""),
+        ("recuérdame el 18 a las 17:00 pagar", "2026-12-18T17:00", "pagar", ""),
+        ("Erinnere mich am 18. um 17 Uhr an die Miete", "2026-12-18T17:00", "die Miete", ""),
+        ("me lembre no dia 18 às 17:00 de pagar", "2026-12-18T17:00", "pagar", ""),
+        ("напомни 18 числа в 17:00 заплатить", "2026-12-18T17:00", "заплатить", ""),
+        ("remind me on the 27th at 9 to pay", "2026-12-27T09:00", "pay", ""),
+        ("recuérdame el viernes que viene a las 10 llamar", "2026-12-04T10:00", "llamar", ""),
+        ("Erinnere mich kommenden Freitag um 10 Uhr an Ole", "2026-12-04T10:00", "Ole", ""),
+        ("me lembre na sexta que vem às 10 de ligar", "2026-12-04T10:00", "ligar", ""),
+        ("recuérdame a las 7 menos cuarto de la mañana sacar el pan", "06:45", "sacar el pan", ""),
+        ("I need a nudge every Monday at 8 to water it", "08:00", "water it", "FREQ=WEEKLY;BYDAY=MO"),
+        ("I'd like to be reminded on the 3rd of January at 9am to call", "2027-01-03T09:00", "call", ""),
     ],
 )
 def test_a_reminder_in_plain_words_is_set(line: str, when: str, text: str, repeats: str) -> None:
@@ -406,6 +426,11 @@ def test_a_reminder_without_a_time_is_asked_for_one() -> None:
     assert remind("remind me every other week at 9 to pay") == Language("english").text("which_time")
     assert remind("remind me in 2 hours and 20 minutes to pay") == Language("english").text("which_time")
     assert remind("Erinnere mich um 19 Uhr 30 ans Bad") == Language("german").text("which_time")
+    assert remind("remind me next week at 9 to pay") == Language("english").text("which_time")
+    assert remind("remind me by the 3rd at 9 to pay") == Language("english").text("which_time")
+    assert remind("remind me tomorrow at noonish to pay") == Language("english").text("which_time")
+    assert remind("recuérdame la semana que viene a las 9 pagar") == Language("spanish").text("which_time")
+    assert remind("Erinnere mich am Morgen um 9 an Ole") == Language("german").text("which_time")
     asked = ("remind me to buy milk", Language("english").text("which_time"))
     assert remind("tomorrow at 5pm", *asked) == {"when": "2026-11-28T17:00", "text": "buy milk"}
 
