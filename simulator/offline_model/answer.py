@@ -168,7 +168,9 @@ def _names(prompt: Prompt, language: Language) -> set[str]:
 
 def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     """Return the share of the question's words that the statement has, 0 if it is about somebody or something else."""
-    language, words = asked.language, folded_words(statement.text)
+    language, words = asked.language, _words(statement, asked.language)
+    if _is_of_relative(statement, asked):
+        return 0.0
     stems = ["" if language.is_small(word) else language.stem(word) for word in words]
     places = {
         each: [at for at, stem in enumerate(stems) if _is_same(stem, each)]
@@ -204,9 +206,25 @@ def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     return len(matched) / len(places) if places else float(asked.is_mine and is_own)
 
 
+def _words(statement: Statement, language: Language) -> list[str]:
+    """Return the words of the statement; who moved to a place lives there."""
+    return folded_words(language.pattern("moving").sub(language.text("living"), statement.text))
+
+
+def _is_of_relative(statement: Statement, asked: _Question) -> bool:
+    """Return True if the question is of the asker alone, and the statement of another person ("my sister is …")."""
+    language = asked.language
+    other = language.pattern("relative").search(statement.text)
+    is_of_self = bool(asked.words & language.words("self")) and not asked.names and not asked.things
+    if other is None or not is_of_self or language.stems(other[0]) & asked.wanted:
+        return False
+    rest = f"{statement.text[: other.start()]} {statement.text[other.end() :]}"
+    return not (language.words("self") | language.words("i") | language.words("my")) & {*folded_words(rest)}
+
+
 def _is_of_asker(asked: _Question, statement: Statement, prompt: Prompt, verbs: Sequence[int]) -> bool:
     """Return True if the statement can be about the asker; `verbs` are the places of what the asker does."""
-    words = folded_words(statement.text)
+    words = _words(statement, asked.language)
     if statement.source == "note" or not _is_by_asker(statement, prompt):
         first = fold(prompt.speaker.split(" ")[0])
         return (statement.source == "note" and bool(asked.things)) or bool(first and first in words)

@@ -222,6 +222,37 @@ def test_a_conversation_is_answered_rightly_from_its_first_line_to_its_last(
             assert reply == spoken.text("noted") or reply.startswith(spoken.text("instead", text=""))
 
 
+@pytest.mark.parametrize(
+    ("language", "told", "question"),
+    [
+        ("english", "my sister-in-law Nerea is allergic to shellfish", "what am I allergic to?"),
+        ("german", "meine Schwester ist allergisch gegen Nüsse", "wogegen bin ich allergisch?"),
+        ("spanish", "mi cuñada Nerea es alérgica al marisco", "¿a qué soy alérgica?"),
+        ("spanish", "Nerea es alérgica al marisco", "¿a qué soy alérgica?"),
+        ("portuguese", "minha irmã é alérgica a camarão", "a que sou alérgica?"),
+        ("russian", "моя сестра любит рыбу", "что я люблю?"),
+    ],
+)
+def test_what_is_told_of_another_person_is_no_answer_about_the_asker(
+    language: str, told: str, question: str
+) -> None:
+    assert replies([told, question])[-1] == Language(language).text(UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "moved", "question"),
+    [
+        ("english", "I live in Split", "I moved to Zadar", "where do I live?"),
+        ("german", "ich wohne in Köln", "ich bin nach Bonn gezogen", "wo wohne ich?"),
+        ("spanish", "vivo en Vigo", "me mudé a Redondela", "¿dónde vivo?"),
+        ("portuguese", "eu moro em Recife", "me mudei para Olinda", "onde eu moro?"),
+        ("russian", "я живу в Казани", "я переехала в Самару", "где я живу?"),
+    ],
+)
+def test_who_moved_lives_at_the_new_place(language: str, told: str, moved: str, question: str) -> None:
+    assert replies([told, moved, question])[-1] == expected(f"{moved}|{told}", language)
+
+
 def test_in_a_group_nobody_gets_the_answer_about_somebody_else() -> None:
     found = replies([line for line, _ in GROUP])
 
