@@ -8,7 +8,7 @@ from datetime import date
 from babel.dates import format_date
 
 from simulator.offline_model.prompt import PASSAGE_LENGTH, Prompt, Statement
-from simulator.offline_model.reminders import weekdays, with_digits
+from simulator.offline_model.reminders import month_names, weekdays, with_digits
 from simulator.offline_model.words import Language, fold, folded_words, language_of
 
 REBUILDING = (
@@ -18,6 +18,8 @@ _LISTED, _OLDER, _UNSURE, _PASSAGES = 10, 2, 2, 3
 """The most statements of a list, behind the newest one, of those that may not answer, and of a document."""
 _ENOUGH = 0.6
 """Share of a question's words that a statement must have more of, to be an answer."""
+_DETAIL = 3
+"""Most words that a corrected statement has beyond the correction."""
 _NEAR = 2
 """Most words from "I" to what it says."""
 _LEAST_PREFIX = 5
@@ -115,7 +117,16 @@ def corrected(line: str, prompt: Prompt, language: Language) -> str:
     """Return the earlier statement that this line seems to correct, as a sentence; "" if there is none."""
     said = [each for each in _by_time(prompt) if each not in prompt.fresh and _is_by_asker(each, prompt)]
     fitting = [each for each in said[::-1] if replaces(line, each.text, language, is_next=each is said[-1])]
-    return language.text("instead", text=quote(fitting[0].text, language)) if fitting else ""
+    if not fitting or _says_more(fitting[0].text, line, language):
+        return ""
+    return language.text("instead", text=quote(fitting[0].text, language))
+
+
+def _says_more(earlier: str, line: str, language: Language) -> bool:
+    """Return True if the earlier statement has more than the detail that this line corrects."""
+    clauses = re.split(rf"[,;] |[.!?] (?=\S)|(?<!\w)(?:{language.text('plus')})(?!\w)", earlier)
+    bare = re.sub("|".join(value_patterns(language)), " ", earlier, flags=re.IGNORECASE)
+    return len(clauses) > 1 or len(language.stems(bare) - language.stems(line)) > _DETAIL
 
 
 def quote(text: str, language: Language) -> str:
@@ -304,9 +315,10 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     return bool(topic & language.stems(earlier)) or (is_next and has_kind and len(topic) <= 1)
 
 
-def value_patterns(language: Language) -> tuple[str, str]:
-    """Return the patterns of a weekday and of a number."""
-    return rf"\b(?:{'|'.join(weekdays(language))})\b", r"\d[\d:.]*\b"
+def value_patterns(language: Language) -> tuple[str, str, str]:
+    """Return the patterns of a weekday, of a number, and of a month."""
+    days, months = "|".join(weekdays(language)), "|".join(month_names(language))
+    return rf"\b(?:{days})\b", r"\d[\d:.]*\b", rf"\b(?:{months})\b"
 
 
 def _with_corrections(

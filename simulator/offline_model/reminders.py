@@ -167,14 +167,14 @@ def _amount(language: Language, numbers: dict[str, int]) -> str:
     return rf"(?P<amount>\d{{1,4}}|{'|'.join(numbers)}|{_names(language, 'number')[0]})"
 
 
-def _months(language: Language) -> list[str]:
+def month_names(language: Language) -> list[str]:
     """Return the names of the months, January first."""
     names = Locale.parse(language.text("locale")).months["format"]["wide"]
     return [names[number].casefold() for number in range(1, 13)]
 
 
 def _date_pattern(language: Language) -> str:
-    months = "|".join(_months(language))
+    months = "|".join(month_names(language))
     start = rf"(?:{language.text('on')})?(?:the |el |den |am |em |d[ií]a )?"
     return (
         rf"{start}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?(?: of| de)? (?P<month>{months})"
@@ -184,7 +184,7 @@ def _date_pattern(language: Language) -> str:
 
 def _day_of_year(date: re.Match[str], language: Language, today: datetime) -> datetime:
     """Return the next such day; the last of the month for one that the month lacks."""
-    month = _months(language).index((date["month"] or date["month2"]).casefold()) + 1
+    month = month_names(language).index((date["month"] or date["month2"]).casefold()) + 1
     for year in (today.year, today.year + 1):
         last = calendar.monthrange(year, month)[1]
         found = datetime(year, month, min(max(int(date["day"] or date["day2"]), 1), last))  # noqa: DTZ001 - a local day

@@ -239,6 +239,17 @@ def test_what_is_told_of_another_person_is_no_answer_about_the_asker(
     assert replies([told, question])[-1] == Language(language).text(UNKNOWN)
 
 
+def test_a_line_with_other_facts_is_not_replaced_by_the_correction_of_one_detail() -> None:
+    english = Language("english")
+    fixed = "sorry, my daughter is Femke, not Fenna"
+
+    assert replies(["my daughter Fenna is five and plays hockey", fixed])[-1] == english.text("noted")
+    assert replies(["I live in Ghent, my daughter Fenna in Bruges", fixed])[-1] == english.text("noted")
+    assert replies(["my daughter is Fenna", fixed])[-1] == expected(
+        "instead: my daughter is Fenna", "english"
+    )
+
+
 @pytest.mark.parametrize(
     ("language", "told", "moved", "question"),
     [
@@ -677,6 +688,14 @@ def test_a_long_document_is_read_where_the_words_of_the_question_are() -> None:
             ],
             ["Ben: «el miércoles tengo cita con el dentista a las 12:15»"],
         ),
+        (
+            ["We meet on Thursday the 9th of December at 14:15", "no, it's on Friday at 16:00"],
+            ["Ben: “no, it's on Friday at 16:00”"],
+        ),
+        (["We meet on 9 December", "no, on 10 January"], ["Ben: “We meet on 10 January”"]),
+        (["We meet on Monday", "no, we meet tomorrow at 9"], ["Ben: “no, we meet tomorrow at 9”"]),
+        (["We meet at 3 pm", "no, at 10 am"], ["Ben: “no, at 10 am”"]),
+        (["Quedamos el lunes a las 9", "perdón, el martes"], ["Ben: «perdón, el martes»"]),
         (
             ["Minha irmã mora em Lisboa", "Sou professora"],
             ["Ben: “Minha irmã mora em Lisboa”", "Ben: “Sou professora”"],
