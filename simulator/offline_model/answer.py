@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache, lru_cache
 
 from babel.dates import format_date
 
@@ -179,7 +180,7 @@ def _names(prompt: Prompt, language: Language) -> set[str]:
 
 def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     """Return the share of the question's words that the statement has, 0 if it is about somebody or something else."""
-    language, words = asked.language, _words(statement, asked.language)
+    language, words = asked.language, [*_words(statement.text, asked.language)]
     if _is_of_relative(statement, asked):
         return 0.0
     stems = ["" if language.is_small(word) else language.stem(word) for word in words]
@@ -217,17 +218,19 @@ def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     return len(matched) / len(places) if places else float(asked.is_mine and is_own)
 
 
-def _words(statement: Statement, language: Language) -> list[str]:
+@lru_cache(4_096)
+def _words(text: str, language: Language) -> tuple[str, ...]:
     """Return the words of the statement; who moved to a place lives there."""
-    return folded_words(language.pattern("moving").sub(language.text("living"), statement.text))
+    return tuple(folded_words(language.pattern("moving").sub(language.text("living"), text)))
 
 
 def _is_of_relative(statement: Statement, asked: _Question) -> bool:
     """Return True if the question is of the asker alone, and the statement of another person ("my sister is …")."""
     language = asked.language
+    if asked.names or asked.things or not asked.words & language.words("self"):
+        return False
     other = language.pattern("relative").search(statement.text)
-    is_of_self = bool(asked.words & language.words("self")) and not asked.names and not asked.things
-    if other is None or not is_of_self or language.stems(other[0]) & asked.wanted:
+    if other is None or language.stems(other[0]) & asked.wanted:
         return False
     rest = f"{statement.text[: other.start()]} {statement.text[other.end() :]}"
     return not (language.words("self") | language.words("i") | language.words("my")) & {*folded_words(rest)}
@@ -235,7 +238,7 @@ def _is_of_relative(statement: Statement, asked: _Question) -> bool:
 
 def _is_of_asker(asked: _Question, statement: Statement, prompt: Prompt, verbs: Sequence[int]) -> bool:
     """Return True if the statement can be about the asker; `verbs` are the places of what the asker does."""
-    words = _words(statement, asked.language)
+    words = [*_words(statement.text, asked.language)]
     if statement.source == "note" or not _is_by_asker(statement, prompt):
         first = fold(prompt.speaker.split(" ")[0])
         return (statement.source == "note" and bool(asked.things)) or bool(first and first in words)
@@ -315,6 +318,7 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     return bool(topic & language.stems(earlier)) or (is_next and has_kind and len(topic) <= 1)
 
 
+@cache
 def value_patterns(language: Language) -> tuple[str, str, str]:
     """Return the patterns of a weekday, of a number, and of a month."""
     days, months = "|".join(weekdays(language)), "|".join(month_names(language))

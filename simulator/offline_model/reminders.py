@@ -204,9 +204,10 @@ def _has_time_left(rest: str, language: Language) -> bool:
         rf"|(?:{text('soon').partition('{')[0]})?{_amount(language, _numbers(language))} (?:{unit})\b"
         rf"|(?:{text('more')})|h\b|uhr\b"
     )
-    pieces = [_clean(rest, language), *(f" {each.strip(' ,')}" for each in rest.split(_CUT)[1:])]
-    begins = re.match(rf"\W*(?:{text('left')})(?!\w)", rest.replace(_CUT, " "), re.IGNORECASE)
-    return bool(begins) or any(
+    bare, left = _clean(rest, language), rf"\W*(?:{text('left')})(?!\w)"
+    begins = any(re.match(left, each, re.IGNORECASE) for each in (rest.replace(_CUT, " "), bare))
+    pieces = [bare, *(f" {each.strip(' ,')}" for each in rest.split(_CUT)[1:])]
+    return begins or any(
         re.match(rf" ?(?:(?:{text('plus')}) )?(?:{part})", each, re.IGNORECASE) for each in pieces
     )
 

@@ -452,6 +452,7 @@ def remind(line: str, *before: str, result: str = "") -> Any:
         ("Erinnere mich kommenden Freitag um 10 Uhr an Ole", "2026-12-04T10:00", "Ole", ""),
         ("me lembre na sexta que vem às 10 de ligar", "2026-12-04T10:00", "ligar", ""),
         ("recuérdame a las 7 menos cuarto de la mañana sacar el pan", "06:45", "sacar el pan", ""),
+        ("recuérdame esta tarde a las 6 sacar al perro", "18:00", "sacar al perro", ""),
         ("I need a nudge every Monday at 8 to water it", "08:00", "water it", "FREQ=WEEKLY;BYDAY=MO"),
         ("I'd like to be reminded on the 3rd of January at 9am to call", "2027-01-03T09:00", "call", ""),
     ],
@@ -469,6 +470,8 @@ def test_a_reminder_without_a_time_is_asked_for_one() -> None:
     assert remind("remind me in 2 hours and 20 minutes to pay") == Language("english").text("which_time")
     assert remind("Erinnere mich um 19 Uhr 30 ans Bad") == Language("german").text("which_time")
     assert remind("remind me next week at 9 to pay") == Language("english").text("which_time")
+    assert remind("remind me on Friday the 18th at 5 to pay") == Language("english").text("which_time")
+    assert remind("remind me on the 18th of next month to pay") == Language("english").text("which_time")
     assert remind("remind me by the 3rd at 9 to pay") == Language("english").text("which_time")
     assert remind("remind me tomorrow at noonish to pay") == Language("english").text("which_time")
     assert remind("recuérdame la semana que viene a las 9 pagar") == Language("spanish").text("which_time")
