@@ -258,6 +258,8 @@ def test_a_line_with_other_facts_is_not_replaced_by_the_correction_of_one_detail
         ("spanish", "vivo en Vigo", "me mudé a Redondela", "¿dónde vivo?"),
         ("portuguese", "eu moro em Recife", "me mudei para Olinda", "onde eu moro?"),
         ("russian", "я живу в Казани", "я переехала в Самару", "где я живу?"),
+        ("english", "I live in Split", "I moved to Zadar last month", "where do I live now?"),
+        ("spanish", "vivo en Vigo", "me he mudado a Redondela", "¿dónde vivo ahora?"),
     ],
 )
 def test_who_moved_lives_at_the_new_place(language: str, told: str, moved: str, question: str) -> None:
