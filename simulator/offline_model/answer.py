@@ -4,11 +4,12 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache, lru_cache
 
 from babel.dates import format_date
 
 from simulator.offline_model.prompt import PASSAGE_LENGTH, Prompt, Statement
-from simulator.offline_model.reminders import weekdays, with_digits
+from simulator.offline_model.reminders import month_names, weekdays, with_digits
 from simulator.offline_model.words import Language, fold, folded_words, language_of
 
 REBUILDING = (
@@ -18,6 +19,8 @@ _LISTED, _OLDER, _UNSURE, _PASSAGES = 10, 2, 2, 3
 """The most statements of a list, behind the newest one, of those that may not answer, and of a document."""
 _ENOUGH = 0.6
 """Share of a question's words that a statement must have more of, to be an answer."""
+_DETAIL = 3
+"""Most words that a corrected statement has beyond the correction."""
 _NEAR = 2
 """Most words from "I" to what it says."""
 _LEAST_PREFIX = 5
@@ -115,7 +118,16 @@ def corrected(line: str, prompt: Prompt, language: Language) -> str:
     """Return the earlier statement that this line seems to correct, as a sentence; "" if there is none."""
     said = [each for each in _by_time(prompt) if each not in prompt.fresh and _is_by_asker(each, prompt)]
     fitting = [each for each in said[::-1] if replaces(line, each.text, language, is_next=each is said[-1])]
-    return language.text("instead", text=quote(fitting[0].text, language)) if fitting else ""
+    if not fitting or _says_more(fitting[0].text, line, language):
+        return ""
+    return language.text("instead", text=quote(fitting[0].text, language))
+
+
+def _says_more(earlier: str, line: str, language: Language) -> bool:
+    """Return True if the earlier statement has more than the detail that this line corrects."""
+    clauses = re.split(rf"[,;] |[.!?] (?=\S)|(?<!\w)(?:{language.text('plus')})(?!\w)", earlier)
+    bare = re.sub("|".join(value_patterns(language)), " ", earlier, flags=re.IGNORECASE)
+    return len(clauses) > 1 or len(language.stems(bare) - language.stems(line)) > _DETAIL
 
 
 def quote(text: str, language: Language) -> str:
@@ -168,7 +180,9 @@ def _names(prompt: Prompt, language: Language) -> set[str]:
 
 def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     """Return the share of the question's words that the statement has, 0 if it is about somebody or something else."""
-    language, words = asked.language, folded_words(statement.text)
+    language, words = asked.language, [*_words(statement.text, asked.language)]
+    if _is_of_relative(statement, asked):
+        return 0.0
     stems = ["" if language.is_small(word) else language.stem(word) for word in words]
     places = {
         each: [at for at, stem in enumerate(stems) if _is_same(stem, each)]
@@ -204,9 +218,27 @@ def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     return len(matched) / len(places) if places else float(asked.is_mine and is_own)
 
 
+@lru_cache(4_096)
+def _words(text: str, language: Language) -> tuple[str, ...]:
+    """Return the words of the statement; who moved to a place lives there."""
+    return tuple(folded_words(language.pattern("moving").sub(language.text("living"), text)))
+
+
+def _is_of_relative(statement: Statement, asked: _Question) -> bool:
+    """Return True if the question is of the asker alone, and the statement of another person ("my sister is …")."""
+    language = asked.language
+    if asked.names or asked.things or not asked.words & language.words("self"):
+        return False
+    other = language.pattern("relative").search(statement.text)
+    if other is None or language.stems(other[0]) & asked.wanted:
+        return False
+    rest = f"{statement.text[: other.start()]} {statement.text[other.end() :]}"
+    return not (language.words("self") | language.words("i") | language.words("my")) & {*folded_words(rest)}
+
+
 def _is_of_asker(asked: _Question, statement: Statement, prompt: Prompt, verbs: Sequence[int]) -> bool:
     """Return True if the statement can be about the asker; `verbs` are the places of what the asker does."""
-    words = folded_words(statement.text)
+    words = [*_words(statement.text, asked.language)]
     if statement.source == "note" or not _is_by_asker(statement, prompt):
         first = fold(prompt.speaker.split(" ")[0])
         return (statement.source == "note" and bool(asked.things)) or bool(first and first in words)
@@ -286,9 +318,11 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     return bool(topic & language.stems(earlier)) or (is_next and has_kind and len(topic) <= 1)
 
 
-def value_patterns(language: Language) -> tuple[str, str]:
-    """Return the patterns of a weekday and of a number."""
-    return rf"\b(?:{'|'.join(weekdays(language))})\b", r"\d[\d:.]*\b"
+@cache
+def value_patterns(language: Language) -> tuple[str, str, str]:
+    """Return the patterns of a weekday, of a number, and of a month."""
+    days, months = "|".join(weekdays(language)), "|".join(month_names(language))
+    return rf"\b(?:{days})\b", r"\d[\d:.]*\b", rf"\b(?:{months})\b"
 
 
 def _with_corrections(

@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.offline_model.answer import quote, replaces, value_patterns
 from simulator.offline_model.prompt import is_question, read_line, sentences
-from simulator.offline_model.words import fold, language_of
+from simulator.offline_model.words import Language, fold, language_of
 
 _FACTS_OF_A_LINE = 2
 _LONGEST = 200
@@ -154,9 +154,9 @@ def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
             continue
         statement, patterns = fact.statement, value_patterns(language)
         values = [[re.findall(each, one, re.IGNORECASE) for one in (text, statement)] for each in patterns]
-        if any(len(new) > 1 or (new and len(was) != 1) for new, was in values) or not any(
-            values[0] + values[1]
-        ):
+        # The values of two statements are never mixed: all of one kind for all of the same kind, or the new statement.
+        is_all = any(values[0] + values[1]) and all(len(new) == len(was) <= 1 for new, was in values)
+        if not is_all or any(_loose_time(language).search(each) for each in (text, statement)):
             return _Told(
                 subject=fact.subject, statement=f"{speaker}: {quote(text, language)}", topic=fact.topic
             )
@@ -164,6 +164,12 @@ def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
             statement = statement.replace(was[0], new[0]) if new else statement
         return _Told(subject=fact.subject, statement=statement, topic=fact.topic)
     return None
+
+
+def _loose_time(language: Language) -> re.Pattern[str]:
+    """Return the pattern of a day or a part of a day without its name or number: "tomorrow", "in the evening"."""
+    parts = "|".join(language.text(key) for key in ("day", "late", "early", "noon"))
+    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
 
 
 def _told(subject: str, named: str, verb: str, rest: str) -> _Told:

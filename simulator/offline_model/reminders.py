@@ -2,6 +2,7 @@
 
 import calendar
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -76,9 +77,10 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     )
     date, rest = _take(_date_pattern(language), rest)
     named = sorted(_names(language, "day"), key=len, reverse=True)
-    day, rest = (
-        (None, rest) if date else _take(rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})", rest)
-    )
+    day, rest = (None, rest) if date else _take(_day_pattern(language, [*named, *days]), rest)
+    of_month = None
+    if not (date or day) and language.has("day_of_month"):
+        of_month, rest = _take(text("day_of_month"), rest)
     hour, rest = _take(_hour_pattern(text("at"), spoken), rest)
     late, rest = _take(text("late"), rest)
     early, rest = _take(text("early"), rest)
@@ -91,24 +93,46 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
         has_hour=bool(hour or late or early),
     )
     # Words that look like a time and are not understood: rather ask than be wrong.
-    if _has_time_left(rest, language) or not (work or every or date or day or hour or late or early):
+    if _has_time_left(rest, language) or not (
+        work or every or date or day or of_month or hour or late or early
+    ):
         return replace(wanted, lacks="time")
     if work or every:
         weekday = every["weekday"] if every else ""
         rule = f"FREQ=WEEKLY;BYDAY={_RULES[days[_day_key(weekday, days)]]}" if weekday else "daily"
         return replace(wanted, repeats="weekdays" if work else rule)
-    if date is None and (day is None or place in (0, 1)):
+    if not (date or of_month or (day and place not in (0, 1))):
         return wanted
-    if not (found := _NOW.search(now)):
+    return _dated(wanted, date=date, of_month=of_month, day=day["name"] if day else "", now=now)
+
+
+def _dated(
+    wanted: Wanted, *, date: re.Match[str] | None, of_month: re.Match[str] | None, day: str, now: str
+) -> Wanted:
+    """Return the reminder on its day: a date, a day of the month, or a day by its name."""
+    language, found = wanted.language, _NOW.search(now)
+    if not found:
         return replace(wanted, lacks="now")
+    if of_month:
+        when = _next_of_month(int(of_month["number"]), wanted.when, "T".join(found.groups()))
+        return replace(wanted, when=when, lacks="" if when else "time")
     today = datetime.fromisoformat(found[1])
-    if date is None:
-        weekday = days[_day_key(day["name"] if day else "", days)] if place < 0 else 0
-        ahead = place - 1 if place > 1 else (weekday - today.weekday() - 1) % 7 + 1
-    else:
-        ahead = 0
-    chosen = _day_of_year(date, language, today) if date else today + timedelta(days=ahead)
-    return replace(wanted, when=f"{chosen:%Y-%m-%d}T{wanted.when}")
+    if date:
+        return replace(wanted, when=f"{_day_of_year(date, language, today):%Y-%m-%d}T{wanted.when}")
+    days, place = weekdays(language), _place(day, language, "day")
+    weekday = days[_day_key(day, days)] if place < 0 else 0
+    ahead = place - 1 if place > 1 else (weekday - today.weekday() - 1) % 7 + 1
+    return replace(wanted, when=f"{today + timedelta(days=ahead):%Y-%m-%d}T{wanted.when}")
+
+
+def _day_pattern(language: Language, names: Sequence[str]) -> str:
+    return rf"(?:{language.text('on')})?(?P<name>{'|'.join(names)})(?:{language.text('next')})?"
+
+
+def _next_of_month(number: int, clock: str, now: str) -> str:
+    """Return the next moment of this day of a month and this time, "" if there is no such day."""
+    days = (datetime.fromisoformat(now) + timedelta(days=ahead) for ahead in range(63))
+    return next((when for day in days if day.day == number and (when := f"{day:%Y-%m-%d}T{clock}") > now), "")
 
 
 def _hour_pattern(at: str, spoken: str) -> str:
@@ -143,15 +167,15 @@ def _amount(language: Language, numbers: dict[str, int]) -> str:
     return rf"(?P<amount>\d{{1,4}}|{'|'.join(numbers)}|{_names(language, 'number')[0]})"
 
 
-def _months(language: Language) -> list[str]:
+def month_names(language: Language) -> list[str]:
     """Return the names of the months, January first."""
     names = Locale.parse(language.text("locale")).months["format"]["wide"]
     return [names[number].casefold() for number in range(1, 13)]
 
 
 def _date_pattern(language: Language) -> str:
-    months = "|".join(_months(language))
-    start = rf"(?:{language.text('on')})?(?:the |el |den |am |em )?"
+    months = "|".join(month_names(language))
+    start = rf"(?:{language.text('on')})?(?:the |el |den |am |em |d[ií]a )?"
     return (
         rf"{start}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?(?: of| de)? (?P<month>{months})"
         rf"|{start}(?P<month2>{months}) (?:the )?(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?"
@@ -160,7 +184,7 @@ def _date_pattern(language: Language) -> str:
 
 def _day_of_year(date: re.Match[str], language: Language, today: datetime) -> datetime:
     """Return the next such day; the last of the month for one that the month lacks."""
-    month = _months(language).index((date["month"] or date["month2"]).casefold()) + 1
+    month = month_names(language).index((date["month"] or date["month2"]).casefold()) + 1
     for year in (today.year, today.year + 1):
         last = calendar.monthrange(year, month)[1]
         found = datetime(year, month, min(max(int(date["day"] or date["day2"]), 1), last))  # noqa: DTZ001 - a local day
@@ -172,7 +196,7 @@ def _day_of_year(date: re.Match[str], language: Language, today: datetime) -> da
 def _has_time_left(rest: str, language: Language) -> bool:
     """Return True if a part of a time is left, at the beginning or behind the time that was taken.
 
-    Such parts are "on the 3rd", "every other week", "at noonish", "and a half", "and 20 minutes".
+    Such parts are "by the 3rd", "at noonish", "every other week", "at noonish", "and a half", "and 20 minutes".
     """
     text, unit = language.text, language.text("unit")
     part = (
@@ -180,8 +204,12 @@ def _has_time_left(rest: str, language: Language) -> bool:
         rf"|(?:{text('soon').partition('{')[0]})?{_amount(language, _numbers(language))} (?:{unit})\b"
         rf"|(?:{text('more')})|h\b|uhr\b"
     )
-    pieces = [_clean(rest, language), *(f" {each.strip(' ,')}" for each in rest.split(_CUT)[1:])]
-    return any(re.match(rf" ?(?:(?:{text('plus')}) )?(?:{part})", each, re.IGNORECASE) for each in pieces)
+    bare, left = _clean(rest, language), rf"\W*(?:{text('left')})(?!\w)"
+    begins = any(re.match(left, each, re.IGNORECASE) for each in (rest.replace(_CUT, " "), bare))
+    pieces = [bare, *(f" {each.strip(' ,')}" for each in rest.split(_CUT)[1:])]
+    return begins or any(
+        re.match(rf" ?(?:(?:{text('plus')}) )?(?:{part})", each, re.IGNORECASE) for each in pieces
+    )
 
 
 def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:
@@ -202,7 +230,7 @@ def _numbers(language: Language) -> dict[str, int]:
 
 
 def with_digits(said: str, language: Language) -> str:
-    """Return the text with digits for "half past seven"."""
+    """Return the text with digits for "half past seven" and "at noon"."""
     numbers = {
         **_numbers(language),
         **{word: at for at, word in enumerate(language.text("ordinal").split(), 1)},
@@ -217,6 +245,8 @@ def with_digits(said: str, language: Language) -> str:
             return f"{total // 60}:{total % 60:02}" if hour else found[0]
 
         said = re.sub(pattern, digits, said, flags=re.IGNORECASE)
+    for key, clock in (("noon", "12:00"), ("midnight", "0:00")):
+        said = re.sub(rf"(?<!\w)(?:{language.text(key)})(?!\w)", clock, said, flags=re.IGNORECASE)
     return said
 
 
@@ -256,5 +286,5 @@ def _clock(hour: re.Match[str] | None, numbers: dict[str, int], *, is_late: bool
         return f"{_EVENING if is_late else _MORNING:02}:00"
     said = hour["hour"] or hour["plain"] or hour["bare"]
     found = _value(said, numbers)
-    found += _NOON if is_late and found < _NOON else 0
+    found += _NOON if is_late and 0 < found < _NOON else 0
     return f"{min(found, 23):02}:{hour['minute'] or '00'}"

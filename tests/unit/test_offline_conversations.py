@@ -222,6 +222,50 @@ def test_a_conversation_is_answered_rightly_from_its_first_line_to_its_last(
             assert reply == spoken.text("noted") or reply.startswith(spoken.text("instead", text=""))
 
 
+@pytest.mark.parametrize(
+    ("language", "told", "question"),
+    [
+        ("english", "my sister-in-law Nerea is allergic to shellfish", "what am I allergic to?"),
+        ("german", "meine Schwester ist allergisch gegen Nüsse", "wogegen bin ich allergisch?"),
+        ("spanish", "mi cuñada Nerea es alérgica al marisco", "¿a qué soy alérgica?"),
+        ("spanish", "Nerea es alérgica al marisco", "¿a qué soy alérgica?"),
+        ("portuguese", "minha irmã é alérgica a camarão", "a que sou alérgica?"),
+        ("russian", "моя сестра любит рыбу", "что я люблю?"),
+    ],
+)
+def test_what_is_told_of_another_person_is_no_answer_about_the_asker(
+    language: str, told: str, question: str
+) -> None:
+    assert replies([told, question])[-1] == Language(language).text(UNKNOWN)
+
+
+def test_a_line_with_other_facts_is_not_replaced_by_the_correction_of_one_detail() -> None:
+    english = Language("english")
+    fixed = "sorry, my daughter is Femke, not Fenna"
+
+    assert replies(["my daughter Fenna is five and plays hockey", fixed])[-1] == english.text("noted")
+    assert replies(["I live in Ghent, my daughter Fenna in Bruges", fixed])[-1] == english.text("noted")
+    assert replies(["my daughter is Fenna", fixed])[-1] == expected(
+        "instead: my daughter is Fenna", "english"
+    )
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "moved", "question"),
+    [
+        ("english", "I live in Split", "I moved to Zadar", "where do I live?"),
+        ("german", "ich wohne in Köln", "ich bin nach Bonn gezogen", "wo wohne ich?"),
+        ("spanish", "vivo en Vigo", "me mudé a Redondela", "¿dónde vivo?"),
+        ("portuguese", "eu moro em Recife", "me mudei para Olinda", "onde eu moro?"),
+        ("russian", "я живу в Казани", "я переехала в Самару", "где я живу?"),
+        ("english", "I live in Split", "I moved to Zadar last month", "where do I live now?"),
+        ("spanish", "vivo en Vigo", "me he mudado a Redondela", "¿dónde vivo ahora?"),
+    ],
+)
+def test_who_moved_lives_at_the_new_place(language: str, told: str, moved: str, question: str) -> None:
+    assert replies([told, moved, question])[-1] == expected(f"{moved}|{told}", language)
+
+
 def test_in_a_group_nobody_gets_the_answer_about_somebody_else() -> None:
     found = replies([line for line, _ in GROUP])
 
@@ -392,6 +436,27 @@ def remind(line: str, *before: str, result: str = "") -> Any:
             "kommen die Tonnen raus",
             "",
         ),
+        ("remind me on the 11th of December at noon to leave", "2026-12-11T12:00", "leave", ""),
+        ("remind me tomorrow at midday to eat", "2026-11-28T12:00", "eat", ""),
+        ("remind me at midnight to call Ann", "00:00", "call Ann", ""),
+        ("recuérdame mañana al mediodía llamar a Ana", "2026-11-28T12:00", "llamar a Ana", ""),
+        ("Erinnere mich morgen mittags an die Suppe", "2026-11-28T12:00", "die Suppe", ""),
+        ("me lembre amanhã ao meio-dia de ligar", "2026-11-28T12:00", "ligar", ""),
+        ("напомни завтра в полдень позвонить маме", "2026-11-28T12:00", "позвонить маме", ""),
+        ("فردا ظهر یادم بنداز به مامان زنگ بزنم", "2026-11-28T12:00", "به مامان زنگ بزنم", ""),
+        ("remind me on the 18th at 5 pm to pay", "2026-12-18T17:00", "pay", ""),
+        ("recuérdame el 18 a las 17:00 pagar", "2026-12-18T17:00", "pagar", ""),
+        ("Erinnere mich am 18. um 17 Uhr an die Miete", "2026-12-18T17:00", "die Miete", ""),
+        ("me lembre no dia 18 às 17:00 de pagar", "2026-12-18T17:00", "pagar", ""),
+        ("напомни 18 числа в 17:00 заплатить", "2026-12-18T17:00", "заплатить", ""),
+        ("remind me on the 27th at 9 to pay", "2026-12-27T09:00", "pay", ""),
+        ("recuérdame el viernes que viene a las 10 llamar", "2026-12-04T10:00", "llamar", ""),
+        ("Erinnere mich kommenden Freitag um 10 Uhr an Ole", "2026-12-04T10:00", "Ole", ""),
+        ("me lembre na sexta que vem às 10 de ligar", "2026-12-04T10:00", "ligar", ""),
+        ("recuérdame a las 7 menos cuarto de la mañana sacar el pan", "06:45", "sacar el pan", ""),
+        ("recuérdame esta tarde a las 6 sacar al perro", "18:00", "sacar al perro", ""),
+        ("I need a nudge every Monday at 8 to water it", "08:00", "water it", "FREQ=WEEKLY;BYDAY=MO"),
+        ("I'd like to be reminded on the 3rd of January at 9am to call", "2027-01-03T09:00", "call", ""),
     ],
 )
 def test_a_reminder_in_plain_words_is_set(line: str, when: str, text: str, repeats: str) -> None:
@@ -406,6 +471,13 @@ def test_a_reminder_without_a_time_is_asked_for_one() -> None:
     assert remind("remind me every other week at 9 to pay") == Language("english").text("which_time")
     assert remind("remind me in 2 hours and 20 minutes to pay") == Language("english").text("which_time")
     assert remind("Erinnere mich um 19 Uhr 30 ans Bad") == Language("german").text("which_time")
+    assert remind("remind me next week at 9 to pay") == Language("english").text("which_time")
+    assert remind("remind me on Friday the 18th at 5 to pay") == Language("english").text("which_time")
+    assert remind("remind me on the 18th of next month to pay") == Language("english").text("which_time")
+    assert remind("remind me by the 3rd at 9 to pay") == Language("english").text("which_time")
+    assert remind("remind me tomorrow at noonish to pay") == Language("english").text("which_time")
+    assert remind("recuérdame la semana que viene a las 9 pagar") == Language("spanish").text("which_time")
+    assert remind("Erinnere mich am Morgen um 9 an Ole") == Language("german").text("which_time")
     asked = ("remind me to buy milk", Language("english").text("which_time"))
     assert remind("tomorrow at 5pm", *asked) == {"when": "2026-11-28T17:00", "text": "buy milk"}
 
@@ -621,6 +693,14 @@ def test_a_long_document_is_read_where_the_words_of_the_question_are() -> None:
             ],
             ["Ben: «el miércoles tengo cita con el dentista a las 12:15»"],
         ),
+        (
+            ["We meet on Thursday the 9th of December at 14:15", "no, it's on Friday at 16:00"],
+            ["Ben: “no, it's on Friday at 16:00”"],
+        ),
+        (["We meet on 9 December", "no, on 10 January"], ["Ben: “We meet on 10 January”"]),
+        (["We meet on Monday", "no, we meet tomorrow at 9"], ["Ben: “no, we meet tomorrow at 9”"]),
+        (["We meet at 3 pm", "no, at 10 am"], ["Ben: “no, at 10 am”"]),
+        (["Quedamos el lunes a las 9", "perdón, el martes"], ["Ben: «perdón, el martes»"]),
         (
             ["Minha irmã mora em Lisboa", "Sou professora"],
             ["Ben: “Minha irmã mora em Lisboa”", "Ben: “Sou professora”"],
