@@ -117,7 +117,7 @@ async def set_reminder(
 
 
 async def list_reminders(context: AgentContext) -> str:
-    """List the reminders of this chat with ids, and with times in the zone of the person who asks."""
+    """List the reminders of this chat with ids and times."""
     reminders, person = _reach(context)
     found = await reminders.list()
     if not found:
