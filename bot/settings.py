@@ -359,6 +359,11 @@ class Settings(BaseSettings):
         return reachable(listening_at) + PAGE_PATH
 
     @property
+    def api_key(self) -> str | None:
+        """The key of the model endpoint; None without one."""
+        return self.openai_api_key.get_secret_value() if self.openai_api_key else None
+
+    @property
     def is_offline(self) -> bool:
         """Whether the offline model answers: neither a key nor an endpoint is set."""
         return self.openai_api_key is None and self.openai_base_url is None

@@ -55,7 +55,7 @@ class Journal(Protocol):
 
 
 class PictureMaker(Protocol):
-    """Makes pictures for one turn; see bot/turn/pictures.py."""
+    """Makes pictures for one turn; see bot/features/pictures/pictures.py."""
 
     def paid(self) -> list[Usage]:
         """Return the usages of the pictures of this turn, also of those before a crash."""

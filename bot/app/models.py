@@ -80,7 +80,7 @@ async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerato
             offline_name = "" if settings.models else OFFLINE_MODEL
             base_url = await stack.enter_async_context(serve_offline_model())
             log.warning("offline_model", hint="set OPENAI_API_KEY or OPENAI_BASE_URL for a real model")
-        key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else None
+        key = settings.api_key
         opened = {
             name: await stack.enter_async_context(
                 open_openai_model(

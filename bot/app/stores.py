@@ -133,10 +133,9 @@ def store_config(settings: Settings) -> StoreConfig:
 
 def embedder_config(settings: Settings) -> EmbedderConfig:
     """Return the embedder of these settings."""
-    key = settings.openai_api_key
     return EmbedderConfig(
         model="" if settings.is_embedding_embedded else settings.openai_embedding_model,
-        api_key=key.get_secret_value() if key else None,
+        api_key=settings.api_key,
         base_url=settings.openai_base_url,
         has_endpoint=not settings.is_offline,
     )

@@ -17,7 +17,10 @@ Raises TurnRestarted, Forgotten, Fenced and the store's errors.
 Takes = Callable[[CommandCall], tuple[str, Handler] | None]
 """Returns the reason for the trace and the handler of a message that answers a question of the feature; else None."""
 OwnTurn = Callable[[Question], Awaitable[bool]]
-"""Does the turn of an update of our own. Returns True if the agent should answer it. Raises what the commit does."""
+"""Does the turn of an update of our own.
+
+Returns True if the agent should answer it, and for the update of another feature. Raises what the commit does.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,10 +50,10 @@ async def check_model(settings: Settings) -> list[Finding]:
 
 async def request_answer(settings: Settings, name: str) -> Finding:
     """Ask a model with a system message, a history, a tool and a stream, and say what it must do without."""
-    key, abilities = settings.openai_api_key, abilities_of(settings, name)
+    abilities = abilities_of(settings, name)
     opening = open_openai_model(
         model=name,
-        api_key=key.get_secret_value() if key else None,
+        api_key=settings.api_key,
         base_url=settings.openai_base_url,
         patience=_ONE_TRY,
         abilities=abilities,

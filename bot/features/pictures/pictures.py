@@ -39,7 +39,7 @@ UNUSABLE = (
 
 
 class Painter(Protocol):
-    """Draws pictures; see bot/media/painter.py."""
+    """Draws pictures; see painter.py."""
 
     async def paint(self, prompt: str, *, size: str, photo: bytes | None) -> tuple[bytes, Usage]: ...
 
@@ -174,8 +174,7 @@ async def build(parts: Parts) -> Built:
         return Built()
     from bot.features.pictures.painter import open_painter  # with the SDK: 25 MB
 
-    key, url = settings.openai_api_key, settings.openai_base_url
-    opened = open_painter(model=model.name, api_key=key.get_secret_value() if key else None, base_url=url)
+    opened = open_painter(model=model.name, api_key=settings.api_key, base_url=settings.openai_base_url)
     pictures = Pictures(
         painter=await parts.outside.stack.enter_async_context(opened),
         model=model,

@@ -10,7 +10,7 @@ from bot.agent.tool import Tool
 from bot.errors import ToolFailed
 
 _TIMEOUT_S = 110.0
-"""More than the endpoint and a download get (bot/media/painter.py)."""
+"""More than the endpoint and a download get (painter.py)."""
 
 Prompt = Annotated[
     str,

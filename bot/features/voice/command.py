@@ -106,9 +106,8 @@ async def _open(settings: VoiceSettings, stack: AsyncExitStack) -> Speaker | Non
         return None
     from bot.features.voice.speaker import open_speaker  # with the SDK: 25 MB
 
-    key, url = settings.openai_api_key, settings.openai_base_url
     opened = open_speaker(
-        model=settings.speech_model, api_key=key.get_secret_value() if key else None, base_url=url
+        model=settings.speech_model, api_key=settings.api_key, base_url=settings.openai_base_url
     )
     return await stack.enter_async_context(opened)
 

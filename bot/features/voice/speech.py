@@ -49,7 +49,7 @@ log = structlog.get_logger()
 
 
 class Speaker(Protocol):
-    """Speaks texts; see bot/media/speaker.py."""
+    """Speaks texts; see speaker.py."""
 
     @property
     def model(self) -> str: ...

@@ -2,7 +2,7 @@
 -- USES: fence own_update
 -- KEYS: unread fact_lists own_updates box stop active ready
 -- ARGV: context_id now rules:json
--- fact_lists: a line is {token, payload} (bot/turn/commands/facts.py), or the token after the update was placed.
+-- fact_lists: a line is {token, payload} (bot/features/facts/command.py), or the token after the update was placed.
 -- rules: FiringRules (bot/inbox/reminders.py)
 -- Returns the number of updates. A list stays noted as it was if the box is full.
 if redis.call('ZCARD', unread) > 0 then

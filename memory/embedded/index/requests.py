@@ -150,7 +150,7 @@ class CollectionSettings(Body):
                 name: edge.EdgeSparseVectorParams(modifier=edge.Modifier.Idf if params.modifier else None)
                 for name, params in self.sparse_vectors.items()
             },
-            # A shard has one segment: more threads only look for work, 0.5 ms of CPU a turn.
+            # A shard has one segment: more threads only look for work, 0.6 ms of CPU a turn.
             max_search_threads=1,
         )
 
