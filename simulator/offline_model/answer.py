@@ -28,6 +28,8 @@ _WORD = re.compile(r"[^\W_]+(?:[-\u2019'\u200c][^\W_]+)*")
 _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
 _SENTENCE = re.compile(r"[.!?؟](?=\s)")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
+_KINDS = {"age": "aged", "job": "works"}
+"""Patterns of questions, each with that of the statements that answer it."""
 _NO_STATEMENTS = ("hello", "wellbeing", "who", "thanks", "fine", "erase", "order", "cancel")
 
 
@@ -62,25 +64,29 @@ def answer(question: str, prompt: Prompt, language: Language, *, may_doubt: bool
 
     Without `may_doubt` statements that only share a rare word are no answer.
     """
-    plain = question.strip()
+    plain = language.pattern("opening").sub("", question.strip())
     asking = language.pattern("asking").fullmatch(plain)
     about = language.pattern("about").search(plain)
     topic = next(filter(None, about.groups()), "") if about else ""
     is_about_asker = topic and not {*folded_words(topic)} - language.words("i") - language.words("my")
     if is_about_asker or language.pattern("everything").fullmatch(plain):
-        return _list([each for each in _by_time(prompt) if _is_by_asker(each, prompt)], prompt, language)
+        said = [each for each in _by_time(prompt) if _is_by_asker(each, prompt)]
+        own = [
+            each
+            for each in said
+            if _own_words(language) & {*folded_words(each.text)} or opens_correction(each.text, language)
+        ]
+        return _list(own if len(own) >= _UNSURE else said, prompt, language)
     asked = _read(topic or (asking["rest"] if asking else plain), prompt, language)
     shares = {each: _share(asked, each, prompt) for each in _by_time(prompt)}
     found = _with_corrections([each for each, share in shares.items() if share > _ENOUGH], asked, [*shares])
     if topic:
         return _list(found, prompt, language)
-    if language.pattern("age").search(plain):
-        aged = [
-            each
-            for each in shares
-            if language.pattern("aged").search(each.text) and _is_aged(asked, each, prompt)
-        ]
-        found = aged[-1:] or found
+    for kind, told in _KINDS.items():
+        if wanted := language.pattern(kind).search(plain):
+            others = asked.names | asked.things - language.stems(wanted[0])
+            telling = [each for each in shares if language.pattern(told).search(each.text)]
+            found = [each for each in telling if _is_of_subject(others, asked, each, prompt)][-1:] or found
     passages = _from_document(asked, prompt, is_only_way=not found)
     if passages and not (found and found[-1] in prompt.fresh and found[-1].source == "person"):
         return language.text("document", text=quote(" ".join(each.text for each in passages), language))
@@ -95,13 +101,14 @@ def answer(question: str, prompt: Prompt, language: Language, *, may_doubt: bool
     return REBUILDING if prompt.is_incomplete else language.text("unknown")
 
 
-def _is_aged(asked: _Question, statement: Statement, prompt: Prompt) -> bool:
-    """Return True if an age in the statement is that of whom the question is about."""
-    stems = asked.language.stems(statement.text)
-    if asked.names or asked.things:
-        return asked.names | asked.things <= stems
+def _is_of_subject(others: set[str], asked: _Question, statement: Statement, prompt: Prompt) -> bool:
+    """Return True if an age or a job in the statement is that of these others, or the asker's without any."""
+    language = asked.language
+    if others:
+        return others <= language.stems(statement.text)
     words = {*folded_words(statement.text)}
-    return _is_by_asker(statement, prompt) and bool(asked.language.words("i") & words)
+    is_own = bool((language.words("i") | language.words("self")) & words)
+    return _is_by_asker(statement, prompt) and is_own and not _is_of_relative(statement, asked)
 
 
 def best_sentence(question: str, found: Sequence[str], language: Language) -> str:
@@ -227,8 +234,10 @@ def _words(text: str, language: Language) -> tuple[str, ...]:
 def _is_of_relative(statement: Statement, asked: _Question) -> bool:
     """Return True if the question is of the asker alone, and the statement of another person ("my sister is …")."""
     language = asked.language
-    if asked.names or asked.things or not asked.words & language.words("self"):
+    if asked.names or not asked.words & (language.words("self") | language.words("my")):
         return False
+    if asked.things and language.pattern("owned").search(statement.text):
+        return not language.words("my") & {*folded_words(statement.text)}
     other = language.pattern("relative").search(statement.text)
     if other is None or language.stems(other[0]) & asked.wanted:
         return False
@@ -245,6 +254,10 @@ def _is_of_asker(asked: _Question, statement: Statement, prompt: Prompt, verbs: 
     # "wohne", "vivo": only the first person has this form. English is different.
     is_same_form = asked.language.has("forms") and any(words[at] in asked.words for at in verbs)
     return not verbs or is_same_form or any(_is_near(at, words, asked.language.words("i")) for at in verbs)
+
+
+def _own_words(language: Language) -> frozenset[str]:
+    return language.words("i") | language.words("my") | language.words("self")
 
 
 def _is_by_asker(statement: Statement, prompt: Prompt) -> bool:
@@ -296,26 +309,34 @@ def _moment(statement: Statement) -> str:
 
 
 def opens_correction(text: str, language: Language) -> bool:
-    """Return True if the text begins like a correction."""
-    corrects = language.pattern("corrects").search(text)
-    return bool(corrects) or bool(language.words("changes") & {*folded_words(text)[:3]})
+    """Return True if the text begins or ends like a correction, or puts one word in the place of another."""
+    corrects = any(language.pattern(each).search(text) for each in ("corrects", "exchange"))
+    words = folded_words(text)
+    return corrects or bool(language.words("changes") & {*words[:3], *words[-1:]})
 
 
 def replaces(text: str, earlier: str, language: Language, *, is_next: bool = True) -> bool:
     """Return True if the text begins like a correction, and is about the same thing as the earlier one.
 
-    The next text may also be about nothing but a value of the same kind: "no, on Tuesday".
+    The next text may also be about nothing but a value of the same kind ("no, on Tuesday"), or about "it".
     """
     if not opens_correction(text, language):
         return False
-    patterns = value_patterns(language)
-    bare = re.sub("|".join(patterns), " ", with_digits(text, language), flags=re.IGNORECASE)
-    topic = language.stems(bare) - language.stems(language.text("changes"))
+    if exchange := language.pattern("exchange").search(text):
+        return language.stem(fold(exchange["old"])) in language.stems(earlier)
+    patterns, topic = value_patterns(language), topic_of(text, language)
     has_kind = any(
         all(re.search(each, one, re.IGNORECASE) for one in (with_digits(text, language), earlier))
         for each in patterns
     )
-    return bool(topic & language.stems(earlier)) or (is_next and has_kind and len(topic) <= 1)
+    is_value = len(topic) <= 1 and (has_kind or language.pattern("is_it").search(text) is not None)
+    return bool(topic & language.stems(earlier)) or (is_next and is_value)
+
+
+def topic_of(text: str, language: Language) -> frozenset[str]:
+    """Return the stems of a correction without its value: a weekday, a number, a month."""
+    bare = re.sub("|".join(value_patterns(language)), " ", with_digits(text, language), flags=re.IGNORECASE)
+    return language.stems(bare) - language.stems(language.text("changes"))
 
 
 @cache
@@ -342,11 +363,15 @@ def _with_corrections(
     chosen = {*found, *corrections, *(each for each in later if _changes(each, asked))}
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
-    return [
+    known = asked.language.stems(" ".join(f"{each.speaker} {each.text}" for each in said))
+    notes = [
         each
         for each in everything
-        if each in chosen and (each.source != "note" or _moment(each)[:10] > newest)
+        if each in chosen and each.source == "note" and _moment(each)[:10] >= newest
+        # A note of the same day is newer if it says something else: notes keep up with corrections.
+        if _moment(each)[:10] > newest or not asked.language.stems(each.text) <= known
     ]
+    return [*said, *notes]
 
 
 def _changes(statement: Statement, asked: _Question) -> bool:

@@ -6,12 +6,12 @@ A correction gives the newest fact with such a value, a weekday or a number, its
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from simulator.offline_model.answer import quote, replaces, value_patterns
 from simulator.offline_model.prompt import is_question, read_line, sentences
-from simulator.offline_model.words import Language, fold, language_of
+from simulator.offline_model.words import Language, fold, folded_words, language_of
 
 _FACTS_OF_A_LINE = 2
 _LONGEST = 200
@@ -124,7 +124,8 @@ def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
         return None
     if match := _OWN.match(plain):
         verb, rest = _THIRD_PERSON[match[1].lower()], match[2]
-        return None if _MOMENTARY.match(rest) else _told(speaker, speaker, verb, rest)
+        is_name = {*folded_words(rest)} <= {*folded_words(speaker)}
+        return None if is_name or _MOMENTARY.match(rest) else _told(speaker, speaker, verb, rest)
     match = _POSSESSION.match(plain)
     if match and match[1].casefold() != "name":
         name = re.search(r"\s([^\W\d_a-z][\w'-]+)$", match[1])
@@ -152,6 +153,14 @@ def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
         language = language_of(text, language_of(fact.statement.partition(": ")[2]))
         if not fact.statement.startswith(speaker) or not replaces(text, fact.statement, language):
             continue
+        if exchange := language.pattern("exchange").search(text):
+            old_stem = language.stem(fold(exchange["old"]))
+            words = [
+                each
+                for each in re.findall(r"[\w-]+", fact.statement)
+                if language.stem(fold(each)) == old_stem
+            ]
+            return replace(fact, statement=fact.statement.replace(words[0], exchange["new"]))
         statement, patterns = fact.statement, value_patterns(language)
         values = [[re.findall(each, one, re.IGNORECASE) for one in (text, statement)] for each in patterns]
         # The values of two statements are never mixed: all of one kind for all of the same kind, or the new statement.

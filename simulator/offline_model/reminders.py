@@ -49,6 +49,9 @@ def moved_reminder(
 
     The old hour or date stays if only the other one changes.
     """
+    if language.has("to"):  # "move it to ten"
+        hours = "|".join([r"\d", *_numbers(language)])
+        rest = re.sub(rf"\b(?:{language.text('to')}) (?={hours})", language.text("at").split("|")[0], rest)
     wanted = _read(rest, language, now)
     if wanted.lacks:
         return wanted if wanted.lacks == "now" else None
@@ -179,15 +182,17 @@ def _date_pattern(language: Language) -> str:
     return (
         rf"{start}(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.|º)?(?: of| de)? (?P<month>{months})"
         rf"|{start}(?P<month2>{months}) (?:the )?(?P<day2>\d{{1,2}})(?:st|nd|rd|th)?"
+        rf"|(?:{language.text('digits')})"
     )
 
 
 def _day_of_year(date: re.Match[str], language: Language, today: datetime) -> datetime:
     """Return the next such day; the last of the month for one that the month lacks."""
-    month = month_names(language).index((date["month"] or date["month2"]).casefold()) + 1
+    named = date["month"] or date["month2"]
+    month = month_names(language).index(named.casefold()) + 1 if named else int(date["month3"])
     for year in (today.year, today.year + 1):
         last = calendar.monthrange(year, month)[1]
-        found = datetime(year, month, min(max(int(date["day"] or date["day2"]), 1), last))  # noqa: DTZ001 - a local day
+        found = datetime(year, month, min(max(int(date["day"] or date["day2"] or date["day3"]), 1), last))  # noqa: DTZ001 - a local day
         if found >= today:
             return found
     return today

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import answer, best_sentence, corrected, opens_correction
+from simulator.offline_model.answer import answer, best_sentence, corrected, opens_correction, topic_of
 from simulator.offline_model.prompt import Prompt, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import Wanted, moved_reminder, read_reminder
 from simulator.offline_model.tools import (
@@ -212,8 +212,11 @@ def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list
         or bool(_courtesy(plain, language))
         or any(is_question(line, language) for line in prompt.lines)
     )
-    if not is_new and waiting and _is_sentence(prompt.turns[-1].reply, "which_time"):
-        return [(f"{waiting[-1]} {plain}", "")]
+    if not is_new and waiting:
+        is_answer = _is_sentence(prompt.turns[-1].reply, "which_time")
+        is_short = len(plain.split()) <= _CITY_WORDS
+        if (_gives_time(waiting[-1], plain) and (is_answer or is_short)) or (is_answer and is_short):
+            return [(f"{waiting[-1]} {plain}", "")]
     if not is_new and waiting and (city := _city(plain, language)):
         return [(line, city) for line in waiting]
     return [(line, "") for line in reversed(prompt.lines) if read_reminder(line)][:1]
@@ -222,10 +225,9 @@ def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list
 def _waiting(prompt: Prompt) -> list[str]:
     """Return the requests of the speaker for which we have asked for a time or a city, oldest first."""
     waiting: list[str] = []
-    asked = ""
     for turn in prompt.turns:
         lines = [line for line in turn.lines if turn.speaker == prompt.speaker]
-        if _is_sentence(asked, "which_time") and waiting and lines:
+        if waiting and lines and _gives_time(waiting[-1], lines[0]):
             lines = [f"{waiting.pop()} {lines[0]}", *lines]
         wanted = [read_reminder(line) for line in lines]
         is_delay = any(each and each.when.startswith("in ") for each in wanted)
@@ -233,15 +235,24 @@ def _waiting(prompt: Prompt) -> list[str]:
             waiting += [line for line in lines if read_reminder(line)]
         elif _is_sentence(turn.reply, "nod", "set") and not is_delay:  # a delay needs no city
             waiting = []
-        asked = turn.reply
     return waiting
+
+
+def _gives_time(waiting: str, line: str) -> bool:
+    """Return True if the request waits for a time, and the line has one."""
+    return not _has_time(waiting) and _has_time(f"{waiting} {line}")
+
+
+def _has_time(line: str) -> bool:
+    wanted = read_reminder(line)
+    return wanted is not None and wanted.lacks != "time"
 
 
 def _city(line: str, language: Language) -> str:
     """Return the city in which the speaker is, as "I'm in Lisbon" or "Lisbon" tells it; "" if it tells none."""
     found = _CITY.fullmatch(line)
     before = folded_words(line[: found.start("city")]) if found else []
-    is_own = len(before) <= _NEAR or before[0] in language.words("i")
+    is_own = len(before) <= _NEAR or (before[0] in language.words("i") and len(before) <= 2 * _NEAR)
     city = found["city"].strip() if found and is_own else ""
     return city if len(city.split()) <= _CITY_WORDS else ""
 
@@ -297,18 +308,18 @@ def _change(
     last = prompt.turns[-1].reply if prompt.turns else ""
     is_about_last = _is_sentence(last, "set")
     is_moved = bool(asked and asked["move"]) or (asked is None and is_about_last)
-    if not (asked or (is_about_last and opens_correction(line, language))) or "cancel_reminder" not in names:
+    topic = topic_of(line, language)
+    is_fitting = not topic or bool(topic & language.stems(last))  # else it corrects something else
+    is_corrected = is_about_last and is_fitting and opens_correction(line, language)
+    if not (asked or is_corrected) or "cancel_reminder" not in names:
         return None
     done = {call.name: (call, text) for call, text in results}
     if "list_reminders" not in done:
         return OfflineReply(call=PlannedCall(name="list_reminders", arguments={}))
     rest = line[max(0, *asked.span("drop"), *asked.span("move")) :] if asked else line
-    listed = [(each, json.loads(each["text"])) for each in listed_reminders(done["list_reminders"][1])]
-    chosen = [each for each in listed if language.stems(rest) & language.stems(each[1])]
-    if not chosen and is_about_last:
-        chosen = [each for each in listed if last.endswith(each[1])]
+    chosen = _chosen(rest, done["list_reminders"][1], language, last=last, is_moved=is_moved)
     elsewhere = OfflineReply(text=language.text("cancelling"))
-    if len(chosen) != 1 or (is_moved and chosen[0][0]["task"]):
+    if not chosen or (is_moved and chosen[0][0]["task"]):
         return elsewhere
     old, text = chosen[0]
     if is_moved and "set_reminder" not in done:
@@ -321,8 +332,26 @@ def _change(
     if is_moved and not done["set_reminder"][1].startswith("Set "):
         return elsewhere
     if "cancel_reminder" not in done:
-        return OfflineReply(call=PlannedCall(name="cancel_reminder", arguments={"ids": [old["id"]]}))
-    return OfflineReply(text=tell_result(*done["set_reminder" if is_moved else "cancel_reminder"], language))
+        ids = [each["id"] for each, _ in chosen]
+        return OfflineReply(call=PlannedCall(name="cancel_reminder", arguments={"ids": ids}))
+    if is_moved:
+        return OfflineReply(text=tell_result(*done["set_reminder"], language))
+    if not done["cancel_reminder"][1].startswith(f"Cancelled {len(chosen)} "):
+        return elsewhere
+    return OfflineReply(text=language.text("cancelled", text="; ".join(text for _, text in chosen)))
+
+
+def _chosen(
+    rest: str, result: str, language: Language, *, last: str, is_moved: bool
+) -> list[tuple[re.Match[str], str]]:
+    """Return the reminder with a word of this text, else the one that `last` has set; all if the text says so."""
+    listed = [(each, str(json.loads(each["text"]))) for each in listed_reminders(result)]
+    if not is_moved and language.pattern("all").search(rest):
+        return listed
+    chosen = [each for each in listed if language.stems(rest) & language.stems(each[1])]
+    if not chosen and _is_sentence(last, "set") and not topic_of(rest, language):
+        chosen = [each for each in listed if last.endswith(each[1])]
+    return chosen if len(chosen) == 1 else []
 
 
 def _sample(text: str) -> str | None:

@@ -24,7 +24,7 @@ _REMINDER = re.compile(
 )
 _CLOCKS = ("current_time", "get_time", "get_current_time", "time", "now")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)[^(]*\(([^)]+)\)")
-_REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)(?:;BYDAY=(\w\w))?")
+_REPEATS = re.compile(r"repeats (?:FREQ=)?(\w+)(?:;BYDAY=(\w\w(?:,\w\w)*))?")
 _DAYS = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _EXCERPT = re.compile(r"\d+: (\".*\")")
 _LISTED = 5
@@ -84,8 +84,6 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
             for each in listed
             for at in _MOMENT.findall(each["at"])
         )
-    if name == "cancel_reminder":
-        return language.text("cancelled" if result.startswith("Cancelled 1 ") else "cancelling")
     if name == "list_reminders" and result.startswith("No "):
         return language.text("no_reminders")
     if "memory" in name:
@@ -110,8 +108,11 @@ def _often(result: str, language: Language) -> str:
     if repeats is None:
         return ""
     names = Locale.parse(language.text("locale")).days["stand-alone"]["wide"]
-    day = f": {names[_DAYS.index(repeats[2])]}" if repeats[2] else ""
-    return f" ({often.get(repeats[1].lower(), repeats[1])}{day})"
+    days = repeats[2].split(",") if repeats[2] else []
+    if days == [*_DAYS[:5]]:
+        return f" ({often['weekdays']})"
+    named = ", ".join(names[_DAYS.index(each)] for each in days)
+    return f" ({often.get(repeats[1].lower(), repeats[1])}{named and f': {named}'})"
 
 
 def excerpts_of(results: Sequence[tuple[PlannedCall, str]]) -> list[str]:
