@@ -52,7 +52,7 @@ def test_a_message_outside_the_window_is_recalled_only_in_its_own_chat(
     send(page, ASKED)
 
     expect(bubbles(page)).to_have_count(2, timeout=DEADLINE_S * 1000)
-    expect(bubbles(page).last).to_contain_text("I can't find that in this chat.")
+    expect(bubbles(page).last).to_contain_text("I can't find that in this chat")
     assert program.recalled(CHIARA) == 0
 
 
