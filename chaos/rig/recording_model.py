@@ -1,6 +1,7 @@
 """The scripted model of the fault tests: two steps for every line, and a record of every call."""
 
 import asyncio
+import json
 import time
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -8,11 +9,12 @@ from typing import Literal
 from chaos.rig.evidence import ModelRequest, read_model_request
 from tests.scripted_replies import Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest, tool_then_echo
+from tests.summarizing_model import summary_of
 
 
 @dataclass(slots=True)
 class RecordingModel:
-    """A model that first calls `tool` and then echoes.
+    """A model that first calls `tool` and then echoes. Summaries and facts are not recorded.
 
     The last step of a line in `holding` waits until `release` is set. `chunk_delay_s` is the pause
     between pieces of a reply, so that turns are running at any time.
@@ -28,6 +30,8 @@ class RecordingModel:
         return replace(self._reply(request), chunk_delay_s=self.chunk_delay_s)
 
     def _reply(self, request: ChatRequest) -> Reply:
+        if "response_format" in request:  # a summary, or facts: no step of a turn
+            return text(json.dumps(summary_of(request)))
         at, number = time.time(), len(self.asked)
         planned = tool_then_echo(request)
         if planned.calls:
