@@ -93,6 +93,7 @@ def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
             prompt = replace(prompt, questions=(), fresh=(), turns=(*prompt.turns, turn)[-_TURNS:])
         elif role == "user" and _DATA_HEADING.match(text):
             found = [each for line in text.splitlines()[1:] for each in read_line(line)]
+            prompt = replace(prompt, artifact=artifact_in(text_of(message)) or prompt.artifact)
         elif role == "user":
             prompt, found = _read_user(prompt, _TASK_HEADING.sub("", text, count=1))
         prompt = replace(prompt, statements=(*prompt.statements, *found))
@@ -105,7 +106,6 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
     lines, found = _split_marks(body, Statement(text="", speaker=speaker, when=when))
     marks = "\n".join(line for line in body.splitlines() if line[:1] in ("[", "("))
     own_text = _MENTION.sub("", "\n".join(lines)).strip()
-    artifacts = _ARTIFACT.findall(marks)
     read = replace(
         prompt,
         lines=tuple(own_text.splitlines()),
@@ -114,7 +114,7 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
         attached=next(
             (kind for kind, names in _ATTACHED.items() if any(each in marks for each in names)), ""
         ),
-        artifact=artifacts[-1] if artifacts else prompt.artifact,
+        artifact=artifact_in(marks) or prompt.artifact,
         questions=(*prompt.questions, *(each for each in sentences(own_text) if is_question(each))),
         fresh=(*prompt.fresh, *found),
     )
@@ -189,6 +189,11 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
         else:
             found += _passages(_unquoted(mark[3] or '""'), replace(like, source="document"))
     return lines, [*found, *_passages("\n".join([*forwarded, *lines]), like)]
+
+
+def artifact_in(text: str) -> str:
+    """Return the id of the last document that the text names; "" without any."""
+    return next(iter(_ARTIFACT.findall(text)[::-1]), "")
 
 
 def _passages(text: str, like: Statement) -> list[Statement]:

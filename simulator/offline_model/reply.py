@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.offline_model.answer import answer, best_sentence, corrected, opens_correction, topic_of
-from simulator.offline_model.prompt import Prompt, is_question, read_line, read_prompt
+from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import Wanted, moved_reminder, read_reminder
 from simulator.offline_model.tools import (
     PlannedCall,
@@ -137,7 +137,8 @@ def _answers(
     answers: list[str] = []
     lines = [line for call, text in results if call.name == "search_memory" for line in text.splitlines()]
     found = tuple(each for line in lines for each in read_line(line))
-    prompt = replace(prompt, statements=(*found, *prompt.statements))
+    artifact = prompt.artifact or artifact_in("\n".join(lines))
+    prompt = replace(prompt, statements=(*found, *prompt.statements), artifact=artifact)
     excerpts = excerpts_of(results)
     called = [each.name for each, _ in results]
     for question in prompt.questions[-_MOST_QUESTIONS:]:
