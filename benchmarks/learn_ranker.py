@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -144,13 +144,15 @@ def _named(names: Sequence[str], weights: Matrix) -> dict[str, float]:
 
 
 def _floor_example(asked: RankedQuestion, weights: RankerWeights) -> FloorExample | None:
-    """Return None for a question that finds nothing whatever the floor is."""
+    """Return None for a question that finds nothing whatever the floor is, or that the floor is not learned from."""
     found = asked.hybrid
-    if found.messages is None or not len(found.messages):
+    if not asked.teaches_floor or found.messages is None or not len(found.messages):
         return None
     ranking = rank(found.question, found.messages, listed=found.listed, weights=weights)
     evidence = weigh_best(found.question, ranking, weights=weights)
     return FloorExample(
+        group="" if asked.chat else asked.set_name,
+        talk=measure_talk(found.question, found.messages),
         score=float(ranking.scores[0]) - evidence.rise,
         scored=len(found.messages),
         coverage=evidence.coverage,
@@ -179,9 +181,9 @@ def _count_floors(
     for silenced in _TRADED:
         floor = _learn_floor([found for each, found in pairs if each.fold != fold], silenced=silenced)
         for each, found in pairs:
-            if each.fold == fold:
+            if each.fold == fold and each.teaches_floor:
                 is_told = found is not None and found.score >= floor.among(
-                    found.scored, coverage=found.coverage, meaning=found.meaning
+                    found.scored, talk=found.talk, coverage=found.coverage, meaning=found.meaning
                 )
                 is_wrong = not is_told if each.has_answer else is_told
                 counts.setdefault((silenced, _group(each), each.has_answer), []).append(is_wrong)
@@ -244,18 +246,19 @@ def _write(weights: RankerWeights, folds: Sequence[RankerWeights], asked: Sequen
         f"{', '.join(f'{count} of {name}' for name, count in questions.items())}; see docs/recall.md"
     )
     learned_floor = (
-        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of the questions with an answer find nothing; "
+        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of the questions with an answer of a set find "
+        "nothing; "
         "lexical: set by hand, so that the sanity pairs of all languages are found"
     )
     shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))["floor"]
-    floor = {**shipped, "learned": learned_floor, "hybrid": _floor(weights)}
+    floor = {**shipped, "learned": learned_floor, "hybrid": asdict(weights.hybrid_floor)}
     _dump(SHIPPED, {"learned": learned, **_by_kind(weights), "floor": floor})
     public = [each for each in asked if each.fold is not None]
     stored = [
         {
             "without": sorted({each.conversation for each in public if each.fold == number}),
             **_by_kind(fold),
-            "floor": _floor(fold),
+            "floor": asdict(fold.hybrid_floor),
         }
         for number, fold in enumerate(folds)
     ]
@@ -270,16 +273,6 @@ def _by_kind(weights: RankerWeights) -> dict[str, Mapping[str, float]]:
         "for_statements": weights.for_statements,
         "for_new_words": weights.for_new_words,
         "lexical": weights.lexical,
-    }
-
-
-def _floor(weights: RankerWeights) -> dict[str, float]:
-    floor = weights.hybrid_floor
-    return {
-        "base": floor.base,
-        "growth": floor.growth,
-        "coverage": floor.coverage,
-        "meaning": floor.meaning,
     }
 
 

@@ -97,8 +97,11 @@ class _Questions:
 class FloorExample:
     """A question asked in a chat: its best score without the rise of the floor, and what the floor depends on."""
 
+    group: str
+    """Questions of a group are silenced alike; "" for none."""
     score: float
     scored: int
+    talk: float
     coverage: float
     meaning: float
     has_answer: bool
@@ -106,13 +109,13 @@ class FloorExample:
 
 
 def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> dict[str, float]:
-    """Return base, growth, coverage and meaning of a floor that silences this share of the answerable questions.
+    """Return the numbers of a floor that silences at most this share of the answerable questions of each group.
 
     A logistic regression says how much each kind of evidence counts in points of the score. Questions with an answer
     weigh as much as the others.
     """
     rows = np.array(
-        [[1.0, each.score, np.log(each.scored), each.coverage, each.meaning] for each in examples]
+        [[1.0, each.score, np.log(each.scored), each.talk, each.coverage, each.meaning] for each in examples]
     )
     has_answer = np.array([each.has_answer for each in examples], np.float64)
     importance = np.array([each.importance for each in examples])
@@ -124,11 +127,14 @@ def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> dict[st
         slope = rows.T @ (importance * (chances - has_answer))
         bend = (rows * (importance * chances * (1 - chances))[:, None]).T @ rows
         weights -= np.linalg.solve(bend + _SMALLEST * np.eye(len(weights)), slope)
-    _, score, growth, coverage, meaning = weights
-    above = rows[:, 1:] @ weights[1:] / score
+    above = rows[:, 1:] @ weights[1:] / weights[1]
+    groups = np.array([each.group if each.has_answer else "" for each in examples])
+    bases = [np.quantile(above[groups == group], silenced) for group in {*groups.tolist()} - {""}]
+    growth, talk, coverage, meaning = weights[2:] / weights[1]
     return {
-        "base": float(np.quantile(above[has_answer > 0], silenced)),
-        "growth": float(-growth / score),
-        "coverage": float(coverage / score),
-        "meaning": float(meaning / score),
+        "base": float(min(bases)),
+        "growth": -float(growth),
+        "coverage": float(coverage),
+        "meaning": float(meaning),
+        "talk": -float(talk),
     }

@@ -28,8 +28,8 @@ class LearningSet(EvaluationSet):
 
     importance: float
     """Importance of each question."""
-    has_parts: bool = False
-    """True if questions are asked in parts of the conversations too."""
+    teaches_floor: bool = False
+    """True if the floor is learned from it too: then strange questions are asked, and parts of the conversations."""
     teaches_words: bool = False
     """True if the weights for words alone are learned from it too."""
 
@@ -52,6 +52,7 @@ class RankedQuestion:
     turn_ids: Mapping[str, str]
     has_answer: bool
     importance: float
+    teaches_floor: bool
 
     @property
     def teaches_weights(self) -> bool:
@@ -63,24 +64,27 @@ def learning_sets(public: Sequence[Conversation], private: Sequence[Conversation
     """Return LoCoMo's conversations in three forms, other talk with a bot, and our own talk."""
     chats = [each.as_private_chat() for each in public]
     return [
-        LearningSet(name="LoCoMo", conversations=public, importance=1.0, has_parts=True, teaches_words=True),
+        LearningSet(
+            name="LoCoMo", conversations=public, importance=1.0, teaches_floor=True, teaches_words=True
+        ),
         LearningSet(
             name="LoCoMo as private chats",
             conversations=chats,
             importance=1.0,
-            has_parts=True,
+            teaches_floor=True,
             teaches_words=True,
         ),
         LearningSet(
             name="LoCoMo as private chats with long replies",
             conversations=[each.about_people() for each in with_long_replies(chats)],
             importance=1.0,
+            teaches_floor=True,
         ),
         LearningSet(
             name="talk with a bot",
             conversations=[each.as_private_chat() for each in private],
             importance=1.5,
-            has_parts=True,
+            teaches_floor=True,
         ),
         LearningSet(name=OWN, conversations=make_conversations(OWN_CONVERSATIONS), importance=0.5),
     ]
@@ -95,9 +99,9 @@ async def gather_set(stores: Stores, learned: LearningSet) -> list[RankedQuestio
             f"{len(conversation.questions)} questions\n"
         )
         fold = None if learned.name == OWN else number % FOLDS
-        strange = learned.strange_to(conversation)
+        strange = learned.strange_to(conversation) if learned.teaches_floor else []
         asked += await _ask(stores, learned, conversation, strange, fold=fold)
-        for size, count in _PARTS if learned.has_parts else ():
+        for size, count in _PARTS if learned.teaches_floor else ():
             for place in range(count):
                 first = place * (len(conversation.turns) - size) // max(1, count - 1)
                 part, some = conversation.part(first, size), strange[place::_STRANGE_IN_PARTS]
@@ -132,6 +136,7 @@ async def _ask(
             turn_ids=stored.turn_ids,
             has_answer=has_answer,
             importance=learned.importance,
+            teaches_floor=learned.teaches_floor,
         )
         for questions, has_answer in ((conversation.questions, True), (strange, False))
         for question in questions

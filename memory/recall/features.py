@@ -33,8 +33,8 @@ FEATURES = (
 _OF_WORDS_ALONE = ("session_words", "answers_words")
 HYBRID_FEATURES = tuple(name for name in FEATURES if name not in _OF_WORDS_ALONE)
 """Features used with vectors. "session_meaning" and "answers_meaning" make the two others redundant."""
-LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name)
-"""Features used without vectors."""
+LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name and name not in ("bot", "length"))
+"""Features used without vectors. The length in terms differs between languages."""
 USUAL_TERMS = 10.0
 """Terms of a message of 23 words, the mean of LoCoMo's. Points have no number of words."""
 _LONGEST_TALK = 2.5

@@ -36,7 +36,7 @@ BEST = 30
 class Floor:
     """Minimum score of the best message.
 
-    It rises with the number of scored messages, whose best is high by chance. It falls with the share of the
+    It rises with the number of scored messages, whose best is high by chance, and with their length. It falls with the share of the
     question's words that one of the best messages has, and with the best cosine. If the best passes, the others need
     the floor without these two, or the score of the best if that is lower, less `margin`. None is more than `spread`
     below the best.
@@ -46,12 +46,15 @@ class Floor:
     growth: float
     coverage: float
     meaning: float
+    talk: float
     margin: float
     spread: float
 
-    def among(self, scored: int, *, coverage: float = 0.0, meaning: float = 0.0) -> float:
-        """Return the floor for this number of scored messages (at least one), share of the words, and best cosine."""
-        rise = self.growth * math.log(scored)
+    def among(self, scored: int, *, talk: float = 0.0, coverage: float = 0.0, meaning: float = 0.0) -> float:
+        """Return the floor for this number of scored messages (at least one), their length as in `measure_talk`, share
+        of the words, and best cosine.
+        """
+        rise = self.growth * math.log(scored) + self.talk * talk
         return self.base + rise - self.coverage * coverage - self.meaning * meaning
 
 
@@ -115,15 +118,14 @@ def load_weights() -> RankerWeights:
     """Load ranker_weights.json, which says how the weights were learned."""
     content = json.loads(files("memory.recall").joinpath("ranker_weights.json").read_text(encoding="utf-8"))
     floors = content["floor"]
-    common = {"margin": floors["margin"], "spread": floors["spread"]}
     return RankerWeights(
         hybrid=content["hybrid"],
         in_long_talk=content["in_long_talk"],
         for_statements=content["for_statements"],
         for_new_words=content["for_new_words"],
         lexical=content["lexical"],
-        hybrid_floor=Floor(**floors["hybrid"], **common),
-        lexical_floor=Floor(**floors["lexical"], **common),
+        hybrid_floor=Floor(**floors["hybrid"]),
+        lexical_floor=Floor(**floors["lexical"]),
     )
 
 
@@ -196,8 +198,8 @@ def select_relevant(question: QuestionAnalysis, ranking: Ranking, *, weights: Ra
         return ranking
     evidence = weigh_best(question, ranking, weights=weights)
     floors = weights.hybrid_floor if messages.have_vectors() else weights.lexical_floor
-    highest = floors.among(len(messages)) + evidence.rise
-    floor = floors.among(len(messages), coverage=evidence.coverage, meaning=evidence.meaning) + evidence.rise
+    highest = floors.among(len(messages), talk=measure_talk(question, messages)) + evidence.rise
+    floor = highest - floors.coverage * evidence.coverage - floors.meaning * evidence.meaning
     best = ranking.scores[0]
     is_relevant = np.zeros(len(messages), np.bool_)
     if best >= floor and evidence.is_enough:
