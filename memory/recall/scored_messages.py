@@ -33,6 +33,8 @@ class ScoredMessages:
     """True where a message has the term of a column among its first TERMS_STORED. A column for each term of the query,
     in the query's order.
     """
+    lengths: Column
+    """Number of stored terms, at most TERMS_STORED."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -61,6 +63,10 @@ class ScoredMessages:
     def with_sign(self, sign: str) -> Column:
         """Return 1 for each message with this sign."""
         return np.array([sign in each for each in self.signs], np.float64)
+
+    def by_bot(self) -> Column:
+        """Return 1 for each message that the bot wrote."""
+        return np.array([each == "assistant" for each in self.roles], np.float64)
 
     def best_of_session(self, values: Column) -> Column:
         """Return for each message the highest value in its session."""
