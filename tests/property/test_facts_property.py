@@ -164,7 +164,9 @@ class _Player:
         assert {name: set(ids) for name, ids in cited.items()} == expected
         assert all(len(set(ids)) == len(ids) for ids in cited.values())
         standing = await self._scores("standing")
-        assert sorted(standing) == sorted(standing_member(each) for each in facts.values() if each.is_standing)
+        assert sorted(standing) == sorted(
+            standing_member(each) for each in facts.values() if each.is_standing
+        )
         assert unread.items() <= order.items()
         is_queued = await redis.call("ZSCORE", partition_key(0, "extract"), REF.context_id) is not None
         assert is_queued or not unread
