@@ -11,7 +11,8 @@ from bot.app import upkeep
 from tests.scripted_facts import FactScript, wishes
 from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, running_bot
-from tests.story.test_facts import button, forget, learn, noted, said
+from tests.story.page_visits import context_of, visiting
+from tests.story.test_facts import button, facts_on, forget, learn, noted, said
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +57,15 @@ async def test_a_wish_is_in_every_prompt_of_its_writer_until_its_message_is_forg
         assert STANDING_HEADING in prompt
         assert [prompt.count(word) for word in ("Kimberly", "metric")] == [1, 1]
         assert english("why-standing", count=2) in await bot.ask(BEN, "/why")
+        async with visiting(bot, BEN) as page:
+            kinds = [each["kind"] for each in (await facts_on(page, BEN))["facts"]]
+            answer = (await bot.history(BEN)).newest[-1].id
+            receipt = (await page.read(f"contexts/{context_of(BEN)}/receipts/{answer}"))["receipt"]
+        assert kinds == ["standing", "standing"]
+        assert {each["statement"] for each in receipt["standing"]} == {
+            "Ben wants metric units.",
+            "Ben answers to Kimberly.",
+        }
 
         await bot.ask(BEN, "on second thought use feet")
         await learn(bot)
