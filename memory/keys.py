@@ -84,7 +84,7 @@ class KeyKind(NamedTuple):
 ContextName = Literal[
     Literal["messages", "order", "telegram", "meta", "epoch", "summaries", "lineage", "ledger", "people"],
     Literal["senders", "sessions", "artifacts", "artifact", "receipts", "receipt", "talk", "facts"],
-    Literal["fact_order", "cited", "unread", "fact_lists", "choices", "reminders"],
+    Literal["fact_order", "cited", "standing", "unread", "fact_lists", "choices", "reminders"],
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
@@ -93,31 +93,12 @@ PartitionName = Literal[
     Literal["warned", "import", "local_zones", "probe", "beat"],
 ]
 GlobalName = Literal[
-    Literal[
-        "format",
-        "partitions",
-        "spaces",
-        "sweeping",
-        "rewritten",
-        "rewriting",
-        "unclean",
-        "renewed",
-        "whole_since",
-    ],
-    Literal[
-        "migrations",
-        "zones",
-        "restoring",
-        "commands",
-        "abilities",
-        "{usage}:day",
-        "{usage}:month",
-        "{usage}:minute",
-    ],
-    Literal["{usage}:told", "{usage}:booked", "{usage}:pictures", "{usage}:facts"],
-    Literal["{access}:guests", "{access}:invitation"],
-    Literal["{access}:tries", "{access}:open", "{access}:dashboard", "{access}:sessions", "{rates}:seats"],
-    Literal["{rates}:bucket", "{rates}:hold", "{rates}:counts"],
+    Literal["format", "partitions", "spaces", "sweeping", "rewritten", "rewriting", "unclean", "renewed"],
+    Literal["whole_since", "migrations", "zones", "restoring", "commands", "abilities", "{usage}:day"],
+    Literal["{usage}:month", "{usage}:minute", "{usage}:told", "{usage}:booked", "{usage}:pictures"],
+    Literal["{usage}:facts", "{access}:guests", "{access}:invitation", "{access}:tries", "{access}:open"],
+    Literal["{access}:dashboard", "{access}:sessions", "{rates}:seats", "{rates}:bucket", "{rates}:hold"],
+    Literal["{rates}:counts"],
 ]
 
 CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
@@ -199,6 +180,10 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     "cited": KeyKind(
         "HASH message id → ids of the facts that cite it, with spaces; and `closed:<fact id>` → ids of the facts that"
         " this one has closed."
+    ),
+    "standing": KeyKind(
+        "ZSET of the standing wishes that hold, each as sender id, valid_from (17 characters) and fact id with colons."
+        " All have the score 0, so those of a sender stand together, by age."
     ),
     "unread": KeyKind("ZSET of ids of the messages that are not read for facts yet, scored by sequence."),
     "fact_lists": KeyKind("HASH sender id → the shown list that waits for the unread ones.", expires=True),

@@ -27,6 +27,7 @@ class ScriptedFact:
     line: str
     subject: str
     statement: str
+    kind: str = "fact"
     replaces: str = ""
     confidence: float = 0.9
 
@@ -34,6 +35,11 @@ class ScriptedFact:
 def tells(line: str, subject: str, statement: str, *, replaces: str = "") -> ScriptedFact:
     """Return a fact for the lines with this text. `replaces` is the statement of a known fact."""
     return ScriptedFact(line=line, subject=subject, statement=statement, replaces=replaces)
+
+
+def wishes(line: str, statement: str, *, replaces: str = "") -> ScriptedFact:
+    """Return a standing wish of the speaker for the lines with this text."""
+    return ScriptedFact(line=line, subject="I", statement=statement, kind="standing", replaces=replaces)
 
 
 class FactScript:
@@ -68,6 +74,7 @@ class FactScript:
         return [
             {
                 "subject": fact.subject,
+                "kind": fact.kind,
                 "statement": fact.statement,
                 "messages": list(_numbers_of(lines, fact.line)),
                 "replaces": list(_numbers_of(known, json.dumps(fact.replaces, ensure_ascii=False)))

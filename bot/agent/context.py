@@ -15,6 +15,7 @@ from memory.chat_history import ChatHistory
 from memory.facts.context_facts import ContextFacts
 from memory.facts.selection import Memories
 from memory.history import contexts
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
@@ -116,6 +117,8 @@ class Conversation:
     zones: Mapping[int, str] = field(default_factory=dict[int, str])
     # Recent messages that were not addressed to the bot, oldest first.
     talk: tuple[TalkLine, ...] = ()
+    # Standing wishes of people who write now, those of each the newest first.
+    standing: tuple[Fact, ...] = ()
     summary: Summary | None = None
     # The tool calls of past turns.
     ledger: tuple[LedgerTurn, ...] = ()

@@ -40,12 +40,13 @@ async def answer_without_refused(parts: PromptParts, context: AgentContext, ask:
             return await _blame_addition(parts, (bare, reply), context, ask)
         _note_refusal(context)
     asked = {message.id for message in parts.prompt}  # the window has them too
-    if not (bare.summary or bare.ledger or any(message.id not in asked for message in bare.window)):
+    has_talk = bare.summary or bare.ledger or any(message.id not in asked for message in bare.window)
+    if not (has_talk or bare.standing):
         raise ModelFiltered
     alone = _alone(bare)
     reply = await ask(alone)
     context.thinking.is_window_refused = True
-    await _leave_out("conversation", parts, alone, context)
+    await _leave_out("conversation" if has_talk else "memories", bare, alone, context)
     return reply
 
 
@@ -123,6 +124,7 @@ async def _leave_out(
     context.conversation = replace(
         context.conversation,
         talk=tuple(accepted.talk),
+        standing=tuple(accepted.standing),
         summary=accepted.summary,
         ledger=context.conversation.ledger if accepted.ledger else (),
     )
@@ -130,7 +132,7 @@ async def _leave_out(
         context.user_messages = tuple(accepted.prompt)
     ids: set[str] = set()
     if at_fault == "memories":
-        ids = _message_ids(refused.recalled) - _message_ids(accepted.recalled)
+        ids = _message_ids(refused) - _message_ids(accepted)
     log.warning("model_filtered", at_fault=at_fault, messages=sorted(ids))
     if context.delegation.depth:  # the agents of the chat may have another model
         return
@@ -140,10 +142,11 @@ async def _leave_out(
         await context.conversation.refuse(ids, quoted if at_fault == "quote" else ())
 
 
-def _message_ids(memories: Memories) -> set[str]:
-    """Return the messages that these memories tell, with their neighbours and the sources of their facts."""
-    found = {source for fact in memories.facts for source in fact.message_ids}
-    for hit in memories.messages:
+def _message_ids(parts: PromptParts) -> set[str]:
+    """Return the messages that memories and wishes tell, with their neighbours and the sources of their facts."""
+    facts = (*parts.recalled.facts, *parts.standing)
+    found = {source for fact in facts for source in fact.message_ids}
+    for hit in parts.recalled.messages:
         found.update(message.id for message in (*hit.before, hit.message, *hit.after))
     return found
 
@@ -159,8 +162,8 @@ def _without_additions(parts: PromptParts) -> PromptParts:
 
 
 def _alone(parts: PromptParts) -> PromptParts:
-    """Return the prompt without the conversation before the question."""
-    return replace(parts, summary=None, ledger=(), window=(), unselected=0)
+    """Return the prompt without the conversation before the question, and without wishes."""
+    return replace(parts, standing=(), summary=None, ledger=(), window=(), unselected=0)
 
 
 def _without_results(step: CompletedStep) -> CompletedStep:

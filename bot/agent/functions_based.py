@@ -23,6 +23,7 @@ from bot.observe.tracing import trace_llm_call
 from memory.characters import is_blank
 from memory.errors import RecallUnavailable
 from memory.facts.selection import Memories
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
 from memory.history.selectors import AfterSequence, MessageSelector, TokenCounter
@@ -185,6 +186,7 @@ class FunctionsBasedAgent:
             summary=conversation.summary,
             recalled=recalled,
             talk=() if here else conversation.talk,
+            standing=_standing_of(conversation.standing, _sender_id(prompt)),
             window=recent,
             unselected=unselected,
             ledger=_visible_turns(ledger, here) if ledger else (),
@@ -323,6 +325,11 @@ def _subjects(context: AgentContext, shown: Sequence[Message], room: int) -> Ite
     is_long = sum(tokens.values()) > room // _SHOWN_SHARE
     if conversation.count is None or is_long or conversation.count().total > len(tokens):
         yield "older_messages"
+
+
+def _standing_of(wishes: Sequence[Fact], writer: int | None) -> tuple[Fact, ...]:
+    """Return the wishes of this writer. Anonymous writers have no id of their own, and no wishes."""
+    return tuple(fact for fact in wishes if writer and fact.said_by == writer)
 
 
 def _sender_id(prompt: Sequence[Message]) -> int | None:

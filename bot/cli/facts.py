@@ -1,6 +1,7 @@
 """`facts`: what is known from a chat about people and things."""
 
 import time
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -26,7 +27,7 @@ def facts(
     all_facts: Annotated[bool, typer.Option("--all", help="Include facts that no longer hold.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Print the facts that are known from a chat, the newest first."""
+    """Print the facts that are known from a chat, standing wishes first."""
     settings = load_quietly()
     finish(settings, _print_facts(settings, chat, all_facts=all_facts, as_json=as_json))
 
@@ -49,7 +50,7 @@ async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool,
     print_line(_headline(chat, known, is_on=is_on), style="bold")
     if shown:
         rows = [_cells(fact, snapshot.people) for fact in shown]
-        print_table(["since (UTC)", "until (UTC)", "about", "said by", "fact"], rows, wide=("fact",))
+        print_table(["kind", "since (UTC)", "until (UTC)", "about", "said by", "fact"], rows, wide=("fact",))
     if len(shown) < len(known):
         left_out = count(len(known) - len(shown), "fact")
         print_line(f"Left out because they no longer hold: {left_out}. --all prints them too.")
@@ -57,20 +58,11 @@ async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool,
         print_line(f"Not read for facts yet: {count(unread, 'message')}.")
 
 
-def fact_document(fact: "Fact") -> dict[str, object]:
+def fact_document(fact: "Fact") -> "Mapping[str, object]":
     """Return a fact as JSON prints it."""
-    return {
-        "id": fact.id,
-        "subject": fact.subject,
-        "subject_id": fact.subject_id,
-        "statement": fact.statement,
-        "said_by": fact.said_by,
-        "message_ids": list(fact.message_ids),
-        "valid_from": iso(fact.valid_from),
-        "valid_to": iso(fact.valid_to),
-        "confidence": fact.confidence,
-        "is_corrected": fact.is_corrected,
-    }
+    document = asdict(fact) | {"valid_from": iso(fact.valid_from), "valid_to": iso(fact.valid_to)}
+    del document["closed_by"]
+    return document
 
 
 def _headline(chat: "ListedChat", known: "list[Fact]", *, is_on: bool) -> str:
@@ -78,9 +70,10 @@ def _headline(chat: "ListedChat", known: "list[Fact]", *, is_on: bool) -> str:
     return f"{name}: {count(len(known), 'fact')}" + ("" if is_on else "; no new ones are learned")
 
 
-def _cells(fact: "Fact", people: "Mapping[int, str]") -> tuple[str, str, str, str, str]:
+def _cells(fact: "Fact", people: "Mapping[int, str]") -> tuple[str, ...]:
     writer = "" if fact.said_by is None else people.get(fact.said_by, str(fact.said_by))
     return (
+        fact.kind,
         utc(fact.valid_from)[:10],
         "" if fact.valid_to is None else utc(fact.valid_to)[:10],
         one_line(fact.subject, longest=_LONGEST_NAME),

@@ -85,6 +85,11 @@ def receipt_document(
 
     `messages` and `facts` have those that still exist, `words` those that each message shares with the question, by id.
     """
+
+    def known(ids: Sequence[str]) -> list[Document | None]:
+        found = map(facts.get, ids)
+        return [fact and {"subject": fact.subject, "statement": fact.statement} for fact in found]
+
     return {
         "message_id": receipt.message_id,
         "at": receipt.at,
@@ -101,10 +106,8 @@ def receipt_document(
             }
             for each in receipt.recalled
         ],
-        "facts": [
-            {"subject": facts[each].subject, "statement": facts[each].statement} if each in facts else None
-            for each in receipt.facts
-        ],
+        "standing": known(receipt.standing),
+        "facts": known(receipt.facts),
         "window": {"messages": receipt.window_messages, "left_out": receipt.window_left_out},
         "summary": bool(receipt.summary_id),
         "tools": list(map(asdict, receipt.tools)),

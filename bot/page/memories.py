@@ -228,7 +228,9 @@ class MemoryPages:
                 receipt,
                 {document["id"]: document for document in documents},
                 {each.id: matched_words(question, each.text) for each in shown.values()},
-                await RedisFacts(self.redis, clock=self.clock).get(context.ref, receipt.facts),
+                await RedisFacts(self.redis, clock=self.clock).get(
+                    context.ref, (*receipt.standing, *receipt.facts)
+                ),
             )
         }
 

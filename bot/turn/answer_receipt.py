@@ -94,6 +94,8 @@ class AnswerReceipt(PromptReach):
     """Further hits."""
     facts: tuple[str, ...] = ()
     """Ids of the best facts in the prompt. A fact may have been forgotten since: the store of facts decides."""
+    standing: tuple[str, ...] = ()
+    """Ids of the standing wishes in the prompt."""
     window_messages: int = 0
     """Earlier messages of the conversation in the prompt."""
     summary_id: str = ""
@@ -161,6 +163,7 @@ def make_receipt(
         neighbours=_neighbours(memories.messages, recalled),
         talk=_overheard(context.record.prompts),
         facts=_told(memories.facts, parts.get("facts"))[:FACTS_AT_MOST],
+        standing=tuple(item.id for item in parts["standing"].included) if "standing" in parts else (),
         window_messages=len(window.included) if window else 0,
         summary_id=summary.included[0].id if summary and summary.included else "",
         tools=tuple(map(_called, calls[:TOOLS_AT_MOST])),

@@ -69,6 +69,7 @@ class Conversations:
                 people=snapshot.people,
                 zones=snapshot.choices.zones,
                 talk=snapshot.talk.lines if self.shows_talk or not is_group else (),
+                standing=snapshot.standing,
                 summary=snapshot.summary,
                 ledger=snapshot.ledger,
                 is_window_short=not self.is_summarizing or snapshot.summary_state.failed_at is not None,

@@ -55,7 +55,7 @@ class LaterUses:
             place
             for each, place in (await self._places(ref, list(receipts))).items()
             if place in deletion.turn_ends
-            or not set(deletion.fact_ids).isdisjoint(receipts[each].facts)
+            or not set(deletion.fact_ids).isdisjoint((*receipts[each].facts, *receipts[each].standing))
             or receipts[each].used(ids, changed, answer=place)
             or receipts[each].heard(overheard)
         }

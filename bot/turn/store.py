@@ -17,6 +17,7 @@ from memory.artifacts.store import drop_unnamed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.corrections import AwaitedCorrection, parse_corrections
+from memory.history.fact import STANDING_LIMIT
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.redis_history import (
@@ -124,6 +125,7 @@ def take(
     updates_at_most: int,
     attempts_at_most: int,
     now: float,
+    standing_limit: int,
 ) -> ScriptCall: ...
 
 
@@ -223,6 +225,7 @@ class TurnStore:
             updates_at_most=UPDATES_AT_MOST,
             attempts_at_most=ATTEMPTS_AT_MOST,
             now=self.clock(),
+            standing_limit=STANDING_LIMIT,
         )
         while True:
             taken, loaded = await self.redis.run_all([call, load_snapshot(ref, limit=window)])
@@ -232,6 +235,7 @@ class TurnStore:
             if work.get("epoch") == history.get("epoch"):
                 break  # otherwise a reset came between the two reads
         history["zones"] += work["zones"]
+        history["standing"] = work["standing"]
         todo = Todo(
             updates=numbered(work["updates"]),
             journal=named(work["journal"]),

@@ -14,9 +14,10 @@ from memory.recall.recall import Recall
 async def list_all(
     facts: RedisFacts, ref: ContextRef, *, people: Collection[int] | None = None
 ) -> list[Fact]:
-    """Return the facts about or said by one of these people, or all for None. Those that hold come first.
+    """Return the facts about or said by one of these people, or all for None.
 
-    Each group has the newest first. It is at most FACTS_LIMIT facts. Raises StoreUnavailable.
+    Standing wishes come first, then other facts that hold; each kind has the newest first. It is at most FACTS_LIMIT
+    facts. Raises StoreUnavailable.
     """
     found: dict[str, Fact] = {}
     offset, total = 0, 1
@@ -24,7 +25,10 @@ async def list_all(
         page = await facts.list(ref, people=people, limit=1_000, offset=offset)
         found |= {fact.id: fact for fact in page.facts}
         offset, total = offset + max(1, len(page.facts)), page.total
-    return sorted(found.values(), key=lambda fact: (fact.valid_to is not None, -fact.valid_from, fact.id))
+    return sorted(
+        found.values(),
+        key=lambda fact: (not fact.is_standing, fact.valid_to is not None, -fact.valid_from, fact.id),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

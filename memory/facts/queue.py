@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from memory.codec import dump_json
 from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
 from memory.history.contexts import parse_context
-from memory.history.fact import Fact, is_source
+from memory.history.fact import Fact, FactKind, is_source
 from memory.history.message import Message, message_id, own_words, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages
 from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
@@ -66,6 +66,7 @@ class NewFact:
     subject: str
     subject_id: int | None = None
     statement: str
+    kind: FactKind = "fact"
     said_by: int
     message_ids: tuple[str, ...]
     valid_from: float
@@ -246,6 +247,7 @@ def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
         subject=fact.subject,
         subject_id=fact.subject_id,
         statement=fact.statement,
+        kind=fact.kind,
         said_by=fact.said_by,
         message_ids=tuple(dict.fromkeys(fact.message_ids)),
         valid_from=fact.valid_from,

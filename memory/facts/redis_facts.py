@@ -22,7 +22,7 @@ _PAGE_LIMIT = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactPage:
-    """A page of facts, the newest `valid_from` first."""
+    """A page of facts, each kind with the newest `valid_from` first."""
 
     facts: tuple[Fact, ...]
     total: int
@@ -63,7 +63,9 @@ class RedisFacts:
     async def list(
         self, ref: ContextRef, *, people: Collection[int] | None = None, limit: int = 50, offset: int = 0
     ) -> FactPage:
-        """Read a page of the facts that are about one of these people or said by one; of all facts for None."""
+        """Read a page of the facts that are about one of these people or said by one; of all facts for None.
+
+        Standing wishes that hold come first."""
         if people is not None and not people:
             return FactPage(facts=(), total=0)
         call = list_facts(
@@ -82,10 +84,13 @@ class RedisFacts:
         lines = await self._redis.call("HMGET", context_key(ref, "facts"), *ids)
         return {fact.id: fact for fact in parse_facts(lines)}
 
-    async def correct(self, ref: ContextRef, fact_id: str, statement: str, *, epoch: int) -> Fact | None:
+    async def correct(
+        self, ref: ContextRef, fact_id: str, statement: str, *, epoch: int, by: int | None
+    ) -> Fact | None:
         """Replace the statement of a fact, tidied to one line; None if the fact is gone.
 
-        Its index keys are written again. Raises ValueError for a blank statement, and Forgotten after a reset.
+        A standing wish that another person than its writer corrects is a plain fact from then on. Its index keys are
+        written again. Raises ValueError for a blank statement, and Forgotten after a reset.
         """
         text = one_line(statement, LONGEST_STATEMENT)
         if not text:
@@ -94,7 +99,9 @@ class RedisFacts:
             line = await self._redis.call("HGET", context_key(ref, "facts"), fact_id)
             if line is None:
                 return None
-            corrected = replace(parse_json(Fact, line), statement=text, confidence=1.0, is_corrected=True)
+            fact = parse_json(Fact, line)
+            kind = fact.kind if by == fact.said_by else "fact"
+            corrected = replace(fact, statement=text, kind=kind, confidence=1.0, is_corrected=True)
             call = correct_fact(
                 ref,
                 expected_epoch=epoch,

@@ -51,9 +51,13 @@ def select_memories(
 
 
 def _facts_of(ranked: "Sequence[RankedMessage]") -> Iterator[Fact]:
-    """Yield the facts of each message, first those that still hold."""
+    """Yield the facts of each message, first those that hold, without standing wishes.
+
+    The prompts of their writers have these anyway, and those of others must not.
+    """
     for each in ranked:
-        yield from sorted(each.facts, key=lambda fact: fact.valid_to is not None)
+        told = (fact for fact in each.facts if not fact.is_standing)
+        yield from sorted(told, key=lambda fact: fact.valid_to is not None)
 
 
 def _untold(ranked: "Sequence[RankedMessage]", told: Collection[str]) -> "list[RankedMessage]":

@@ -276,18 +276,19 @@ def _with_senders(people: Mapping[int, str], messages: Sequence[Message]) -> Map
 def rewind(snapshot: HistorySnapshot, sequence: int) -> HistorySnapshot:
     """Return the snapshot without the messages from this sequence on, and without their turns of the ledger.
 
-    A transfer in those turns is undone. `next_sequence` stays: no sequence is used twice.
+    A transfer in those turns is undone, and so are standing wishes. `next_sequence` stays: no sequence is used twice.
     """
-    gone = sum(not is_before(message, sequence) for message in snapshot.newest)
+    gone = {message.id for message in snapshot.newest if not is_before(message, sequence)}
     undone = [turn for turn in snapshot.ledger if turn.last_sequence >= sequence]
     handed_over = [each.agent for turn in undone for each in turn.entries if each.kind == "transfer"]
     agent = handed_over[0] if handed_over else snapshot.choices.agent
     return replace(
         snapshot,
-        count=snapshot.count - gone,
-        conversation_count=snapshot.conversation_count - gone,
+        count=snapshot.count - len(gone),
+        conversation_count=snapshot.conversation_count - len(gone),
         newest=tuple(message for message in snapshot.newest if is_before(message, sequence)),
         ledger=tuple(turn for turn in snapshot.ledger if turn.last_sequence < sequence),
+        standing=tuple(fact for fact in snapshot.standing if gone.isdisjoint(fact.message_ids)),
         choices=replace(snapshot.choices, agent=agent)
         if agent != snapshot.choices.agent
         else snapshot.choices,

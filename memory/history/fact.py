@@ -1,7 +1,7 @@
 """Facts: single statements about people and things, kept apart from the talk that they rest on."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from memory.codec import Id, Seconds
 from memory.history.message import Message, own_words
@@ -10,6 +10,11 @@ LONGEST_STATEMENT = 300
 """Characters of a statement."""
 LONGEST_SUBJECT = 60
 """Characters of a subject."""
+STANDING_LIMIT = 20
+"""Standing wishes of a writer that a prompt has, the newest ones."""
+
+FactKind = Literal["fact", "standing"]
+"""standing: a lasting wish of its writer, about how to be answered or what suits them. Their prompts always have it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +29,7 @@ class Fact:
     """Sender id of the person; None for anything else."""
     statement: str
     """One sentence on one line."""
+    kind: FactKind = "fact"
     said_by: Id | None
     """Sender id of the writer of its messages."""
     message_ids: tuple[str, ...]
@@ -38,6 +44,11 @@ class Fact:
     """From 0 to 1, as the model judged it; 1 for a statement that a person has corrected."""
     is_corrected: bool = False
     """True if a person has written the statement, in /facts or on the page."""
+
+    @property
+    def is_standing(self) -> bool:
+        """True for a standing wish that holds."""
+        return self.kind == "standing" and self.valid_to is None
 
 
 def is_source(message: Message) -> bool:

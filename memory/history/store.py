@@ -85,6 +85,8 @@ class HistorySnapshot:
     choices: ChatChoices = NO_CHOICES
     holds: frozenset[Holding] = frozenset()
     """Its contents besides messages. "facts" also if messages wait to be read for facts."""
+    standing: tuple[Fact, ...] = ()
+    """For a turn: standing wishes of the senders of its updates, those of each sender the newest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from typing import Any
 
 from simulator.offline_model.answer import quote, replaces, value_patterns
 from simulator.offline_model.prompt import is_question, read_line, sentences
-from simulator.offline_model.words import Language, fold, folded_words, language_of
+from simulator.offline_model.words import Language, fold, folded_words, language_of, languages
 
 _FACTS_OF_A_LINE = 2
 _LONGEST = 200
@@ -44,7 +44,7 @@ _MOMENTARY = re.compile(
     r"(?:\w+ing|here|sorry|fine|ok|okay|back|sure|not|so|glad|happy|tired|afraid)\b", re.IGNORECASE
 )
 _QUOTED = re.compile(r".+?: [“„«](.+)[”“»]")
-_SINGLE = frozenset(["lives", "works", "moved", "name", "home", "job"])
+_SINGLE = frozenset(["lives", "works", "moved", "name", "called", "home", "job"])
 """Verbs and kinds of which a person has one object at a time."""
 
 
@@ -63,6 +63,7 @@ class _Noted:
 
     told: _Told
     lines: list[int]
+    kind: str
     replaces: list[int] = field(default_factory=list[int])
 
 
@@ -74,17 +75,18 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     for number, speaker, text in _spoken(lines):
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
         old = [each for _, each in known[::-1]] + [each.told for each in noted.values()]
-        told = [fact for clause in clauses if (fact := _fact(clause, speaker, old))]
-        for fact in told[:_FACTS_OF_A_LINE]:
+        told = [(fact, _kind(clause)) for clause in clauses if (fact := _fact(clause, speaker, old))]
+        for fact, kind in told[:_FACTS_OF_A_LINE]:
             if (fold(fact.subject), fold(fact.statement)) in stated:
                 continue
             key = (fold(fact.subject), *fact.topic)
             replaced = [at for at, old in known if (fold(old.subject), *old.topic) == key]
-            noted[key] = _Noted(told=fact, lines=[number], replaces=replaced)
+            noted[key] = _Noted(told=fact, lines=[number], kind=kind, replaces=replaced)
     return {
         "facts": [
             {
                 "subject": each.told.subject,
+                "kind": each.kind,
                 "statement": each.told.statement,
                 "messages": each.lines,
                 "replaces": each.replaces,
@@ -118,7 +120,7 @@ def _spoken(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
 
 def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     """Return the sentence in the third person, or None if it is no statement that may last."""
-    plain = _OPENING.sub("", sentence, count=1) if _OPENING.match(sentence) else sentence
+    plain = _without_opening(sentence)
     plain = plain.replace("’", "'").strip().rstrip(".!…")  # noqa: RUF001
     if len(plain) > _LONGEST or is_question(plain):
         return None
@@ -135,13 +137,33 @@ def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     language = language_of(sentence)
     if match and match[1] not in _NOT_NAMES and language.name == "english":
         return _told(match[1], match[1], match[2], match[3])
-    lasting = language.pattern("lasting").search(sentence)
-    return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if lasting else None)
+    return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if _lasting(sentence) else None)
+
+
+def _without_opening(sentence: str) -> str:
+    return _OPENING.sub("", sentence, count=1) if _OPENING.match(sentence) else sentence
+
+
+def _kind(sentence: str) -> str:
+    return "standing" if _standing(sentence) else "fact"
+
+
+def _standing(sentence: str) -> re.Match[str] | None:
+    """Find how the speaker wants to be answered or called, or what suits the speaker.
+
+    The sentence may be in any language: "Call me Kim" is too short to tell.
+    """
+    plain = _without_opening(sentence)
+    return next(filter(None, (each.pattern("standing").search(plain) for each in languages())), None)
+
+
+def _lasting(sentence: str) -> re.Match[str] | None:
+    return language_of(sentence).pattern("lasting").search(sentence) or _standing(sentence)
 
 
 def _quoted(text: str, speaker: str) -> _Told:
     language = language_of(text)
-    found = language.pattern("lasting").search(text)
+    found = _lasting(text)
     kind = (found and found.lastgroup) or ""
     topic = (kind, "" if kind in _SINGLE else fold(text))
     return _Told(subject=speaker, statement=f"{speaker}: {quote(text, language)}", topic=topic)

@@ -90,7 +90,7 @@ async def know_a_person(redis: RedisClient, person: int, *, chat: int) -> None:
     moved = replace(moved, valid_from=moved.valid_from + 86_400, replaces=(ids["Dina lives in Leeds."],))
     await learn(redis, ref, moved)
     facts = RedisFacts(redis, clock=time.time)
-    await facts.correct(ref, ids["Dina plays the violin."], "Dina plays the cello.", epoch=0)
+    await facts.correct(ref, ids["Dina plays the violin."], "Dina plays the cello.", epoch=0, by=me.id)
 
 
 async def wait_to_be_read(redis: RedisClient, person: int) -> None:

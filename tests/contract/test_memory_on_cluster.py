@@ -119,7 +119,7 @@ async def test_facts_are_read_saved_corrected_and_erased(redis: RedisClient, par
     await queue.finish(taken)
 
     age, home = sorted((await facts.list(ref)).facts, key=lambda fact: fact.statement)
-    assert await facts.correct(ref, home.id, "lives in Porto", epoch=0)
+    assert await facts.correct(ref, home.id, "lives in Porto", epoch=0, by=home.said_by)
     assert (await RedisHistory(redis).get_current({ref: ["m1"]}))[ref].facts == {"m1": (age,)}
     assert (
         await delete_provably(ref, ["m1"], epoch=0, store=RedisHistory(redis), recall=None)

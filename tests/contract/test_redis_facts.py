@@ -277,7 +277,7 @@ async def test_a_person_corrects_a_statement_and_the_old_one_is_gone_everywhere(
     (fact,) = await store.save(told("lives in Lisbon", "m0"))
     await store.work()
 
-    corrected = await store.facts.correct(REF, fact.id, " lives in\nOporto ", epoch=0)
+    corrected = await store.facts.correct(REF, fact.id, " lives in\nOporto ", epoch=0, by=ANNA.id)
 
     assert corrected == replace(fact, statement="lives in Oporto", confidence=1.0, is_corrected=True)
     assert await store.all_facts() == [corrected]
@@ -285,11 +285,11 @@ async def test_a_person_corrects_a_statement_and_the_old_one_is_gone_everywhere(
     assert not [
         key for key, value in (await all_values(redis)).items() if "Lisbon" in str(value) and "fact" in key
     ]
-    assert await store.facts.correct(REF, "another", "x", epoch=0) is None
+    assert await store.facts.correct(REF, "another", "x", epoch=0, by=ANNA.id) is None
     with pytest.raises(Forgotten):
-        await store.facts.correct(REF, fact.id, "lives in Faro", epoch=1)
+        await store.facts.correct(REF, fact.id, "lives in Faro", epoch=1, by=ANNA.id)
     with pytest.raises(ValueError, match="word"):
-        await store.facts.correct(REF, fact.id, " \n", epoch=0)
+        await store.facts.correct(REF, fact.id, " \n", epoch=0, by=ANNA.id)
 
 
 async def test_a_correction_during_an_extraction_makes_it_stale(redis: RedisClient) -> None:
@@ -298,7 +298,7 @@ async def test_a_correction_during_an_extraction_makes_it_stale(redis: RedisClie
     (fact,) = await store.save(told("lives in Lisbon", "m0"))
     await store.commit(said("m1"))
     claim, work = await store.load()
-    await store.facts.correct(REF, fact.id, "lives in Porto", epoch=0)
+    await store.facts.correct(REF, fact.id, "lives in Porto", epoch=0, by=ANNA.id)
 
     assert await store.queue.save(claim, work, [told("lives in Faro", "m1")]) == "stale"
 

@@ -14,6 +14,7 @@ from memory.keys import ContextName, context_key, partition_key
 from memory.leased import QueueClaim
 from memory.redis.client import open_redis
 from tests.contract.facts_kit import ANNA, BEN, LEASE_S, REF, FactStore, open_facts, said, told
+from tests.planted_facts import standing_member
 
 _PEOPLE = (ANNA, BEN)
 _STEPS = (
@@ -119,7 +120,8 @@ class _Player:
 
     async def correct(self, number: int) -> None:
         for fact in (await self.store.all_facts())[number % 3 :][:1]:
-            assert await self.store.facts.correct(REF, fact.id, f"no, {number}", epoch=self.epoch)
+            by = _PEOPLE[number % 2].id
+            assert await self.store.facts.correct(REF, fact.id, f"no, {number}", epoch=self.epoch, by=by)
 
     async def off(self, number: int) -> None:
         person = _PEOPLE[number % 2].id
@@ -161,6 +163,10 @@ class _Player:
         cited = {name: ids.split() for name, ids in (await self.store.cited()).items()}
         assert {name: set(ids) for name, ids in cited.items()} == expected
         assert all(len(set(ids)) == len(ids) for ids in cited.values())
+        standing = await self._scores("standing")
+        assert sorted(standing) == sorted(
+            standing_member(each) for each in facts.values() if each.is_standing
+        )
         assert unread.items() <= order.items()
         is_queued = await redis.call("ZSCORE", partition_key(0, "extract"), REF.context_id) is not None
         assert is_queued or not unread
@@ -187,6 +193,7 @@ def _some_facts(work: FactWork, number: int) -> list[NewFact]:
             subject=subject.name if subject else "Rex",
             subject_id=subject.id if subject else None,
             valid_from=float(number % 7 + at),
+            kind="standing" if number % 3 == 0 else "fact",
             replaces=tuple(known.id for known in work.known[at : at + number % 3]),
         )
         facts.append(fact)

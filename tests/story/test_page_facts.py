@@ -70,6 +70,7 @@ async def test_a_person_sees_every_fact_with_its_subject_its_source_and_its_mess
         "subject_id": BEN,
         "is_person": True,
         "is_me": True,
+        "kind": "fact",
         "statement": "Ben plays the cello.",
         "said_by": {"id": BEN, "name": "Ben Carter"},
         "message_ids": facts["cello"]["message_ids"],

@@ -171,6 +171,7 @@ PARTS = PromptParts(
         facts=[make_fact(statement=_long("one")), make_fact("f2", statement=_long("two"))],
     ),
     talk=[TalkLine(telegram_message_id=5, sender=Sender(id=1, name="Ben"), text=_long("talk"), sent_at=9.0)],
+    standing=[make_fact("w1", statement="wish " * 100, kind="standing")],
     window=[
         message(10, _long("question"), sequence=10),
         message(11, _long("answer"), role="assistant", sequence=11),

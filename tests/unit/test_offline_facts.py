@@ -82,3 +82,45 @@ def test_lines_of_the_assistant_and_lines_without_a_number_are_not_noted() -> No
     told = '[2026-05-31 10:00 UTC] assistant: "My bike is red"'
 
     assert read_facts([f"1. {told}", told.replace("assistant", "Ben")]) == {"facts": []}
+
+
+WISHES = (
+    *(
+        "call me Kim",
+        "please always answer in metric units",
+        "Never use long dashes",
+        "From now on use Celsius",
+    ),
+    *("I'm vegan", "Remember that I prefer short answers", "Nenn mich Kim", "Antworte immer auf Deutsch"),
+    *("Ich bin vegan", "Llámame Kim", "Responde siempre en español", "Soy vegana", "Me chame de Kim"),
+    *(
+        "Responda sempre em português",
+        "Prefiro respostas curtas",
+        "Зови меня Ким",
+        "Всегда отвечай по-русски",
+    ),
+    *("Я веган", "منو کیم صدا کن", "همیشه کوتاه جواب بده", "من گیاه‌خوار هستم"),
+)
+NO_WISHES = (
+    *("answer this one in French", "never mind", "call me tomorrow", "do you always answer in English?"),
+    *('My boss said: "always answer in French"', "Ben always sings", "my sister is vegan", "nie wieder"),
+    *("Siempre llueve aquí", "please call a taxi", "I have never been to Rome"),
+)
+
+
+@pytest.mark.parametrize("line", WISHES)
+def test_plain_wishes_are_standing_in_each_language(line: str) -> None:
+    assert [each["kind"] for each in facts_in(line)] == ["standing"]
+
+
+@pytest.mark.parametrize("line", NO_WISHES)
+def test_wishes_for_one_answer_quotations_and_talk_are_not_standing(line: str) -> None:
+    assert "standing" not in [each["kind"] for each in facts_in(line)]
+
+
+def test_a_new_name_to_be_called_by_replaces_the_old_one() -> None:
+    (first,) = facts_in("call me Kimberly")
+
+    (found,) = facts_in("call me Kim", known=((first["subject"], first["statement"]),))
+
+    assert (found["kind"], found["replaces"]) == ("standing", [1])

@@ -27,11 +27,12 @@ from memory.history.selectors import TokenCounter, chunk_start
 CUT = "cut in the middle"
 
 
-_RUN: tuple[PartName, ...] = ("prompt", "record", "task", "digest", "steps")
+_FOUND: tuple[PartName, ...] = ("recalled", "facts", "talk")
+_RUN: tuple[PartName, ...] = ("standing", "prompt", "record", "task", "digest", "steps")
 _ORDERS: Mapping[PromptOrder, tuple[PartName, ...]] = {
-    "described": ("system", "tools", "recalled", "facts", "talk", "summary", "ledger", "window", *_RUN),
+    "described": ("system", "tools", *_FOUND, "summary", "ledger", "window", *_RUN),
     # Parts that change with every message come last: providers bill an equal beginning as cached.
-    "cached": ("system", "tools", "summary", "ledger", "window", "recalled", "facts", "talk", *_RUN),
+    "cached": ("system", "tools", "summary", "ledger", "window", *_FOUND, *_RUN),
 }
 _REASONS: Mapping[PartName, str] = {
     "system": "the agent's instructions",
@@ -40,6 +41,7 @@ _REASONS: Mapping[PartName, str] = {
     "recalled": "found by a search for the newest message",
     "facts": "found by the same search, in place of their messages",
     "talk": "said in this chat lately, and not to the bot",
+    "standing": "how the person who asks wants to be answered",
     "window": "the newest messages of the conversation",
     "ledger": "what was called for replies in the window",
     "prompt": "the messages to answer",
@@ -242,6 +244,7 @@ GIVES_WAY = (
     ),
     Concession(part="task", shrink=partial(cut_text, least=32), why="its ends tell most"),
     # Parts that are still too large after all cuts. A call never goes without its results.
+    Concession(part="standing", shrink=drop, why="the oldest wish goes first"),
     Concession(part="summary", shrink=drop, why="the present message needs it"),
     Concession(part="digest", shrink=drop, why="the present message needs it"),
     Concession(part="steps", shrink=drop, why="the oldest step goes first"),

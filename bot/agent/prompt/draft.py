@@ -18,6 +18,7 @@ from bot.agent.prompt.text import (
     REBUILDING_NOTE,
     RECALLED_HEADING,
     RECORD_HEADING,
+    STANDING_HEADING,
     SUMMARY_HEADING,
     TALK_HEADING,
     TASK_HEADING,
@@ -31,6 +32,7 @@ from bot.agent.prompt.text import (
     render_entries,
     without_marks,
 )
+from memory.history.fact import STANDING_LIMIT
 from memory.history.ledger import render_entry
 from memory.history.message import Message, foreign_origins
 from memory.history.selectors import TokenCounter
@@ -42,6 +44,8 @@ REPLY_OVERHEAD = 3
 """Tokens that prime the reply. They are counted with the system prompt."""
 TALK_TOKENS = 2_000
 """The most that messages to others may take."""
+STANDING_TOKENS = 300
+"""The most that standing wishes may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +164,7 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
         "recalled": _recalled(parts, places, meter) if parts.recalled.messages else EMPTY,
         "facts": _facts(parts, places, meter) if parts.recalled.facts else EMPTY,
         "talk": _talk(parts, meter) if parts.talk else EMPTY,
+        "standing": _standing(parts, meter) if parts.standing else EMPTY,
         "ledger": _ledger(parts, window.pieces, meter) if parts.ledger else EMPTY,
         "prompt": prompt,
         "record": _record(parts, meter) if parts.record else EMPTY,
@@ -278,6 +283,24 @@ def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
             break
         pieces.append(PromptPiece(id=line_id, text=text, tokens=tokens))
     return Section(heading=TALK_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
+
+
+def _standing(parts: PromptParts, meter: TokenCounter) -> Section:
+    """Return the newest STANDING_LIMIT wishes within STANDING_TOKENS, newest first in the prompt."""
+    pieces: list[PromptPiece] = []
+    left_out: list[RecordItem] = []
+    room = STANDING_TOKENS
+    for fact in parts.standing:
+        text = f"- {fact.statement}"
+        tokens = meter.count(f"{text}\n")
+        room = -1 if len(pieces) == STANDING_LIMIT else room - tokens
+        if room < 0:
+            why = f"older than the newest {STANDING_LIMIT} within {STANDING_TOKENS} tokens"
+            older = len(parts.standing) - len(pieces)
+            left_out.append(RecordItem(id=fact.id, tokens=0, why=why, cause="no_room", count=older))
+            break
+        pieces.append(PromptPiece(id=fact.id, text=text, tokens=tokens, sent_at=-fact.valid_from))
+    return Section(heading=STANDING_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
 
 
 def _quotation(message: Message, neighbours: Sequence[Message], parts: PromptParts) -> str:

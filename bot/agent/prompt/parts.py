@@ -7,6 +7,7 @@ from typing import Literal
 from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.model import Image, PromptMessage, ToolSpec
 from memory.facts.selection import Memories
+from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.selectors import WINDOW_CHUNK
@@ -35,6 +36,7 @@ PartName = Literal[
     "talk",
     "window",
     "ledger",
+    "standing",
     "prompt",
     "record",
     "task",
@@ -64,6 +66,8 @@ class PromptParts(ChatView):
     recalled: Memories = NO_MEMORIES
     # Recent messages that were not addressed to the bot, oldest first.
     talk: Sequence[TalkLine] = ()
+    # The standing wishes of the person who asks, newest first.
+    standing: Sequence[Fact] = ()
     # The newest messages of the conversation, oldest first.
     window: Sequence[Message] = ()
     # The number of messages without a summary that are neither in `window` nor in `prompt`.

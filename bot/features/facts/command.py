@@ -124,7 +124,9 @@ class FactsCommand:
         if not await self.permissions.may_change(call.message, awaited.sender_id, owner=awaited.owner_id):
             return Reply(text=call.words("facts-not-yours"))
         epoch = call.snapshot.epoch
-        fact = await self.facts.correct(call.ref, awaited.fact_id, statement, epoch=epoch)
+        fact = await self.facts.correct(
+            call.ref, awaited.fact_id, statement, epoch=epoch, by=awaited.sender_id
+        )
         notice = "facts-outdated" if fact is None else "facts-noted"
         reply = await self._page(
             call,

@@ -58,10 +58,12 @@ def facts_text(
 ) -> RichText:
     """Return one page of the sorted facts between a notice and notes. Nothing of it is rendered as markup.
 
-    Without facts there is no title.
+    Standing wishes and other facts have a title each. Without facts there is none.
     """
-    lines = [title] if facts else []
+    lines: list[str] = []
     for number, fact in enumerate(facts[first : first + PAGE_SIZE], first + 1):
+        heading = words("facts-standing") if fact.is_standing else title
+        lines += [heading] if heading not in lines else []
         lines.append(_line(words, fact, number))
     lines.append(page_line(words, first=first, total=len(facts)))
     paragraphs = [notice, "\n".join(filter(None, lines)), "\n".join(notes)]

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import structlog
@@ -57,7 +57,7 @@ class FactPages:
         ]
 
     async def list_facts(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
-        """Return a page of facts, the newest first, with the number of messages that are still unread.
+        """Return a page of facts, standing wishes first, with the number of messages that are still unread.
 
         `is_on` says whether facts are extracted in this context now.
         """
@@ -107,7 +107,9 @@ class FactPages:
         corrected = None
         if fact is not None:
             with suppress(Forgotten):
-                corrected = await self.facts.correct(context.ref, fact.id, statement, epoch=snapshot.epoch)
+                corrected = await self.facts.correct(
+                    context.ref, fact.id, statement, epoch=snapshot.epoch, by=visitor.user_id
+                )
         if corrected is None:
             return {"fact": None}
         log.info("page_corrected_fact", context=context.ref.context_id)
@@ -129,23 +131,11 @@ def may_change(fact: Fact, visitor: Visitor, context: PageContext) -> bool:
 
 def _describe(fact: Fact, visitor: Visitor, context: PageContext, people: Mapping[int, str]) -> Document:
     """Return the document of a fact. `people` are the names of the context's people."""
-    return {
-        "id": fact.id,
-        "subject": fact.subject,
-        "subject_id": fact.subject_id,
-        "is_person": fact.subject_id is not None,
-        "is_me": fact.subject_id is not None and fact.subject_id == visitor.user_id,
-        "statement": fact.statement,
-        "said_by": None
-        if fact.said_by is None
-        else {"id": fact.said_by, "name": people.get(fact.said_by, "")},
-        "message_ids": fact.message_ids,
-        "valid_from": fact.valid_from,
-        "valid_to": fact.valid_to,
-        "confidence": fact.confidence,
-        "is_corrected": fact.is_corrected,
-        "may_change": may_change(fact, visitor, context),
-    }
+    sayer = None if fact.said_by is None else {"id": fact.said_by, "name": people.get(fact.said_by, "")}
+    is_me = fact.subject_id is not None and fact.subject_id == visitor.user_id
+    document = asdict(fact) | {"is_person": fact.subject_id is not None, "is_me": is_me, "said_by": sayer}
+    del document["closed_by"]
+    return document | {"may_change": may_change(fact, visitor, context)}
 
 
 def _statement(body: Mapping[str, Any]) -> str:

@@ -158,6 +158,7 @@ def _rest(words: Words, receipt: AnswerReceipt) -> Iterator[str]:
     separator = words("list-separator")
     things = [words("why-window", count=receipt.window_messages)] if receipt.window_messages else []
     things += [words("why-summary")] if receipt.summary_id else []
+    things += [words("why-standing", count=len(receipt.standing))] if receipt.standing else []
     yield words("why-also", things=separator.join(things)) if things else ""
     tools = list(dict.fromkeys(_tool(words, each) for each in receipt.tools))
     tools += ["…"] if receipt.more_tools else []

@@ -3,7 +3,7 @@
 -- the outbox, take its updates out of the box, forget its journal.
 -- USES: fence append_messages delete_messages start_conversation counters note_unread
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
--- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited unread choices extract
+-- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited standing unread choices extract
 -- KEYS: reminders due files erasures
 -- ARGV: fence:json expected_epoch now changes:json settings:json counted...
 -- changes: a turn, as _changes has it (bot/turn/store.py). settings: prefixes of keys, how much to keep for how many

@@ -1,10 +1,11 @@
 -- Read the work of a claimed context: its pending updates, the journal of an interrupted turn, undelivered parts.
 -- An update that was begun too often becomes a dead letter here, and the others go on.
--- USES: fence named zones
--- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures
--- ARGV: fence:json update_prefix updates_at_most:number attempts_at_most:number now
+-- USES: fence named zones standing
+-- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures facts standing
+-- ARGV: fence:json update_prefix updates_at_most:number attempts_at_most:number now standing_limit:number
 -- Returns fenced, or named: updates {id, payload, …}, journal {field, value, …}, parts {part, …}, sends_begun, stop (its
--- id), buried {dead id, payload, …}, epoch, zones {sender id of an update, time zone, …}
+-- id), buried {dead id, payload, …}, epoch, zones {sender id of an update, time zone, …}, standing {fact, …}, the newest
+-- standing wishes of these senders
 if not is_held(ready, fence) then
   return 'fenced'
 end
@@ -57,4 +58,5 @@ return named({
   buried = buried,
   epoch = redis.call('GET', epoch),
   zones = zones_of(local_zones, {}, payloads),
+  standing = standing_of(keys, payloads, standing_limit),
 })

@@ -141,13 +141,14 @@ function offNote({ is_offered: isOffered, is_on: isOn }) {
   return !(isOffered && isOn) && el("p", { class: "card padded soft", "data-testid": "facts-off" }, words("facts-stopped"));
 }
 
-// Sorts: the reader first, then people, then things. Facts of a group stay newest first.
+// Sorts: standing wishes, the reader, people, things. Facts of a group stay newest first.
 function groupsOf(entries) {
   const groups = new Map();
   for (const entry of entries) {
     const { fact } = entry;
-    const rank = fact.is_me ? 0 : fact.is_person ? 1 : 2;
-    const key = fact.is_person ? `person ${fact.subject_id}` : `thing ${fact.subject.toLocaleLowerCase()}`;
+    const isStanding = fact.kind === "standing" && fact.valid_to === null;
+    const rank = isStanding ? -1 : fact.is_me ? 0 : fact.is_person ? 1 : 2;
+    const key = isStanding ? "standing" : fact.is_person ? `person ${fact.subject_id}` : `thing ${fact.subject.toLocaleLowerCase()}`;
     if (!groups.has(key)) groups.set(key, { key, rank, fact, entries: [] });
     groups.get(key).entries.push(entry);
   }
@@ -157,8 +158,8 @@ function groupsOf(entries) {
 function groupSection({ key, rank, fact, entries }, openFolds) {
   const open = entries.filter((entry) => entry.fact.valid_to === null);
   const closed = entries.filter((entry) => entry.fact.valid_to !== null);
-  const title = rank === 0 ? words("you") : fact.subject;
-  const face = fact.is_person ? personAvatar(fact.subject_id, fact.subject) : thingAvatar();
+  const title = rank === -1 ? words("facts-standing") : rank === 0 ? words("you") : fact.subject;
+  const face = rank === -1 ? thingAvatar() : fact.is_person ? personAvatar(fact.subject_id, fact.subject) : thingAvatar();
   return el(
     "section",
     { class: "fact-group card", "aria-label": title, "data-testid": "fact-group" },

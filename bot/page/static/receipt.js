@@ -52,6 +52,7 @@ function receiptBody(receipt, parts) {
     { class: "receipt-body" },
     el("h3", null, words(used.length ? "used" : "used-none", { count: used.length })),
     used.length > 0 && memories(used, parts),
+    receipt.standing.length > 0 && [el("h3", null, words("facts-standing")), knownFacts(receipt.standing)],
     receipt.facts.length > 0 && [el("h3", null, words("facts-used", { count: receipt.facts.length })), knownFacts(receipt.facts)],
     leftOut.length > 0 && [el("h3", null, words("left-out-title")), memories(leftOut, parts)],
     facts(receipt),

@@ -1,19 +1,33 @@
 -- Facts of one context. A prelude; its script has checked the epoch.
 -- USES: words
 
--- Close a fact that still holds. keys: facts, cited
+-- List a standing wish that holds under its writer, or take it from the list. keys: standing
+local function list_standing(keys, id, fact, holds)
+  if fact.kind == 'standing' and fact.said_by then
+    local member = string.format('%s:%017.3f:%s', fact.said_by, fact.valid_from, id)
+    if holds then
+      redis.call('ZADD', keys.standing, 0, member)
+    else
+      redis.call('ZREM', keys.standing, member)
+    end
+  end
+end
+
+-- Close a fact that still holds. keys: facts, cited, standing
 local function close_fact(keys, id, valid_to, closer)
   local record = redis.call('HGET', keys.facts, id)
   if record and not fields_of(record).valid_to then
+    list_standing(keys, id, fields_of(record), false)
     redis.call('HSET', keys.facts, id, with_fields(record, { id = id, valid_to = valid_to, closed_by = closer }))
     add_word(keys.cited, 'closed:' .. closer, id)
   end
 end
 
--- Store a fact. keys: facts, fact_order, cited
+-- Store a fact. keys: facts, fact_order, cited, standing
 local function put_fact(keys, id, record)
   local fact = fields_of(record)
   redis.call('HSET', keys.facts, id, record)
+  list_standing(keys, id, fact, not fact.valid_to)
   redis.call('ZADD', keys.fact_order, fact.valid_from, id)
   for _, message in ipairs(fact.message_ids) do
     add_word(keys.cited, message, id)
@@ -32,6 +46,7 @@ local function drop_fact(keys, id)
   end
   local fact = fields_of(record)
   local messages = fact.message_ids or {}
+  list_standing(keys, id, fact, false)
   redis.call('HDEL', keys.facts, id)
   redis.call('ZREM', keys.fact_order, id)
   for _, message in ipairs(messages) do
@@ -44,6 +59,7 @@ local function drop_fact(keys, id)
     local before = redis.call('HGET', keys.facts, closed)
     if before then
       redis.call('HSET', keys.facts, closed, with_fields(before, { id = closed }))
+      list_standing(keys, closed, fields_of(before), true)
       if fact.closed_by then
         close_fact(keys, closed, fact.valid_to, fact.closed_by)
       end
@@ -76,7 +92,7 @@ local function uncited(keys, messages)
   return found
 end
 
--- Delete these facts. keys: facts, fact_order, cited, order, work, meta, erasures
+-- Delete these facts. keys: facts, fact_order, cited, standing, order, work, meta, erasures
 -- Return the ids of those that existed, and of the messages that they cited and that exist, each once.
 local function drop_facts(keys, context, epoch, ids)
   local dropped, cited = {}, {}

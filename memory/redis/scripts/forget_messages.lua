@@ -1,7 +1,7 @@
 -- Delete messages of one context, and the quotations of others.
 -- USES: delete_messages
 -- KEYS: messages order telegram meta work people senders sessions epoch summaries lineage ledger artifacts compress
--- KEYS: receipts erasures facts fact_order cited unread choices extract reminders due
+-- KEYS: receipts erasures facts fact_order cited standing unread choices extract reminders due
 -- ARGV: context_id expected_epoch:current prefixes:json ids:json quoted:json
 -- Reply: a Deletion (memory/history/store.py) as JSON
 -- `quoted`: see delete_messages.lua.

@@ -3,7 +3,7 @@
 -- in other messages, facts. It queues index work, and the message is read for facts again.
 -- USES: drop_traces
 -- KEYS: messages order meta work epoch summaries lineage compress ledger artifacts telegram erasures
--- KEYS: facts fact_order cited unread choices extract
+-- KEYS: facts fact_order cited standing unread choices extract
 -- ARGV: context_id expected_epoch:current artifact_prefix edit:json
 -- Reply: replaced | changed (read it again)
 local id = edit.id

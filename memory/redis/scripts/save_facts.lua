@@ -1,6 +1,6 @@
 -- Save the facts of messages and note these as read, if nothing that was loaded has changed. All of it, or nothing.
 -- USES: facts end_extraction
--- KEYS: extract epoch meta order facts fact_order cited unread work erasures
+-- KEYS: extract epoch meta order facts fact_order cited standing unread work erasures
 -- ARGV: context_id token expected_epoch:current revision version save:json
 -- save: FactSave (memory/facts/queue.py)
 -- Reply: saved (now or by an earlier try) | stale (messages, facts or choices have changed) |

@@ -1,6 +1,6 @@
 -- Turn facts off, of a person or of the whole context, and erase what there is.
 -- USES: facts
--- KEYS: facts fact_order cited order work meta epoch erasures choices unread extract
+-- KEYS: facts fact_order cited standing order work meta epoch erasures choices unread extract
 -- ARGV: context_id expected_epoch:current person
 -- person: sender id, or '' for the context
 -- Reply: as erase_facts.lua
@@ -10,7 +10,7 @@ if person == '' then
   for _, field in ipairs(redis.call('HKEYS', keys.cited)) do
     cited[#cited + 1] = string.sub(field, 1, 7) ~= 'closed:' and field or nil
   end
-  redis.call('UNLINK', facts, fact_order, keys.cited, unread)
+  redis.call('UNLINK', facts, fact_order, keys.cited, keys.standing, unread)
   redis.call('ZREM', extract, context_id)
   redis.call('HSET', choices, 'facts', 'off')
   cited = reindex(keys, context_id, expected_epoch, cited)

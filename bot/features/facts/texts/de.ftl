@@ -7,6 +7,7 @@ facts-title =
        *[private] Was ich aus diesem Chat weiß:
     }
 
+facts-standing = Deine Wünsche, die ich bei jeder Antwort beachte:
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (bis zum { DATETIME($date, dateStyle: "long") })
 

@@ -7,6 +7,7 @@ facts-title =
        *[private] What I know from this chat:
     }
 
+facts-standing = Your standing wishes, which I keep in mind in every answer:
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (until { DATETIME($date, dateStyle: "long") })
 

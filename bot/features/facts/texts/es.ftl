@@ -7,6 +7,7 @@ facts-title =
        *[private] Lo que sé de este chat:
     }
 
+facts-standing = Tus deseos permanentes, que tengo en cuenta en cada respuesta:
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (hasta el { DATETIME($date, dateStyle: "long") })
 

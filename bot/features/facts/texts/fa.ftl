@@ -7,6 +7,7 @@ facts-title =
        *[private] آنچه از این گفتگو می‌دانم:
     }
 
+facts-standing = خواسته‌های همیشگی شما که در هر پاسخ در نظر دارم:
 facts-line = { DIGITS($number) }. { $statement }
 facts-line-closed = { DIGITS($number) }. { $statement } (تا { JALALI($date) })
 

@@ -7,6 +7,7 @@ facts-title =
        *[private] O que sei deste chat:
     }
 
+facts-standing = Seus desejos permanentes, que levo em conta em cada resposta:
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (até { DATETIME($date, dateStyle: "long") })
 

@@ -7,6 +7,7 @@ facts-title =
        *[private] Что я знаю из этого чата:
     }
 
+facts-standing = Ваши постоянные пожелания, которые я учитываю в каждом ответе:
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (до { DATETIME($date, dateStyle: "long") })
 

@@ -61,6 +61,13 @@ why-window =
     }
 
 why-summary = eine Zusammenfassung unseres früheren Gesprächs
+
+why-standing =
+    { $count ->
+        [one] ein dauerhafter Wunsch
+       *[other] { $count } dauerhafte Wünsche
+    }
+
 why-tools = Werkzeuge: { $tools }.
 why-tool-failed = { $tool } (fehlgeschlagen)
 why-no-room = Weggelassen aus Platzmangel: { $things }.

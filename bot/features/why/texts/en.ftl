@@ -61,6 +61,13 @@ why-window =
     }
 
 why-summary = a summary of our earlier conversation
+
+why-standing =
+    { $count ->
+        [one] one standing wish
+       *[other] { $count } standing wishes
+    }
+
 why-tools = Tools: { $tools }.
 why-tool-failed = { $tool } (failed)
 why-no-room = Left out for lack of room: { $things }.

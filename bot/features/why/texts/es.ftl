@@ -61,6 +61,13 @@ why-window =
     }
 
 why-summary = un resumen de nuestra conversación anterior
+
+why-standing =
+    { $count ->
+        [one] un deseo permanente
+       *[other] { $count } deseos permanentes
+    }
+
 why-tools = Herramientas: { $tools }.
 why-tool-failed = { $tool } (falló)
 why-no-room = Omitido por falta de espacio: { $things }.

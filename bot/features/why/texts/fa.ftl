@@ -30,6 +30,7 @@ why-nothing-recalled = از حافظه: هیچ.
 why-also = این‌ها را هم خواندم: { $things }.
 why-window = { DIGITS($count) } پیام آخر گفتگوی ما
 why-summary = خلاصهٔ گفتگوی پیشین ما
+why-standing = { DIGITS($count) } خواستهٔ همیشگی
 why-tools = ابزارها: { $tools }.
 why-tool-failed = { $tool } (ناموفق)
 why-no-room = برای کمبود جا کنار گذاشته شد: { $things }.

@@ -61,6 +61,13 @@ why-window =
     }
 
 why-summary = um resumo da nossa conversa anterior
+
+why-standing =
+    { $count ->
+        [one] um desejo permanente
+       *[other] { $count } desejos permanentes
+    }
+
 why-tools = Ferramentas: { $tools }.
 why-tool-failed = { $tool } (falhou)
 why-no-room = Deixado de fora por falta de espaço: { $things }.

@@ -67,6 +67,14 @@ why-window =
     }
 
 why-summary = краткий пересказ нашего прежнего разговора
+
+why-standing =
+    { $count ->
+        [one] { $count } постоянное пожелание
+        [few] { $count } постоянных пожелания
+       *[other] { $count } постоянных пожеланий
+    }
+
 why-tools = Инструменты: { $tools }.
 why-tool-failed = { $tool } (с ошибкой)
 why-no-room = Не поместилось: { $things }.
