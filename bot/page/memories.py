@@ -229,6 +229,11 @@ class MemoryPages:
                 {document["id"]: document for document in documents},
                 {each.id: matched_words(question, each.text) for each in shown.values()},
                 await RedisFacts(self.redis, clock=self.clock).get(context.ref, receipt.facts),
+                excerpts={
+                    each.message_id: each.tell(shown[each.message_id], at=receipt.at).text
+                    for each in receipt.recalled
+                    if each.excerpt and each.excerpt.text and each.message_id in shown
+                },
             )
         }
 

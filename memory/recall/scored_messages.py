@@ -11,6 +11,8 @@ from memory.recall.vector_index import Where
 REACH = 2
 """Messages on each side that count as neighbours."""
 Column = NDArray[np.float64]
+Terms = NDArray[np.uint32]
+"""Hashes of terms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,6 +35,8 @@ class ScoredMessages:
     """True where a message has the term of a column among its first TERMS_STORED. A column for each term of the query,
     in the query's order.
     """
+    stored_terms: Sequence[Terms]
+    """The first TERMS_STORED terms of each message, in the order of their hashes."""
 
     def __len__(self) -> int:
         return len(self.ids)

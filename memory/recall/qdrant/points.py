@@ -18,7 +18,7 @@ from qdrant_client import models as q
 
 from memory.errors import IndexUnreadable, MissingContext
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.scored_messages import ScoredMessages
+from memory.recall.scored_messages import ScoredMessages, Terms
 from memory.recall.vector_index import (
     KEYS_PER_MESSAGE,
     TERMS_STORED,
@@ -276,6 +276,7 @@ def parse_scored(query: VectorQuery, answers: Sequence[Answer]) -> ScoredMessage
         zip(*rows, strict=True) if rows else [()] * 8
     )
     asked = query.sparse.indices if query.sparse else ()
+    stored = [np.frombuffer(b"" if each == _NONE else a2b_base64(each), "<u4") for each in terms]
     dense = np.array([by_meaning.get(each, math.nan) for each in facts], np.float64)
     sparse = np.array([by_words.get(each, 0.0) for each in facts], np.float64)
     if keys := _keys_in(answers):
@@ -294,7 +295,8 @@ def parse_scored(query: VectorQuery, answers: Sequence[Answer]) -> ScoredMessage
         signs=[_parse_signs(each) for each in signs],
         dense=dense,
         sparse=sparse,
-        terms=_find_terms(asked, terms),
+        terms=_find_terms(asked, stored),
+        stored_terms=stored,
     )
 
 
@@ -357,13 +359,12 @@ def _to_facts(point: VectorPoint) -> str:
     return f"{point.sequence} {point.session} {author} {point.sent_at!r} {signs} {packed or _NONE} {point.message_id}"
 
 
-def _find_terms(asked: Sequence[int], packed: Sequence[str]) -> NDArray[np.bool_]:
-    """Return which of the asked terms (columns) each message has (rows), from the packed terms of all messages."""
-    contents = [b"" if each == _NONE else a2b_base64(each) for each in packed]
+def _find_terms(asked: Sequence[int], contents: Sequence[Terms]) -> NDArray[np.bool_]:
+    """Return which of the asked terms (columns) each message has (rows), from the terms of all messages."""
     has = np.zeros((len(contents), len(asked)), np.bool_)
-    if asked:
-        stored = np.frombuffer(b"".join(contents), "<u4")
-        rows = np.repeat(np.arange(len(contents)), [len(each) // 4 for each in contents])
+    if asked and contents:
+        stored = np.concatenate(contents)
+        rows = np.repeat(np.arange(len(contents)), [len(each) for each in contents])
         wanted = np.array(asked, np.uint32)
         in_order = np.argsort(wanted)
         columns = in_order[np.minimum(np.searchsorted(wanted[in_order], stored), len(asked) - 1)]
