@@ -35,6 +35,8 @@ _BEGINNING = 3
 """Letters that a word shares with every word of the same stem."""
 _NEIGHBOUR_SHARE = 0.5
 """Share of the best sentence's score that the sentences beside it have for that."""
+_NO_WORD = 0.001
+"""Score of a sentence without a shared word, at most."""
 
 _END = re.compile(
     r"(?<![.!?…؟۔।])[.!?…؟۔।]++[\"'”’»)\]]*+\s++"  # noqa: RUF001
@@ -166,6 +168,8 @@ def find_spans(text: str, words: QuestionWords, *, at_most: int, head: int = 0) 
         if length <= room:
             chosen.add(number)
             room -= length
+        elif scores[number] <= _NO_WORD:
+            break
         if room < at_most // _FULL:
             break
     spans: list[tuple[int, int]] = []
@@ -215,11 +219,11 @@ def _scores(text: str, seams: Sequence[int], words: QuestionWords) -> list[float
     rarity = _rarity(counts, len(found))
     scores = [sum(rarity[word] for word in piece) for piece in found]
     best = max(range(len(scores)), key=lambda each: scores[each])
-    nearest = [1 / (1 + abs(number - best)) for number in range(len(scores))]
+    nearest = [_NO_WORD / (1 + abs(number - best)) for number in range(len(scores))]
     for number in (best + 1, best - 1):
         if 0 <= number < len(scores):
             scores[number] = max(scores[number], _NEIGHBOUR_SHARE * scores[best])
-    return [score + near / 1000 for score, near in zip(scores, nearest, strict=True)]
+    return [score + near for score, near in zip(scores, nearest, strict=True)]
 
 
 def _rarity(counts: Mapping[int | str, int], pieces: int) -> dict[int | str, float]:
