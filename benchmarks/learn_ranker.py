@@ -1,7 +1,7 @@
-"""Learns the ranker's weights from conversations in LoCoMo's format, through the product's own index and features.
+"""Learns the ranker's weights and floor, through the product's own index and features.
 
-RankerWeights learned from all of them go to memory/recall/ranker_weights.json, those learned without one conversation each to
-benchmarks/ranker_folds.json, which benchmarks/recall.py judges with. See docs/recall.md.
+RankerWeights learned from everything go to memory/recall/ranker_weights.json. Those learned without a fifth of the
+public conversations go to benchmarks/ranker_folds.json, which benchmarks/recall.py judges with. See docs/recall.md.
 """
 
 import argparse
@@ -10,287 +10,270 @@ import json
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
-from rig.conversations import EMBEDDED, gather, open_bench_stores, store_conversation
-from rig.learning import PENALTY, Example, FloorExample, learn, learn_floor
-from rig.locomo import Conversation, NotLoCoMo, Question, Statement, read_conversations, read_statements
-from rig.retrieval import DEPTHS, Judged, judge
+from rig.conversations import EMBEDDED, open_bench_stores
+from rig.learning import PENALTY, Example, FloorExample, Matrix, learn, learn_floor
+from rig.learning_sets import FOLDS, OWN, RankedQuestion, gather_set, learning_sets
+from rig.locomo import NotLoCoMo, read_conversations
+from rig.retrieval import Judged, judge
 from rig.table import print_table
 
-from bot.features.parts import Stores
-from memory.recall.ranking import (
+from memory.recall.features import (
     FEATURES,
     HYBRID_FEATURES,
     LEXICAL_FEATURES,
-    Floor,
-    RankerWeights,
     compute_features,
-    load_weights,
-    rank,
-    weigh_best,
+    cover_words,
+    measure_talk,
 )
-from memory.recall.recall import Candidates
+from memory.recall.lexicon.analyser import ASKS
+from memory.recall.lexicon.analysis import QuestionAnalysis
+from memory.recall.ranking import Floor, RankerWeights, load_weights, rank, weigh_best
+from memory.recall.recall import LIST_LIMIT, Candidates
+from memory.recall.scored_messages import ScoredMessages
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "memory" / "recall" / "ranker_weights.json"
-FOLDS = ROOT / "benchmarks" / "ranker_folds.json"
-_NO_ROWS = np.zeros((0, len(FEATURES)))
-
-
+FOLDS_FILE = ROOT / "benchmarks" / "ranker_folds.json"
+BENT = (
+    "words",
+    "words_log",
+    "meaning",
+    "words_and_meaning",
+    "window",
+    "author",
+    "session_meaning",
+    "answers_meaning",
+    "reply_meaning",
+)
+"""Features whose weights change with the length of talk."""
+STATED = ("words", "window", "meaning")
+"""Features whose weights differ for texts that ask nothing."""
+UNCOVERED = ("words", "words_and_meaning", "window", "meaning", "session_meaning")
+"""Features whose weights change with the share of the question's words that no message has."""
 SILENCED = 0.01
 """Share of the questions with an answer for which a learned floor recalls nothing."""
-_TRADED = (0.0025, 0.005, 0.01, 0.02, 0.05)
-_PARTS = ((12, 6), (60, 3))
-"""Sizes of smaller chats, with their number in each conversation: the floor must suit them too."""
-_STRANGE_EVERY, _STRANGE_IN_PARTS = 6, 60
-"""Of the questions about other conversations, one in so many is asked as well. None has an answer."""
-_PLAIN, _WITH_FACTS = "", "facts"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RankedQuestion:
-    """A question with its candidates, with vectors and without, before ranking.
-
-    `chat` is the size of a part of the conversation, or says if the whole of it has facts.
-    """
-
-    conversation: str
-    chat: str
-    question: Question
-    hybrid: Candidates
-    lexical: Candidates
-    turn_ids: Mapping[str, str]
-    has_answer: bool
-
-    @property
-    def teaches_weights(self) -> bool:
-        """True for questions of whole conversations that have an answer there."""
-        return self.has_answer and self.chat in (_PLAIN, _WITH_FACTS)
+_TRADED = (0.005, 0.01, 0.02, 0.05)
+_Counts = dict[tuple[float, str, bool], list[bool]]
+"""(share silenced while learning, group of questions, if they have an answer) → if the floor was wrong."""
 
 
 async def main() -> None:
-    """Gather, learn with each conversation left out, judge, learn from all, write."""
+    """Gather, learn with each fold left out, judge, learn from all, write."""
     options = _options()
     try:
-        conversations = read_conversations(options.data)
-        statements = read_statements(options.facts) if options.facts else {}
+        sets = learning_sets(read_conversations(options.data), read_conversations(options.private))
     except NotLoCoMo as error:
         sys.exit(str(error))
     with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
         async with open_bench_stores(Path(directory), EMBEDDED) as stores:
-            asked = [
-                each
-                for one in conversations
-                for each in await _gather(stores, one, conversations, statements.get(one.name, ()))
-            ]
-    folds = {
-        one.name: _learn([each for each in asked if each.conversation != one.name]) for one in conversations
-    }
-    _print(asked, folds)
-    if options.write:
-        _write(_learn(asked), folds, asked)
+            asked = [each for one in sets for each in await gather_set(stores, one)]
+    learn_and_judge(asked, is_written=options.write)
 
 
-async def _gather(
-    stores: Stores,
-    conversation: Conversation,
-    conversations: Sequence[Conversation],
-    statements: Sequence[Statement],
-) -> list[RankedQuestion]:
-    """Ask in the whole conversation, without and with facts, and in parts of it."""
-    sys.stderr.write(
-        f"{conversation.name}: {len(conversation.turns)} messages, {len(conversation.questions)} questions\n"
-    )
-    others = [
-        question.about(other.speakers, conversation.speakers)
-        for other in conversations
-        if other.name != conversation.name
-        for question in other.questions
-    ]
-    asked = await _ask(stores, conversation, others[::_STRANGE_EVERY], chat=_PLAIN)
-    if statements:
-        strange = others[1::_STRANGE_EVERY]
-        asked += await _ask(stores, conversation, strange, chat=_WITH_FACTS, statements=statements)
-    for size, count in _PARTS:
-        for number in range(count):
-            first = number * (len(conversation.turns) - size) // max(1, count - 1)
-            part = conversation.part(first, size)
-            strange = others[number::_STRANGE_IN_PARTS]
-            asked += await _ask(stores, part, strange, chat=f"{size} messages", number=number)
-    return asked
+def learn_and_judge(asked: Sequence[RankedQuestion], *, is_written: bool) -> None:
+    """Learn from what was gathered, print how good that is, and write it on demand."""
+    folds: list[RankerWeights] = []
+    silenced: _Counts = {}
+    for fold in range(FOLDS):
+        sys.stderr.write(f"fold {fold + 1} of {FOLDS}\n")
+        weights = learn_weights([each for each in asked if each.fold != fold])
+        pairs = [(each, _floor_example(each, weights)) for each in asked]
+        _count_floors(silenced, pairs, fold)
+        folds.append(_with_floor(weights, [found for each, found in pairs if each.fold != fold]))
+    _print_recall(asked, folds)
+    _print_floors(silenced)
+    if is_written:
+        weights = learn_weights(asked)
+        _write(_with_floor(weights, [_floor_example(each, weights) for each in asked]), folds, asked)
 
 
-async def _ask(
-    stores: Stores,
-    conversation: Conversation,
-    strange: Sequence[Question],
-    *,
-    chat: str,
-    number: int = 0,
-    statements: Sequence[Statement] = (),
-) -> list[RankedQuestion]:
-    stored = await store_conversation(stores, conversation, statements, chat=f"{chat} {number}")
-    return [
-        RankedQuestion(
-            conversation=conversation.name,
-            chat=chat,
-            question=question,
-            hybrid=await gather(stores, stored, question),
-            lexical=await gather(stores, stored, question, by_words_alone=True),
-            turn_ids=stored.turn_ids,
-            has_answer=has_answer,
-        )
-        for questions, has_answer in ((conversation.questions, True), (strange, False))
-        for question in questions
-    ]
-
-
-def _learn(asked: Sequence[RankedQuestion], *, silenced: float = SILENCED) -> RankerWeights:
+def learn_weights(asked: Sequence[RankedQuestion]) -> RankerWeights:
+    """Return weights, with the floors as they are shipped."""
     taught = [each for each in asked if each.teaches_weights]
-    weights = replace(
-        load_weights(),
-        hybrid=_weigh([_example(each, each.hybrid, HYBRID_FEATURES) for each in taught], HYBRID_FEATURES),
-        lexical=_weigh([_example(each, each.lexical, LEXICAL_FEATURES) for each in taught], LEXICAL_FEATURES),
-    )
-    return _with_floor(asked, weights, silenced=silenced)
-
-
-def _with_floor(asked: Sequence[RankedQuestion], weights: RankerWeights, *, silenced: float) -> RankerWeights:
-    """Learn the floor with vectors. That for words alone serves the languages that are not learned from here."""
-    examples = [_floor_example(each, weights) for each in asked]
-    return replace(weights, hybrid_floor=_learn_floor(examples, silenced=silenced))
-
-
-def _learn_floor(examples: Sequence[FloorExample | None], *, silenced: float) -> Floor:
-    base, growth, coverage = learn_floor([each for each in examples if each], silenced=silenced)
+    hybrid = learn([_example(each, each.hybrid, is_hybrid=True) for each in taught])
+    lexical = learn([_example(each, each.lexical, is_hybrid=False) for each in taught if each.lexical])
+    ends = np.cumsum([len(HYBRID_FEATURES), len(BENT), len(STATED)])
+    plain, bent, stated, uncovered = np.split(hybrid, ends)
     return replace(
-        load_weights().hybrid_floor,
-        base=float(f"{base:.2g}"),
-        growth=float(f"{growth:.2g}"),
-        coverage=float(f"{coverage:.2g}"),
+        load_weights(),
+        hybrid=_named(HYBRID_FEATURES, plain),
+        in_long_talk=_named(BENT, bent),
+        for_statements=_named(STATED, stated),
+        for_new_words=_named(UNCOVERED, uncovered),
+        lexical=_named(LEXICAL_FEATURES, lexical),
     )
+
+
+def _example(asked: RankedQuestion, candidates: Candidates, *, is_hybrid: bool) -> Example:
+    messages = candidates.messages
+    if not messages:
+        return Example(features=np.zeros((0, 1)), is_evidence=np.zeros(0, dtype=bool))
+    question = candidates.question
+    rows = compute_features(question, messages, listed=candidates.listed)
+    turns = [asked.turn_ids[each] for each in messages.ids]
+    return Example(
+        features=_bend(rows, question, messages) if is_hybrid else _columns(rows, LEXICAL_FEATURES),
+        is_evidence=np.array([turn in asked.question.evidence for turn in turns], dtype=bool),
+        importance=asked.importance,
+    )
+
+
+def _bend(rows: Matrix, question: QuestionAnalysis, messages: ScoredMessages) -> Matrix:
+    """Return the features, and those with more than one weight once more, times what the weight depends on."""
+    parts = (
+        (HYBRID_FEATURES, 1.0),
+        (BENT, measure_talk(question, messages)),
+        (STATED, float(ASKS not in question.signs)),
+        (UNCOVERED, 1.0 - cover_words(question, messages)),
+    )
+    return np.concatenate([factor * _columns(rows, names) for names, factor in parts], axis=1)
+
+
+def _columns(rows: Matrix, names: Sequence[str]) -> Matrix:
+    return rows[:, [FEATURES.index(name) for name in names]]
+
+
+def _named(names: Sequence[str], weights: Matrix) -> dict[str, float]:
+    """Round each weight to two digits: recall stays the same."""
+    return {name: float(f"{weight:.2g}") for name, weight in zip(names, weights, strict=True)}
 
 
 def _floor_example(asked: RankedQuestion, weights: RankerWeights) -> FloorExample | None:
-    """Return None for a question that finds nothing whatever the floor is."""
+    """Return None for a question that finds nothing whatever the floor is, or that the floor is not learned from."""
     found = asked.hybrid
-    if found.messages is None or not len(found.messages):
+    if not asked.teaches_floor or found.messages is None or not len(found.messages):
         return None
     ranking = rank(found.question, found.messages, listed=found.listed, weights=weights)
     evidence = weigh_best(found.question, ranking, weights=weights)
     return FloorExample(
+        group="" if asked.chat else asked.set_name,
+        talk=measure_talk(found.question, found.messages),
         score=float(ranking.scores[0]) - evidence.rise,
         scored=len(found.messages),
         coverage=evidence.coverage,
+        meaning=evidence.meaning,
         has_answer=asked.has_answer,
+        importance=asked.importance,
     )
 
 
-def _example(asked: RankedQuestion, candidates: Candidates, names: Sequence[str]) -> Example:
-    messages = candidates.messages
-    turns = [asked.turn_ids[each] for each in messages.ids] if messages else []
-    columns = [FEATURES.index(name) for name in names]
-    rows = compute_features(candidates.question, messages, listed=candidates.listed) if messages else _NO_ROWS
-    return Example(
-        features=rows[:, columns],
-        is_evidence=np.array([turn in asked.question.evidence for turn in turns], dtype=bool),
+def _with_floor(weights: RankerWeights, examples: Sequence[FloorExample | None]) -> RankerWeights:
+    """Learn the floor with vectors. That for words alone serves the languages that are not learned from here."""
+    return replace(weights, hybrid_floor=_learn_floor(examples, silenced=SILENCED))
+
+
+def _learn_floor(examples: Sequence[FloorExample | None], *, silenced: float) -> Floor:
+    learned = learn_floor([each for each in examples if each], silenced=silenced)
+    return replace(
+        load_weights().hybrid_floor, **{name: float(f"{each:.2g}") for name, each in learned.items()}
     )
 
 
-def _weigh(examples: Sequence[Example], names: Sequence[str]) -> dict[str, float]:
-    """Round each weight to two digits: recall stays the same."""
-    return {name: float(f"{weight:.2g}") for name, weight in zip(names, learn(examples), strict=True)}
-
-
-def _print(asked: Sequence[RankedQuestion], folds: Mapping[str, RankerWeights]) -> None:
-    rows: list[list[str]] = []
-    taught = [each for each in asked if each.teaches_weights]
-    for kind in ("hybrid", "lexical"):
-        judged = [
-            (each, _judged(each, folds[each.conversation], is_hybrid=kind == "hybrid")) for each in taught
-        ]
-        for chat in dict.fromkeys(each.chat for each in taught):
-            for name in (*folds, "all"):
-                quality = judge(
-                    [
-                        found
-                        for each, found in judged
-                        if each.chat == chat and name in (each.conversation, "all")
-                    ]
-                )
-                figures = (f"{quality.recall[depth]:.1f}" for depth in DEPTHS)
-                rows.append([f"{kind}, {name}{', with facts' if chat else ''}", *figures])
-    heads = ["weights learned without it", *(f"recall@{depth}" for depth in DEPTHS)]
-    print_table("Each conversation by weights that were learned from the others", heads, rows)
-    _print_floors(asked, folds)
-
-
-def _print_floors(asked: Sequence[RankedQuestion], folds: Mapping[str, RankerWeights]) -> None:
-    """Print what floors of several heights do, each learned without the conversation that is asked."""
-    chats = list(dict.fromkeys(each.chat for each in asked))
-    shares = ("answerable silenced", "strange recalled")
-    rows: list[list[str]] = []
-    examples = {name: [_floor_example(each, weights) for each in asked] for name, weights in folds.items()}
+def _count_floors(
+    counts: _Counts, pairs: Sequence[tuple[RankedQuestion, FloorExample | None]], fold: int
+) -> None:
+    """Count what floors of several heights do with the conversations that they were not learned from."""
     for silenced in _TRADED:
-        counts: dict[tuple[str, bool], list[bool]] = {}
-        for name, some in examples.items():
-            pairs = list(zip(asked, some, strict=True))
-            others = [found for each, found in pairs if each.conversation != name]
-            floor = _learn_floor(others, silenced=silenced)
-            for each, found in pairs:
-                if each.conversation == name:
-                    is_told = found is not None and found.score >= floor.among(
-                        found.scored, coverage=found.coverage
-                    )
-                    is_wrong = not is_told if each.has_answer else is_told
-                    counts.setdefault((each.chat, each.has_answer), []).append(is_wrong)
-        cells = [f"{100 * fmean(counts[chat, has]):.1f}" for chat in chats for has in (True, False)]
-        rows.append([f"{100 * silenced:g} %", *cells])
-    heads = [f"{chat or 'whole'}: {share}" for chat in chats for share in shares]
-    print_table(
-        "Floors by the share that they silence while they are learned, in percent", ["floor", *heads], rows
-    )
+        floor = _learn_floor([found for each, found in pairs if each.fold != fold], silenced=silenced)
+        for each, found in pairs:
+            if each.fold == fold and each.teaches_floor:
+                is_told = found is not None and found.score >= floor.among(
+                    found.scored, talk=found.talk, coverage=found.coverage, meaning=found.meaning
+                )
+                is_wrong = not is_told if each.has_answer else is_told
+                counts.setdefault((silenced, _group(each), each.has_answer), []).append(is_wrong)
 
 
-def _judged(asked: RankedQuestion, weights: RankerWeights, *, is_hybrid: bool) -> Judged:
-    candidates = asked.hybrid if is_hybrid else asked.lexical
+def _print_recall(asked: Sequence[RankedQuestion], folds: Sequence[RankerWeights]) -> None:
+    rows: list[list[str]] = []
+    taught = [each for each in asked if each.teaches_weights and each.set_name != OWN]
+    for kind in ("hybrid", "lexical"):
+        for name in dict.fromkeys(each.set_name for each in taught):
+            judged = [
+                _judged(each, candidates, folds[each.fold or 0])
+                for each in taught
+                if each.set_name == name and (candidates := each.hybrid if kind == "hybrid" else each.lexical)
+            ]
+            if not judged:
+                continue
+            figures = judge(judged)
+            errors = " / ".join(f"{figure.error:.1f}" for figure in figures.values())
+            rows.append([f"{kind}, {name}", *(f"{figure.mean:.1f}" for figure in figures.values()), errors])
+    heads = ["weights learned from the other folds", "@5", "@10", "@25", "standard error"]
+    print_table("Recall by weights that were learned without the conversation that is asked", heads, rows)
+
+
+def _print_floors(counts: _Counts) -> None:
+    groups = list(dict.fromkeys(group for _, group, _ in counts))
+    rows = [[group, *(_pair(counts, silenced, group) for silenced in _TRADED)] for group in groups]
+    heads = [
+        "answerable silenced / strange recalled, %",
+        *(f"learned for {100 * each:g} %" for each in _TRADED),
+    ]
+    print_table("Floors by the share that they silence while they are learned", heads, rows)
+
+
+def _group(asked: RankedQuestion) -> str:
+    return f"{asked.set_name}, {asked.chat or 'whole'}"
+
+
+def _pair(counts: _Counts, silenced: float, group: str) -> str:
+    shares = (counts.get((silenced, group, has_answer), ()) for has_answer in (True, False))
+    return " / ".join(f"{100 * fmean(each):.1f}" if each else "–" for each in shares)
+
+
+def _judged(asked: RankedQuestion, candidates: Candidates, weights: RankerWeights) -> Judged:
     found: list[str] = []
     if candidates.messages:
         ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
-        found = [asked.turn_ids[each.message_id] for each in ranking.best(DEPTHS[-1])]
+        found = [asked.turn_ids[each.message_id] for each in ranking.best(LIST_LIMIT)]
     return Judged(conversation=asked.conversation, question=asked.question, found=found)
 
 
-def _write(
-    weights: RankerWeights, folds: Mapping[str, RankerWeights], asked: Sequence[RankedQuestion]
-) -> None:
-    count = sum(each.teaches_weights and each.chat == _PLAIN for each in asked)
+def _write(weights: RankerWeights, folds: Sequence[RankerWeights], asked: Sequence[RankedQuestion]) -> None:
+    questions = {
+        name: sum(each.teaches_weights and each.set_name == name for each in asked)
+        for name in dict.fromkeys(each.set_name for each in asked)
+    }
     learned = (
         f"benchmarks/learn_ranker.py: conditional logit over each question's candidates, penalty {PENALTY:g} on the "
-        f"squares of standardised weights, {count} questions of the LoCoMo conversations {', '.join(folds)}, "
-        "without facts and with them, two digits kept; see docs/recall.md"
+        f"squares of standardised weights, two digits kept. Questions: "
+        f"{', '.join(f'{count} of {name}' for name, count in questions.items())}; see docs/recall.md"
     )
-    shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))["floor"]
     learned_floor = (
-        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of the questions with an answer find nothing; "
+        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of the questions with an answer of a set find "
+        "nothing; "
         "lexical: set by hand, so that the sanity pairs of all languages are found"
     )
-    floor = {**shipped, "learned": learned_floor, "hybrid": _floor(weights)}
-    _dump(SHIPPED, {"learned": learned, "hybrid": weights.hybrid, "lexical": weights.lexical, "floor": floor})
-    stored = {
-        name: {"hybrid": fold.hybrid, "lexical": fold.lexical, "floor": _floor(fold)}
-        for name, fold in folds.items()
+    shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))["floor"]
+    floor = {**shipped, "learned": learned_floor, "hybrid": asdict(weights.hybrid_floor)}
+    _dump(SHIPPED, {"learned": learned, **_by_kind(weights), "floor": floor})
+    public = [each for each in asked if each.fold is not None]
+    stored = [
+        {
+            "without": sorted({each.conversation for each in public if each.fold == number}),
+            **_by_kind(fold),
+            "floor": asdict(fold.hybrid_floor),
+        }
+        for number, fold in enumerate(folds)
+    ]
+    about = "RankerWeights learned without the conversations of these names."
+    _dump(FOLDS_FILE, {"about": about, "folds": stored})
+
+
+def _by_kind(weights: RankerWeights) -> dict[str, Mapping[str, float]]:
+    return {
+        "hybrid": weights.hybrid,
+        "in_long_talk": weights.in_long_talk,
+        "for_statements": weights.for_statements,
+        "for_new_words": weights.for_new_words,
+        "lexical": weights.lexical,
     }
-    _dump(FOLDS, {"about": "RankerWeights learned without the conversation of this name.", "folds": stored})
-
-
-def _floor(weights: RankerWeights) -> dict[str, float]:
-    floor = weights.hybrid_floor
-    return {"base": floor.base, "growth": floor.growth, "coverage": floor.coverage}
 
 
 def _dump(path: Path, document: Mapping[str, object]) -> None:
@@ -301,8 +284,12 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--data", type=Path, required=True, help="a file of LoCoMo's format")
-    parser.add_argument("--facts", type=Path, help="statements about these conversations, learned from too")
+    parser.add_argument(
+        "--data", type=Path, required=True, help="LoCoMo: learned from as it is and turned into private chats"
+    )
+    parser.add_argument(
+        "--private", type=Path, required=True, help="talk in which speaker_a asks and speaker_b is the bot"
+    )
     parser.add_argument(
         "--write", action="store_true", help="write the weights; without it they are only judged"
     )

@@ -1,5 +1,6 @@
 """Conversations in the product's own stores: written as chats write them, indexed by its indexer, searched by its recall."""
 
+import asyncio
 import os
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 from bot.app.stores import open_stores
 from bot.features.parts import Stores
 from bot.features.settings import load_settings
+from memory.errors import RecallTimedOut
 from memory.history.fact import Fact
 from memory.history.message import Message, Sender, message_id
 from memory.keys import ContextRef, context_id
@@ -20,6 +22,7 @@ from rig.locomo import Conversation, Question, Statement
 
 EMBEDDED = "embedded"
 _PAGE = 500
+_TRIES, _PAUSE_S = 30, 2.0
 _LOOKED_UP_S = 24 * 3600.0
 """Questions are asked a day after the last message."""
 
@@ -135,10 +138,13 @@ async def _index_facts(stores: Stores, ref: ContextRef, facts: Mapping[str, tupl
 
 
 def ask(stored: StoredConversation, question: Question) -> RecallQuestion:
-    """Return the question of a person who takes no part in the conversation."""
+    """Return the question of the conversation's asker, a day after its end."""
+    people = _people(stored.conversation)
+    askers = [sender_id for sender_id, name in people.items() if name == stored.conversation.asker]
     return RecallQuestion(
         text=question.text,
-        people=_people(stored.conversation.speakers),
+        people=people,
+        asker_id=next(iter(askers), None),
         now=stored.conversation.turns[-1].sent_at + _LOOKED_UP_S,
     )
 
@@ -146,10 +152,18 @@ def ask(stored: StoredConversation, question: Question) -> RecallQuestion:
 async def gather(
     stores: Stores, stored: StoredConversation, question: Question, *, by_words_alone: bool = False
 ) -> Candidates:
-    """Return the candidates for a question before ranking; by words alone as if the embedder failed."""
+    """Return the candidates for a question before ranking; by words alone as if the embedder failed.
+
+    Wait if the index does not answer in time, because other programs take the cores.
+    """
     recall = stores.recall
     if by_words_alone:
         recall = Recall(Spaces(serving=replace(recall.spaces.serving, embedder=None)))
+    for _ in range(_TRIES):
+        try:
+            return await recall.gather(stored.ref, 0, ask(stored, question))
+        except RecallTimedOut:
+            await asyncio.sleep(_PAUSE_S)
     return await recall.gather(stored.ref, 0, ask(stored, question))
 
 
@@ -158,18 +172,21 @@ def turns_of(stored: StoredConversation, message_ids: Sequence[str]) -> list[str
     return [stored.turn_ids[each] for each in message_ids]
 
 
-def _people(speakers: Sequence[str]) -> dict[int, str]:
-    return dict(enumerate(speakers, start=1))
+def _people(conversation: Conversation) -> dict[int, str]:
+    """Return the people by their ids. The bot is none."""
+    speakers = enumerate(conversation.speakers, start=1)
+    return {sender_id: name for sender_id, name in speakers if name != conversation.bot}
 
 
 def _messages(conversation: Conversation) -> Iterator[Message]:
-    ids = {name: sender_id for sender_id, name in _people(conversation.speakers).items()}
+    ids = {name: sender_id for sender_id, name in _people(conversation).items()}
     for turn in conversation.turns:
+        sender_id = ids.get(turn.speaker)
         yield Message(
             id=message_id("benchmark", conversation.name, turn.id),
-            role="user",
+            role="assistant" if sender_id is None else "user",
             text=turn.text,
             sent_at=turn.sent_at,
             tokens=0,
-            sender=Sender(id=ids[turn.speaker], name=turn.speaker),
+            sender=None if sender_id is None else Sender(id=sender_id, name=turn.speaker),
         )

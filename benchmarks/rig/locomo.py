@@ -11,6 +11,8 @@ from zlib import crc32
 
 JUDGED = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}
 """The categories of questions that have an answer; 5, adversarial, has none."""
+NOTHING_TO_FIND = "abstention"
+"""The kind of questions whose answer nobody has told."""
 TURN_S = 60.0
 """LoCoMo dates sessions, not turns: a turn a minute, as chats go."""
 
@@ -35,10 +37,10 @@ class Turn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question, and the ids of the turns that answer it: those that exist, never none."""
+    """A question, and the ids of the existing turns that answer it; none if nothing is to be found."""
 
     text: str
-    category: int
+    kind: str
     evidence: frozenset[str]
 
     def about(self, former: Sequence[str], present: Sequence[str]) -> "Question":
@@ -50,15 +52,48 @@ class Question:
             text = text.replace(f"\x00{number}", name)
         return replace(self, text=text)
 
+    def spoken_by(self, asker: str, *, to: str) -> "Question":
+        """Return the question with "I" and "my" for the asker's name, "you" and "your" for the other's."""
+        text = self.text
+        for name, subject, owner in ((asker, "I", "my"), (to, "you", "your")):
+            text = re.sub(rf"\b{re.escape(name)}['\u2019]s\b", owner, text)
+            text = re.sub(rf"\b{re.escape(name)}\b", subject, text)
+        return replace(self, text=text)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """One conversation, its turns in order, and its questions of categories 1 to 4 that have evidence."""
+    """One conversation, its turns in order, and its questions."""
 
     name: str
     speakers: tuple[str, ...]
     turns: tuple[Turn, ...]
     questions: tuple[Question, ...]
+    """Questions that turns answer."""
+    unanswerable: tuple[Question, ...] = ()
+    """Questions about the conversation whose answer nobody has told."""
+    asker: str | None = None
+    """The speaker that asks the questions; None for an outsider."""
+    bot: str | None = None
+    """The speaker whose turns are the bot's messages."""
+
+    def as_private_chat(self) -> "Conversation":
+        """Return the conversation as one of the first speaker, who asks the questions, with the bot."""
+        asker, bot = self.speakers
+        return replace(
+            self,
+            questions=tuple(each.spoken_by(asker, to=bot) for each in self.questions),
+            unanswerable=tuple(each.spoken_by(asker, to=bot) for each in self.unanswerable),
+            asker=asker,
+            bot=bot,
+        )
+
+    def about_people(self) -> "Conversation":
+        """Return the conversation without the questions that a message of the bot answers."""
+        by_bot = {turn.id for turn in self.turns if turn.speaker == self.bot}
+        return replace(
+            self, questions=tuple(each for each in self.questions if by_bot.isdisjoint(each.evidence))
+        )
 
     def part(self, first: int, size: int) -> "Conversation":
         """Return a chat of `size` turns from `first` on, with the questions whose whole evidence it has."""
@@ -112,11 +147,13 @@ def _conversation(document: dict[str, Any], number: int) -> Conversation:
     told = document["conversation"]
     turns = tuple(_turns(told))
     ids = {turn.id for turn in turns}
+    questions = tuple(_questions(document["qa"], ids))
     return Conversation(
         name=str(document.get("sample_id", f"conversation {number}")),
         speakers=(told["speaker_a"], told["speaker_b"]),
         turns=turns,
-        questions=tuple(_questions(document["qa"], ids)),
+        questions=tuple(each for each in questions if each.evidence),
+        unanswerable=tuple(each for each in questions if not each.evidence),
     )
 
 
@@ -134,13 +171,17 @@ def _turns(told: dict[str, Any]) -> Iterator[Turn]:
 
 
 def _questions(documents: list[dict[str, Any]], ids: set[str]) -> Iterator[Question]:
-    """Some entries of the evidence are ids that do not exist."""
+    """Yield the questions of categories 1 to 4 with evidence, and those that say that nothing is to be found.
+
+    Some entries of the evidence are ids that do not exist. LoCoMo's questions of category 5 have evidence: they ask
+    one person about the other's words.
+    """
     for document in documents:
         evidence = ids.intersection(_ids(document["evidence"]))
-        if document["category"] in JUDGED and evidence:
-            yield Question(
-                text=document["question"], category=document["category"], evidence=frozenset(evidence)
-            )
+        is_judged = document["category"] in JUDGED and evidence
+        if is_judged or document.get("kind") == NOTHING_TO_FIND:
+            kind = document.get("kind") or JUDGED[document["category"]]
+            yield Question(text=document["question"], kind=kind, evidence=frozenset(evidence))
 
 
 def _ids(evidence: list[Any]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from html import escape
 from rig.retrieval import DEPTHS
 
 _FIGURE_WIDTH = 30
-_WIDTH, _LEFT, _RIGHT, _TOP, _ROW = 860, 270, 30, 64, 34
+_WIDTH, _LEFT, _RIGHT, _TOP, _ROW = 860, 250, 30, 64, 34
 _COLOURS = {5: "#1d4ed8", 10: "#0891b2", 25: "#94a3b8"}
 _STYLE = """<style>
   text { font: 13px system-ui, sans-serif; fill: #1f2937 }
@@ -21,7 +21,7 @@ _STYLE = """<style>
 
 
 def draw(title: str, rows: Sequence[tuple[str, Mapping[int, float]]], *, ours: str) -> str:
-    """The SVG. Each row is a label and its recall in percent by depth; the row named `ours` stands out."""
+    """The SVG. Each row is a label and its recall in percent by depth; rows that end with `ours` stand out."""
     height = _TOP + _ROW * len(rows) + 34
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">',
@@ -33,7 +33,7 @@ def draw(title: str, rows: Sequence[tuple[str, Mapping[int, float]]], *, ours: s
         *_grid(height),
     ]
     for number, (label, recall) in enumerate(rows):
-        lines += _row(label, recall, y=_TOP + _ROW * number + _ROW // 2, is_ours=label == ours)
+        lines += _row(label, recall, y=_TOP + _ROW * number + _ROW // 2, is_ours=label.endswith(ours))
     return "\n".join([*lines, "</svg>", ""])
 
 

@@ -12,8 +12,16 @@ from typing import NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from memory.recall.lexicon.analyser import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
-from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
+from memory.recall.features import (
+    FEATURES,
+    columns_of,
+    compute_features,
+    cover_words,
+    having,
+    measure_talk,
+)
+from memory.recall.lexicon.analyser import ASKS, BARE
+from memory.recall.lexicon.analysis import QuestionAnalysis
 from memory.recall.reasons import Reason
 from memory.recall.scored_messages import REACH, Column, ScoredMessages
 from memory.recall.vector_index import Hit
@@ -22,60 +30,48 @@ SHORTLIST = 100
 """Messages that are ranked, with some neighbours. A longer list finds no more (docs/recall.md)."""
 BEST = 30
 """Messages of the shortlist whose neighbours are ranked too."""
-FEATURES = (
-    "words",  # BM25 score, as a share of the best one
-    "words_log",  # ln(1 + BM25 score)
-    "meaning",  # cosine
-    "words_and_meaning",  # product of "words" and "meaning"
-    "window",  # overlap of the question with the message and its neighbours
-    "session_words",  # best "words" in its session
-    "session_meaning",  # best cosine in its session
-    "answers_words",  # "words" of the message before it, if another person asks a question there
-    "answers_meaning",  # cosine of that message
-    "author",  # written by the person that the question is about
-    "author_of_self",  # … in the first person
-    "date",  # written in the period that the question names
-    "tells_time",  # names a time, and the question asks for one
-    "tells_name",  # contains a name, and the question asks for one
-    "question",  # ends with a question mark
-    "session_start",  # first of its session
-)
-"""Columns of `compute_features`, in order. Unknown values (no neighbour, no vector) are 0."""
-HYBRID_FEATURES = tuple(name for name in FEATURES if name not in ("session_words", "answers_words"))
-"""Features used with vectors. "session_meaning" and "answers_meaning" make the two others redundant."""
-LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name)
-"""Features used without vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Floor:
     """Minimum score of the best message.
 
-    It rises with the number of scored messages, whose best is high by chance. It falls with the share of the
-    question's words that one of the best messages has. If the best passes, the others need the floor without that
-    share, or the score of the best if that is lower, less `margin`. None is more than `spread` below the best.
+    It rises with the number of scored messages, whose best is high by chance, and with their length. It falls with the share of the
+    question's words that one of the best messages has, and with the best cosine. If the best passes, the others need
+    the floor without these two, or the score of the best if that is lower, less `margin`. None is more than `spread`
+    below the best.
     """
 
     base: float
     growth: float
     coverage: float
+    meaning: float
+    talk: float
     margin: float
     spread: float
 
-    def among(self, scored: int, *, coverage: float) -> float:
-        """Return the floor for this number of scored messages (at least one) and this share of the words."""
-        return self.base + self.growth * math.log(scored) - self.coverage * coverage
+    def among(self, scored: int, *, talk: float = 0.0, coverage: float = 0.0, meaning: float = 0.0) -> float:
+        """Return the floor for this number of scored messages (at least one), their length as in `measure_talk`, share
+        of the words, and best cosine.
+        """
+        rise = self.growth * math.log(scored) + self.talk * talk
+        return self.base + rise - self.coverage * coverage - self.meaning * meaning
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankerWeights:
-    """Weights of the features and the floors: `hybrid` with vectors, `lexical` for words alone.
-
-    A feature without a weight counts as 0.
-    """
+    """Weights of the features and the floors. A feature without a weight counts as 0."""
 
     hybrid: Mapping[str, float]
+    """Weights with vectors."""
+    in_long_talk: Mapping[str, float]
+    """Added to `hybrid` times the length of talk, see `measure_talk`."""
+    for_statements: Mapping[str, float]
+    """Added to `hybrid` if the text asks nothing."""
+    for_new_words: Mapping[str, float]
+    """Added to `hybrid` times the share of the question's words that no message has."""
     lexical: Mapping[str, float]
+    """Weights for words alone."""
     hybrid_floor: Floor
     lexical_floor: Floor
 
@@ -124,12 +120,14 @@ def load_weights() -> RankerWeights:
     """Load ranker_weights.json, which says how the weights were learned."""
     content = json.loads(files("memory.recall").joinpath("ranker_weights.json").read_text(encoding="utf-8"))
     floors = content["floor"]
-    common = {"margin": floors["margin"], "spread": floors["spread"]}
     return RankerWeights(
         hybrid=content["hybrid"],
+        in_long_talk=content["in_long_talk"],
+        for_statements=content["for_statements"],
+        for_new_words=content["for_new_words"],
         lexical=content["lexical"],
-        hybrid_floor=Floor(**floors["hybrid"], **common),
-        lexical_floor=Floor(**floors["lexical"], **common),
+        hybrid_floor=Floor(**floors["hybrid"]),
+        lexical_floor=Floor(**floors["lexical"]),
     )
 
 
@@ -166,14 +164,30 @@ def rank(
     """Rank all messages, best first, and the newer first at equal scores. See `compute_features` for `listed`."""
     features = compute_features(question, messages, listed=listed)
     # Rounded, because the order of summation depends on the row and must not decide between equal scores.
-    scores = (features @ _weight_vector(messages, weights)).round(9)
+    scores = (features @ _weight_vector(question, messages, weights)).round(9)
     best_first = np.lexsort((-messages.sequences, -scores))
     return Ranking(messages=messages, rows=best_first, scores=scores[best_first], features=features)
 
 
-def _weight_vector(messages: ScoredMessages, weights: RankerWeights) -> Column:
-    by_name = weights.hybrid if messages.have_vectors() else weights.lexical
-    return np.array([by_name.get(name, 0.0) for name in FEATURES])
+def weigh_features(
+    question: QuestionAnalysis, messages: ScoredMessages, weights: RankerWeights
+) -> dict[str, float]:
+    """Return the weight of each feature for this question among these messages."""
+    if not messages.have_vectors():
+        return {name: weights.lexical.get(name, 0.0) for name in FEATURES}
+    length, is_statement = measure_talk(question, messages), ASKS not in question.signs
+    newness = 1.0 - cover_words(question, messages)
+    return {
+        name: weights.hybrid.get(name, 0.0)
+        + weights.in_long_talk.get(name, 0.0) * length
+        + weights.for_statements.get(name, 0.0) * is_statement
+        + weights.for_new_words.get(name, 0.0) * newness
+        for name in FEATURES
+    }
+
+
+def _weight_vector(question: QuestionAnalysis, messages: ScoredMessages, weights: RankerWeights) -> Column:
+    return np.array([*weigh_features(question, messages, weights).values()])
 
 
 def select_relevant(question: QuestionAnalysis, ranking: Ranking, *, weights: RankerWeights) -> Ranking:
@@ -186,11 +200,12 @@ def select_relevant(question: QuestionAnalysis, ranking: Ranking, *, weights: Ra
         return ranking
     evidence = weigh_best(question, ranking, weights=weights)
     floors = weights.hybrid_floor if messages.have_vectors() else weights.lexical_floor
-    highest = floors.among(len(messages), coverage=0.0) + evidence.rise
+    highest = floors.among(len(messages), talk=measure_talk(question, messages)) + evidence.rise
+    floor = highest - floors.coverage * evidence.coverage - floors.meaning * evidence.meaning
     best = ranking.scores[0]
     is_relevant = np.zeros(len(messages), np.bool_)
-    if best >= highest - floors.coverage * evidence.coverage and evidence.is_enough:
-        # Words of the best message say nothing about the others.
+    if best >= floor and evidence.is_enough:
+        # Words and meaning of the best message say nothing about the others.
         least = max(min(highest, best) - floors.margin, best - floors.spread)
         is_relevant[ranking.rows[ranking.scores >= least]] = True
     if BARE in question.signs:
@@ -203,8 +218,10 @@ class BestEvidence(NamedTuple):
 
     coverage: float
     """Share of the question's words that one of the best messages has."""
+    meaning: float
+    """The best cosine, less what is usual for the embedder; 0 without vectors."""
     rise: float
-    """See _usual_similarity; 0 without vectors."""
+    """Rise of the floor if even unrelated messages are similar to the question; 0 without vectors."""
     is_enough: bool
     """False if words alone were searched and the best messages have too few of them."""
 
@@ -212,10 +229,16 @@ class BestEvidence(NamedTuple):
 def weigh_best(question: QuestionAnalysis, ranking: Ranking, *, weights: RankerWeights) -> BestEvidence:
     """Return the evidence of the best messages of a ranking, which is not empty."""
     messages = ranking.messages
-    coverage = _cover_words(question, messages, ranking.rows[:_BEST_COUNT])
-    if messages.have_vectors():
-        return BestEvidence(coverage, _usual_similarity(messages, weights), is_enough=True)
-    return BestEvidence(coverage, 0.0, is_enough=bool(question.dates) or coverage >= _LEAST_SHARE)
+    coverage = cover_words(question, messages, ranking.rows[:_BEST_COUNT])
+    if not messages.have_vectors():
+        is_enough = bool(question.dates) or coverage >= _LEAST_SHARE
+        return BestEvidence(coverage, meaning=0.0, rise=0.0, is_enough=is_enough)
+    weight = weigh_features(question, messages, weights)
+    usual = max(0.0, _usual_cosine(messages) - _TOLERATED_COSINE)
+    best = float(np.nanmax(messages.dense)) - usual
+    # Other embedders have other scales: MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3.
+    rise = usual * (weight["meaning"] + weight["session_meaning"])
+    return BestEvidence(coverage, meaning=best, rise=rise, is_enough=True)
 
 
 LIKELY_WITHIN = 4.0
@@ -249,64 +272,29 @@ Among few messages there are fewer of those.
 """
 
 
-def _usual_similarity(messages: ScoredMessages, weights: RankerWeights) -> float:
-    """Return the rise of the floor if even unrelated messages are similar to the question.
+def _usual_cosine(messages: ScoredMessages) -> float:
+    """Return the cosine of messages that have nothing to do with the question. Some message has a vector.
 
-    MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3; other embedders have other scales.
     The scored messages that are least similar count as unrelated.
     """
-    weights_by_name = weights.hybrid.get("meaning", 0.0) + weights.hybrid.get("session_meaning", 0.0)
-    return max(0.0, _usual_cosine(messages) - _TOLERATED_COSINE) * weights_by_name
-
-
-def _usual_cosine(messages: ScoredMessages) -> float:
-    """Return the cosine of messages that have nothing to do with the question. Some message has a vector."""
     cosines = np.sort(messages.dense[~np.isnan(messages.dense)])
     share = _UNRELATED_SHARE_OF_FEW if len(cosines) < _FEW else _UNRELATED_SHARE
     unrelated = cosines[int(len(cosines) * share)]
     return (len(cosines) * unrelated + _USUAL_MESSAGES * _USUAL_COSINE) / (len(cosines) + _USUAL_MESSAGES)
 
 
-def _cover_words(question: QuestionAnalysis, messages: ScoredMessages, rows: NDArray[np.intp]) -> float:
-    """Return the largest share of the question's words that one of these rows has; 0 if there are no words."""
-    if not question.words:
-        return 0.0
-    columns = _columns_of(question, messages)
-    shares = [_shares_of_word(word, messages.terms[rows], columns) for word in question.words]
-    return float(np.mean(shares, axis=0).max())
-
-
-def _shares_of_word(word: QuestionWord, terms: NDArray[np.bool_], columns: Mapping[int, int]) -> Column:
-    """Return the share of a word that each row of terms has. A related word counts by its common n-grams."""
-    has_whole = _having(word.whole, terms, columns).any(axis=1)
-    shares = _having(word.parts, terms, columns).sum(axis=1) / max(1, len(word.parts))
-    return np.where(has_whole, 1.0, np.where(shares >= _RELATED_SHARE, shares, 0.0))
-
-
 def _have_all_words(question: QuestionAnalysis, messages: ScoredMessages) -> NDArray[np.bool_]:
-    columns = _columns_of(question, messages)
+    columns = columns_of(question, messages)
     has_all = np.ones(len(messages), np.bool_)
     for word in question.words:
-        has_all &= _having(word.whole, messages.terms, columns).any(axis=1)
+        has_all &= having(word.whole, messages.terms, columns).any(axis=1)
     return has_all
-
-
-def _columns_of(question: QuestionAnalysis, messages: ScoredMessages) -> dict[int, int]:
-    """Return the column of each term. There are none if the index was searched by meaning alone."""
-    return dict(zip(question.terms.indices, range(messages.terms.shape[1]), strict=False))
-
-
-def _having(
-    wanted: frozenset[int], terms: NDArray[np.bool_], columns: Mapping[int, int]
-) -> NDArray[np.bool_]:
-    """Return the columns of these terms."""
-    return terms[:, [columns[each] for each in wanted if each in columns]]
 
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 _EVIDENCE: Mapping[Reason, Sequence[str]] = {
     "words": ("words", "words_log", "words_and_meaning", "window", "session_words", "answers_words"),
-    "meaning": ("meaning", "words_and_meaning", "session_meaning", "answers_meaning"),
+    "meaning": ("meaning", "words_and_meaning", "session_meaning", "answers_meaning", "reply_meaning"),
     "date": ("date",),
     "writer": ("author", "author_of_self"),
 }
@@ -339,8 +327,8 @@ def explain(
     rows, messages, count = ranking.rows[: len(hits)], ranking.messages, len(ranking.messages)
     features = ranking.features[rows]
     usual: Column = ranking.features.sum(axis=0) / (count + _USUAL_MESSAGES)
-    shares = (features - usual) @ (_weight_vector(messages, weights)[:, None] * _EVIDENCE_SHARES)
-    columns = _columns_of(question, messages)
+    shares = (features - usual) @ (_weight_vector(question, messages, weights)[:, None] * _EVIDENCE_SHARES)
+    columns = columns_of(question, messages)
     wanted = [columns[term] for word in question.words for term in word.whole if term in columns]
     usual_cosine = float(usual[_MEANING]) + _USUAL_MESSAGES * _USUAL_COSINE / (count + _USUAL_MESSAGES)
     has = np.zeros(shares.shape, np.bool_)
@@ -354,106 +342,3 @@ def explain(
         hit._replace(reasons=tuple(REASONS[kind] for kind in kinds[: number or 1]))
         for hit, kinds, number in zip(hits, order, numbers, strict=True)
     ]
-
-
-_WINDOW_TERMS = 256
-"""Terms of a question that count. A text of pages has more, and they would take as long as everything else."""
-_RELATED_SHARE = 0.4
-"""Words that share a smaller part of their n-grams are unrelated."""
-_DISTANCE_DECAY = 0.9
-_WINDOW_SCALE = 10.0
-_DAY_S = 86_400.0
-_WEEK_S = 7 * _DAY_S
-_LONGEST_DATE_S = 100 * _DAY_S
-"""A season. A whole year does not say which of its messages is meant."""
-
-
-def compute_features(
-    question: QuestionAnalysis, messages: ScoredMessages, *, listed: Collection[int]
-) -> NDArray[np.float64]:
-    """Return a row of FEATURES for each message: the shortlist and its neighbours, each once.
-
-    `listed` are the sequences of the shortlist, among which the rarity of terms is counted.
-    """
-    neighbours = messages.find_neighbours()
-    words = messages.sparse
-    best = words.max(initial=0.0)
-    share = words / best if best > 0 else words
-    meaning = np.nan_to_num(messages.dense)
-    similarity = np.maximum(meaning, 0.0)
-    none = np.zeros(len(messages))
-    author, of_self = none, none
-    if question.author is not None:
-        author = np.array([each == question.author for each in messages.sender_ids], np.float64)
-        of_self = author * messages.with_sign(FIRST_PERSON)
-    follows_question = _follows_question(messages, neighbours[-1])
-    columns: dict[str, Column] = {
-        "words": share,
-        "words_log": np.log1p(words),
-        "meaning": meaning,
-        "words_and_meaning": share * similarity,
-        "window": _window(question, messages, neighbours, listed),
-        "session_words": messages.best_of_session(share),
-        "session_meaning": messages.best_of_session(meaning),
-        "answers_words": follows_question * _of_neighbours(share, neighbours[-1]),
-        "answers_meaning": follows_question * _of_neighbours(similarity, neighbours[-1]),
-        "author": author,
-        "author_of_self": of_self,
-        "date": _date_nearness(messages.sent_at, question.dates) if question.dates else none,
-        "tells_time": messages.with_sign(TIME) if WHEN in question.signs else none,
-        "tells_name": messages.with_sign(NAME) if NAME in question.signs else none,
-        "question": messages.with_sign(QUESTION),
-        "session_start": (messages.sequences == messages.sessions).astype(np.float64),
-    }
-    return np.stack([columns[name] for name in FEATURES], axis=1)
-
-
-def _of_neighbours(values: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Return the values (or rows of values) of these neighbours, 0 without one."""
-    taken = values[rows]
-    taken[rows < 0] = 0.0
-    return taken
-
-
-def _window(
-    question: QuestionAnalysis,
-    messages: ScoredMessages,
-    neighbours: Mapping[int, NDArray[np.intp]],
-    listed: Collection[int],
-) -> Column:
-    """Sum the rarity of the question's terms that the message has. Terms of its neighbours count less."""
-    has = messages.terms[:, :_WINDOW_TERMS].astype(np.float64)
-    reached = has.copy()
-    for offset, rows in neighbours.items():
-        np.maximum(reached, _DISTANCE_DECAY ** abs(offset) * _of_neighbours(has, rows), out=reached)
-    sequences: list[int] = messages.sequences.tolist()
-    shortlisted = has[[each in listed for each in sequences]]
-    frequency = shortlisted.sum(axis=0)
-    rarity = np.log1p((len(shortlisted) - frequency + 0.5) / (frequency + 0.5))
-    return reached @ (rarity * np.array(question.terms.values[: has.shape[1]])) / _WINDOW_SCALE
-
-
-def _follows_question(messages: ScoredMessages, before: NDArray[np.intp]) -> Column:
-    """Return 1 for messages after another person's question. `before` has the row of the message before each."""
-    follows = np.zeros(len(messages))
-    after = np.flatnonzero((before >= 0) & (messages.with_sign(ASKS)[before] > 0))
-    for row, row_before in zip(after.tolist(), before[after].tolist(), strict=True):
-        follows[row] = _author(messages, row) != _author(messages, row_before)
-    return follows
-
-
-def _author(messages: ScoredMessages, row: int) -> tuple[str, int | None]:
-    return messages.roles[row], messages.sender_ids[row]
-
-
-def _date_nearness(sent_at: Column, dates: Sequence[DateSpan]) -> Column:
-    """Return 1 within a period of the question, less on days around a short one, 0 without any."""
-    nearness = np.zeros(len(sent_at))
-    for date in dates:
-        length = date.end - date.start
-        if length > _LONGEST_DATE_S:
-            continue
-        away = np.maximum(np.maximum(date.start - sent_at, sent_at - date.end), 0.0)
-        near = np.exp(-away / _WEEK_S) if length <= _WEEK_S else away == 0
-        np.maximum(nearness, near, out=nearness)
-    return nearness

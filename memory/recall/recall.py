@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from sys import getsizeof
 from typing import TYPE_CHECKING, TypeAlias
@@ -24,7 +24,7 @@ from memory.recall.embedders.embedder import (
     EmbeddingUnavailable,
 )
 from memory.recall.guard import RecallGuard
-from memory.recall.lexicon.analyser import SMALL_TALK, analyse_message, analyse_question
+from memory.recall.lexicon.analyser import ASKS, SMALL_TALK, analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import KEYS_PER_MESSAGE, VectorErasure, VectorPoint, VectorQuery, Where
@@ -172,6 +172,8 @@ class Recall:
         analysis = analyse() if len(question.text) < _LONG_TEXT else await asyncio.to_thread(analyse)
         if SMALL_TALK in analysis.signs and not question.is_deliberate:
             return Candidates(question=analysis)
+        if question.is_deliberate:  # search words ask, even without a question mark
+            analysis = replace(analysis, signs=analysis.signs | {ASKS})
         # "Anna?" is empty without its name: search for the whole question then.
         dense = await self._embed_question(space, analysis.masked or question.text)
         sparse = analysis.terms if analysis.terms.indices else None

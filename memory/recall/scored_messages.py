@@ -41,6 +41,11 @@ class ScoredMessages:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def lengths(self) -> Column:
+        """Number of stored terms of each message, at most TERMS_STORED."""
+        return np.array([len(each) for each in self.stored_terms], np.float64)
+
     def have_vectors(self) -> bool:
         """Return True if the question was compared by meaning with any of them."""
         return not bool(np.isnan(self.dense).all())
@@ -65,6 +70,10 @@ class ScoredMessages:
     def with_sign(self, sign: str) -> Column:
         """Return 1 for each message with this sign."""
         return np.array([sign in each for each in self.signs], np.float64)
+
+    def by_bot(self) -> Column:
+        """Return 1 for each message that the bot wrote."""
+        return np.array([each == "assistant" for each in self.roles], np.float64)
 
     def best_of_session(self, values: Column) -> Column:
         """Return for each message the highest value in its session."""

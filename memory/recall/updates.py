@@ -80,7 +80,7 @@ def with_newer(
 
 def _statements(messages: ScoredMessages) -> NDArray[np.bool_]:
     """Return True for each message of a person that tells something."""
-    lengths = np.array([len(each) for each in messages.stored_terms])
+    lengths = messages.lengths
     is_person = np.array([each == "user" for each in messages.roles], np.bool_)
     only_asks = (messages.with_sign(QUESTION) > 0) & (lengths < _SHORTEST_STATEMENT)
     return is_person & ~only_asks & (lengths <= _LONGEST_STATEMENT)
@@ -102,8 +102,8 @@ def _nearness(
     of_question = (has[older] * asked) @ has[later].T / (asked.sum() or 1.0)
     said = _find_common(messages, older, later)
     common = said[: len(older)] @ said[len(older) :].T
-    lengths = np.array([len(messages.stored_terms[row]) for row in (*older, *later.tolist())])
-    of_both = common / np.maximum(lengths[: len(older), None] + lengths[len(older) :] - common, 1)
+    lengths = messages.lengths
+    of_both = common / np.maximum(lengths[older][:, None] + lengths[later] - common, 1.0)
     meaning = np.nan_to_num(messages.dense)
     return of_question + of_both + _MEANING_SHARE * np.minimum(meaning[older][:, None], meaning[later])
 

@@ -11,9 +11,10 @@ from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
 from bot.agent.prompt.text import RECALLED_HEADING
 from memory.history.message import Message, Role, Sender
+from memory.recall.features import FEATURES
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.points import to_batches
-from memory.recall.ranking import FEATURES, load_weights
+from memory.recall.ranking import load_weights
 from memory.recall.vector_index import VectorPoint
 from tests.unit.agent.kit import TOKENIZER, hit, recalls
 
@@ -87,23 +88,31 @@ def test_the_documented_features_exist() -> None:
 
 def test_the_documented_floor_is_used() -> None:
     weights = load_weights()
-    floors = [
-        f"{floor.base:g} + {floor.growth:g} × ln(candidates) - {floor.coverage:g} × coverage"
-        for floor in (weights.hybrid_floor, weights.lexical_floor)
-    ]
+    hybrid, lexical = weights.hybrid_floor, weights.lexical_floor
 
-    assert [floor for floor in floors if floor not in TEXT] == []
-    assert f"up to {weights.hybrid_floor.margin:g} point below" in TEXT
-    assert f"more than {weights.hybrid_floor.spread:g} points below the best" in TEXT
+    assert (
+        f"{hybrid.base:g} + {hybrid.growth:g} × ln(candidates) + {hybrid.talk:g} × length - "
+        f"{hybrid.coverage:g} × coverage - {hybrid.meaning:g} × best cosine" in TEXT
+    )
+    assert f"{lexical.base:g} + {lexical.growth:g} × ln(candidates) without" in TEXT
+    assert (lexical.coverage, lexical.meaning, lexical.talk) == (0.0, 0.0, 0.0)
+    assert f"up to {hybrid.margin:g} points below ({lexical.margin:g} without vectors)" in TEXT
+    assert f"more than {hybrid.spread:g} points ({lexical.spread:g}) below the best" in TEXT
 
 
 def test_the_documented_weights_are_used() -> None:
     weights = load_weights()
     documented = {backquoted(row[0])[0]: row[2:] for row in rows("| feature | meaning |")}
+    kinds = (
+        weights.hybrid,
+        weights.in_long_talk,
+        weights.for_statements,
+        weights.for_new_words,
+        weights.lexical,
+    )
 
     assert documented == {
-        name: [f"{each[name]:g}" if name in each else "–" for each in (weights.hybrid, weights.lexical)]
-        for name in FEATURES
+        name: [f"{each[name]:g}" if name in each else "–" for each in kinds] for name in FEATURES
     }
 
 

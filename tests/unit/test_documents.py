@@ -21,7 +21,6 @@ from bot.environment import SECRETS
 from bot.features import BUILT_IN_TOOLS
 from bot.features.settings import AllSettings
 from bot.observe import metrics
-from memory.recall.ranking import FEATURES, load_weights
 
 pytestmark = pytest.mark.slow
 
@@ -192,16 +191,6 @@ def script(name: str) -> Any:
     return module
 
 
-def test_the_table_of_features_has_the_shipped_weights() -> None:
-    weights = load_weights()
-    rows = re.findall(r"^\| `(\w+)` \| [^|]+ \| (\S+) \| (\S+) \|$", read("docs/recall.md"), re.MULTILINE)
-
-    assert [name for name, *_ in rows] == list(FEATURES)
-    for name, *shown in rows:
-        expected = [f"{kind[name]:g}" if name in kind else "–" for kind in (weights.hybrid, weights.lexical)]
-        assert shown == expected, name
-
-
 def test_the_plot_of_recall_has_the_figures_of_its_table() -> None:
     drawn: dict[str, list[str]] = {}
     label = ""
@@ -211,10 +200,18 @@ def test_the_plot_of_recall_has_the_figures_of_its_table() -> None:
             label = text
         elif re.fullmatch(r"\d+\.\d", text):
             drawn.setdefault(label, []).insert(0, text)
-    table = read("docs/recall.md").partition("\n| retriever |")[2].partition("\n\n")[0]
-    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    table = read("docs/recall.md").partition("\n| set | questions |")[2].partition("\n\n")[0]
+    heads, _, *rows = [
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in f"| set | questions |{table}".splitlines()
+    ]
+    cells = {
+        f"{row[0]}: {name}": cell.split(" / ")
+        for row in rows
+        for name, cell in zip(heads[3:], row[3:], strict=True)
+    }
 
-    assert drawn == {name: cells[:3] for name, *cells in rows}
+    assert drawn == cells
 
 
 def test_the_scope_in_the_threat_model_can_be_parsed(tmp_path: Path) -> None:

@@ -11,18 +11,21 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memory.recall.features import (
+    FEATURES,
+    HYBRID_FEATURES,
+    LEXICAL_FEATURES,
+    compute_features,
+    measure_talk,
+)
 from memory.recall.lexicon.analyser import ASKS
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
 from memory.recall.ranking import (
     BEST,
-    FEATURES,
-    HYBRID_FEATURES,
-    LEXICAL_FEATURES,
     SHORTLIST,
     Floor,
     RankerWeights,
     Ranking,
-    compute_features,
     explain,
     load_weights,
     plan_lookups,
@@ -35,7 +38,11 @@ from memory.recall.vector_index import Hit, Where
 from tests.fakes.vector_index import ScoredMessage, tabulate
 
 DAY = 86_400.0
-FLOOR = Floor(base=0.0, growth=0.0, coverage=0.0, margin=1.0, spread=100.0)
+FLOOR = Floor(base=0.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
+
+
+ASKING = frozenset({ASKS})
+"""The sign of a question."""
 
 
 def make_question(*terms: int, **changed: Any) -> QuestionAnalysis:
@@ -86,7 +93,15 @@ def signed(sequence: int, *signs: str, **changed: Any) -> ScoredMessage:
 
 
 def weights(**counted: float) -> RankerWeights:
-    return RankerWeights(hybrid=counted, lexical=counted, hybrid_floor=FLOOR, lexical_floor=FLOOR)
+    return RankerWeights(
+        hybrid=counted,
+        in_long_talk={},
+        for_statements={},
+        for_new_words={},
+        lexical=counted,
+        hybrid_floor=FLOOR,
+        lexical_floor=FLOOR,
+    )
 
 
 def order(question: QuestionAnalysis, *messages: ScoredMessage, **counted: float) -> list[str]:
@@ -148,7 +163,7 @@ def test_a_message_of_another_session_is_no_neighbour() -> None:
         make_message(1, terms=frozenset({7}), signs=frozenset({"asks"})),
         make_message(2, session=2, sender_id=2),
     ]
-    assert features_of(make_question(7), *messages)[1] == {"session_start": 1.0}
+    assert features_of(make_question(7), *messages)[1].keys() == {"length"}
 
 
 def test_a_deleted_message_between_two_keeps_them_two_steps_apart() -> None:
@@ -167,15 +182,56 @@ def test_a_session_shares_its_best_score() -> None:
     assert column("session_words", make_question(), *messages) == [1.0, 1.0, 0.5]
 
 
-def test_the_first_message_of_a_session_is_recognised() -> None:
-    messages = [make_message(4, session=4), make_message(5, session=4)]
-    assert column("session_start", make_question(), *messages) == [1.0, 0.0]
-
-
 def test_an_answer_gets_the_score_of_the_question_before_it() -> None:
     asked = signed(1, "asks", dense=0.7, sparse=3.0, sender_id=2)
     assert column("answers_meaning", make_question(), asked, make_message(2)) == [0.0, 0.7]
     assert column("answers_words", make_question(), asked, make_message(2)) == [0.0, 1.0]
+
+
+def test_an_answer_of_the_bot_is_a_feature_of_its_own() -> None:
+    asked = signed(1, "asks", dense=0.7)
+    reply = make_message(2, role="assistant", sender_id=None)
+    assert column("answers_meaning", make_question(), asked, reply) == [0.0, 0.0]
+    assert column("reply_meaning", make_question(), asked, reply) == [0.0, 0.7]
+
+
+def test_replies_of_the_bot_are_no_neighbours_in_the_window() -> None:
+    reply = make_message(1, role="assistant", sender_id=None, terms=frozenset({7}))
+    assert [value > 0 for value in column("window", make_question(7), reply, make_message(2))] == [
+        True,
+        False,
+    ]
+
+
+def test_messages_of_the_bot_are_recognised() -> None:
+    messages = [make_message(1), make_message(2, role="assistant", sender_id=None)]
+    assert column("bot", make_question(), *messages) == [0.0, 1.0]
+
+
+def with_terms(sequence: int, count: int, **changed: Any) -> ScoredMessage:
+    return make_message(sequence, terms=frozenset(range(1_000, 1_000 + count)), **changed)
+
+
+def test_the_length_feature_is_a_logarithm_with_0_for_ten_terms() -> None:
+    messages = [with_terms(1, 10), with_terms(2, 27), make_message(3)]
+    assert column("length", make_question(), *messages) == pytest.approx([0.0, math.log(2.7), -math.log(10)])
+
+
+def test_parts_of_words_do_not_make_a_message_longer() -> None:
+    parts = QuestionWord(whole=frozenset({1}), parts=frozenset(range(2, 6)))
+    question = make_question(*range(1, 6), words=(parts,))
+    assert column("length", question, with_terms(1, 50)) == pytest.approx([0.0])
+
+
+def test_talk_has_the_mean_length_of_its_messages_within_bounds() -> None:
+    def length(*counts: int) -> float:
+        rows = [with_terms(number, count) for number, count in enumerate(counts)]
+        return measure_talk(make_question(), tabulate(rows))
+
+    assert length(10, 270) == pytest.approx(math.log(27) / 2)
+    assert length(2, 3) == 0.0
+    assert length(*[500] * 3) == 2.5
+    assert length() == 0.0
 
 
 @pytest.mark.parametrize(
@@ -250,7 +306,7 @@ def test_questions_among_the_messages_are_recognised() -> None:
 def test_without_vectors_all_meaning_features_are_empty() -> None:
     messages = [signed(1, "asks", sparse=2.0, sender_id=2), make_message(2, sparse=1.0)]
     told = {name for row in features_of(make_question(7), *messages) for name in row}
-    assert told <= set(LEXICAL_FEATURES)
+    assert not [name for name in told if "meaning" in name]
 
 
 def test_every_feature_belongs_to_one_or_both_sets() -> None:
@@ -269,6 +325,29 @@ def test_without_vectors_the_weights_for_words_are_used() -> None:
         for message in (make_message(1, sparse=1.0), make_message(1, sparse=1.0, dense=0.0))
     )
     assert (lexical, hybrid) == ([5.0], [1.0])
+
+
+def test_weights_bend_with_the_length_of_talk() -> None:
+    near, alike = {"sparse": 4.0, "dense": 0.0}, {"sparse": 0.0, "dense": 0.8}
+    bent = replace(weights(words=1.0), in_long_talk={"meaning": 2.0})
+
+    def first(terms: int) -> str:
+        rows = [with_terms(1, terms, **near), with_terms(2, terms, **alike)]
+        ranking = rank(make_question(signs=ASKING), tabulate(rows), listed={1, 2}, weights=bent)
+        return ranking.best(1)[0].message_id
+
+    assert (first(10), first(100)) == ("m1", "m2")
+
+
+def test_a_text_that_asks_nothing_has_weights_of_its_own() -> None:
+    rows = [make_message(1, sparse=4.0, dense=0.0), make_message(2, dense=0.8)]
+    stated = replace(weights(words=1.0), for_statements={"words": -1.0, "meaning": 1.0})
+
+    def first(signs: frozenset[str]) -> str:
+        ranking = rank(make_question(signs=signs), tabulate(rows), listed={1, 2}, weights=stated)
+        return ranking.best(1)[0].message_id
+
+    assert (first(ASKING), first(frozenset())) == ("m1", "m2")
 
 
 def test_an_empty_list_stays_empty() -> None:
@@ -384,7 +463,7 @@ def ranked(messages: Sequence[ScoredMessage], scores: Sequence[float], *asked: i
 
 HAVING = frozenset({7})
 """Return the terms of a message that has the word of ASKED."""
-ASKED = make_question(7, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
+ASKED = make_question(7, signs=ASKING, words=(QuestionWord(whole=HAVING, parts=frozenset()),))
 
 
 def selected(
@@ -400,7 +479,10 @@ def selected(
 
 def test_nothing_is_relevant_if_the_best_is_below_the_floor() -> None:
     floored = replace(
-        weights(), lexical_floor=Floor(base=5.0, growth=0.0, coverage=0.0, margin=2.0, spread=100.0)
+        weights(),
+        lexical_floor=Floor(
+            base=5.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
+        ),
     )
     messages = [make_message(number, terms=HAVING) for number in range(3)]
     assert selected(ASKED, [6.0, 3.0, 2.9], floored, *messages) == [6.0, 3.0]
@@ -436,7 +518,10 @@ def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
     two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
     bare = make_question(7, 8, words=two, signs=frozenset({"bare"}))
     floored = replace(
-        weights(), lexical_floor=Floor(base=5.0, growth=0.0, coverage=0.0, margin=2.0, spread=100.0)
+        weights(),
+        lexical_floor=Floor(
+            base=5.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
+        ),
     )
     messages = make_message(1, terms=frozenset({7})), make_message(2, terms=frozenset({7, 8}))
     assert selected(bare, [4.0, 3.0], floored, *messages) == [3.0]
@@ -446,7 +531,10 @@ def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
 def test_if_the_index_has_other_terms_bare_words_find_nothing_below_the_floor() -> None:
     bare = replace(ASKED, signs=frozenset({"bare"}))
     floored = replace(
-        weights(), hybrid_floor=Floor(base=5.0, growth=0.0, coverage=0.0, margin=1.0, spread=100.0)
+        weights(),
+        hybrid_floor=Floor(
+            base=5.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
+        ),
     )
     ranking = ranked([make_message(1, dense=0.1)], [4.0])
     assert select_relevant(bare, ranking, weights=floored).best(1) == []
@@ -466,13 +554,13 @@ def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
 
 
 def test_the_floor_rises_with_the_number_of_candidates() -> None:
-    floor = Floor(base=4.0, growth=0.5, coverage=0.0, margin=1.0, spread=5.0)
+    floor = Floor(base=4.0, growth=0.5, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0)
     assert floor.among(1, coverage=1.0) == 4.0
     assert floor.among(400, coverage=0.0) == pytest.approx(4.0 + 0.5 * math.log(400))
 
 
 def test_the_floor_falls_with_the_share_of_the_words_that_a_good_hit_has() -> None:
-    high = Floor(base=5.0, growth=0.0, coverage=2.0, margin=1.0, spread=100.0)
+    high = Floor(base=5.0, growth=0.0, coverage=2.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
     floored = replace(weights(), lexical_floor=high, hybrid_floor=high)
     two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
     question = make_question(7, 8, words=two)
@@ -484,8 +572,22 @@ def test_the_floor_falls_with_the_share_of_the_words_that_a_good_hit_has() -> No
         assert selected(question, [3.0], floored, both_words) == [3.0]
 
 
+def test_the_floor_falls_with_the_best_cosine() -> None:
+    high = Floor(base=5.0, growth=0.0, coverage=0.0, meaning=4.0, talk=0.0, margin=1.0, spread=100.0)
+    floored = replace(weights(), lexical_floor=high, hybrid_floor=high)
+
+    def is_selected(*cosines: float | None) -> bool:
+        # No message of the ranking needs to be the one with the best cosine.
+        messages = [make_message(number, dense=cosine) for number, cosine in enumerate(cosines)]
+        return bool(selected(ASKED, [3.0, 2.0, 1.0], floored, *messages))
+
+    assert is_selected(0.0, 0.0, 0.6)
+    assert not is_selected(0.0, 0.0, 0.4)
+    assert not is_selected(None, None, None)
+
+
 def test_hits_far_below_the_best_are_not_relevant_even_above_the_floor() -> None:
-    narrow = Floor(base=1.0, growth=0.0, coverage=0.0, margin=1.0, spread=5.0)
+    narrow = Floor(base=1.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0)
     messages = [make_message(number, terms=HAVING) for number in range(3)]
     scores = [9.0, 4.0, 3.9]
     assert selected(ASKED, scores, replace(weights(), lexical_floor=narrow), *messages) == [9.0, 4.0]
@@ -493,7 +595,10 @@ def test_hits_far_below_the_best_are_not_relevant_even_above_the_floor() -> None
 
 def test_each_set_of_weights_has_its_floor() -> None:
     floored = replace(
-        weights(), hybrid_floor=Floor(base=5.0, growth=0.0, coverage=0.0, margin=1.0, spread=100.0)
+        weights(),
+        hybrid_floor=Floor(
+            base=5.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
+        ),
     )
     assert selected(ASKED, [4.0], floored, make_message(1, dense=0.1, terms=HAVING)) == []
     assert selected(ASKED, [4.0], floored, make_message(1, terms=HAVING)) == [4.0]

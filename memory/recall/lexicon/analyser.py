@@ -51,7 +51,7 @@ WHEN, SMALL_TALK, BARE = "when", "small_talk", "bare"
 """Signs of a question.
 
 WHEN: it asks for a time. SMALL_TALK: it needs no memory. BARE: it has search words only ("bike lock?"). NAME: it asks
-for a name (where, who, which, called …).
+for a name (where, who, which, called …). ASKS: it is a question, a request or search words, and no statement.
 """
 OTHER, SELF, WE = "other", "self", "we"
 """More kinds of words in words/question_words.toml: who, where, how many …, and words for "I" and "we"."""
@@ -62,6 +62,7 @@ _LOWER = "a-zß-öø-ÿа-яёіїєґ"
 _NAME_WITHIN = re.compile(rf"(?<=[{_LOWER},;'\"”] )[\"“«]?[A-ZÀ-ÖØ-ÞА-ЯЁІЇЄҐ]\w+")
 _WORD_OR_DIGIT = re.compile("[a-z]+|[0-9]")
 _TIME = re.compile("[YFZWM]|L[UmwSs]|[USsw]L|[NT][USs]|UA|P[ms]|Dm|mD")
+_FIRST_WORDS = 3
 _FEW = 3
 _CONJUNCTION_WORDS = """
     and or & , / + y e o u und oder et ou en of och i a ve
@@ -114,7 +115,9 @@ def analyse_question(
     if not dates and not is_asking and is_small_talk(names.masked):
         signs |= {SMALL_TALK}
     if is_bare(words):
-        signs |= {BARE}
+        signs |= {BARE, ASKS}
+    if _asks(whole) or _begins_with_question_word(whole, words.likeliest):
+        signs |= {ASKS}
     return QuestionAnalysis(
         masked=names.masked,
         terms=terms,
@@ -261,14 +264,25 @@ def message_signs(text: str, languages: Collection[str]) -> frozenset[str]:
     """Return the signs of a normal text that is a message in these languages (Snowball's names, or scripts)."""
     meanings = time_meanings(text)
     signs = {
-        ASKS: any(mark in text for mark in _QUESTION_MARKS)
-        or load_pattern("question_words", "requests").search(text.lower()) is not None,
+        ASKS: _asks(text),
         QUESTION: text.rstrip(_AFTER_A_QUESTION).endswith((*_QUESTION_MARKS, *_QUESTION_ENDINGS)),
         NAME: _NAME_WITHIN.search(text) is not None,
         TIME: _has_time(meanings) or has_chinese_time(text),
         FIRST_PERSON: _is_about_writer(text, languages),
     }
     return frozenset(sign for sign, holds in signs.items() if holds)
+
+
+def _asks(text: str) -> bool:
+    """Return True if a text has a question mark or begins with a request."""
+    has_mark = any(mark in text for mark in _QUESTION_MARKS)
+    return has_mark or load_pattern("question_words", "requests").search(text.lower()) is not None
+
+
+def _begins_with_question_word(text: str, languages: Collection[str]) -> bool:
+    """Return True if there is a question word among the first words: "so when …", not "the man who …"."""
+    beginning = " ".join(text.split(maxsplit=_FIRST_WORDS)[:_FIRST_WORDS])
+    return bool(find_kinds(beginning, languages, WHEN, NAME, OTHER))
 
 
 def _has_time(meanings: list[Meaning]) -> bool:

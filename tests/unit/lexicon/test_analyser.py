@@ -9,7 +9,7 @@ from time import process_time
 
 import pytest
 
-from memory.recall.lexicon.analyser import add_asker, analyse_message, analyse_question
+from memory.recall.lexicon.analyser import ASKS, add_asker, analyse_message, analyse_question
 from memory.recall.lexicon.languages import READ_LIMIT, is_latin, normal
 from memory.recall.lexicon.names import find_names
 from memory.recall.lexicon.terms import tokenize
@@ -44,7 +44,7 @@ def test_a_question_is_analysed_whole() -> None:
 
     assert read.masked == "When did paint the fence in May?"
     assert read.author == ANNA
-    assert read.signs == {"when"}
+    assert read.signs == {"when", "asks"}
     assert len(read.dates) == 1
     assert set(message.terms.indices) == set(read.terms.indices)
 
@@ -219,3 +219,21 @@ def test_latin_text_is_recognised(text: str) -> None:
 @pytest.mark.parametrize("text", ["Привет", "سلام", "你好 ok", "नमस्ते", "한국어 yes"])
 def test_text_in_other_scripts_is_recognised(text: str) -> None:
     assert not is_latin(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "asks"),
+    [
+        ("Did I ever mention the boat?", True),
+        ("so when did we meet", True),
+        ("tell me about the boat", True),
+        ("boat Lisbon", True),
+        ("wo waren wir im Mai", True),
+        ("去年在哪里", True),
+        ("I met the man who sold me the boat", False),
+        ("I'm looking for a boat.", False),
+        ("Me he comprado un barco", False),
+    ],
+)
+def test_a_question_is_told_from_a_statement(text: str, asks: bool) -> None:
+    assert (ASKS in analyse_question(text, PEOPLE, asker_id=ME, now=NOW).signs) is asks
