@@ -157,8 +157,11 @@ class Settings(BaseSettings):
         frozenset(),
         description="People who are served in every chat. As above: any of the three closes the bot to all others.",
     )
+    recall_tokens: int = Field(
+        1_000, ge=0, le=100_000, description="Tokens that old messages and facts may take in a prompt."
+    )
     recall_k: int = Field(
-        8, ge=0, le=50, description="Old messages and facts that are recalled into a prompt."
+        25, ge=0, le=50, description="The most old messages and facts that are recalled into a prompt."
     )
     facts: bool | None = Field(
         None,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from memory.erasure import ErasureReceipt, count_vectors, delete_provably, prove_erased
-from memory.facts.selection import Memories, select_memories
+from memory.facts.selection import Memories, RecallBudget, select_memories
 from memory.history.message import (
     Continuation,
     Message,
@@ -21,6 +21,7 @@ from memory.history.message import (
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import HistoryStore, Passage
 from memory.keys import ContextRef
+from memory.recall.excerpts import NO_WORDS, Excerpt, excerpt_of, read_question, tell
 from memory.recall.reasons import Reason
 from memory.recall.recall import LIST_LIMIT, Recall, RecallQuestion
 from memory.recall.vector_index import Where
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 _LONG_TEXT = 100_000
 """Characters of a text whose tokens are counted in a thread."""
+_FACT_HITS = 8
+"""Extra hits of a recall, whose facts may stand for messages."""
 _SPARE_HITS = 5
 """Extra hits, in place of repeated texts and of messages that were deleted while the index did not answer."""
 
@@ -68,6 +71,8 @@ class SearchOptions(TypedDict, total=False):
     """Messages before and after each hit that are returned with it (0)."""
     is_deliberate: bool
     is_floored: bool
+    updates: int
+    """See RecallQuestion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +92,19 @@ class RankedMessage:
     after: tuple[Message, ...] = ()
     facts: "tuple[Fact, ...]" = ()
     """Facts that rest on the message."""
+    newer: tuple[int, ...] = ()
+    """Sequences of later statements of its writer about the same, the nearest first. Only `recall` looks for them."""
+    update: Message | None = None
+    """The nearest of these that a prompt tells as well."""
+    is_update: bool = False
+    """True if it is such a statement of another message that the prompt tells."""
+    excerpt: Excerpt | None = None
+    """The part of a long message that a prompt tells; None for the whole message."""
+
+    @property
+    def told(self) -> Message:
+        """The message as a prompt tells it."""
+        return tell(self.message, self.excerpt)
 
 
 class ChatHistory:
@@ -167,13 +185,21 @@ class ChatHistory:
         found = await self._searcher.find(text, k, options, exclude=exclude, epoch=self._epoch)
         return found.add_neighbours(found.ranked)
 
-    async def recall(self, text: str, k: int, **options: Unpack[SearchOptions]) -> Memories:
-        """Return up to `k` messages and facts for a prompt, selected from up to twice as many messages.
+    async def recall(self, text: str, budget: RecallBudget, **options: Unpack[SearchOptions]) -> Memories:
+        """Return messages and facts for a prompt. Long messages have an excerpt.
 
-        `search` says what is found, `select_memories` what is selected. Raises RecallUnavailable.
+        `search` says what is found, `select_memories` what is selected. Neighbours come on top of the budget. Raises
+        RecallUnavailable.
         """
-        found = await self._searcher.find(text, 2 * k, options, epoch=self._epoch)
-        memories = select_memories(found.ranked, k, visible_ids=found.visible_ids)
+        k = budget.lines + min(budget.lines, _FACT_HITS)
+        found = await self._searcher.find(text, k, {**options, "updates": budget.lines}, epoch=self._epoch)
+        words = read_question(text) if found.ranked else NO_WORDS
+        memories = select_memories(
+            found.ranked,
+            budget,
+            visible_ids=found.visible_ids,
+            shorten=lambda hit: replace(hit, excerpt=excerpt_of(hit.message, words)),
+        )
         return replace(
             memories,
             messages=tuple(found.add_neighbours(memories.messages)),
@@ -263,6 +289,7 @@ class _Searcher:
             where=exclude_visible(options.get("where", Where()), visible_ids, snapshot.newest),
             is_deliberate=options.get("is_deliberate", False),
             is_floored=options.get("is_floored", True),
+            updates=options.get("updates", 0),
         )
         hits = await self.recall.search(self.ref, epoch, question, k=k + LIST_LIMIT)
         reach = options.get("neighbours", 0)
@@ -319,12 +346,19 @@ def _present(hits: "Sequence[RankedHit]", passages: Mapping[int, Passage]) -> li
             reasons=hit.reasons,
             is_likely=hit.is_likely,
             facts=passages[hit.sequence].facts,
+            newer=hit.newer,
         )
         for hit in hits
         if hit.sequence in passages
         for message in passages[hit.sequence].messages
         if message.id == hit.message_id and not message.is_refused
     ]
+
+
+def excerpted(hits: Sequence[RankedMessage], question: str, *, at_most: int) -> list[RankedMessage]:
+    """Return the hits with excerpts of the long ones for this question."""
+    words = read_question(question)
+    return [replace(hit, excerpt=excerpt_of(hit.message, words, at_most=at_most)) for hit in hits]
 
 
 def keep_one_of_each(ranked: Sequence[RankedMessage]) -> list[RankedMessage]:

@@ -12,7 +12,7 @@ HEADINGS = {
     "Models and agents": "openai_api_key openai_base_url openai_model models openai_summary_model openai_vision "
     "openai_transcription_model openai_embedding_model model_context_window agents_file",
     "Access": "operator_ids allowed_chat_ids allowed_user_ids invited_only operators_read_chats",
-    "Memory": "recall_k facts facts_tokens_per_day window_tokens",
+    "Memory": "recall_tokens recall_k facts facts_tokens_per_day window_tokens",
     "Answers": "max_actions turn_deadline_s model_silence_s streaming while_busy show_sources",
     "Groups and inline mode": "group_context group_context_messages group_memory_page inline inline_memory",
     "Limits": "user_messages_per_minute chat_messages_per_minute user_tokens_per_day chat_tokens_per_day "

@@ -14,7 +14,15 @@ from bot.agent.mcp_servers import McpTools
 from bot.agent.mcp_toolset import McpToolset, fit_tools
 from bot.agent.model import ChatModel, ModelReply, ToolSpec
 from bot.agent.prompt.assembly import assemble, measure
-from bot.agent.prompt.parts import AssembledPrompt, PromptBudget, PromptOrder, PromptParts, PromptSize
+from bot.agent.prompt.draft import recall_budget
+from bot.agent.prompt.parts import (
+    AssembledPrompt,
+    ChatView,
+    PromptBudget,
+    PromptOrder,
+    PromptParts,
+    PromptSize,
+)
 from bot.agent.replies import Replies
 from bot.agent.tool import Subject, Tool, permitted
 from bot.errors import ModelFiltered, ModelRepliedNothing, PromptTooLong, TellUser
@@ -22,7 +30,7 @@ from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.characters import is_blank
 from memory.errors import RecallUnavailable
-from memory.facts.selection import Memories
+from memory.facts.selection import Memories, RecallBudget
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
@@ -56,8 +64,9 @@ class PromptLimits:
     # The window of the model, and the part of it that stays free for the answer.
     context_window: int
     answer_tokens: int
-    # Recalled messages and facts, and the messages before and after each of these messages.
-    recall_k: int = 8
+    # Recalled messages and facts, their tokens, and the messages before and after each of these messages.
+    recall_k: int = 25
+    recall_tokens: int = 1_000
     recall_neighbours: int = 0
 
     @property
@@ -232,7 +241,7 @@ class FunctionsBasedAgent:
                 for message in prompt[: -_SEARCHED_MESSAGES - 1 : -1]:
                     memories = await history.recall(
                         message.text,
-                        self.limits.recall_k,
+                        self._recall_budget(context, prompt),
                         asker_id=message.sender.id if message.sender else None,
                         now=message.sent_at,
                         visible=(*recent, *prompt),
@@ -250,6 +259,20 @@ class FunctionsBasedAgent:
         log.info("recalled", count=len(messages), messages=messages, scores=scores, facts=facts)
         thinking.recalled = memories
         return memories
+
+    def _recall_budget(self, context: AgentContext, prompt: Sequence[Message]) -> RecallBudget:
+        conversation = context.conversation
+        return recall_budget(
+            lines=self.limits.recall_k,
+            tokens=self.limits.recall_tokens,
+            view=ChatView(
+                is_group=conversation.is_group,
+                clocks=Clocks(zones=conversation.zones, reader=_sender_id(prompt)),
+            ),
+            people=conversation.people,
+            now=prompt[-1].sent_at,
+            meter=self.tokenizer,
+        )
 
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
         """Return the model's reply to these parts, without a part that its filter refuses."""

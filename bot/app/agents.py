@@ -114,6 +114,7 @@ def limits_of(settings: Settings, agent: AgentSpec, options: Options) -> PromptL
         context_window=window,
         answer_tokens=min(_ANSWER_TOKENS, window // _ANSWER_SHARE),
         recall_k=settings.recall_k,
+        recall_tokens=settings.recall_tokens,
         recall_neighbours=options.recall_neighbours,
     )
 

@@ -14,13 +14,14 @@ from mcp_types import ToolAnnotations
 from pydantic import Field
 
 from bot.agent.prompt.text import quote_fact, quote_line
-from memory.chat_history import ChatHistory, newest_first
+from memory.chat_history import ChatHistory, excerpted, newest_first
 from memory.errors import MemoryFailure
 from memory.facts.context_facts import list_all
 from memory.facts.redis_facts import RedisFacts
 from memory.history.selectors import TokenCounter
 from memory.history.store import HistoryStore
 from memory.keys import ContextRef
+from memory.recall.excerpts import LONG_EXCERPT, excerpt_of, tell
 from memory.recall.recall import Recall
 from memory.zones.clocks import Clocks
 
@@ -64,7 +65,8 @@ class ChatMemory:
         )
         hits = await _read(chat_history.search(query, k, is_deliberate=True, is_floored=False))
         clocks = Clocks(zones=snapshot.choices.zones)
-        return _quoted([quote_line(hit.message, is_group=self.is_group, clocks=clocks) for hit in hits])
+        told = [hit.told for hit in excerpted(hits, query, at_most=LONG_EXCERPT)]
+        return _quoted([quote_line(each, is_group=self.is_group, clocks=clocks) for each in told])
 
     async def recent_messages(
         self,
@@ -90,7 +92,8 @@ class ChatMemory:
         async with aclosing(newest_first(self.history, self.ref, whole=True, is_prompt=True)) as newest:
             async for message in newest:
                 if latest is None or message.sent_at < latest:
-                    lines.append(quote_line(message, is_group=self.is_group, clocks=clocks))
+                    told = tell(message, excerpt_of(message, at_most=LONG_EXCERPT))
+                    lines.append(quote_line(told, is_group=self.is_group, clocks=clocks))
                 if len(lines) == limit:
                     break
         return lines[::-1]

@@ -80,10 +80,13 @@ def receipt_document(
     messages: Mapping[str, Document],
     words: Mapping[str, Sequence[str]],
     facts: Mapping[str, Fact],
+    *,
+    excerpts: Mapping[str, str],
 ) -> Document:
     """Return the receipt of an answer.
 
-    `messages` and `facts` have those that still exist, `words` those that each message shares with the question, by id.
+    `messages` and `facts` have those that still exist, `words` those that each message shares with the question, and
+    `excerpts` the parts of long messages that the prompt had, by id.
     """
 
     def known(ids: Sequence[str]) -> list[Document | None]:
@@ -101,6 +104,7 @@ def receipt_document(
         "recalled": [
             {
                 "message": messages.get(each.message_id),
+                "excerpt": excerpts.get(each.message_id),
                 "why": why_document(each.reasons, words.get(each.message_id, ())),
                 "left_out": each.left_out,
             }

@@ -231,6 +231,11 @@ class MemoryPages:
                 await RedisFacts(self.redis, clock=self.clock).get(
                     context.ref, (*receipt.standing, *receipt.facts)
                 ),
+                excerpts={
+                    each.message_id: each.tell(shown[each.message_id], at=receipt.at).text
+                    for each in receipt.recalled
+                    if each.excerpt and each.excerpt.text and each.message_id in shown
+                },
             )
         }
 

@@ -7,11 +7,13 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field
 
 from bot.agent.context import AgentContext
-from bot.agent.prompt.text import plain_name, quote_line
+from bot.agent.prompt.text import plain_name, quote_hit
 from bot.agent.tool import works_on
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
+from memory.chat_history import SearchOptions, excerpted
 from memory.history.message import Message
+from memory.recall.excerpts import LONG_EXCERPT
 from memory.recall.filters import ASSISTANT_NAMES, find_people, on_days, parse_day
 from memory.recall.vector_index import Where
 from memory.zones.clocks import Clocks
@@ -55,23 +57,27 @@ async def search_memory(
         where = on_days(where, after=after, before=before)
     except ValueError as error:
         raise ToolFailed(f"Wrong arguments. {error}") from error
-    ranked = await context.chat_history.search(
-        query,
-        limit,
-        exclude={message.id for message in context.user_messages},
-        asker_id=_sender_id(question),
-        where=where,
-        is_deliberate=True,
+    options: SearchOptions = {
+        "asker_id": _sender_id(question),
+        "where": where,
+        "is_deliberate": True,
         # With a person or days, the best messages are shown whatever their score.
-        is_floored=where == Where(),
-    )
+        "is_floored": where == Where(),
+    }
+    if question is not None:
+        options["now"] = question.sent_at
+    shown = {message.id for message in context.user_messages}
+    ranked = await context.chat_history.search(query, limit, exclude=shown, **options)
     if not ranked:
         return NO_HITS
-    conversation, now = context.conversation, question.sent_at if question else None
+    conversation = context.conversation
     clocks = Clocks(zones=conversation.zones, reader=_sender_id(question))
     lines = [
         HITS_HEADING,
-        *(quote_line(hit.message, is_group=conversation.is_group, now=now, clocks=clocks) for hit in ranked),
+        *(
+            quote_hit(hit, is_group=conversation.is_group, now=options.get("now"), clocks=clocks)
+            for hit in excerpted(ranked, query, at_most=LONG_EXCERPT)
+        ),
     ]
     return Quoting.of("\n".join(lines), (hit.message.id for hit in ranked))
 

@@ -12,17 +12,18 @@ from memory.codec import parse_json
 from memory.facts.selection import Memories
 from memory.history.buffered import BufferedHistory
 from memory.history.fact import Fact
-from memory.history.message import sequence_of
+from memory.history.message import Message, sequence_of
 from memory.keys import ContextRef, context_key
+from memory.recall.excerpts import Excerpt, tell
 from memory.recall.reasons import Reason
 from memory.redis.client import RedisClient
 
-RECALLED_AT_MOST = 8
+RECALLED_AT_MOST = 50
 NEIGHBOURS_AT_MOST = 16
-FACTS_AT_MOST = 3
+FACTS_AT_MOST = 18
 TOOLS_AT_MOST = 9
 MODELS_AT_MOST = 3
-"""Entries of the lists of a receipt, which takes 4 kB of JSON at most, and 0.5 kB usually."""
+"""Entries of the lists of a receipt, which takes 16 kB of JSON at most, and 1.5 kB usually. RECALL_K is at most 50."""
 _CALLS = frozenset(("tool", "delegation", "transfer"))
 
 
@@ -35,6 +36,12 @@ class RecalledMessage:
     """Why it was found, the strongest reason first."""
     left_out: LeftOutCause = ""
     """Why the prompt does not contain it; "" if it does."""
+    excerpt: Excerpt | None = None
+    """The part of it that the prompt contains, as places without words; None for the whole message."""
+
+    def tell(self, message: Message, *, at: float) -> Message:
+        """Return the message as the prompt told it at this time. One that was edited since is whole."""
+        return tell(message, None if (message.edited_at or 0.0) > at else self.excerpt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -235,7 +242,10 @@ def _recalled(hits: Sequence[RankedMessage], part: RecordPart | None) -> tuple[R
     causes: dict[str, LeftOutCause] = {item.id: item.cause for item in part.left_out} if part else {}
     return tuple(
         RecalledMessage(
-            message_id=hit.message.id, reasons=hit.reasons, left_out=causes.get(hit.message.id, "")
+            message_id=hit.message.id,
+            reasons=hit.reasons,
+            left_out=causes.get(hit.message.id, ""),
+            excerpt=hit.excerpt,
         )
         for hit in hits
     )

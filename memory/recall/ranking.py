@@ -86,6 +86,8 @@ class RankedHit(NamedTuple):
     """The strongest first; none before `explain`."""
     is_likely: bool = True
     """False for a hit below the floor, or far below the best one."""
+    newer: tuple[int, ...] = ()
+    """Sequences of its updates, the nearest first; only for a question with `updates`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -87,6 +87,8 @@ class RecallQuestion:
     """True if somebody asked for a search: then small talk is searched too."""
     is_floored: bool = True
     """False to return messages below the floor as well, for a caller that judges them."""
+    updates: int = 0
+    """Best hits of which later statements about the same are looked for. The nearest comes directly after its hit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,15 +147,18 @@ class Recall:
         if not candidates.messages:
             return []
         from memory.recall.ranking import explain, load_weights, mark_likely, rank, select_relevant
+        from memory.recall.updates import find_newer, raise_newer, with_newer
 
         weights = load_weights()
         ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
         # Neighbours were scored too, and they may not match the filter.
         ranking = ranking.only(candidates.messages.admitted_by(question.where))
         relevant = select_relevant(candidates.question, ranking, weights=weights)
+        newer = find_newer(candidates.question, relevant, ranking, first=question.updates)
         if question.is_floored:
-            ranking = relevant
+            ranking = raise_newer(relevant, ranking, newer)
         hits = explain(ranking.best(k), candidates.question, ranking, weights=weights)
+        hits = with_newer(hits, ranking, newer)
         if question.is_floored:
             return hits
         return mark_likely(hits, relevant.best(k))

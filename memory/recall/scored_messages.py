@@ -11,6 +11,8 @@ from memory.recall.vector_index import Where
 REACH = 2
 """Messages on each side that count as neighbours."""
 Column = NDArray[np.float64]
+Terms = NDArray[np.uint32]
+"""Hashes of terms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,11 +35,16 @@ class ScoredMessages:
     """True where a message has the term of a column among its first TERMS_STORED. A column for each term of the query,
     in the query's order.
     """
-    lengths: Column
-    """Number of stored terms, at most TERMS_STORED."""
+    stored_terms: Sequence[Terms]
+    """The first TERMS_STORED terms of each message, in the order of their hashes."""
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    @property
+    def lengths(self) -> Column:
+        """Number of stored terms of each message, at most TERMS_STORED."""
+        return np.array([len(each) for each in self.stored_terms], np.float64)
 
     def have_vectors(self) -> bool:
         """Return True if the question was compared by meaning with any of them."""

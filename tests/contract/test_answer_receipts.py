@@ -24,6 +24,7 @@ from bot.turn.store import RECEIPTS_KEPT
 from memory.codec import dump_json
 from memory.erasure import delete_provably
 from memory.keys import ANSWER_RECEIPT_TTL_S, context_key
+from memory.recall.excerpts import Excerpt
 from memory.recall.reasons import Reason
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
@@ -158,8 +159,14 @@ async def test_the_next_commit_drops_receipts_that_have_expired(redis: RedisClie
     assert await have_receipts(redis, REF, ["expired"]) == set()
 
 
-def test_the_largest_receipt_takes_4_kb() -> None:
-    recalled = RecalledMessage(message_id="f" * 36, reasons=get_args(Reason), left_out="not_selected")
+def test_the_largest_receipt_takes_16_kb() -> None:
+    places = ((1000, 2000), (3000, 3100), (3500, 3600))
+    recalled = RecalledMessage(
+        message_id="f" * 36,
+        reasons=get_args(Reason),
+        left_out="not_selected",
+        excerpt=Excerpt(text=places, note=places),
+    )
     tool = CalledTool(name="t" * 64, outcome="e" * 28, seconds=1234.567)
     causes = [cause for cause in get_args(LeftOutCause) if cause]
     largest = AnswerReceipt(
@@ -187,4 +194,4 @@ def test_the_largest_receipt_takes_4_kb() -> None:
             for cause in causes[:2]
         ),
     )
-    assert len(dump_json(AnswerReceipt, largest)) <= 4_096
+    assert len(dump_json(AnswerReceipt, largest)) <= 16_384

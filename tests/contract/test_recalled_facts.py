@@ -1,6 +1,7 @@
 """Facts that a prompt recalls, on the real store."""
 
 from memory.chat_history import ChatHistory
+from memory.facts.selection import RecallBudget
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space, Spaces
 from memory.redis.client import RedisClient
@@ -26,5 +27,5 @@ async def test_no_fact_of_a_message_that_is_visible_is_recalled(redis: RedisClie
         clock=lambda: 0.0, new_id=lambda: "unused",
     )  # fmt: skip
 
-    assert len((await history.recall(QUESTION, 3)).facts) == 1
-    assert (await history.recall(QUESTION, 3, visible=[stored["window"]])).facts == ()
+    assert len((await history.recall(QUESTION, RecallBudget(lines=3))).facts) == 1
+    assert (await history.recall(QUESTION, RecallBudget(lines=3), visible=[stored["window"]])).facts == ()

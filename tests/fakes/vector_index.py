@@ -52,7 +52,7 @@ def tabulate(rows: Sequence[ScoredMessage], asked: Sequence[int] = ()) -> Scored
         terms=np.array([[term in each.terms for term in asked] for each in rows], np.bool_).reshape(
             len(rows), len(asked)
         ),
-        lengths=np.array([len(each.terms) for each in rows], np.float64),
+        stored_terms=[np.array(sorted(each.terms), np.uint32) for each in rows],
     )
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from memory.chat_history import ChatHistory
 from memory.errors import Forgotten, RecallUnavailable
-from memory.facts.selection import Memories
+from memory.facts.selection import Memories, RecallBudget
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender
 from memory.history.redis_history import is_indexed
@@ -148,7 +148,7 @@ async def test_m05_a_history_without_an_index_finds_nothing() -> None:
         clock=lambda: 0.0, new_id=lambda: "id",
     )  # fmt: skip
     assert await history.search("Anna") == []
-    assert await history.recall("Anna", 8) == Memories()
+    assert await history.recall("Anna", RecallBudget(lines=8)) == Memories()
 
 
 async def test_m05_a_failing_index_is_reported() -> None:

@@ -59,11 +59,11 @@ def test_a_secret_that_stands_in_another_setting_is_masked(name: str) -> None:
 
 
 def test_values_are_as_the_environment_has_them() -> None:
-    rows = by_name(load_settings(operator_ids="7,5", streaming=False, recall_k=8))
+    rows = by_name(load_settings(operator_ids="7,5", streaming=False, recall_k=25))
 
     assert (rows["operator_ids"]["value"], rows["operator_ids"]["is_default"]) == ("5,7", False)
     assert (rows["streaming"]["value"], rows["streaming"]["is_default"]) == ("false", False)
-    assert (rows["recall_k"]["value"], rows["recall_k"]["is_default"]) == ("8", True)
+    assert (rows["recall_k"]["value"], rows["recall_k"]["is_default"]) == ("25", True)
     assert (rows["redis_url"]["value"], rows["openai_vision"]["value"]) == ("", "")
     assert all(row["description"] for row in rows.values())
 

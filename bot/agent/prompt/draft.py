@@ -8,7 +8,15 @@ from operator import attrgetter
 
 from bot.agent.actions import exchanges, repair_pairs
 from bot.agent.model import Image, PromptMessage
-from bot.agent.prompt.parts import TALK_ITEM, LeftOutCause, PartName, PromptParts, RecordItem, quoted_key
+from bot.agent.prompt.parts import (
+    TALK_ITEM,
+    ChatView,
+    LeftOutCause,
+    PartName,
+    PromptParts,
+    RecordItem,
+    quoted_key,
+)
 from bot.agent.prompt.text import (
     DIGEST_HEADING,
     FACTS_HEADING,
@@ -26,13 +34,15 @@ from bot.agent.prompt.text import (
     as_prompt_message,
     group_continuations,
     quote_fact,
-    quote_line,
+    quote_hit,
     quote_neighbour,
     quote_talk,
     render_entries,
     without_marks,
 )
-from memory.history.fact import STANDING_LIMIT
+from memory.chat_history import RankedMessage
+from memory.facts.selection import RecallBudget
+from memory.history.fact import STANDING_LIMIT, Fact
 from memory.history.ledger import render_entry
 from memory.history.message import Message, foreign_origins
 from memory.history.selectors import TokenCounter
@@ -239,7 +249,7 @@ def _recalled(parts: PromptParts, places: dict[str, str], meter: TokenCounter) -
     for message in new:
         hit = hits[message.id]
         neighbours, _ = _take_places((*hit.before, *hit.after), places, place="the recalled messages")
-        text = _quotation(message, neighbours, parts)
+        text = _quotation(hit, neighbours, parts)
         why = f"with {len(neighbours)} beside it" if neighbours else ""
         piece = PromptPiece(
             id=message.id, text=text, tokens=meter.count(text), sent_at=message.sent_at, why=why
@@ -261,10 +271,28 @@ def _facts(parts: PromptParts, places: Mapping[str, str], meter: TokenCounter) -
             why = f"its message stands in {place}"
             left_out.append(RecordItem(id=fact.id, tokens=0, why=why, cause="repeated"))
             continue
-        speaker = parts.recalled.people.get(fact.said_by or 0, "") if parts.is_group else ""
-        text = quote_fact(fact, speaker=speaker, clocks=parts.clocks)
+        text = _fact_line(fact, parts.recalled.people, parts)
         pieces.append(PromptPiece(id=fact.id, text=text, tokens=meter.count(text), sent_at=fact.valid_from))
     return Section(heading=FACTS_HEADING).with_pieces(pieces, meter=meter, left_out=left_out)
+
+
+def _fact_line(fact: Fact, people: Mapping[int, str], view: ChatView) -> str:
+    speaker = people.get(fact.said_by or 0, "") if view.is_group else ""
+    return quote_fact(fact, speaker=speaker, clocks=view.clocks)
+
+
+def recall_budget(
+    *, lines: int, tokens: int, view: ChatView, people: Mapping[int, str], now: float, meter: TokenCounter
+) -> RecallBudget:
+    """Return the budget of recalled lines in a prompt: their number, and their tokens as the prompt quotes them."""
+
+    def cost(line: RankedMessage | Fact) -> int:
+        if isinstance(line, Fact):
+            return meter.count(_fact_line(line, people, view))
+        return meter.count(quote_hit(line, is_group=view.is_group, now=now, clocks=view.clocks))
+
+    heading = max(map(meter.count, (RECALLED_HEADING, FACTS_HEADING))) + MESSAGE_OVERHEAD
+    return RecallBudget(lines=lines, tokens=tokens, cost=cost, heading=heading)
 
 
 def _talk(parts: PromptParts, meter: TokenCounter) -> Section:
@@ -303,20 +331,20 @@ def _standing(parts: PromptParts, meter: TokenCounter) -> Section:
     return Section(heading=STANDING_HEADING).with_pieces(pieces[::-1], meter=meter, left_out=left_out)
 
 
-def _quotation(message: Message, neighbours: Sequence[Message], parts: PromptParts) -> str:
-    """Return one line for the message and one for each neighbour.
+def _quotation(hit: RankedMessage, neighbours: Sequence[Message], parts: PromptParts) -> str:
+    """Return one line for the hit and one for each neighbour.
 
     Ages refer to the message to answer, so that they stay the same within a run and in a provider's cache.
     """
     now = parts.prompt[-1].sent_at if parts.prompt else None
-    sequence = message.sequence or 0
+    sequence = hit.message.sequence or 0
     before = [each for each in neighbours if (each.sequence or 0) < sequence]
     after = [each for each in neighbours if (each.sequence or 0) >= sequence]
     beside = partial(quote_neighbour, is_group=parts.is_group, clocks=parts.clocks)
     return "\n".join(
         [
             *(beside(each, side="before") for each in before),
-            quote_line(message, is_group=parts.is_group, now=now, clocks=parts.clocks),
+            quote_hit(hit, is_group=parts.is_group, now=now, clocks=parts.clocks),
             *(beside(each, side="after") for each in after),
         ]
     )

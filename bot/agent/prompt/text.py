@@ -9,6 +9,7 @@ from typing import Literal
 from bot.agent.actions import PICTURES_HEADING
 from bot.agent.model import Image, PromptMessage
 from memory.characters import as_read, seen_characters
+from memory.chat_history import RankedMessage
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, render_entry
 from memory.history.message import (
@@ -92,7 +93,7 @@ _MONTHS_AT_MOST = 23
 _LONGEST_PART = 4_096
 """UTF-16 units of a Telegram message. A part of a paste with this length was cut in the middle of a word."""
 _QUOTED_CHARACTERS = 1_500
-"""A longer recalled message is quoted without its middle."""
+"""A longer quotation goes without its middle. Recalled messages have excerpts instead."""
 _BESIDE_CHARACTERS = 400
 """The same limit for the neighbours of a recalled message."""
 _QUOTING_TOKENS = 4
@@ -170,14 +171,25 @@ def cut_marked(text: str, at_most: int, meter: TokenCounter) -> str:
     return f"{cut[:-tail].rstrip()}\n{'> ' if is_rest else ''}{cut[-tail:].lstrip()}"
 
 
-def quote_line(message: Message, *, is_group: bool, now: float | None = None, clocks: Clocks = ON_UTC) -> str:
-    """Return one message on one line. Its text is a JSON string, so that it cannot end the quotation.
+def quote_line(message: Message, *, is_group: bool, note: str = "", clocks: Clocks = ON_UTC) -> str:
+    """Return one message on one line, with a note on it. Its text is a JSON string and cannot end the quotation."""
+    return f"{_mark(message, clocks, is_group=is_group, note=note)} {quote(render_message(message))}"
 
-    With `now` (Unix seconds) the line has the age of the message, in days of the reader.
+
+def quote_hit(hit: RankedMessage, *, is_group: bool, now: float | None, clocks: Clocks = ON_UTC) -> str:
+    """Return the line of a found message, with its age, in days of the reader, and with what is told of it.
+
+    `now` is in Unix seconds. An older statement names the newer one about the same, if the prompt has that.
     """
-    age = "" if now is None else age_in_words(message.sent_at, now, clocks)
-    mark = _mark(message, clocks, is_group=is_group, note=age)
-    return f"{mark} {_quoted(render_message(message), _QUOTED_CHARACTERS)}"
+    message = hit.message
+    notes = [] if now is None else [age_in_words(message.sent_at, now, clocks)]
+    notes += ["excerpt"] if hit.excerpt else []
+    note = ", ".join(notes)
+    if hit.is_update:
+        note += " (newer)"
+    if hit.update is not None:
+        note += f" (older; see {_day(hit.update, clocks)})"
+    return quote_line(hit.told, is_group=is_group, note=note.strip(), clocks=clocks)
 
 
 def quote_neighbour(
@@ -334,12 +346,20 @@ def _quoted(text: str, at_most: int) -> str:
 
 
 def _mark(message: Message, clocks: Clocks, *, is_group: bool, note: str = "") -> str:
-    when = clocks.minute(message.sent_at, message.sender.id if message.sender else None)
+    when = _minute(message, clocks)
     if note:
         when = f"{when}, {note}"
     if message.role != "user":
         return f"[{when}] {message.role}:"
     return f"[{when}] {speaker_name(message) if is_group else 'user'}:"
+
+
+def _day(message: Message, clocks: Clocks) -> str:
+    return str(clocks.day(message.sent_at, message.sender.id if message.sender else None))
+
+
+def _minute(message: Message, clocks: Clocks) -> str:
+    return clocks.minute(message.sent_at, message.sender.id if message.sender else None)
 
 
 _HEADING_MARKS = [as_read(re.split(r"[,.:]", heading)[0]) for heading in _HEADINGS]

@@ -26,8 +26,10 @@ from memory.redis.client import RedisClient
 
 SHOWN = 5
 """Memories that are shown, so that the answer has at most twelve lines."""
+FACTS_SHOWN = 3
+"""Facts among them, at most."""
 FIRST_WORDS = 60
-"""Characters of a memory that are shown."""
+"""Characters of a message that are shown, if the answer did not use an excerpt of it."""
 
 _SUCCESSES = ("ok", "replayed")
 _COUNTS: Mapping[PartName, str] = {
@@ -45,9 +47,10 @@ Which = Literal["this", "last"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """A message that an answer used, and its address at Telegram; "" without one."""
+    """A message as an answer used it, and its address at Telegram; "" without one."""
 
     message: Message
+    is_excerpt: bool = False
     url: str = ""
 
 
@@ -86,9 +89,14 @@ class WhyCommand:
         if receipt is None:
             return Reply(text=call.words("why-no-receipt"))
         found = await self.history.get(call.ref, receipt.memories)
+        used = [each for each in receipt.recalled if not each.left_out and each.message_id in found]
         memories = [
-            Memory(message=found[each], url=await self._link(call, each) if number < SHOWN else "")
-            for number, each in enumerate(filter(found.__contains__, receipt.memories))
+            Memory(
+                message=each.tell(found[each.message_id], at=receipt.at),
+                is_excerpt=each.excerpt is not None,
+                url=await self._link(call, each.message_id) if number < SHOWN else "",
+            )
+            for number, each in enumerate(used)
         ]
         facts = await self.facts.get(call.ref, receipt.facts)
         told = [facts[each] for each in receipt.facts if each in facts]
@@ -120,17 +128,15 @@ def why_text(
     spans: list[Span] = []
     if memories or facts:
         lines.append(words("why-memories"))
-    shown = SHOWN - len(facts)
+    shown = SHOWN - len(facts[:FACTS_SHOWN])
     for memory in memories[:shown]:
         day = _day(words, memory.message.sent_at)
-        line = words(
-            "why-memory", day=day, writer=_whose(words, memory.message), words=_excerpt(memory.message)
-        )
+        line = words("why-memory", day=day, writer=_whose(words, memory.message), words=_words_of(memory))
         if memory.url:
             begin = len("\n".join([*lines, ""])) + line.index(day)
             spans.append(Span(begin, begin + len(day), LINK, memory.url))
         lines.append(line)
-    for fact in facts:
+    for fact in facts[:FACTS_SHOWN]:
         day, subject = _day(words, fact.valid_from), _first(one_line(fact.subject))
         lines.append(words("why-fact", day=day, subject=subject, words=_first(one_line(fact.statement))))
     others = _others(words, receipt, memories, facts, shown=shown)
@@ -142,7 +148,7 @@ def _others(
     words: Words, receipt: AnswerReceipt, memories: Sequence[Memory], facts: Sequence[Fact], *, shown: int
 ) -> str:
     """Return the line about memories that are not shown; "" if there are none."""
-    more = max(0, len(memories) - shown) + receipt.more_recalled
+    more = max(0, len(memories) - shown) + receipt.more_recalled + len(facts[FACTS_SHOWN:])
     gone = len(receipt.memories) - len(memories)
     gone_facts = len(receipt.facts) - len(facts)
     if not (memories or more or gone or receipt.facts):
@@ -211,7 +217,7 @@ def _writer(words: Words, message: Message) -> str:
 
 
 def _whose(words: Words, message: Message) -> str:
-    """Return the writer of the words that `_excerpt` shows, and how they came if they are another's."""
+    """Return the writer of the words that `_words_of` shows, and how they came if they are another's."""
     writer, origin = _writer(words, message), text_origin(message)
     if message.role != "user" or origin == "spoken":
         return writer
@@ -222,9 +228,10 @@ def _whose(words: Words, message: Message) -> str:
     return writer if origin in OWN_ORIGINS else words("why-origin", writer=writer, origin=origin)
 
 
-def _excerpt(message: Message) -> str:
-    """Return the first words of a message in one line, or the note on its content."""
-    return _first(one_line(message.text) or message.note) or "…"
+def _words_of(memory: Memory) -> str:
+    """Return an excerpt in one line, the first words of a short message, or the note on its content."""
+    text = one_line(memory.message.text) or memory.message.note
+    return (text if memory.is_excerpt else _first(text)) or "…"
 
 
 def _first(text: str) -> str:

@@ -63,7 +63,7 @@ function memories(recalled, parts) {
   return el("ul", { class: "memories" }, recalled.map((one) => memory(one, parts)));
 }
 
-function memory({ message, why, left_out: leftOut }, { bot, openMessage }) {
+function memory({ message, excerpt, why, left_out: leftOut }, { bot, openMessage }) {
   const because = leftOut && el("p", { class: "recalled-left-out", dir: "auto" }, words("left-out-because", { cause: causeText(leftOut) }));
   if (message === null)
     return el("li", { class: "recalled gone", "data-testid": "memory" }, words("forgotten-since"), reasonList(why, null), because);
@@ -73,13 +73,13 @@ function memory({ message, why, left_out: leftOut }, { bot, openMessage }) {
     ` · ${dayAndTime(message.sent_at)}`,
     el("span", { class: "to-source" }, words("source"), icon("next")),
   );
-  const text = shownText(message);
+  const text = markedText(excerpt ?? shownText(message), why.words, excerpt === null ? FIRST_LETTERS : Infinity);
   return el(
     "li",
     { class: "recalled", "data-testid": "memory" },
     open,
     originOf(message),
-    el("p", { class: "recalled-text", dir: "auto" }, markedText(text, why.words, FIRST_LETTERS)),
+    el("p", { class: "recalled-text", dir: "auto" }, text),
     reasonList(why, message),
     because,
   );

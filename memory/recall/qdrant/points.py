@@ -18,7 +18,7 @@ from qdrant_client import models as q
 
 from memory.errors import IndexUnreadable, MissingContext
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.scored_messages import ScoredMessages
+from memory.recall.scored_messages import ScoredMessages, Terms
 from memory.recall.vector_index import (
     KEYS_PER_MESSAGE,
     TERMS_STORED,
@@ -141,8 +141,6 @@ _FACTS = ["facts", "of"]
 
 One text is read from the disk and sent in a third of the time of eight fields.
 """
-_TERM_SIZE = 4
-"""Bytes of a term in `facts`."""
 _POINTS_OF_SEQUENCE = 2 * (1 + KEYS_PER_MESSAGE)
 """Points that may share a sequence. Two messages do if the store was restored from a backup older than the index."""
 
@@ -278,7 +276,7 @@ def parse_scored(query: VectorQuery, answers: Sequence[Answer]) -> ScoredMessage
         zip(*rows, strict=True) if rows else [()] * 8
     )
     asked = query.sparse.indices if query.sparse else ()
-    stored = [b"" if each == _NONE else a2b_base64(each) for each in terms]
+    stored = [np.frombuffer(b"" if each == _NONE else a2b_base64(each), "<u4") for each in terms]
     dense = np.array([by_meaning.get(each, math.nan) for each in facts], np.float64)
     sparse = np.array([by_words.get(each, 0.0) for each in facts], np.float64)
     if keys := _keys_in(answers):
@@ -298,7 +296,7 @@ def parse_scored(query: VectorQuery, answers: Sequence[Answer]) -> ScoredMessage
         dense=dense,
         sparse=sparse,
         terms=_find_terms(asked, stored),
-        lengths=np.array([len(each) / _TERM_SIZE for each in stored], np.float64),
+        stored_terms=stored,
     )
 
 
@@ -361,12 +359,12 @@ def _to_facts(point: VectorPoint) -> str:
     return f"{point.sequence} {point.session} {author} {point.sent_at!r} {signs} {packed or _NONE} {point.message_id}"
 
 
-def _find_terms(asked: Sequence[int], contents: Sequence[bytes]) -> NDArray[np.bool_]:
+def _find_terms(asked: Sequence[int], contents: Sequence[Terms]) -> NDArray[np.bool_]:
     """Return which of the asked terms (columns) each message has (rows), from the terms of all messages."""
     has = np.zeros((len(contents), len(asked)), np.bool_)
-    if asked:
-        stored = np.frombuffer(b"".join(contents), "<u4")
-        rows = np.repeat(np.arange(len(contents)), [len(each) // _TERM_SIZE for each in contents])
+    if asked and contents:
+        stored = np.concatenate(contents)
+        rows = np.repeat(np.arange(len(contents)), [len(each) for each in contents])
         wanted = np.array(asked, np.uint32)
         in_order = np.argsort(wanted)
         columns = in_order[np.minimum(np.searchsorted(wanted[in_order], stored), len(asked) - 1)]

@@ -1,11 +1,13 @@
 """Receipts of answers, as runs with scripted models make them."""
 
+import json
 from dataclasses import replace
 
 from bot.agent.context import AgentContext, MessageCount
 from bot.agent.functions_based import PromptLimits
 from bot.agent.model import Usage
 from bot.turn.answer_receipt import (
+    FACTS_AT_MOST,
     RECALLED_AT_MOST,
     TOOLS_AT_MOST,
     AnswerReceipt,
@@ -15,7 +17,9 @@ from bot.turn.answer_receipt import (
     make_receipt,
     tokens_by_model,
 )
+from memory.codec import dump_json
 from memory.facts.selection import Memories
+from memory.recall.excerpts import excerpt_of, read_question
 from tests.messages import make_fact
 from tests.unit.agent.kit import (
     DictJournal,
@@ -103,23 +107,45 @@ async def test_a_receipt_has_the_first_of_many_hits_and_calls_and_counts_the_oth
     agent = make_agent(ScriptedModel(asks(*calls), says("At noon.")), noon)
 
     await run_alone(agent, context, journal=DictJournal())
-    context.thinking.recalled = Memories(messages=tuple(hit(message(n, "hit")) for n in range(20, 60)))
+    context.thinking.recalled = Memories(messages=tuple(hit(message(n, "hit")) for n in range(20, 80)))
 
     receipt = receipt_of(context)
-    assert (len(receipt.recalled), receipt.more_recalled) == (RECALLED_AT_MOST, 40 - RECALLED_AT_MOST)
+    assert (len(receipt.recalled), receipt.more_recalled) == (RECALLED_AT_MOST, 60 - RECALLED_AT_MOST)
     assert (len(receipt.tools), receipt.more_tools) == (TOOLS_AT_MOST, 15 - TOOLS_AT_MOST)
     assert receipt.recalled[0].message_id == "m20", "the best"
 
 
 async def test_a_receipt_names_the_best_facts_that_the_prompt_tells() -> None:
     context = await make_context(prompt=[ASK])
-    facts = [make_fact(f"f{number}", message_ids=(f"m{100 + number}",)) for number in range(9)]
+    facts = [
+        make_fact(f"f{number}", message_ids=(f"m{100 + number}",)) for number in range(FACTS_AT_MOST + 2)
+    ]
     facts[1] = make_fact("f1", message_ids=(ASK.id,))
     context.thinking.recalled = Memories(messages=(hit(message(50, "noon")),), facts=tuple(facts))
 
     await make_agent(ScriptedModel(says("ok"))).next_action(context)
 
-    assert receipt_of(context).facts == ("f0", "f2", "f3"), "f1 stands in the prompt as a message"
+    told = ("f0", *(f"f{number}" for number in range(2, FACTS_AT_MOST + 1)))
+    assert receipt_of(context).facts == told, "f1 stands in the prompt as a message"
+
+
+async def test_a_receipt_has_the_places_of_an_excerpt_and_no_word_of_it() -> None:
+    text = f"Hello! {'Well, so it goes. ' * 40}The kettle is red. {'So it goes. ' * 40}"
+    found = message(50, text)
+    excerpt = excerpt_of(found, read_question("which kettle is red?"))
+    context = await make_context(prompt=[ASK])
+    context.thinking.recalled = Memories(messages=(replace(hit(found), excerpt=excerpt),))
+
+    await make_agent(model := ScriptedModel(says("ok"))).next_action(context)
+
+    receipt = receipt_of(context)
+    (recalled,) = receipt.recalled
+    told = recalled.tell(found, at=receipt.at).text
+    assert "The kettle is red." in told
+    assert json.dumps(told, ensure_ascii=False) in model.requests[0].shown()[1]
+    assert "kettle" not in dump_json(AnswerReceipt, receipt)
+    edited = replace(found, text="another text", edited_at=receipt.at + 1)
+    assert recalled.tell(edited, at=receipt.at) == edited, "places in an earlier text mean nothing"
 
 
 async def test_a_receipt_describes_the_prompt_of_the_agent_that_answers() -> None:

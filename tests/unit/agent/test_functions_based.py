@@ -107,7 +107,7 @@ async def test_m10_the_request_has_recall_window_prompt_and_steps() -> None:
     assert [tool.name for tool in request.tools] == ["add"]
 
 
-async def test_m10_eight_messages_are_recalled_and_never_the_prompt_itself() -> None:
+async def test_m10_as_many_messages_are_recalled_as_the_settings_say_and_never_the_prompt_itself() -> None:
     index = MemoryIndex()
     cats = ["black", "white", "red", "grey", "old", "lazy", "wild", "fat", "shy", "blind", "tame"]
     many = [message(60 * number, f"Anna has a {cat} cat") for number, cat in enumerate(cats)]
@@ -115,7 +115,8 @@ async def test_m10_eight_messages_are_recalled_and_never_the_prompt_itself() -> 
     context = await make_context(history=[*many, prompt], prompt=[prompt], index=index)
     model = ScriptedModel(says("ok"))
 
-    await make_agent(model, selector=NoMessages()).next_action(context)
+    limits = PromptLimits(context_window=8_000, answer_tokens=1_000, recall_k=8)
+    await make_agent(model, selector=NoMessages(), limits=limits).next_action(context)
 
     recalled = model.requests[0].shown()[1]
     assert recalled.count("Anna has a") == 8

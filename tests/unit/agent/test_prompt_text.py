@@ -16,11 +16,14 @@ from bot.agent.prompt.text import (
     SUMMARY_HEADING,
     TASK_HEADING,
     age_in_words,
+    quote_hit,
     quote_line,
     quote_neighbour,
     speaker_name,
 )
+from memory.chat_history import RankedMessage
 from memory.history.message import Role, Sender
+from memory.recall.excerpts import Excerpt
 from tests.unit.agent.kit import as_spoken, message
 
 
@@ -97,10 +100,26 @@ def test_a_name_cannot_imitate_a_mark_or_the_bot() -> None:
     assert name("x" * 300) == "x" * 40
 
 
-def test_a_long_message_is_quoted_without_its_middle() -> None:
-    line = quote_line(message(0, "a" * 5_000 + "z"), is_group=False)
+def test_an_excerpt_is_marked_and_quoted_as_a_whole_message_is() -> None:
+    long = message(0, f'{"So it goes. " * 40}\nThe "kettle" is red. {"So it goes. " * 40}')
+    found = RankedMessage(message=long, score=1.0, excerpt=Excerpt(text=((480, 501),)))
 
-    assert line == f'[2025-11-20 18:03 UTC] user: "{"a" * 750} […] {"a" * 749}z"'
+    line = quote_hit(found, is_group=False, now=long.sent_at)
+
+    assert line == '[2025-11-20 18:03 UTC, just now, excerpt] user: "… The \\"kettle\\" is red. …"'
+
+
+def test_an_older_statement_names_the_day_of_the_newer_one() -> None:
+    older, newer = message(0, "I live in Lisbon"), message(60 * 24 * 3, "I live in Porto now")
+    first = RankedMessage(message=older, score=1.0, update=newer)
+    second = RankedMessage(message=newer, score=1.0, is_update=True)
+
+    lines = [quote_hit(each, is_group=False, now=newer.sent_at) for each in (first, second)]
+
+    assert lines == [
+        '[2025-11-20 18:03 UTC, 3 days ago (older; see 2025-11-23)] user: "I live in Lisbon"',
+        '[2025-11-23 18:03 UTC, just now (newer)] user: "I live in Porto now"',
+    ]
 
 
 @given(st.text(max_size=300), st.text(max_size=60))
@@ -119,7 +138,7 @@ def test_a_quotation_stays_on_its_line_and_in_its_quotes(text: str, name: str) -
 def test_a_recalled_line_with_age_and_neighbours_stays_a_quotation(text: str, name: str, now: float) -> None:
     quoted = replace(message(0, text), sender=Sender(id=1, name=name))
 
-    aged = quote_line(quoted, is_group=True, now=now)
+    aged = quote_hit(RankedMessage(message=quoted, score=1.0), is_group=True, now=now)
     beside = quote_neighbour(quoted, is_group=True, side="after")
 
     age = age_in_words(quoted.sent_at, now)
