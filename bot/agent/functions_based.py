@@ -30,7 +30,7 @@ from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.characters import is_blank
 from memory.errors import RecallUnavailable
-from memory.facts.selection import Memories, RecallBudget
+from memory.facts.selection import Memories
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
@@ -236,12 +236,25 @@ class FunctionsBasedAgent:
         memories = thinking.recalled = Memories()
         if not prompt:
             return memories
+        conversation = context.conversation
+        view = ChatView(
+            is_group=conversation.is_group,
+            clocks=Clocks(zones=conversation.zones, reader=_sender_id(prompt)),
+        )
+        budget = recall_budget(
+            lines=self.limits.recall_k,
+            tokens=self.limits.recall_tokens,
+            view=view,
+            people=conversation.people,
+            now=prompt[-1].sent_at,
+            meter=self.tokenizer,
+        )
         try:
             with RECALL_SECONDS.time():
                 for message in prompt[: -_SEARCHED_MESSAGES - 1 : -1]:
                     memories = await history.recall(
                         message.text,
-                        self._recall_budget(context, prompt),
+                        budget,
                         asker_id=message.sender.id if message.sender else None,
                         now=message.sent_at,
                         visible=(*recent, *prompt),
@@ -259,20 +272,6 @@ class FunctionsBasedAgent:
         log.info("recalled", count=len(messages), messages=messages, scores=scores, facts=facts)
         thinking.recalled = memories
         return memories
-
-    def _recall_budget(self, context: AgentContext, prompt: Sequence[Message]) -> RecallBudget:
-        conversation = context.conversation
-        return recall_budget(
-            lines=self.limits.recall_k,
-            tokens=self.limits.recall_tokens,
-            view=ChatView(
-                is_group=conversation.is_group,
-                clocks=Clocks(zones=conversation.zones, reader=_sender_id(prompt)),
-            ),
-            people=conversation.people,
-            now=prompt[-1].sent_at,
-            meter=self.tokenizer,
-        )
 
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
         """Return the model's reply to these parts, without a part that its filter refuses."""

@@ -10,7 +10,7 @@ from bot.agent.prompt.draft import MESSAGE_OVERHEAD, STANDING_TOKENS
 from bot.agent.prompt.parts import PromptBudget, PromptOrder, PromptParts, RecordPart
 from bot.agent.prompt.text import STANDING_HEADING, without_marks
 from bot.errors import ModelFiltered
-from memory.facts.selection import select_memories
+from memory.facts.selection import RecallBudget, select_memories
 from memory.history.buffered import rewind
 from memory.history.fact import STANDING_LIMIT, Fact
 from memory.history.message import Message, Sender
@@ -124,7 +124,7 @@ def test_recall_tells_no_wish_that_holds_so_it_is_not_told_twice_nor_to_others()
         replace(hit(message(8, "y")), facts=(holds, ended, plain))
     ]
 
-    assert [fact.id for fact in select_memories(ranked, 8).facts] == ["f1", "w2"]
+    assert [fact.id for fact in select_memories(ranked, RecallBudget(lines=8)).facts] == ["f1", "w2"]
 
 
 def test_a_line_of_a_person_cannot_imitate_wishes() -> None:
