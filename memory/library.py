@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 from memory.chat_history import ChatHistory, MessageDetails, RankedMessage, SearchHints
 from memory.embedded.file_rewriter import FileRewriter
 from memory.erasure import ErasureReceipt, delete_provably
-from memory.errors import MemoryFailure, UnsafeStore
+from memory.errors import MemoryFailure, RecallUnavailable, UnsafeStore
 from memory.facts.context_facts import list_all
 from memory.facts.redis_facts import RedisFacts
 from memory.history.contexts import Context, find_context, get_or_create, list_contexts
@@ -24,6 +24,7 @@ from memory.history.fact import Fact
 from memory.history.message import Message, MetadataValue, check_metadata, render_message
 from memory.history.selectors import MessageWindowMessageSelector
 from memory.keys import ContextRef, context_id, partition_key, partition_of
+from memory.prompt_memory import PromptMemory, gather
 from memory.recall.embedders.own import EmbedFunction, open_own_embedder
 from memory.recall.indexer import Indexer
 from memory.recall.vector_index import Where, metadata_tags
@@ -257,6 +258,28 @@ class Chat:
         chosen = _filter_of(where)
         await self._memory.index()
         return await (await self._history()).search(text, k, where=chosen, **hints)
+
+    async def context(
+        self,
+        question: str,
+        *,
+        tokens: int = 4_000,
+        k: int = 8,
+        where: Mapping[str, MetadataValue] | Where = _NOTHING,
+    ) -> PromptMemory:
+        """Return the memory for a prompt that answers `question`: summary, up to `k` memories, newest messages.
+
+        Its `text`, or its `messages`, have at most this many tokens (of o200k_base). Without the index there are no
+        memories, and it `is_incomplete`. Raises ValueError for an empty question and for wrong numbers.
+        """
+        _refuse_blank(question, "The question must not be empty.")
+        _refuse_below(tokens, 1, "tokens")
+        _refuse_below(k, 0, "k")
+        chosen = _filter_of(where)
+        with suppress(RecallUnavailable):
+            await self._memory.index()
+        summary = (await self._memory.stores.history.load(self.ref, limit=0)).summary
+        return await gather(await self._history(), summary, question, tokens=tokens, k=k, where=chosen)
 
     async def facts(self) -> list[Fact]:
         """Return the facts that are kept of this chat. Those that still hold come first."""

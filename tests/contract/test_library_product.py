@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import time
 from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
 from typing import Any
@@ -14,13 +13,13 @@ import pytest
 
 from memory import Memory
 from memory.embedded.index_server import IndexEndpoint
-from memory.facts.queue import FactQueue, NewFact
 from memory.history.contexts import get_or_create
-from memory.history.message import Message, Sender
-from memory.keys import ContextRef, context_key, partition_key
+from memory.history.message import Sender
+from memory.keys import ContextRef
 from memory.recall.embedders.embedder import EmbeddingInvalid, EmbeddingUnavailable
 from memory.redis.client import RedisClient
 from memory.transfer.file import check_file, split_lines
+from tests.contract.facts_kit import learn
 
 Open = Callable[..., Memory]
 
@@ -210,26 +209,6 @@ async def test_an_export_has_everything_and_replaces_no_file(memory: Memory, tmp
     with pytest.raises(FileNotFoundError):
         await chat.export(tmp_path / "no folder" / "anna.jsonl")
     assert [each.name for each in os.scandir(tmp_path)] == ["anna.jsonl"]
-
-
-async def learn(redis: RedisClient, ref: ContextRef, told: Message, statement: str) -> None:
-    """Save a fact of Anna's message as a worker does."""
-    queue = FactQueue(redis, clock=time.time)
-    await redis.call("ZADD", context_key(ref, "unread"), told.sequence or 0, told.id)
-    await redis.call("ZADD", partition_key(ref.partition, "extract"), 0, ref.context_id)
-    claim = await queue.claim(ref.partition, lease_s=60)
-    assert claim is not None
-    fact = NewFact(
-        subject="Anna",
-        subject_id=7,
-        statement=statement,
-        said_by=7,
-        message_ids=(told.id,),
-        valid_from=told.sent_at,
-        confidence=0.9,
-    )
-    assert await queue.save(claim, await queue.load(claim, limit=10), [fact]) == "saved"
-    await queue.finish(claim)
 
 
 async def test_the_facts_of_a_chat_are_listed_until_their_message_changes(
