@@ -197,7 +197,7 @@ class Chat:
         self._memory = memory
 
     async def add_user(self, text: str, **details: Unpack[MessageDetails]) -> Message:
-        """Add what a person wrote; return the message with its id and sequence. A message whose id exists stays as it is.
+        """Add what a person wrote; return the message with its id and sequence. A known id adds nothing.
 
         Raises ValueError for an empty text, unless a `note` tells what was sent, and for wrong `metadata`.
         """
