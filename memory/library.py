@@ -87,9 +87,12 @@ class Memory:
         Raises ValueError. Opening raises StoreUnavailable, RecallUnavailable, StoreMismatch, and UnsafeStore for a
         server that would lose data.
         """
-        if embed is not None and not embed_name.strip():
-            raise ValueError(
-                "`embed_name` must name the model of `embed`: vectors of two models are never mixed."
+        if embed is not None:
+            if not callable(embed):
+                raise ValueError("`embed` must be a function from texts to vectors.")
+            _refuse_blank(
+                embed_name,
+                "`embed_name` must name the model of `embed`: vectors of two models are never mixed.",
             )
         config = StoreConfig(
             data_dir=Path(data_dir), redis_url=redis_url, qdrant_url=qdrant_url, qdrant_api_key=qdrant_api_key
@@ -312,8 +315,8 @@ class Chat:
         then it is not proven. Raises ValueError without ids and for an empty one.
         """
         wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
-        if not wanted or not all(each.strip() for each in wanted):
-            raise ValueError("Name the messages to forget by their ids: `Message.id` of each.")
+        for each in wanted or [""]:
+            _refuse_blank(each, "Name the messages to forget by their ids: `Message.id` of each.")
         stores, ref = self._memory.stores, self.ref
         epoch = (await stores.history.load(ref, limit=0)).epoch
         found = await stores.history.get(ref, wanted)

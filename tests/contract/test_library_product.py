@@ -291,6 +291,8 @@ async def test_another_embedder_embeds_all_messages_again(opening: Open) -> None
 async def test_an_embedder_needs_the_name_of_its_model(opening: Open) -> None:
     with pytest.raises(ValueError, match="`embed_name` must name the model of `embed`"):
         opening(embed=embed_synonyms)
+    with pytest.raises(ValueError, match="`embed` must be a function"):
+        opening(embed="all-MiniLM-L6-v2", embed_name="MiniLM")
 
 
 @pytest.mark.parametrize(
