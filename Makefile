@@ -79,9 +79,9 @@ setup-outside: setup
 	@test -e $(VENV)/.outside || { touch $(VENV)/.outside; rm $(STAMP); $(MAKE) --no-print-directory setup; }
 
 lock: setup ## Write the lock files again from pyproject.toml.
-	@$(COMPILE) pyproject.toml --extra embedded -o requirements/run.txt
-	@$(COMPILE) pyproject.toml --extra embedded --group dev -c requirements/run.txt -o requirements/dev.txt
-	@$(COMPILE) pyproject.toml --extra embedded --group dev --group outside -c requirements/dev.txt -o requirements/outside.txt
+	@$(COMPILE) pyproject.toml --extra bot -o requirements/run.txt
+	@$(COMPILE) pyproject.toml --extra bot --group dev -c requirements/run.txt -o requirements/dev.txt
+	@$(COMPILE) pyproject.toml --extra bot --group dev --group outside -c requirements/dev.txt -o requirements/outside.txt
 	@$(COMPILE) requirements/uv.in -c requirements/dev.txt -o requirements/uv.txt
 	@$(COMPILE) requirements/audit.in -o requirements/audit.txt
 

@@ -11,6 +11,7 @@ from memory.facts.selection import Memories, RecallBudget, select_memories
 from memory.history.message import (
     Continuation,
     Message,
+    MetadataValue,
     Origin,
     Quote,
     Role,
@@ -54,15 +55,14 @@ class MessageDetails(TypedDict, total=False):
     origin: Origin
     continues: Continuation
     quote: Quote | None
+    metadata: Mapping[str, MetadataValue]
 
 
-class SearchOptions(TypedDict, total=False):
-    """Options of a search. `is_deliberate` (False) and `is_floored` (True): see RecallQuestion."""
+class SearchHints(TypedDict, total=False):
+    """Options of a search besides its filter. `is_deliberate` (False) and `is_floored` (True): see RecallQuestion."""
 
     asker_id: int | None
     """The sender that "I" refers to."""
-    where: Where
-    """Filter of the messages that may be found."""
     visible: Sequence[Message]
     """Messages that the reader sees anyway: they are not found."""
     now: float
@@ -73,6 +73,13 @@ class SearchOptions(TypedDict, total=False):
     is_floored: bool
     updates: int
     """See RecallQuestion."""
+
+
+class SearchOptions(SearchHints, total=False):
+    """Options of a search."""
+
+    where: Where
+    """Filter of the messages that may be found."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -328,6 +335,7 @@ class _Writer:
             origin=details.get("origin", "typed"),
             continues=details.get("continues", ""),
             quote=details.get("quote"),
+            metadata=details.get("metadata", {}),
         )
         rendered, count = render_message(message), self.tokenizer.count
         is_long = len(rendered) > _LONG_TEXT

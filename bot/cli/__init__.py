@@ -2,11 +2,16 @@
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import NoReturn
+
+_OF_THE_BOT = ("typer", "telegram", "openai", "pydantic_settings")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run one command and end the process with status 0 (done), 1 (failed) or 2 (wrong use or settings)."""
+    if not all(map(find_spec, _OF_THE_BOT)):
+        sys.exit('The bot and its console are not installed: pip install "mnemogram[bot]"')
     from bot.cli.console import build_console
     from bot.cli.failures import report
     from bot.cli.output import tolerate_any_terminal

@@ -1,10 +1,11 @@
 """One message of a conversation, and its text as prompts, indexes and summaries read it."""
 
+import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, cast
 from uuid import UUID, uuid5
 
 from memory.characters import seen_characters
@@ -82,6 +83,10 @@ class MessagePart(NamedTuple):
     text: str
 
 
+MetadataValue = str | bool | int | float
+METADATA_LIMIT = 64
+"""Entries of one message's metadata."""
+
 Continuation = Literal["", "paste", "bundle"]
 """Kind of continuation: "paste" is the rest of a text that Telegram split, "bundle" the next message of an album or of
 forwarded messages. Prompts show such messages as one."""
@@ -120,6 +125,24 @@ class Message:
     """Whose words the `text` is, if a person sent it; `text_origin` is right for each role."""
     continues: Continuation = ""
     quote: Quote | None = None
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue], hash=False)
+    """Facts of a program that uses the library, which its searches can filter by. No prompt has them."""
+
+
+def check_metadata(metadata: object, argument: str) -> Mapping[str, MetadataValue]:
+    """Return the metadata. Raises ValueError, which names the argument, for anything that cannot be filtered by."""
+    if not isinstance(metadata, Mapping) or len(cast("Mapping[object, object]", metadata)) > METADATA_LIMIT:
+        raise ValueError(f"`{argument}` must map up to {METADATA_LIMIT} names to values.")
+    for name, value in cast("Mapping[object, object]", metadata).items():
+        if not isinstance(name, str) or not name.strip():
+            raise ValueError(f"A name in `{argument}` must be a text that is not empty.")
+        if not isinstance(value, str | int | float) or (
+            isinstance(value, float) and not math.isfinite(value)
+        ):
+            raise ValueError(
+                f"`{argument}`: a text, a finite number or a boolean must be the value of {name!r}."
+            )
+    return cast("Mapping[str, MetadataValue]", metadata)
 
 
 def text_origin(message: Message) -> Origin:

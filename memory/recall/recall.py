@@ -27,7 +27,14 @@ from memory.recall.guard import RecallGuard
 from memory.recall.lexicon.analyser import ASKS, SMALL_TALK, analyse_message, analyse_question
 from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis
 from memory.recall.spaces import Space, Spaces
-from memory.recall.vector_index import KEYS_PER_MESSAGE, VectorErasure, VectorPoint, VectorQuery, Where
+from memory.recall.vector_index import (
+    KEYS_PER_MESSAGE,
+    VectorErasure,
+    VectorPoint,
+    VectorQuery,
+    Where,
+    metadata_tags,
+)
 
 if TYPE_CHECKING:
     from memory.recall.ranking import RankedHit
@@ -400,7 +407,7 @@ def _point(entry: _Entry, analysis: MessageAnalysis, dense: list[float] | None) 
         sent_at=message.sent_at,
         sequence=message.sequence or 0,
         session=item.session,
-        signs=analysis.signs,
+        signs=analysis.signs | metadata_tags(message.metadata),
         slot=entry.slot,
         dense=dense,
         sparse=analysis.terms,

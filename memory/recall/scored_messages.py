@@ -63,6 +63,8 @@ class ScoredMessages:
             admitted &= np.array([each in where.sender_ids for each in self.sender_ids], np.bool_)
         if where.roles is not None:
             admitted &= np.array([each in where.roles for each in self.roles], np.bool_)
+        if where.tags:
+            admitted &= np.array([where.tags <= each for each in self.signs], np.bool_)
         if where.excluded:
             admitted &= np.array([each not in where.excluded for each in self.ids], np.bool_)
         return admitted

@@ -1,10 +1,12 @@
 """The contract of the vector index: points with a dense and a sparse vector, searched within one context."""
 
+import hashlib
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memory.history.message import Role
+from memory.history.message import MetadataValue, Role
 from memory.recall.lexicon.analysis import SparseVector
 
 if TYPE_CHECKING:
@@ -14,6 +16,8 @@ TERMS_STORED = 512
 """Terms of a message that are stored for the ranker. A message of 25 words has about ten."""
 KEYS_PER_MESSAGE = 4
 """Points that a message may have besides its own: each has the terms and the vector of a fact that rests on it."""
+TAG = "="
+"""First character of the signs that are tags."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +54,19 @@ class Where:
     sender_ids: frozenset[int] | None = None
     roles: frozenset[Role] | None = None
     excluded: frozenset[str] = frozenset()
+    tags: frozenset[str] = frozenset()
+    """Tags that a message must have, all of them."""
+
+
+def metadata_tags(metadata: Mapping[str, MetadataValue]) -> frozenset[str]:
+    """Return one sign for each entry, a hash of 64 bits: the index has no text. 1 and 1.0 are equal, 1 and True not."""
+    return frozenset(map(_tag, metadata.items())) if metadata else frozenset()
+
+
+def _tag(entry: tuple[str, MetadataValue]) -> str:
+    name, value = entry
+    plain = int(value) if isinstance(value, float) and value.is_integer() else value
+    return TAG + hashlib.sha256(json.dumps([name, plain]).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

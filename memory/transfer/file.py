@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 from memory.artifacts.store import LARGEST_TEXT, PIECE, Artifact
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
-from memory.history.message import Message
+from memory.history.message import Message, MetadataValue, check_metadata
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
 from memory.reminders.recurrence import read_repeats
@@ -80,6 +80,11 @@ class FileMessage(Message):
     sent_at: _Seconds
     tokens: _Tokens
     edited_at: _Seconds | None = None
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue], hash=False)
+
+    def __post_init__(self) -> None:
+        """Raise ValueError for metadata that no search can filter by."""
+        check_metadata(self.metadata, "metadata")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,6 @@
 """Facts on the real store for tests: messages are committed by turns, and saved facts are found again."""
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -124,3 +125,23 @@ async def open_facts(redis: RedisClient, *, tokens_per_day: int = 0) -> FactStor
         inbox=replace(inbox, turns=type(inbox.turns)(redis, clock=clock)),
         updates=[],
     )
+
+
+async def learn(redis: RedisClient, ref: ContextRef, told: Message, statement: str) -> None:
+    """Save a fact of Anna's message as a worker does."""
+    queue = FactQueue(redis, clock=time.time)
+    await redis.call("ZADD", context_key(ref, "unread"), told.sequence or 0, told.id)
+    await redis.call("ZADD", partition_key(ref.partition, "extract"), 0, ref.context_id)
+    claim = await queue.claim(ref.partition, lease_s=60)
+    assert claim is not None
+    fact = NewFact(
+        subject="Anna",
+        subject_id=7,
+        statement=statement,
+        said_by=7,
+        message_ids=(told.id,),
+        valid_from=told.sent_at,
+        confidence=0.9,
+    )
+    assert await queue.save(claim, await queue.load(claim, limit=10), [fact]) == "saved"
+    await queue.finish(claim)

@@ -8,6 +8,7 @@ from typing import Protocol
 from bot.turn.answer_receipt import AnswerReceipt
 from memory.codec import dump_json
 from memory.history.ledger import LedgerEntry, LedgerTurn
+from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistoryStore
 from memory.history.summary import Summary, SummaryFact, SummaryText
@@ -78,6 +79,11 @@ class RedisMemory:
         )
         assert outcome == "saved"
         await self.summaries.finish(claim)
+
+    async def add_summary_of(self, ref: ContextRef, messages: Sequence[Message]) -> None:
+        """Add a summary that covers these messages, the first ones of their chat."""
+        ids = [message.id for message in messages]
+        await self.add_summary(ref, make_summary("s", upto=len(ids) - 1), ids)
 
     async def add_turn(self, ref: ContextRef, turn: LedgerTurn) -> None:
         await self.redis.call(

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,7 +120,7 @@ async def test_empty_texts_keys_and_ids_are_refused_with_a_sentence(memory: Memo
             await add(" ")
     with pytest.raises(ValueError, match="text to search for"):
         await chat.search("")
-    nothing: list[str | list[str]] = ["", [], ["m1", ""]]
+    nothing: list[Any] = ["", [], ["m1", ""], [7], [None]]
     for ids in nothing:
         with pytest.raises(ValueError, match="by their ids"):
             await chat.forget(ids)

@@ -126,6 +126,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
         "sender_id": "integer",
         "sent_at": "float",
         "role": "keyword",
+        "tags": "keyword",
         "slot": "integer",
     }
     everything = Where(
@@ -135,6 +136,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
         sender_ids=frozenset({1}),
         roles=frozenset({"user"}),
         excluded=frozenset({"m"}),
+        tags=frozenset({"=1"}),
     )
     searches = (search_filter(chat, 1, where=everything), search_filter(chat, 1, sequences=[1]))
     counts = models.Filter.model_validate(messages_filter(chat, 1))
@@ -310,7 +312,7 @@ async def test_a_half_made_collection_is_completed(
         {"terms": models.SparseVectorParams(modifier=models.Modifier.IDF)},
     )
     assert await index.search(make_query(chat)) == []
-    assert len((await client.get_collection(index.collection)).payload_schema) == 8
+    assert len((await client.get_collection(index.collection)).payload_schema) == 9
 
 
 async def test_several_openers_create_one_collection(qdrant: Qdrant, chat: str) -> None:

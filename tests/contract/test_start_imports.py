@@ -33,6 +33,15 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     assert not _imported(lines) & (HEAVY | {"rich", "telegram", "redis", "pydantic", "httpx", "tiktoken"})
 
 
+def test_without_the_bots_packages_the_console_says_in_one_sentence_what_to_install() -> None:
+    program = "import sys; sys.modules['telegram'] = None; from bot.cli import main; main(['run'])"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == 'The bot and its console are not installed: pip install "mnemogram[bot]"\n'
+
+
 def _start(data_dir: Path, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
     return subprocess.Popen(
         [sys.executable, "-X", "importtime", "-m", "bot", *arguments],

@@ -8,7 +8,7 @@ import pytest
 
 from memory.errors import MissingContext
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.vector_index import TERMS_STORED, VectorErasure, VectorIndex, Where
+from memory.recall.vector_index import TERMS_STORED, VectorErasure, VectorIndex, Where, metadata_tags
 from tests.contract.vector_kit import (
     EAST,
     NORTH,
@@ -389,3 +389,26 @@ async def test_every_call_needs_a_context(index: VectorIndex, chat: str) -> None
         with pytest.raises(MissingContext):
             await attempt
     assert await index.count(chat) == 0
+
+
+async def test_only_messages_with_all_the_tags_are_found(index: VectorIndex, chat: str) -> None:
+    crm, vip, long = (
+        metadata_tags(each) for each in ({"source": "crm"}, {"vip": True}, {"text": "x" * 9000})
+    )
+    await index.upsert(
+        [
+            make_point(chat, "both", EAST, signs=crm | vip | {"question"}),
+            make_point(chat, "one", EAST, signs=crm),
+            make_point(chat, "one", NORTH, signs=crm, slot=1),
+            make_point(chat, "none", EAST),
+            make_point(chat, "long", EAST, signs=long),
+        ]
+    )
+    for names, tags in (("both", crm | vip), ("long", long), ("both one", crm), ("", crm | long)):
+        assert ids(await find(index, make_query(chat, where=Where(tags=tags)))) == set(names.split())
+
+
+def test_equal_metadata_have_equal_tags_and_a_boolean_is_no_number() -> None:
+    assert metadata_tags({"n": 1}) == metadata_tags({"n": 1.0}) != metadata_tags({"n": True})
+    assert metadata_tags({"n": 1}) != metadata_tags({"n": "1"})
+    assert metadata_tags({"a": "b:c"}) != metadata_tags({"a:b": "c"})

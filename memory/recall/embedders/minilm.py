@@ -91,7 +91,7 @@ class MiniLMEmbedder:
 
 
 def is_installed() -> bool:
-    """Return True if the extra `mnemogram[embedded]` is installed: CTranslate2. The model is always there."""
+    """Return True if CTranslate2 is installed. The model is always there."""
     return find_spec(_LIBRARY) is not None
 
 
@@ -177,7 +177,7 @@ def _load() -> _Model:
 
 def _read_model(folder: Path) -> _Model:
     if not is_installed():
-        raise EmbeddingRefused(f'{_LIBRARY} is not installed: pip install "mnemogram[embedded]"')
+        raise EmbeddingRefused(f"{_LIBRARY} is not installed: pip install {_LIBRARY}")
     if damaged := damaged_files(folder):
         raise EmbeddingRefused(
             f"the embedded embedder is damaged ({', '.join(damaged)}): install mnemogram again"

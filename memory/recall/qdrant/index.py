@@ -73,6 +73,7 @@ _PAYLOAD_INDEXES: dict[str, q.KeywordIndexParams | q.IntegerIndexParams | q.Floa
     "sender_id": q.IntegerIndexParams(type=_INTEGER, lookup=True, range=False, enable_hnsw=False),
     "sent_at": q.FloatIndexParams(type=_FLOAT, enable_hnsw=False),
     "role": q.KeywordIndexParams(type=_KEYWORD, enable_hnsw=False),
+    "tags": q.KeywordIndexParams(type=_KEYWORD, enable_hnsw=False),
     "slot": q.IntegerIndexParams(type=_INTEGER, lookup=False, range=True, enable_hnsw=False),
 }
 _TENANT_GRAPHS = q.HnswConfigDiff(m=0, payload_m=16)

@@ -21,6 +21,7 @@ from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.scored_messages import ScoredMessages, Terms
 from memory.recall.vector_index import (
     KEYS_PER_MESSAGE,
+    TAG,
     TERMS_STORED,
     Hit,
     VectorPoint,
@@ -69,6 +70,7 @@ def search_filter(
         must.append({"key": "sender_id", "match": {"any": sorted(where.sender_ids)}})
     if where.roles is not None:
         must.append({"key": "role", "match": {"any": sorted(where.roles)}})
+    must += [{"key": "tags", "match": {"value": each}} for each in sorted(where.tags)]
     if not where.excluded:
         return {"must": must}
     return {"must": must, "must_not": [{"has_id": _points_of(context_id, where.excluded)}]}
@@ -327,7 +329,7 @@ def _to_point(point: VectorPoint) -> Json:
         vectors[DENSE] = point.dense
     if point.sparse.indices:
         vectors[TERMS] = _to_sparse(point.sparse)
-    payload = {
+    payload: Json = {
         "scope": scope_of(point.context_id, point.epoch),
         "context": point.context_id,
         "epoch": point.epoch,
@@ -336,6 +338,8 @@ def _to_point(point: VectorPoint) -> Json:
         "sent_at": point.sent_at,
         "sequence": point.sequence,
     }
+    if tags := sorted(each for each in point.signs if each.startswith(TAG)):
+        payload["tags"] = tags
     if point.slot:
         payload |= {"slot": point.slot, "of": point.message_id}
     else:
