@@ -84,7 +84,7 @@ class KeyKind(NamedTuple):
 ContextName = Literal[
     Literal["messages", "order", "telegram", "meta", "epoch", "summaries", "lineage", "ledger", "people"],
     Literal["senders", "sessions", "artifacts", "artifact", "receipts", "receipt", "talk", "facts"],
-    Literal["fact_order", "cited", "unread", "fact_lists", "choices", "reminders"],
+    Literal["fact_order", "cited", "unread", "fact_lists", "choices", "reminders", "incognito"],
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
@@ -207,6 +207,10 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         outlives_resets=True,
     ),
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
+    "incognito": KeyKind(
+        'ZSET of the times (Unix seconds) at which incognito began, with " ended" after a command has ended it; scored'
+        " by its end."
+    ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""
 

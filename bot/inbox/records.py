@@ -55,6 +55,11 @@ class Arrival:
     """Score of that line (`memory.history.talk.score_of`)."""
     registered: str = ""
     """The context's entry in the registry of contexts."""
+    said_at: int = 0
+    """Time of the message or of its edit (Unix seconds); 0 for what nobody says, such as a press."""
+    pinned_id: int = 0
+    pinned_at: int = 0
+    """Telegram id and time of a pinned message, whose text the talk copies."""
     signal: Signal | None = None
     """News for a running turn of the same context. The update waits in the box all the same."""
     chat_id: int = 0

@@ -119,8 +119,8 @@ class Answerer:
             request_id=str(question.first.update_id),
             metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
         )
-        if not question.first.is_kept:
-            context.artifacts = None  # they would outlive the turn
+        if not question.first.is_kept and context.artifacts is not None:
+            context.artifacts = replace(context.artifacts, is_read_only=True)  # they would outlive the turn
         if to.inline_id:  # the answer is the edit of one message
             context.conversation = replace(context.conversation, files=None)
         for prepare in self.hooks.before_run:
@@ -285,8 +285,19 @@ class Answerer:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
         micros, left_out = self.guard.cost_of(context.record.usages), context.record.left_out
+        settled = [*question.settled_presses, *(press.update_id for press in question.stop_presses)]
+        made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         if not question.first.is_kept:
-            return self._unkept(question, context, preview, answer)
+            return Commit(
+                update_ids=[*question.batch.update_ids, *settled],
+                epoch=history.epoch,
+                reason=answer.reason,
+                parts=self._parts(question, preview, answer, receipt=None, files=made),
+                booking=self._booking(question, context.record.usages),
+                note=self._note(
+                    context, trace_of(context, micros=micros, files=len(reads), compresses=False)
+                ),
+            )
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
             before, history.pending, compression, loaded_limit=limits.window_messages
@@ -298,8 +309,6 @@ class Answerer:
             receipt = make_receipt(
                 context, agent=agent, message_id=answer_id, at=now, micros=micros, history=history
             )
-        settled = [*question.settled_presses, *(press.update_id for press in question.stop_presses)]
-        made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         is_known = before.created_at is not None and history.epoch == before.epoch
         meta: dict[MetaField, str] = {}
         if context.agent_name != before.choices.agent:
@@ -320,19 +329,6 @@ class Answerer:
             starts_conversation="conversation" in left_out,
             later=LaterWork(compresses=compresses, facts=limits.facts_in(question.first.message.chat_type)),
             deletes=question.again.ids if question.again else (),
-            booking=self._booking(question, context.record.usages),
-            note=self._note(context, trace),
-        )
-
-    def _unkept(self, question: Question, context: AgentContext, preview: Preview, answer: _Answer) -> Commit:
-        """Return the commit of an answer that is sent and booked, and of which nothing is stored."""
-        micros = self.guard.cost_of(context.record.usages)
-        trace = trace_of(context, micros=micros, files=0, compresses=False)
-        return Commit(
-            update_ids=question.batch.update_ids,
-            epoch=question.history.epoch,
-            reason=answer.reason,
-            parts=self._parts(question, preview, answer, receipt=None, files=()),
             booking=self._booking(question, context.record.usages),
             note=self._note(context, trace),
         )

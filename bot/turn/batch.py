@@ -300,6 +300,7 @@ def _belongs_to(first: WaitingUpdate, update: WaitingUpdate, stopped_before: int
     is_same_sender = first.message.sender_id == update.message.sender_id
     stop = stopped_before or 0
     is_same_side = (first.update_id < stop) == (update.update_id < stop)
+    is_same_side &= update.is_kept == first.is_kept
     return update.admission.action == "turn" and is_same_sender and is_same_side
 
 

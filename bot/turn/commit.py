@@ -19,7 +19,7 @@ from bot.turn.answer_receipt import tokens_by_model
 from bot.turn.delivery import FIRST_PAUSE_S, Delivery, until_stored
 from bot.turn.limits import LimitGuard
 from bot.turn.outbox import blank_part, plan_changes, plan_parts, plan_reply
-from bot.turn.store import Commit, LaterWork, MetaField, TurnNote, TurnStore
+from bot.turn.store import Commit, IncognitoChange, LaterWork, MetaField, TurnNote, TurnStore
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.redis.lua import ScriptCall
 
@@ -54,6 +54,7 @@ class Reply:
     """Books the usage of models, whatever becomes of the reply."""
     counted: Mapping[str, int] = field(default_factory=dict[str, int])
     """Amounts for the counters of all processes, by name."""
+    incognito: IncognitoChange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +137,7 @@ class Committer:
             later=LaterWork(compresses=reply.compresses),
             booking=reply.booking,
             note=TurnNote(counted=reply.counted),
+            incognito=reply.incognito,
         )
         await self.commit(claim, commit, revision=reply.revision)
 

@@ -1,14 +1,15 @@
 """The turn's reads and writes in Redis: its work, each finished step, the one commit, each send."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnRestarted, TurnStopped
 from bot.inbox.inspection import dead_updates, read_updates
 from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
+from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.telegram_api import SentPhoto
 from bot.turn.answer_receipt import AnswerReceipt
 from bot.turn.outbox import Part, SentPart, Waiting, dump_part, parse_part
@@ -40,6 +41,8 @@ MetaField = Literal["active_agent", "corrections", "model", "offers", "talk_afte
 """The agent that has the chat, questions that wait for an answer, buttons that forget answers, the people's choices.
 
 `talk_after` is the time in Unix seconds after which prompts show talk: a model's filter refused the lines before."""
+UNKEPT_QUOTE = "(a message that was sent in incognito: nothing of it is kept)"
+"""Replaces what a message quotes of one that was sent in incognito."""
 NO_MESSAGE = 0
 """Stands for the Telegram message id of a part that deleted a message."""
 
@@ -61,6 +64,23 @@ class Todo:
     """Payloads of updates that became dead letters just now."""
     corrections: tuple[AwaitedCorrection, ...] = ()
     """Questions about facts that wait for an answer, oldest first; also those that have expired."""
+    unkept: Collection[int] = ()
+    """Ids of updates of which nothing is kept: they were sent in incognito."""
+    answers: Collection[int] = ()
+    """Ids of updates that answer such a message."""
+
+    def waiting(self) -> list[WaitingUpdate]:
+        """Return the updates. Those that are kept quote nothing that was said in incognito. Raises RecordCorrupt."""
+        return [self._marked(parse_waiting(payload)) for payload in self.updates.values()]
+
+    def _marked(self, update: WaitingUpdate) -> WaitingUpdate:
+        is_answer, reply = update.update_id in self.answers, update.message.reply_to
+        if update.update_id in self.unkept:
+            return replace(update, is_kept=False, answers_unkept=is_answer)
+        if not is_answer or reply is None:
+            return update
+        bare = replace(reply, text=UNKEPT_QUOTE, quote="", file=None, note="")
+        return replace(update, message=replace(update.message, reply_to=bare), answers_unkept=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +104,17 @@ class LaterWork:
     compresses: bool = False
     """True if the conversation should be compressed."""
     facts: FactsDefault = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncognitoChange:
+    """The beginning or the end of incognito."""
+
+    is_on: bool
+    at: float
+    """Unix seconds."""
+    registered: str
+    """The entry of the context in the registry, for the first record of a chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +144,7 @@ class Commit:
     booking: Sequence[ScriptCall] = ()
     """Runs in the same round trip, whatever becomes of the commit."""
     note: TurnNote = TurnNote()
+    incognito: IncognitoChange | None = None
 
 
 @lua_script(_SCRIPTS)
@@ -123,6 +155,7 @@ def take(
     update_prefix: str,
     updates_at_most: int,
     attempts_at_most: int,
+    record_ttl: int,
     now: float,
 ) -> ScriptCall: ...
 
@@ -222,6 +255,7 @@ class TurnStore:
             update_prefix=keys.partition_key(ref.partition, "update", ""),
             updates_at_most=UPDATES_AT_MOST,
             attempts_at_most=ATTEMPTS_AT_MOST,
+            record_ttl=keys.TERMINAL_UPDATE_TTL_S,
             now=self.clock(),
         )
         while True:
@@ -240,6 +274,8 @@ class TurnStore:
             stopped_before=int(work["stop"]) if "stop" in work else None,
             buried=numbered(work["buried"]),
             corrections=parse_corrections(history.get("corrections", "")),
+            unkept=frozenset(map(int, work["unkept"])),
+            answers=frozenset(map(int, work["answers"])),
         )
         return todo, parse_snapshot(history, self._recent)
 
@@ -501,7 +537,7 @@ class TurnStore:
 
 def _changes(turn: Commit) -> dict[str, object]:
     """Return a Commit as commit.lua reads it: parts, calls and message rows are JSON that it stores as it is."""
-    receipt = turn.receipt
+    receipt, incognito = turn.receipt, turn.incognito
     ledger = LedgerTurn(first_sequence=0, last_sequence=0, entries=tuple(turn.ledger))  # a script numbers it
     return {
         "update_ids": list(map(str, turn.update_ids)),
@@ -512,7 +548,8 @@ def _changes(turn: Commit) -> dict[str, object]:
         "messages": message_batch(turn.messages),
         "ledger": dump_json(LedgerTurn, ledger) if turn.ledger else "",
         "receipt": [receipt.message_id, dump_json(AnswerReceipt, receipt)] if receipt else [],
-        "registered": turn.registered,
+        "registered": incognito.registered if incognito else turn.registered,
+        "incognito": incognito,
         "trace": turn.note.trace,
         "starts_conversation": turn.starts_conversation,
         "later": turn.later,

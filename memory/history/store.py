@@ -85,6 +85,8 @@ class HistorySnapshot:
     choices: ChatChoices = NO_CHOICES
     holds: frozenset[Holding] = frozenset()
     """Its contents besides messages. "facts" also if messages wait to be read for facts."""
+    incognito_until: float = 0.0
+    """The end of the newest incognito (Unix seconds), unless something is said before it; 0 without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

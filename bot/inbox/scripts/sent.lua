@@ -15,13 +15,13 @@ local QUICK_S = 1
 local this = cjson.decode(part)
 
 -- Return true if a file that was rewritten since the commit may have words of the outbox that were erased meanwhile, or
--- an inline question, which is kept nowhere.
+-- words that are kept nowhere: an inline question, or an answer in incognito.
 local function may_stay_in_files(updates)
   local committed = now
   for _, update in ipairs(updates) do
     committed = math.min(committed, redis.call('HGET', update, 'committed_at') or now)
   end
-  return now - committed > QUICK_S or this.inline_id
+  return now - committed > QUICK_S or this.inline_id or this.is_kept == false
 end
 
 -- Return true if this claim has taken the part off the outbox before. The note in the update's record says so.
