@@ -549,7 +549,7 @@ def _changes(turn: Commit) -> dict[str, object]:
         "ledger": dump_json(LedgerTurn, ledger) if turn.ledger else "",
         "receipt": [receipt.message_id, dump_json(AnswerReceipt, receipt)] if receipt else [],
         "registered": incognito.registered if incognito else turn.registered,
-        "incognito": incognito,
+        "incognito": [incognito] if incognito else [],
         "trace": turn.note.trace,
         "starts_conversation": turn.starts_conversation,
         "later": turn.later,

@@ -20,7 +20,6 @@ from tests.story.harness import (
     CHIARA,
     OLGA,
     WEEKEND,
-    Json,
     Story,
     StoryStores,
     buttons_of,

@@ -112,8 +112,8 @@ for name, value in pairs(changes.meta) do
     redis.call('HSET', meta, name, value)
   end
 end
-if changes.incognito then
-  change_incognito(incognito, changes.incognito)
+for _, change in ipairs(changes.incognito) do
+  change_incognito(incognito, change)
 end
 if changes.later.compresses then
   redis.call('ZADD', compress, 'NX', now, context)
