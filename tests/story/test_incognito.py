@@ -26,7 +26,7 @@ from tests.story.harness import (
     make_ref,
     running_bot,
 )
-from tests.story.page_visits import context_of, visiting
+from tests.story.page_visits import visiting
 from tests.story.prompts import overheard, prompt_texts
 from tests.story.test_stop_buttons import answer_to
 
@@ -64,9 +64,9 @@ async def test_the_bot_uses_what_it_knew_keeps_nothing_and_shows_it(stores: Stor
         assert await bot.ask(BEN, "/incognito") == ON
         assert await bot.ask(BEN, f"a {CANARY} lives with me") == marked(f"echo: a {CANARY} lives with me")
 
-        told = prompt_texts(bot.prompts()[-1])
+        system, *told = bot.prompts()[-1]
+        assert "Incognito is on: nothing of these messages and of your answer will be kept" in str(system)
         assert "I live in Porto" in str(told)
-        assert "Incognito is on: nothing of these messages and of your answer will be kept" in told[0]
         assert await kept_of(bot) == []
         assert [line for _, line in await bot.lines(BEN)] == ["I live in Porto", "echo: I live in Porto"]
         assert (await bot.records())[-1].keys().isdisjoint({"payload"})
@@ -303,9 +303,9 @@ async def test_why_and_memory_and_the_page_say_it(stores: StoryStores) -> None:
         on_it = await bot.say(BEN, "/why", reply_to=first["message_id"])
         assert (await bot.wait_for_reply(on_it))["text"].startswith(english("why-title", which="this"))
         async with visiting(bot, BEN) as page:
-            assert line in json.dumps(await page.read(f"contexts/{context_of(BEN)}"), ensure_ascii=False)
+            assert line in json.dumps(await page.read("contexts"), ensure_ascii=False)
             await bot.ask(BEN, "/incognito")
-            assert line not in json.dumps(await page.read(f"contexts/{context_of(BEN)}"), ensure_ascii=False)
+            assert line not in json.dumps(await page.read("contexts"), ensure_ascii=False)
 
         later = await bot.say(BEN, "/why", reply_to=said["message_id"])
         assert (await bot.wait_for_reply(later))["text"] == why
