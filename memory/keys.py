@@ -208,8 +208,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     ),
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
     "incognito": KeyKind(
-        'ZSET of the times (Unix seconds) at which incognito began, with " ended" after a command has ended it; scored'
-        " by its end."
+        "ZSET of the spans of incognito in Unix seconds: `BEGIN` while it is on, scored by the end of an hour of silence;"
+        " `BEGIN END` later, scored by the time up to which its answers were sent."
     ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""

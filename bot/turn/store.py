@@ -111,7 +111,7 @@ class IncognitoChange:
     """The beginning or the end of incognito."""
 
     is_on: bool
-    at: float
+    at: int
     """Unix seconds."""
     registered: str
     """The entry of the context in the registry, for the first record of a chat."""

@@ -86,7 +86,7 @@ class HistorySnapshot:
     holds: frozenset[Holding] = frozenset()
     """Its contents besides messages. "facts" also if messages wait to be read for facts."""
     incognito_until: float = 0.0
-    """The end of the newest incognito (Unix seconds), unless something is said before it; 0 without any."""
+    """The time at which silence ends incognito (Unix seconds); 0 if a command has ended it, and without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from bot.turn.store import UNKEPT_QUOTE, IncognitoChange
 from memory import keys
 from memory.codec import dump_json
 from memory.redis.client import RedisClient
-from tests.contract.inbox_kit import Inbox, open_inbox, some_parts
+from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
 from tests.messages import make_message, make_ref
 
 BEGIN, HOUR_S = 1_790_000_000, 3600
@@ -55,7 +55,7 @@ async def take(box: Inbox, *updates: WaitingUpdate) -> list[WaitingUpdate]:
     return taken
 
 
-async def change(box: Inbox, *, is_on: bool, at: float) -> None:
+async def change(box: Inbox, *, is_on: bool, at: int) -> None:
     """Begin or end incognito as the commit of a command does."""
     await accept(box, waiting(9, BEGIN - 9))
     claim = await box.claim_one()
@@ -112,6 +112,8 @@ async def test_a_later_reply_quotes_only_what_is_kept(redis: RedisClient, is_kep
 
     (in_it,) = await take(box, waiting(10, BEGIN + 900, reply_at=BEGIN + 5))
     (before,) = await take(box, waiting(11, BEGIN + 900, reply_at=BEGIN - 1))
+    (later,) = await take(box, waiting(12, int(NOW) + 900, reply_at=int(NOW) + 120))
+    assert not later.answers_unkept
 
     assert [reply.text for each in (in_it, before) if (reply := each.message.reply_to)] == [
         "quoted" if is_kept else UNKEPT_QUOTE,
@@ -119,6 +121,23 @@ async def test_a_later_reply_quotes_only_what_is_kept(redis: RedisClient, is_kep
     ]
     assert (in_it.answers_unkept, in_it.is_kept) == (not is_kept, True)
     assert await raises_of(redis) == raised + (not is_kept), "the waiting update had the quotation"
+
+
+async def test_an_answer_that_is_sent_after_the_hour_is_no_less_unkept(redis: RedisClient) -> None:
+    """The bot was away for a day."""
+    box = await open_inbox(redis)
+    begin = int(NOW) - 24 * HOUR_S
+    await change(box, is_on=True, at=begin)
+    await accept(box, waiting(1, begin + 1))
+    claim = await box.claim_one()
+    assert kept((await box.take(claim)).waiting()) == [False]
+    (part,) = [replace(each, is_kept=False) for each in some_parts("hi")]
+    await box.commit(claim, 1, parts=[part])
+    await box.turns.sent(claim, part, telegram_id=500)
+
+    (reply,) = await take(box, waiting(10, int(NOW) + 5, reply_at=int(NOW)))
+
+    assert (reply.is_kept, reply.answers_unkept) == (True, True)
 
 
 async def raises_of(redis: RedisClient) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import structlog
 
+from bot.features.reminders.tools import IN_INCOGNITO
 from bot.turn import answer
 from bot.turn.store import UNKEPT_QUOTE
 from memory import keys
@@ -94,7 +95,7 @@ async def test_the_button_and_the_command_end_it(stores: StoryStores, by: str) -
         await bot.ask(BEN, f"a {CANARY}")
         if by == "button":
             assert await answer_to(bot, await bot.people.press(BEN, menu, buttons_of(menu)[0])) == ("", False)
-            await bot.wait_until(lambda: bot.shown_in(BEN)[0]["text"] == OFF)
+            await bot.wait_until(lambda: bot.said_in(BEN)[-1] == OFF)
         else:
             assert await bot.ask(BEN, "/incognito") == OFF
 
@@ -109,8 +110,7 @@ async def test_a_press_after_the_end_says_that_it_is_off(stores: StoryStores) ->
     async with running_bot(stores) as bot:
         menu = await bot.wait_for_reply(await bot.say(BEN, "/incognito"))
         await bot.ask(BEN, "/incognito")
-        await bot.people.press(BEN, menu, buttons_of(menu)[0])
-        await bot.wait_until(lambda: [each["text"] for each in bot.shown_in(BEN)] == [OFF, OFF])
+        assert await answer_to(bot, await bot.people.press(BEN, menu, buttons_of(menu)[0])) == (OFF, True)
         assert await bot.ask(BEN, "I like tea") == "echo: I like tea"
 
 
@@ -282,8 +282,8 @@ async def test_a_tool_that_remembers_says_that_it_keeps_nothing(stores: StorySto
         await bot.ask(BEN, "/incognito")
         reply = await bot.ask(BEN, f"remind me to feed the {CANARY}")
 
-        assert "Incognito is on, so nothing is kept" in reply
-        assert "/incognito" in reply
+        assert reply.startswith(MARK)
+        assert reply.endswith(IN_INCOGNITO)
         assert await bot.redis.call("EXISTS", keys.context_key(make_ref(BEN), "reminders")) == 0
         assert await kept_of(bot) == []
         await bot.ask(BEN, "/incognito")

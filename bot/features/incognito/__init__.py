@@ -7,5 +7,5 @@ FEATURE = Feature(
     build="bot.features.incognito.command:build",
     page_line="bot.features.incognito.command:page_line",
     commands={"incognito": "owners"},
-    buttons={"incognito": ButtonRule(pressers="owners")},
+    buttons={"incognito": ButtonRule(pressers="owners", is_answered_anew=True)},
 )

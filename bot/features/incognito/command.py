@@ -47,17 +47,17 @@ class IncognitoCommand:
         )
 
     async def press(self, call: CommandCall) -> Reply | None:
-        """End it. The message of the button then says so, also if it has ended before."""
+        """End it, and say so below what was said meanwhile."""
         if call.argument != _END:
             return None
         if not call.update.is_incognito:
-            return Reply(text=call.words("incognito-off"), edits=call.menu)
-        return replace(self._end(call, at=self.clock()), edits=call.menu)
+            return Reply(notice=call.words("incognito-off"))
+        return self._end(call, at=int(self.clock()))
 
-    def _end(self, call: CommandCall, *, at: float) -> Reply:
+    def _end(self, call: CommandCall, *, at: int) -> Reply:
         return Reply(text=call.words("incognito-off"), incognito=self._change(call, is_on=False, at=at))
 
-    def _change(self, call: CommandCall, *, is_on: bool, at: float) -> IncognitoChange:
+    def _change(self, call: CommandCall, *, is_on: bool, at: int) -> IncognitoChange:
         message = call.message
         keys = context_keys(
             self.bot.id, call.update.anchor_id, message.thread_id, is_direct=message.is_direct

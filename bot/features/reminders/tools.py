@@ -35,7 +35,7 @@ TOO_SOON = "A task of a reminder sets no other one that is due within an hour."
 SKIPPED = (
     "Months without a day {day} are skipped: tell the person. BYMONTHDAY=-1 is the last day of each month."
 )
-IN_INCOGNITO = "Incognito is on, so nothing is kept, and no reminder can be set. Tell the person, and that /incognito ends it."
+IN_INCOGNITO = "Incognito is on, so nothing is kept and no reminder can be set. /incognito ends it."
 NOBODY = "Nobody who can set reminders asks here."
 _WITHOUT_ZONE = re.compile(
     r"\s*(?:in\s|an?\s|\d+\s*(?:mi|ho|da|we)|P).*|.*T.*(?:Z|[+-]\d\d:?\d\d)\s*", re.IGNORECASE

@@ -113,7 +113,7 @@ for name, value in pairs(changes.meta) do
   end
 end
 for _, change in ipairs(changes.incognito) do
-  change_incognito(incognito, change)
+  change_incognito(incognito, change, now)
 end
 if changes.later.compresses then
   redis.call('ZADD', compress, 'NX', now, context)

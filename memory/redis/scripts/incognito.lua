@@ -1,30 +1,38 @@
 -- Incognito: spans of time in which nothing that is said is kept. A prelude.
 -- USES: records
 
--- Seconds of silence that end it, and seconds after its end in which its last answer may still arrive.
-local SILENCE_S, ARRIVES_S = 3600, 60
--- Behind the beginning of a span that a command has ended.
-local ENDED = ' ended'
+-- Seconds of silence that end it, and by which Telegram's clock may differ from ours.
+local SILENCE_S, SKEW_S = 3600, 60
 
--- spans: the key `incognito`. Return the first span that ends from `least` on, if it has begun at this time; else nil.
-local function span_of(spans, at, least)
-  local span = redis.call('ZRANGEBYSCORE', spans, least, '+inf', 'LIMIT', 0, 1)[1]
-  return span and tonumber(string.match(span, '%d+')) <= at and span or nil
+-- Return the beginning of a span, and its end or nil for an open one. Both are Unix seconds.
+local function times_of(span)
+  return tonumber(string.match(span, '^%d+')), tonumber(string.match(span, ' (%d+)$'))
 end
 
+-- spans: the key `incognito`: "BEGIN" of an open span, scored by the time at which silence ends it, or "BEGIN END", scored
+-- by the time up to which its answers were sent.
 -- Return true if nothing is kept of what is said at this time (Unix seconds). An open span lasts SILENCE_S from then on.
 local function is_incognito(spans, at)
-  local span = span_of(spans, at, '(' .. at)
-  if span and not string.find(span, ENDED) then
-    redis.call('ZADD', spans, 'GT', at + SILENCE_S, span)
+  for _, span in ipairs(redis.call('ZRANGEBYSCORE', spans, '(' .. at, '+inf')) do
+    local first, last = times_of(span)
+    if first <= at and not last then
+      redis.call('ZADD', spans, 'GT', at + SILENCE_S, span)
+      return true
+    elseif first <= at and at < last then
+      return true
+    end
   end
-  return span ~= nil
+  return false
 end
 
 -- Return true if a message that somebody answers or pins was said in incognito: it is of such a time, and not kept.
 local function was_incognito(spans, telegram, telegram_id, at)
-  return at > 0 and span_of(spans, at, at - ARRIVES_S) ~= nil
-    and redis.call('HEXISTS', telegram, string.format('%.0f', telegram_id)) == 0
+  for _, span in ipairs(at > 0 and redis.call('ZRANGEBYSCORE', spans, at, '+inf') or {}) do
+    if times_of(span) <= at then
+      return redis.call('HEXISTS', telegram, string.format('%.0f', telegram_id)) == 0
+    end
+  end
+  return false
 end
 
 -- Return what incognito does to an update (its JSON): true if nothing is kept of it, and true if it answers something that
@@ -41,16 +49,29 @@ local function incognito_of(spans, telegram, payload, now)
   return is_unkept, was_incognito(spans, telegram, reply.message_id or 0, reply.date or 0)
 end
 
--- Begin or end incognito at this time.
-local function change_incognito(spans, change)
-  local at = string.format('%.0f', change.at)
-  if change.is_on then
-    redis.call('ZADD', spans, at + SILENCE_S, at)
-    return
-  end
-  local span = redis.call('ZREVRANGE', spans, 0, 0)[1]
-  if span and not string.find(span, ENDED) then
+-- End the newest span at this time, if it is open; and it has answers up to now.
+local function end_span(spans, at, now)
+  local span, score = unpack(redis.call('ZREVRANGE', spans, 0, 0, 'WITHSCORES'))
+  local first, last = times_of(span or '')
+  if first and (not last or tonumber(score) < now) then
     redis.call('ZREM', spans, span)
-    redis.call('ZADD', spans, math.max(at, tonumber(span)), span .. ENDED)
+    redis.call('ZADD', spans, now + SKEW_S, string.format('%.0f %.0f', first, last or math.max(first, at or score)))
+  end
+end
+
+-- Begin or end incognito at this time.
+local function change_incognito(spans, change, now)
+  if change.is_on then
+    redis.call('ZADD', spans, change.at + SILENCE_S, string.format('%.0f', change.at))
+  else
+    end_span(spans, change.at, tonumber(now))
+  end
+end
+
+-- An answer in incognito is sent. If silence has ended the span before, it has this answer all the same.
+local function note_answer(spans, now)
+  local score = redis.call('ZREVRANGE', spans, 0, 0, 'WITHSCORES')[2]
+  if score and tonumber(score) < tonumber(now) then
+    end_span(spans, nil, tonumber(now))
   end
 end

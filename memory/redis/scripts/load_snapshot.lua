@@ -7,7 +7,7 @@
 --   {json or nil, ...} of the same, summary, covered (messages that it covers), ledger {turn, ...} oldest first,
 --   people {sender id, name, ...}, talk {line, ...} the newest, oldest first, talk_count,
 --   zones {sender id, zone, ...} of these people and talkers, holds {'artifacts', 'facts' or a part of these},
---   incognito_until
+--   incognito_until (the end of an open one, in Unix seconds)
 local META = {
   'conversation_start', 'next_sequence', 'created_at', 'active_agent', 'revision', 'summary_failed_at', 'corrections',
   'model', 'choices', 'zone_asked', 'talk_after',
@@ -43,7 +43,8 @@ if redis.call('EXISTS', facts, unread) > 0 then
 end
 
 reply.epoch = redis.call('GET', epoch)
-reply.incognito_until = redis.call('ZREVRANGE', incognito, 0, 0, 'WITHSCORES')[2]
+local span, ends = unpack(redis.call('ZREVRANGE', incognito, 0, 0, 'WITHSCORES'))
+reply.incognito_until = span and not string.find(span, ' ') and ends or nil
 reply.count = math.max(redis.call('HLEN', messages), redis.call('ZCARD', order))
 reply.conversation_count = redis.call('ZCOUNT', order, start, '+inf')
 reply.people = redis.call('HGETALL', people)
