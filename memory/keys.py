@@ -93,27 +93,9 @@ PartitionName = Literal[
     Literal["warned", "import", "local_zones", "probe", "beat"],
 ]
 GlobalName = Literal[
-    Literal[
-        "format",
-        "partitions",
-        "spaces",
-        "sweeping",
-        "rewritten",
-        "rewriting",
-        "unclean",
-        "renewed",
-        "whole_since",
-    ],
-    Literal[
-        "migrations",
-        "zones",
-        "restoring",
-        "commands",
-        "abilities",
-        "{usage}:day",
-        "{usage}:month",
-        "{usage}:minute",
-    ],
+    Literal["format", "partitions", "spaces", "sweeping", "rewritten", "rewriting", "unclean", "renewed"],
+    Literal["whole_since", "migrations", "zones", "restoring", "commands", "abilities"],
+    Literal["{usage}:day", "{usage}:month", "{usage}:minute"],
     Literal["{usage}:told", "{usage}:booked", "{usage}:pictures", "{usage}:facts"],
     Literal["{access}:guests", "{access}:invitation"],
     Literal["{access}:tries", "{access}:open", "{access}:dashboard", "{access}:sessions", "{rates}:seats"],
@@ -208,8 +190,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     ),
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
     "incognito": KeyKind(
-        "ZSET of the spans of incognito in Unix seconds: `BEGIN` while it is on, scored by the end of an hour of silence;"
-        " `BEGIN END` later, scored by the time up to which its answers were sent."
+        "ZSET of the spans of incognito (Unix seconds): `BEGIN` while it is on, scored by its end after an hour of"
+        " silence; `BEGIN END` later, scored by the time up to which its answers were sent."
     ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""

@@ -91,3 +91,14 @@ class Claim:
     """True if another worker held it before and gave no sign of life."""
     settled: asyncio.Event = field(default_factory=asyncio.Event, compare=False, repr=False)
     """Set when the context was settled together with the last part of an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncognitoChange:
+    """The beginning or the end of incognito."""
+
+    is_on: bool
+    at: int
+    """Unix seconds."""
+    registered: str
+    """The entry of the context in the registry, for the first record of a chat."""

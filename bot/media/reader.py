@@ -226,8 +226,9 @@ def document_note(
 ) -> str:
     """Return a note with the text of a short document, or with the beginning of a long one and its artifact.
 
-    `is_cut` is True if only a part was read. `shown_whole` is the length of a short document. Without an `artifact_id` the rest of a long document is lost. The text
-    is a JSON string, so that it cannot end the quotation or begin a line.
+    `is_cut` is True if only a part was read. `shown_whole` is the length of a short document. Without an
+    `artifact_id` the rest of a long document is lost. The text is a JSON string, so that it cannot end the quotation
+    or begin a line.
     """
     size = f"{len(text):,} characters" + (", the first of a longer text" if is_cut else "")
     if pages is not None:

@@ -285,19 +285,8 @@ class Answerer:
         """Return the changes of the answer. If a turn is answered again, they replace that turn's."""
         before, history, limits = question.snapshot, question.history, self.limits
         micros, left_out = self.guard.cost_of(context.record.usages), context.record.left_out
-        settled = [*question.settled_presses, *(press.update_id for press in question.stop_presses)]
-        made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         if not question.first.is_kept:
-            return Commit(
-                update_ids=[*question.batch.update_ids, *settled],
-                epoch=history.epoch,
-                reason=answer.reason,
-                parts=self._parts(question, preview, answer, receipt=None, files=made),
-                booking=self._booking(question, context.record.usages),
-                note=self._note(
-                    context, trace_of(context, micros=micros, files=len(reads), compresses=False)
-                ),
-            )
+            return self._unkept(question, context, preview, answer, files=len(reads))
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
             before, history.pending, compression, loaded_limit=limits.window_messages
@@ -317,11 +306,11 @@ class Answerer:
             meta["model"] = ""
         meta |= {"talk_after": repr(before.talk.lines[-1].sent_at)} if "talk" in left_out else {}
         return Commit(
-            update_ids=[*question.batch.update_ids, *settled],
+            update_ids=_ending(question),
             epoch=history.epoch,
             reason=answer.reason,
             messages=history.pending,
-            parts=self._parts(question, preview, answer, receipt=receipt, files=made),
+            parts=self._parts(question, preview, answer, receipt=receipt, files=_made(context, answer)),
             registered="" if is_known else self._registration(question.first),
             ledger=[*(entry for read in reads.values() for entry in read.ledger), *context.record.ledger],
             receipt=receipt,
@@ -331,6 +320,20 @@ class Answerer:
             deletes=question.again.ids if question.again else (),
             booking=self._booking(question, context.record.usages),
             note=self._note(context, trace),
+        )
+
+    def _unkept(
+        self, question: Question, context: AgentContext, preview: Preview, answer: _Answer, *, files: int
+    ) -> Commit:
+        """Return the commit of an answer that is sent and booked, and of which nothing is stored."""
+        micros = self.guard.cost_of(context.record.usages)
+        return Commit(
+            update_ids=_ending(question),
+            epoch=question.history.epoch,
+            reason=answer.reason,
+            parts=self._parts(question, preview, answer, receipt=None, files=_made(context, answer)),
+            booking=self._booking(question, context.record.usages),
+            note=self._note(context, trace_of(context, micros=micros, files=files, compresses=False)),
         )
 
     def _booking(self, question: Question, usages: Sequence[Usage]) -> tuple[ScriptCall, ...]:
@@ -395,6 +398,17 @@ class Answerer:
         keys = context_keys(self.bot.id, first.anchor_id, message.thread_id, is_direct=message.is_direct)
         title = message.chat_title or message.sender_name
         return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())
+
+
+def _ending(question: Question) -> list[int]:
+    """Return the ids of the updates that end with the answer."""
+    stops = (press.update_id for press in question.stop_presses)
+    return [*question.batch.update_ids, *question.settled_presses, *stops]
+
+
+def _made(context: AgentContext, answer: _Answer) -> list[LedgerFile]:
+    """Return the files of the answer."""
+    return [file for entry in context.record.ledger for file in entry.files if not answer.reason]
 
 
 def _note_of_files(ledger: Sequence[LedgerEntry]) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bot.agent.context import AgentContext, StepNote
 from bot.agent.model import Usage
 from bot.errors import Fenced
-from bot.inbox.records import Claim, TerminalState
+from bot.inbox.records import Claim, IncognitoChange, TerminalState
 from bot.observe import metrics
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.rich_text import RichText
@@ -19,7 +19,7 @@ from bot.turn.answer_receipt import tokens_by_model
 from bot.turn.delivery import FIRST_PAUSE_S, Delivery, until_stored
 from bot.turn.limits import LimitGuard
 from bot.turn.outbox import blank_part, plan_changes, plan_parts, plan_reply
-from bot.turn.store import Commit, IncognitoChange, LaterWork, MetaField, TurnNote, TurnStore
+from bot.turn.store import Commit, LaterWork, MetaField, TurnNote, TurnStore
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.redis.lua import ScriptCall
 

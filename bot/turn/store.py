@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnRestarted, TurnStopped
 from bot.inbox.inspection import dead_updates, read_updates
-from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
-from bot.transport.ingest import WaitingUpdate, parse_waiting
+from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, IncognitoChange, TerminalState
 from bot.transport.telegram_api import SentPhoto
 from bot.turn.answer_receipt import AnswerReceipt
 from bot.turn.outbox import Part, SentPart, Waiting, dump_part, parse_part
@@ -41,8 +40,6 @@ MetaField = Literal["active_agent", "corrections", "model", "offers", "talk_afte
 """The agent that has the chat, questions that wait for an answer, buttons that forget answers, the people's choices.
 
 `talk_after` is the time in Unix seconds after which prompts show talk: a model's filter refused the lines before."""
-UNKEPT_QUOTE = "(a message that was sent in incognito: nothing of it is kept)"
-"""Replaces what a message quotes of one that was sent in incognito."""
 NO_MESSAGE = 0
 """Stands for the Telegram message id of a part that deleted a message."""
 
@@ -69,19 +66,6 @@ class Todo:
     answers: Collection[int] = ()
     """Ids of updates that answer such a message."""
 
-    def waiting(self) -> list[WaitingUpdate]:
-        """Return the updates. Those that are kept quote nothing that was said in incognito. Raises RecordCorrupt."""
-        return [self._marked(parse_waiting(payload)) for payload in self.updates.values()]
-
-    def _marked(self, update: WaitingUpdate) -> WaitingUpdate:
-        is_answer, reply = update.update_id in self.answers, update.message.reply_to
-        if update.update_id in self.unkept:
-            return replace(update, is_kept=False, answers_unkept=is_answer)
-        if not is_answer or reply is None:
-            return update
-        bare = replace(reply, text=UNKEPT_QUOTE, quote="", file=None, note="")
-        return replace(update, message=replace(update.message, reply_to=bare), answers_unkept=True)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnNote:
@@ -104,17 +88,6 @@ class LaterWork:
     compresses: bool = False
     """True if the conversation should be compressed."""
     facts: FactsDefault = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IncognitoChange:
-    """The beginning or the end of incognito."""
-
-    is_on: bool
-    at: int
-    """Unix seconds."""
-    registered: str
-    """The entry of the context in the registry, for the first record of a chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

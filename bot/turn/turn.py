@@ -25,6 +25,7 @@ from bot.turn.batch import (
     is_stopped,
     plan_again,
     plan_batch,
+    read_waiting,
     seconds_for_more,
     with_overheard,
 )
@@ -131,7 +132,7 @@ class Turns:
         """
         loop, newest, ends_at = asyncio.get_running_loop(), None, 0.0
         while True:
-            waiting = todo.waiting()
+            waiting = read_waiting(todo.updates.values(), unkept=todo.unkept, answers=todo.answers)
             if not waiting:
                 return None
             joined = [each for each in joined_updates(todo.journal) if each in todo.updates]

@@ -1,15 +1,16 @@
-"""The spans of incognito in the store: which times they hold, how they begin, last and end, and what leaves the files."""
+"""The spans of incognito in the store: their begin and end, the messages in them, and what leaves the files."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
-from bot.inbox.records import Arrival
+from bot.inbox.records import Arrival, IncognitoChange
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, ReplyTo
-from bot.turn.store import UNKEPT_QUOTE, IncognitoChange
+from bot.turn.batch import UNKEPT_QUOTE, read_waiting
+from bot.turn.store import Todo
 from memory import keys
 from memory.codec import dump_json
 from memory.redis.client import RedisClient
@@ -36,6 +37,10 @@ def waiting(update_id: int, at: int, *, reply_at: int = 0, edited_at: int | None
     return WaitingUpdate(update_id=update_id, admission=admission, message=message, anchor_id=1)
 
 
+def read(todo: Todo) -> list[WaitingUpdate]:
+    return read_waiting(todo.updates.values(), unkept=todo.unkept, answers=todo.answers)
+
+
 async def accept(box: Inbox, update: WaitingUpdate) -> None:
     payload, said_at = dump_json(WaitingUpdate, update), update.message.edit_date or update.message.date
     await box.inbox.accept(
@@ -48,7 +53,7 @@ async def take(box: Inbox, *updates: WaitingUpdate) -> list[WaitingUpdate]:
     for update in updates:
         await accept(box, update)
     claim = await box.claim_one()
-    taken = (await box.take(claim)).waiting()
+    taken = read(await box.take(claim))
     ids = [update.update_id for update in updates]
     await box.commit(claim, *ids, messages=[make_message(f"m{number}") for number in ids])
     assert await box.inbox.settle(claim) is False
@@ -130,7 +135,7 @@ async def test_an_answer_that_is_sent_after_the_hour_is_no_less_unkept(redis: Re
     await change(box, is_on=True, at=begin)
     await accept(box, waiting(1, begin + 1))
     claim = await box.claim_one()
-    assert kept((await box.take(claim)).waiting()) == [False]
+    assert kept(read(await box.take(claim))) == [False]
     (part,) = [replace(each, is_kept=False) for each in some_parts("hi")]
     await box.commit(claim, 1, parts=[part])
     await box.turns.sent(claim, part, telegram_id=500)

@@ -10,7 +10,7 @@ import structlog
 
 from bot.features.reminders.tools import IN_INCOGNITO
 from bot.turn import answer
-from bot.turn.store import UNKEPT_QUOTE
+from bot.turn.batch import UNKEPT_QUOTE
 from memory import keys
 from memory.history.redis_history import RedisHistory
 from tests.scripted_replies import Reply, call, calls, held, text

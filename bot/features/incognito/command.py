@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from bot.agent.context import AgentContext
 from bot.features.parts import Built, Parts
+from bot.inbox.records import IncognitoChange
 from bot.settings import Settings
 from bot.transport.forms import context_keys
 from bot.transport.gating import BotIdentity
@@ -17,7 +18,6 @@ from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
 from bot.turn.permissions import Permissions
 from bot.turn.question import Question
-from bot.turn.store import IncognitoChange
 from memory.history import contexts
 from memory.history.store import HistorySnapshot
 
