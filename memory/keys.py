@@ -84,7 +84,7 @@ class KeyKind(NamedTuple):
 ContextName = Literal[
     Literal["messages", "order", "telegram", "meta", "epoch", "summaries", "lineage", "ledger", "people"],
     Literal["senders", "sessions", "artifacts", "artifact", "receipts", "receipt", "talk", "facts"],
-    Literal["fact_order", "cited", "standing", "unread", "fact_lists", "choices", "reminders"],
+    Literal["fact_order", "cited", "standing", "unread", "fact_lists", "choices", "reminders", "incognito"],
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
@@ -192,6 +192,10 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         outlives_resets=True,
     ),
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
+    "incognito": KeyKind(
+        "ZSET of the spans of incognito (Unix seconds): `BEGIN` while it is on, scored by its end after an hour of"
+        " silence; `BEGIN END` later, scored by the time up to which its answers were sent."
+    ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""
 

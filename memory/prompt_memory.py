@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from memory.chat_history import ChatHistory
 from memory.errors import RecallUnavailable
-from memory.facts.selection import Memories
+from memory.facts.selection import Memories, RecallBudget
 from memory.history.fact import Fact
 from memory.history.message import CONVERSATION_ROLES, Message, render_message, sequence_of
 from memory.history.selectors import AfterSequence
@@ -75,7 +75,7 @@ async def gather(
     upto = summary.upto_sequence if summary and shown else -1
     window = await history.select_messages(AfterSequence(_Window(room - room // SHARE, meter), upto))
     try:
-        memories = await history.recall(question, k, visible=window, where=where)
+        memories = await history.recall(question, RecallBudget(lines=k), visible=window, where=where)
     except RecallUnavailable:
         memories = Memories(is_incomplete=True)
     rest = max(room // SHARE, room - sum(map(meter.message, window)))

@@ -138,6 +138,8 @@ class Conversation:
     files: OutgoingFiles | None = None
     # Makes pictures; None if there are none here.
     pictures: PictureMaker | None = None
+    # True if nothing of this turn is kept, and the person knows it.
+    is_incognito: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

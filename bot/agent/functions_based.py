@@ -206,6 +206,7 @@ class FunctionsBasedAgent:
             digest=thinking.digest,
             steps=thinking.completed_steps,
             is_group=conversation.is_group,
+            is_incognito=conversation.is_incognito,
             clocks=Clocks(zones=conversation.zones, reader=_sender_id(prompt)),
         )
 

@@ -94,11 +94,11 @@ async def keep_if_large(
     """Return the output for the model, and the id of the artifact that replaces it or "".
 
     The same key replaces its artifact. An output that the store refuses, and a large one without
-    `artifacts`, loses its middle. Raises Forgotten and StoreUnavailable.
+    `artifacts` that can be written, loses its middle. Raises Forgotten and StoreUnavailable.
     """
     if tool == READ_ARTIFACT:
         return output, ""
-    if artifacts is None:
+    if artifacts is None or artifacts.is_read_only:
         return cut_middle(output, at_most=LONGEST_UNKEPT), ""
     if len(output) <= artifacts.keep_beyond:
         return output, ""

@@ -55,6 +55,11 @@ class Arrival:
     """Score of that line (`memory.history.talk.score_of`)."""
     registered: str = ""
     """The context's entry in the registry of contexts."""
+    said_at: int = 0
+    """Time of the message or of its edit (Unix seconds); 0 for what nobody says, such as a press."""
+    pinned_id: int = 0
+    pinned_at: int = 0
+    """Telegram id and time of a pinned message, whose text the talk copies."""
     signal: Signal | None = None
     """News for a running turn of the same context. The update waits in the box all the same."""
     chat_id: int = 0
@@ -86,3 +91,14 @@ class Claim:
     """True if another worker held it before and gave no sign of life."""
     settled: asyncio.Event = field(default_factory=asyncio.Event, compare=False, repr=False)
     """Set when the context was settled together with the last part of an answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IncognitoChange:
+    """The beginning or the end of incognito."""
+
+    is_on: bool
+    at: int
+    """Unix seconds."""
+    registered: str
+    """The entry of the context in the registry, for the first record of a chat."""

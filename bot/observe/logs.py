@@ -4,6 +4,7 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable, Collection, MutableMapping
+from contextvars import ContextVar
 from typing import Any, Literal, cast
 
 import structlog
@@ -79,7 +80,12 @@ def configure_logs(
 
 def writes_texts() -> bool:
     """Return True if logs and spans may quote people, the model and tools (LOG_TEXT)."""
-    return _format_whole_error in structlog.get_config()["processors"]
+    return _format_whole_error in structlog.get_config()["processors"] and not _are_hidden.get()
+
+
+def hide_texts(*, is_hidden: bool) -> None:
+    """Let nothing quote a conversation in this task from now on, also with LOG_TEXT, or end that."""
+    _are_hidden.set(is_hidden)
 
 
 def traceback_without_texts(error: BaseException) -> str:
@@ -101,7 +107,13 @@ def _frames_and_class(error: BaseException) -> str:
 _format_error: Callable[..., Any] = structlog.processors.ExceptionRenderer(
     lambda exc_info: traceback_without_texts(exc_info[1])
 )
-_format_whole_error: Callable[..., Any] = structlog.processors.ExceptionRenderer()
+_render_whole_error = structlog.processors.ExceptionRenderer()
+_are_hidden = ContextVar("texts_are_hidden", default=False)
+
+
+def _format_whole_error(logger: Any, name: str, event: MutableMapping[str, Any]) -> Any:
+    render = _format_error if _are_hidden.get() else _render_whole_error
+    return render(logger, name, event)
 
 
 def _log_retry(details: RetryDetails) -> None:

@@ -107,7 +107,14 @@ class WaitingUpdate:
     inline_id: str = ""
     """The message, in a chat that nobody knows, that the answer to an inline question replaces."""
     is_kept: bool = True
-    """False: nothing of the turn is stored, and its context has no memory."""
+    """False: nothing of the turn is stored. The context of an inline question has no memory either."""
+    answers_unkept: bool = False
+    """True if it answers a message of which nothing is kept, because it was said in incognito."""
+
+    @property
+    def is_incognito(self) -> bool:
+        """Return True if it was sent in incognito."""
+        return not (self.is_kept or self.inline_id)
 
     @property
     def order_id(self) -> int:
@@ -245,6 +252,9 @@ class Ingest:
             signal=_signal(waiting, interrupts=interrupts) if has_news else None,
             chat_id=0 if admission.reason in _GONE or waiting.inline_id else message.chat_id,
             gate=self._gate(admission),
+            said_at=0 if waiting.callback or waiting.inline_id else message.edit_date or message.date,
+            pinned_id=message.event.pinned_message_id,
+            pinned_at=message.event.pinned_at,
         )
         return self._with_talk(arrival, waiting, kind) if action in {"hear", "edit"} else arrival
 

@@ -88,6 +88,8 @@ class ReplyTo:
     """Note on the content other than text."""
     media_group_id: str = ""
     """Album of the message."""
+    date: int = 0
+    """Unix seconds; 0 for a message of another chat or topic, and for one that is gone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +99,8 @@ class ServiceEvent:
     migrate_to_chat_id: int = 0
     migrate_from_chat_id: int = 0
     pinned_message_id: int = 0
+    pinned_at: int = 0
+    """Unix seconds."""
     left_user_id: int = 0
     is_sent: bool = False
     """True for what people send as a message, such as a gift."""
@@ -398,6 +402,7 @@ def _event(raw: Json) -> ServiceEvent:
         migrate_to_chat_id=int_in(raw, "migrate_to_chat_id") or 0,
         migrate_from_chat_id=int_in(raw, "migrate_from_chat_id") or 0,
         pinned_message_id=int_in(object_in(raw, "pinned_message"), "message_id") or 0,
+        pinned_at=_time(object_in(raw, "pinned_message"), "date") or 0,
         left_user_id=int_in(object_in(raw, "left_chat_member"), "id") or 0,
         is_sent=not SENT_SERVICES.keys().isdisjoint(raw),
     )
@@ -456,6 +461,7 @@ def _reply_to(raw: Json) -> ReplyTo | None:
         file=content.file,
         note=content.note,
         media_group_id=str_in(replied, "media_group_id"),
+        date=_time(replied, "date") or 0,
     )
 
 

@@ -119,8 +119,8 @@ class Answerer:
             request_id=str(question.first.update_id),
             metadata={"chat_id": to.chat_id, "thread_id": to.thread_id},
         )
-        if not question.first.is_kept:
-            context.artifacts = None  # they would outlive the turn
+        if not question.first.is_kept and context.artifacts is not None:
+            context.artifacts = replace(context.artifacts, is_read_only=True)  # they would outlive the turn
         if to.inline_id:  # the answer is the edit of one message
             context.conversation = replace(context.conversation, files=None)
         for prepare in self.hooks.before_run:
@@ -286,7 +286,7 @@ class Answerer:
         before, history, limits = question.snapshot, question.history, self.limits
         micros, left_out = self.guard.cost_of(context.record.usages), context.record.left_out
         if not question.first.is_kept:
-            return self._unkept(question, context, preview, answer)
+            return self._unkept(question, context, preview, answer, files=len(reads))
         compression = limits.compression.get(context.conversation.model)
         compresses = compression is not None and is_due(
             before, history.pending, compression, loaded_limit=limits.window_messages
@@ -298,8 +298,6 @@ class Answerer:
             receipt = make_receipt(
                 context, agent=agent, message_id=answer_id, at=now, micros=micros, history=history
             )
-        settled = [*question.settled_presses, *(press.update_id for press in question.stop_presses)]
-        made = [file for entry in context.record.ledger for file in entry.files if not answer.reason]
         is_known = before.created_at is not None and history.epoch == before.epoch
         meta: dict[MetaField, str] = {}
         if context.agent_name != before.choices.agent:
@@ -308,11 +306,11 @@ class Answerer:
             meta["model"] = ""
         meta |= {"talk_after": repr(before.talk.lines[-1].sent_at)} if "talk" in left_out else {}
         return Commit(
-            update_ids=[*question.batch.update_ids, *settled],
+            update_ids=_ending(question),
             epoch=history.epoch,
             reason=answer.reason,
             messages=history.pending,
-            parts=self._parts(question, preview, answer, receipt=receipt, files=made),
+            parts=self._parts(question, preview, answer, receipt=receipt, files=_made(context, answer)),
             registered="" if is_known else self._registration(question.first),
             ledger=[*(entry for read in reads.values() for entry in read.ledger), *context.record.ledger],
             receipt=receipt,
@@ -324,17 +322,18 @@ class Answerer:
             note=self._note(context, trace),
         )
 
-    def _unkept(self, question: Question, context: AgentContext, preview: Preview, answer: _Answer) -> Commit:
+    def _unkept(
+        self, question: Question, context: AgentContext, preview: Preview, answer: _Answer, *, files: int
+    ) -> Commit:
         """Return the commit of an answer that is sent and booked, and of which nothing is stored."""
         micros = self.guard.cost_of(context.record.usages)
-        trace = trace_of(context, micros=micros, files=0, compresses=False)
         return Commit(
-            update_ids=question.batch.update_ids,
+            update_ids=_ending(question),
             epoch=question.history.epoch,
             reason=answer.reason,
-            parts=self._parts(question, preview, answer, receipt=None, files=()),
+            parts=self._parts(question, preview, answer, receipt=None, files=_made(context, answer)),
             booking=self._booking(question, context.record.usages),
-            note=self._note(context, trace),
+            note=self._note(context, trace_of(context, micros=micros, files=files, compresses=False)),
         )
 
     def _booking(self, question: Question, usages: Sequence[Usage]) -> tuple[ScriptCall, ...]:
@@ -399,6 +398,17 @@ class Answerer:
         keys = context_keys(self.bot.id, first.anchor_id, message.thread_id, is_direct=message.is_direct)
         title = message.chat_title or message.sender_name
         return contexts.dump_entry(keys, title=title, created_at=self.conversations.clock())
+
+
+def _ending(question: Question) -> list[int]:
+    """Return the ids of the updates that end with the answer."""
+    stops = (press.update_id for press in question.stop_presses)
+    return [*question.batch.update_ids, *question.settled_presses, *stops]
+
+
+def _made(context: AgentContext, answer: _Answer) -> list[LedgerFile]:
+    """Return the files of the answer."""
+    return [file for entry in context.record.ledger for file in entry.files if not answer.reason]
 
 
 def _note_of_files(ledger: Sequence[LedgerEntry]) -> str:

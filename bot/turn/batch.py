@@ -1,7 +1,7 @@
 """Batches: the waiting updates that make the next turn, also again after an edit, and its Stop button (pure)."""
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise, takewhile
@@ -31,6 +31,8 @@ _NAMES_PICTURE = re.compile(
     re.IGNORECASE,
 )
 """Words for a picture in the six languages of the bot. A question with one may be sent before its picture."""
+UNKEPT_QUOTE = "(a message that was sent in incognito: nothing of it is kept)"
+"""Replaces what a message quotes of one that was sent in incognito."""
 OVERHEARD_S = 600
 """Seconds for which a mention asks for a file that was overheard before it."""
 
@@ -65,6 +67,29 @@ class Batch:
     def messages(self) -> tuple[WaitingUpdate, ...]:
         """All messages of the turn, in the order in which they are kept."""
         return (*self.overheard, *self.updates)
+
+
+def read_waiting(
+    payloads: Iterable[str], *, unkept: Collection[int], answers: Collection[int]
+) -> list[WaitingUpdate]:
+    """Return the updates. Those that are kept quote nothing that was said in incognito. Raises RecordCorrupt.
+
+    `unkept` are the ids of updates that were sent in incognito, `answers` of those that answer such a message.
+    """
+    return [
+        replace(
+            update if update.update_id in unkept or update.update_id not in answers else _unquoting(update),
+            is_kept=update.is_kept and update.update_id not in unkept,
+            answers_unkept=update.update_id in answers,
+        )
+        for update in map(parse_waiting, payloads)
+    ]
+
+
+def _unquoting(update: WaitingUpdate) -> WaitingUpdate:
+    reply = update.message.reply_to
+    bare = reply and replace(reply, text=UNKEPT_QUOTE, quote="", file=None, note="")
+    return replace(update, message=replace(update.message, reply_to=bare))
 
 
 def plan_batch(
@@ -300,6 +325,7 @@ def _belongs_to(first: WaitingUpdate, update: WaitingUpdate, stopped_before: int
     is_same_sender = first.message.sender_id == update.message.sender_id
     stop = stopped_before or 0
     is_same_side = (first.update_id < stop) == (update.update_id < stop)
+    is_same_side &= update.is_kept == first.is_kept
     return update.admission.action == "turn" and is_same_sender and is_same_side
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from bot.agent.context import AgentContext, StepNote
 from bot.agent.model import Usage
 from bot.errors import Fenced
-from bot.inbox.records import Claim, TerminalState
+from bot.inbox.records import Claim, IncognitoChange, TerminalState
 from bot.observe import metrics
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.rich_text import RichText
@@ -54,6 +54,7 @@ class Reply:
     """Books the usage of models, whatever becomes of the reply."""
     counted: Mapping[str, int] = field(default_factory=dict[str, int])
     """Amounts for the counters of all processes, by name."""
+    incognito: IncognitoChange | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,6 +137,7 @@ class Committer:
             later=LaterWork(compresses=reply.compresses),
             booking=reply.booking,
             note=TurnNote(counted=reply.counted),
+            incognito=reply.incognito,
         )
         await self.commit(claim, commit, revision=reply.revision)
 

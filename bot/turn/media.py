@@ -9,7 +9,7 @@ import structlog
 
 from bot.agent.context import AgentContext, Journal
 from bot.agent.model import Image
-from bot.agent.tool_output import READ_ARTIFACT, keep_artifact
+from bot.agent.tool_output import LONGEST_UNKEPT, READ_ARTIFACT, keep_artifact
 from bot.errors import MediaUnreadable
 from bot.media.reader import READ_KINDS, SHOWN_WHOLE, Media, MediaReader, document_note, extend_note
 from bot.transport.contents import VOICE_KINDS
@@ -299,12 +299,19 @@ async def _read_before(source: _Source, stored: Message, context: AgentContext) 
 async def _keep_document(
     source: _Source, read: ReadMessage, media: Media, context: AgentContext
 ) -> ReadMessage:
-    """Put the document into the note. A long one becomes an artifact; a second try replaces the first one's."""
-    text, artifact = media.document or "", None
-    if len(text) > SHOWN_WHOLE and context.artifacts is not None:
+    """Put the document into the note. A long one becomes an artifact; a second try replaces the first one's.
+
+    In a turn of which nothing is kept the note has all of it, up to LONGEST_UNKEPT characters.
+    """
+    text, artifact, shown_whole = media.document or "", None, SHOWN_WHOLE
+    if context.artifacts is not None and context.artifacts.is_read_only:
+        shown_whole = LONGEST_UNKEPT
+    elif len(text) > SHOWN_WHOLE and context.artifacts is not None:
         artifact = await keep_artifact(text, context.artifacts, tool=DOCUMENT_READER, key=source.step)
     artifact_id = artifact.id if artifact else ""
-    note = document_note(text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut)
+    note = document_note(
+        text, pages=media.pages, artifact_id=artifact_id, is_cut=media.is_cut, shown_whole=shown_whole
+    )
     entries = (_entry(source, text, artifact_id),) if artifact_id else ()
     return replace(read, note=extend_note(read.note, note), ledger=entries)
 

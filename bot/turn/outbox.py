@@ -75,6 +75,8 @@ class Part(Address):
     buttons: tuple[Button, ...] = ()
     keeps_text: bool = False
     """True for a "delete" that removes only the buttons."""
+    is_kept: bool = True
+    """False for a reply in incognito: when it is sent, it leaves the store's files too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +127,7 @@ def blank_part(update: WaitingUpdate, *, epoch: int) -> Part:
         rich=quoted_question(message.text) if update.inline_id else RichText(text=""),
         epoch=epoch,
         inline_id=update.inline_id,
+        is_kept=not update.is_incognito,
     )
 
 

@@ -1,6 +1,6 @@
 """The turn's reads and writes in Redis: its work, each finished step, the one commit, each send."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from bot.errors import Fenced, TurnRestarted, TurnStopped
 from bot.inbox.inspection import dead_updates, read_updates
-from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, TerminalState
+from bot.inbox.records import ATTEMPTS_AT_MOST, Claim, Fence, IncognitoChange, TerminalState
 from bot.transport.telegram_api import SentPhoto
 from bot.turn.answer_receipt import AnswerReceipt
 from bot.turn.outbox import Part, SentPart, Waiting, dump_part, parse_part
@@ -62,6 +62,10 @@ class Todo:
     """Payloads of updates that became dead letters just now."""
     corrections: tuple[AwaitedCorrection, ...] = ()
     """Questions about facts that wait for an answer, oldest first; also those that have expired."""
+    unkept: Collection[int] = ()
+    """Ids of updates of which nothing is kept: they were sent in incognito."""
+    answers: Collection[int] = ()
+    """Ids of updates that answer such a message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +118,7 @@ class Commit:
     booking: Sequence[ScriptCall] = ()
     """Runs in the same round trip, whatever becomes of the commit."""
     note: TurnNote = TurnNote()
+    incognito: IncognitoChange | None = None
 
 
 @lua_script(_SCRIPTS)
@@ -122,10 +127,9 @@ def take(
     *,
     fence: Fence,
     update_prefix: str,
-    updates_at_most: int,
-    attempts_at_most: int,
+    limits: Mapping[str, int],
+    record_ttl: int,
     now: float,
-    standing_limit: int,
 ) -> ScriptCall: ...
 
 
@@ -222,10 +226,13 @@ class TurnStore:
             ref,
             fence=claim.fence,
             update_prefix=keys.partition_key(ref.partition, "update", ""),
-            updates_at_most=UPDATES_AT_MOST,
-            attempts_at_most=ATTEMPTS_AT_MOST,
+            limits={
+                "updates": UPDATES_AT_MOST,
+                "attempts": ATTEMPTS_AT_MOST,
+                "standing": STANDING_LIMIT,
+            },
+            record_ttl=keys.TERMINAL_UPDATE_TTL_S,
             now=self.clock(),
-            standing_limit=STANDING_LIMIT,
         )
         while True:
             taken, loaded = await self.redis.run_all([call, load_snapshot(ref, limit=window)])
@@ -244,6 +251,8 @@ class TurnStore:
             stopped_before=int(work["stop"]) if "stop" in work else None,
             buried=numbered(work["buried"]),
             corrections=parse_corrections(history.get("corrections", "")),
+            unkept=frozenset(map(int, work["unkept"])),
+            answers=frozenset(map(int, work["answers"])),
         )
         return todo, parse_snapshot(history, self._recent)
 
@@ -505,7 +514,7 @@ class TurnStore:
 
 def _changes(turn: Commit) -> dict[str, object]:
     """Return a Commit as commit.lua reads it: parts, calls and message rows are JSON that it stores as it is."""
-    receipt = turn.receipt
+    receipt, incognito = turn.receipt, turn.incognito
     ledger = LedgerTurn(first_sequence=0, last_sequence=0, entries=tuple(turn.ledger))  # a script numbers it
     return {
         "update_ids": list(map(str, turn.update_ids)),
@@ -516,7 +525,8 @@ def _changes(turn: Commit) -> dict[str, object]:
         "messages": message_batch(turn.messages),
         "ledger": dump_json(LedgerTurn, ledger) if turn.ledger else "",
         "receipt": [receipt.message_id, dump_json(AnswerReceipt, receipt)] if receipt else [],
-        "registered": turn.registered,
+        "registered": incognito.registered if incognito else turn.registered,
+        "incognito": [incognito] if incognito else [],
         "trace": turn.note.trace,
         "starts_conversation": turn.starts_conversation,
         "later": turn.later,

@@ -12,6 +12,7 @@ from bot.inbox.isolation import Settling
 from bot.inbox.records import Claim, TerminalState
 from bot.inbox.signals import Incoming, Signals
 from bot.observe import metrics
+from bot.observe.logs import hide_texts
 from bot.transport.gating import UNKNOWN_BUTTON, BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate, parse_waiting
 from bot.transport.words import words_for
@@ -24,6 +25,7 @@ from bot.turn.batch import (
     is_stopped,
     plan_again,
     plan_batch,
+    read_waiting,
     seconds_for_more,
     with_overheard,
 )
@@ -130,7 +132,7 @@ class Turns:
         """
         loop, newest, ends_at = asyncio.get_running_loop(), None, 0.0
         while True:
-            waiting = list(map(parse_waiting, todo.updates.values()))
+            waiting = read_waiting(todo.updates.values(), unkept=todo.unkept, answers=todo.answers)
             if not waiting:
                 return None
             joined = [each for each in joined_updates(todo.journal) if each in todo.updates]
@@ -179,6 +181,7 @@ class Turns:
         """Do what the batch asks for; each case ends with one commit. Raises TurnRestarted."""
         first = question.first
         structlog.contextvars.bind_contextvars(update=first.update_id, chat=first.message.chat_id)
+        hide_texts(is_hidden=first.is_incognito)
         match first.admission.action:
             case "refuse":
                 await self._refuse(question)
@@ -200,7 +203,8 @@ class Turns:
                 await self._end(question, reply, reason=f"command_{command.name}")
             case _:
                 call = _call(question, strip_mention(first.message, bot=self.bot))
-                taken = next(filter(None, (takes(call) for takes in self.hooks.takes)), None)
+                takers = self.hooks.takes if first.is_kept else ()  # what they take is written into memory
+                taken = next(filter(None, (takes(call) for takes in takers)), None)
                 if taken is None:
                     await self._answer(question)
                 else:
@@ -262,6 +266,9 @@ class Turns:
     async def _edit(self, question: Question) -> None:
         """Answer the last turn again if this is an edit of it. Otherwise only replace the stored message."""
         message, snapshot, ref = question.first.message, question.snapshot, question.claim.ref
+        if not question.first.is_kept:
+            await self._end(question, Reply(), state="ignored", reason="edit_in_incognito")
+            return
         last = find_last_turn(snapshot, message, now=self.clock())
         stored = last.find(message.message_id) if last else None
         if stored is not None and has_same_text(stored, message, strip_mention(message, bot=self.bot)):

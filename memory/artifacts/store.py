@@ -93,6 +93,8 @@ class ContextArtifacts:
     """A result of more characters becomes an artifact."""
     has_any: bool = False
     """True if the context had artifacts when this was built, or got one through it."""
+    is_read_only: bool = False
+    """True in a turn of which nothing is kept: large results are cut instead."""
 
     async def keep(self, text: str, *, tool: str, key: str) -> Artifact:
         """Store a text under an id made of `key`; the same key replaces it. Lone surrogates become U+FFFD.

@@ -87,6 +87,8 @@ class HistorySnapshot:
     """Its contents besides messages. "facts" also if messages wait to be read for facts."""
     standing: tuple[Fact, ...] = ()
     """For a turn: standing wishes of the senders of its updates, those of each sender the newest first."""
+    incognito_until: float = 0.0
+    """The time at which silence ends incognito (Unix seconds); 0 if a command has ended it, and without any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ _TURNS = 12
 _DATA_HEADING = re.compile(r"(?![\[(>])(?>[^\n]*?\bdata\b)(?>[^\n]*?\binstruction)[^\n]*+(?<=[.:])")
 _TASK_HEADING = re.compile(r"Task from the agent\b[^\n]*:\n")
 _REBUILDING = "index of this chat's older messages is being rebuilt"
+_INCOGNITO = "Incognito is on:"
 _SPOKEN = re.compile(r"\s*\[(\d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}):\s*(.*)", re.DOTALL)
 _MARK = re.compile(
     r"[\[(](in reply to|forwarded from|sent through|attached:|paid|the|an?) ?([^\"]*?)(?::? (\".*\"))?[\])]"
@@ -78,16 +79,20 @@ class Prompt:
     """True if the newest message has only marks, as a sticker or a document without a caption."""
     is_incomplete: bool = False
     """True if the instructions say that older messages may be missing now."""
+    is_incognito: bool = False
+    """True if the instructions say that nothing is kept."""
 
 
 def read_prompt(messages: Sequence[Mapping[str, Any]]) -> Prompt:
-    """Read all messages. Of the system messages only one sentence of the instructions counts."""
+    """Read all messages. Of the system messages only two sentences of the instructions count."""
     prompt = Prompt()
     for message in messages:
         role, text = message.get("role"), text_of(message)[:_READ_LENGTH]
         found: list[Statement] = []
         if role == "system" and _REBUILDING in text_of(message):
             prompt = replace(prompt, is_incomplete=True)
+        if role == "system" and _INCOGNITO in text_of(message):
+            prompt = replace(prompt, is_incognito=True)
         if role == "assistant" and text:
             turn = Turn(speaker=prompt.speaker, lines=prompt.lines, reply=text)
             prompt = replace(prompt, questions=(), fresh=(), turns=(*prompt.turns, turn)[-_TURNS:])

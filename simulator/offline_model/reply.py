@@ -107,7 +107,8 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
         sentences = dict.fromkeys(tell_result(call, text, language) for call, text in told)
         return OfflineReply(text="\n\n".join(sentences))
     if prompt.has_no_words and not prompt.questions:
-        return OfflineReply(text=language.text(_UNREAD.get(prompt.attached, "noted")))
+        noted = "unkept" if prompt.is_incognito else "noted"
+        return OfflineReply(text=language.text(_UNREAD.get(prompt.attached, noted)))
     for line in reversed(prompt.lines):
         if call := plan_call(line, tools):
             return OfflineReply(call=call)
@@ -155,7 +156,8 @@ def _answers(
     language = language_of(newest, usual)
     unread = [language.text(_UNREAD[prompt.attached])] if prompt.attached in ("picture", "voice") else []
     text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, language)
-    noted = [*unread, corrected(newest, prompt, language) or language.text("noted")]
+    told = corrected(newest, prompt, language) or language.text("noted")
+    noted = [*unread, language.text("unkept") if prompt.is_incognito else told]
     return OfflineReply(text=text or "\n".join(noted))
 
 

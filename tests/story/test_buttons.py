@@ -206,6 +206,10 @@ async def _count_voice(bot: Story, place: Place, _: Json) -> int:
     return (await bot.history(place.chat, place.thread)).choices.of_features.get("voice") == "always"
 
 
+async def _count_incognito(bot: Story, place: Place, _: Json) -> int:
+    return (await bot.history(place.chat, place.thread)).incognito_until <= time.time()
+
+
 async def _count_stops(bot: Story, place: Place, menu: Json) -> int:
     return await _messages_with(english("stopped"))(bot, place, menu)
 
@@ -240,6 +244,9 @@ CASES: Mapping[str, Case] = {
     ),
     "voice": Case(
         show=_menu_of("/voice@mnemogram_bot"), count=_count_voice, number=2, refusal="administrators-only"
+    ),
+    "incognito": Case(
+        show=_menu_of("/incognito@mnemogram_bot"), count=_count_incognito, refusal="administrators-only"
     ),
     "reset": Case(show=_show_reset, count=_count_resets, refusal="reset-not-yours", again="button-unknown"),
 }

@@ -733,7 +733,19 @@ def follow(line: str, *before: str) -> tuple[list[tuple[str, dict[str, Any]]], s
 def test_each_language_has_the_same_sentences(language: Language) -> None:
     table = Language("english")
 
-    for key in ("told", "older", "unsure", "unknown", "noted", "can", "cannot", "set", "which_time", "now"):
+    for key in (
+        "told",
+        "older",
+        "unsure",
+        "unknown",
+        "noted",
+        "unkept",
+        "can",
+        "cannot",
+        "set",
+        "which_time",
+        "now",
+    ):
         assert language.has(key)
         assert (language.text(key) == table.text(key)) == (language.name == "english")
     for key in (

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from bot.agent.actions import StepDigest
 from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
+from bot.agent.prompt.text import INCOGNITO_NOTE
 from memory.history.ledger import LedgerEntry
 from memory.history.message import Message, Role, Sender
 from memory.history.summary import Summary, SummaryFact, SummaryText
@@ -542,6 +543,12 @@ def test_in_a_group_other_people_are_named_and_the_asker_is_not() -> None:
 
 def test_a_statement_is_acknowledged_without_repeating_it() -> None:
     assert answer("Anna has 3 cats") == NOTED
+
+
+@pytest.mark.parametrize("said", ["Anna has 3 cats", "[a sticker: 🐈]"])
+def test_in_incognito_nothing_is_noted(said: str) -> None:
+    prompt = [{"role": "system", "content": INCOGNITO_NOTE}, {"role": "user", "content": said}]
+    assert reply_to(prompt).text == ENGLISH.text("unkept")
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from bot.agent.prompt.text import (
     DIGEST_HEADING,
     FACTS_HEADING,
     GROUP_NOTE,
+    INCOGNITO_NOTE,
     LEDGER_HEADING,
     QUOTED_NOTE,
     REBUILDING_NOTE,
@@ -150,6 +151,7 @@ def draft_prompt(parts: PromptParts, *, meter: TokenCounter) -> PromptDraft:
     """
     notes = [GROUP_NOTE] if parts.is_group else []
     notes += [QUOTED_NOTE] if any(map(foreign_origins, (*parts.window, *parts.prompt))) else []
+    notes += [INCOGNITO_NOTE] if parts.is_incognito else []
     notes += [REBUILDING_NOTE] if parts.recalled.is_incomplete else []
     system = PromptMessage(role="system", text="\n\n".join([parts.system, *notes]))
     tokens = cost_of(system, meter) + REPLY_OVERHEAD

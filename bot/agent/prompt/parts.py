@@ -85,6 +85,8 @@ class PromptParts(ChatView):
     # Replaces the first of `steps`.
     digest: StepDigest | None = None
     steps: Sequence[CompletedStep] = ()
+    # True if nothing of this turn is kept.
+    is_incognito: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,6 +30,8 @@ class MemoryCommand:
         except RecallUnavailable:
             searchable = None
         text = texts.memory_text(call.words, call.snapshot, kept, searchable=searchable)
+        if call.update.is_incognito:
+            text = f"{call.words('incognito-line')}\n\n{text}"
         return Reply(text=text, buttons=self.page_links.open_place(call.place, call.words("memory-open")))
 
     async def show_details(self, call: CommandCall) -> Reply:

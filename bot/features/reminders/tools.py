@@ -35,6 +35,7 @@ TOO_SOON = "A task of a reminder sets no other one that is due within an hour."
 SKIPPED = (
     "Months without a day {day} are skipped: tell the person. BYMONTHDAY=-1 is the last day of each month."
 )
+IN_INCOGNITO = "Incognito is on, so nothing is kept and no reminder can be set. /incognito ends it."
 NOBODY = "Nobody who can set reminders asks here."
 _WITHOUT_ZONE = re.compile(
     r"\s*(?:in\s|an?\s|\d+\s*(?:mi|ho|da|we)|P).*|.*T.*(?:Z|[+-]\d\d:?\d\d)\s*", re.IGNORECASE
@@ -78,6 +79,8 @@ async def set_reminder(
 ) -> str:
     """Send a text to this chat later, or do a task then, only if the person who asks wants it now."""
     reminders, person = _reach(context, is_change=True)
+    if context.conversation.is_incognito:
+        raise ToolFailed(IN_INCOGNITO)
     text = text.strip()
     if not 0 < len(text) <= LONGEST_TEXT:
         raise ToolFailed(f"The text has {len(text)} characters. It must have 1 to {LONGEST_TEXT}.")

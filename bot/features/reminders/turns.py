@@ -51,7 +51,7 @@ class ReminderTurns:
     def open(self, question: Question, context: AgentContext) -> None:
         """Let the agent set reminders in the place of the question; not without a memory."""
         message = question.first.message
-        if not question.first.is_kept:
+        if question.to.inline_id and not question.first.is_kept:
             return
         reminders = ContextReminders(
             reminders=self.reminders,

@@ -66,6 +66,8 @@ class WhyCommand:
 
     async def run(self, call: CommandCall) -> Reply:
         """Tell about the answer that the command replies to, or about the last one of the conversation."""
+        if call.update.answers_unkept or (call.update.is_incognito and call.message.reply_to is None):
+            return Reply(text=call.words("incognito-why"))
         if call.message.reply_to is not None:
             return await self._tell_of_message(call, call.message.reply_to.message_id)
         answers = [each.id for each in call.snapshot.newest if each.role == "assistant"]

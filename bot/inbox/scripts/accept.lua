@@ -1,6 +1,6 @@
 -- Accept one update: dedupe, bound, add to its context's box, wake the context. Atomic.
--- USES: fence talk_lines counters
--- KEYS: update box active ready stop control talk contexts unreachable telegram counts outbox erasures
+-- USES: fence talk_lines counters incognito
+-- KEYS: update box active ready stop control talk contexts unreachable telegram counts outbox erasures incognito
 -- ARGV: arrival:json now limits:json
 -- Returns accepted | duplicate | full | control | ignored
 local context = arrival.ref.context_id
@@ -44,8 +44,14 @@ end
 -- that runs.
 local is_edit = arrival.reason == 'talk_edit'
 local before = arrival.talk ~= '' and redis.call('ZRANGEBYSCORE', talk, score, score)[1]
+-- Of the talk too nothing is kept in incognito, nor a copy of what was said then.
+local is_unkept = is_incognito(incognito, arrival.said_at)
+  or was_incognito(incognito, telegram, arrival.pinned_id, arrival.pinned_at)
 
 local function hear()
+  if is_unkept then
+    return
+  end
   if arrival.talk ~= '' and is_edit and drop_pins(talk, score) + (before and before ~= arrival.talk and 1 or 0) > 0 then
     redis.call('INCR', erasures)
   end

@@ -1,10 +1,10 @@
 -- Commit a turn: all of it, or nothing.
 -- Order: delete the messages of the turn that it answers again, append its own with what it called, put its parts into
 -- the outbox, take its updates out of the box, forget its journal.
--- USES: fence append_messages delete_messages start_conversation counters note_unread
+-- USES: fence append_messages delete_messages start_conversation counters note_unread incognito
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited standing unread choices extract
--- KEYS: reminders due files erasures
+-- KEYS: reminders due files erasures incognito
 -- ARGV: fence:json expected_epoch now changes:json settings:json counted...
 -- changes: a turn, as _changes has it (bot/turn/store.py). settings: prefixes of keys, how much to keep for how many
 -- seconds, and the revision that the turn has read, "" if it depends on no message. counted: name, amount, …
@@ -29,11 +29,15 @@ local function keep_receipt(list, now, receipt, settings)
 end
 
 -- Return true if words end with this update that no message keeps. An edit ends the words that it has replaced. The words
--- of an inline question, of a question that a limit refused, and of a command's argument are kept nowhere.
+-- of an inline question, of a question that a limit refused, and of a command's argument are kept nowhere. Nor is anything
+-- of incognito.
 local function ends_words(payload, changes)
   local admission = fields_of(payload).admission or {}
   local action = admission.action
-  if action == 'edit' then
+  local _, is_answer = incognito_of(incognito, telegram, payload, now)
+  if is_answer then
+    return true
+  elseif action == 'edit' then
     return changes.reason ~= 'edit_changes_nothing'
   elseif action == 'command' then
     return (admission.command or {}).argument ~= ''
@@ -107,6 +111,9 @@ for name, value in pairs(changes.meta) do
   else
     redis.call('HSET', meta, name, value)
   end
+end
+for _, change in ipairs(changes.incognito) do
+  change_incognito(incognito, change, now)
 end
 if changes.later.compresses then
   redis.call('ZADD', compress, 'NX', now, context)

@@ -1,7 +1,7 @@
 -- Take the first part off the outbox: its outcome is known. After the last one finish its updates, and settle the context
 -- if nothing waits in its box.
--- USES: fence telegram_index counters
--- KEYS: ready active box outbox sending delivering files telegram epoch counts erasures
+-- USES: fence telegram_index counters incognito
+-- KEYS: ready active box outbox sending delivering files telegram epoch counts erasures incognito
 -- ARGV: fence:json part expected_epoch now outcome:json
 -- outcome: telegram_id is "-" for a part that no message shows, and "" if nobody knows whether it arrived;
 -- photo: the file id of a photo
@@ -15,13 +15,13 @@ local QUICK_S = 1
 local this = cjson.decode(part)
 
 -- Return true if a file that was rewritten since the commit may have words of the outbox that were erased meanwhile, or
--- an inline question, which is kept nowhere.
+-- words that are kept nowhere: an inline question, or an answer in incognito.
 local function may_stay_in_files(updates)
   local committed = now
   for _, update in ipairs(updates) do
     committed = math.min(committed, redis.call('HGET', update, 'committed_at') or now)
   end
-  return now - committed > QUICK_S or this.inline_id
+  return now - committed > QUICK_S or this.inline_id or this.is_kept == false
 end
 
 -- Return true if this claim has taken the part off the outbox before. The note in the update's record says so.
@@ -55,6 +55,9 @@ if redis.call('LINDEX', outbox, 0) ~= part then
   return is_current and 'ok' or 'gone'
 end
 redis.call('LPOP', outbox)
+if this.is_kept == false then
+  note_answer(incognito, now)
+end
 local updates = {}
 for number, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
   updates[number] = outcome.update_prefix .. id

@@ -1,11 +1,13 @@
 -- Read the work of a claimed context: its pending updates, the journal of an interrupted turn, undelivered parts.
 -- An update that was begun too often becomes a dead letter here, and the others go on.
--- USES: fence named zones standing
--- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures facts standing
--- ARGV: fence:json update_prefix updates_at_most:number attempts_at_most:number now standing_limit:number
+-- USES: fence named zones standing incognito
+-- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures facts standing incognito telegram
+-- ARGV: fence:json update_prefix limits:json record_ttl:number now
+-- limits: at most so many updates, attempts, and standing wishes of a sender.
 -- Returns fenced, or named: updates {id, payload, …}, journal {field, value, …}, parts {part, …}, sends_begun, stop (its
 -- id), buried {dead id, payload, …}, epoch, zones {sender id of an update, time zone, …}, standing {fact, …}, the newest
--- standing wishes of these senders
+-- standing wishes of these senders, unkept {id of an update of which nothing is kept, …}, answers {id of one that answers
+-- something of which nothing is kept, …}
 if not is_held(ready, fence) then
   return 'fenced'
 end
@@ -15,9 +17,17 @@ local buried, from = {}, 0
 local parts = redis.call('LRANGE', outbox, 0, -1)
 if #parts == 0 then
   local first, is_resumed = first_update(journal, box)
-  while first and is_dead_letter(update_prefix .. first, attempts_at_most, attempt) do
-    redis.call('HSET', update_prefix .. first, 'state', 'dead', 'reason', 'interrupted too often', 'finished_at', now)
-    redis.call('ZADD', dead, now, first)
+  while first and is_dead_letter(update_prefix .. first, limits.attempts, attempt) do
+    local update, reason = update_prefix .. first, 'interrupted too often'
+    local payload = redis.call('HGET', update, 'payload')
+    local is_unkept, is_answer = incognito_of(incognito, telegram, payload, now)
+    if is_unkept or is_answer then
+      finish_update(update, 'dead', reason, now, record_ttl)  -- nobody can retry it
+      redis.call('INCR', erasures)
+    else
+      redis.call('HSET', update, 'state', 'dead', 'reason', reason, 'finished_at', now)
+      redis.call('ZADD', dead, now, first)
+    end
     redis.call('ZREM', box, first)
     if is_resumed then
       local preview = redis.call('HGET', journal, 'preview')
@@ -28,7 +38,7 @@ if #parts == 0 then
       end
     end
     buried[#buried + 1] = first
-    buried[#buried + 1] = redis.call('HGET', update_prefix .. first, 'payload')
+    buried[#buried + 1] = payload
     first, is_resumed = first_update(journal, box)
   end
   if is_resumed then
@@ -43,11 +53,14 @@ if #parts == 0 then
   end
 end
 
-local updates, payloads = {}, {}
-for _, id in ipairs(redis.call('ZRANGE', box, from, from + updates_at_most - 1)) do
+local updates, payloads, unkept, answers = {}, {}, {}, {}
+for _, id in ipairs(redis.call('ZRANGE', box, from, from + limits.updates - 1)) do
   updates[#updates + 1] = id
   updates[#updates + 1] = redis.call('HGET', update_prefix .. id, 'payload')
   payloads[#payloads + 1] = updates[#updates] or ''
+  local is_unkept, is_answer = incognito_of(incognito, telegram, payloads[#payloads], now)
+  unkept[#unkept + 1] = is_unkept and id or nil
+  answers[#answers + 1] = is_answer and id or nil
 end
 return named({
   updates = updates,
@@ -58,5 +71,7 @@ return named({
   buried = buried,
   epoch = redis.call('GET', epoch),
   zones = zones_of(local_zones, {}, payloads),
-  standing = standing_of(keys, payloads, standing_limit),
+  standing = standing_of(keys, payloads, limits.standing),
+  unkept = unkept,
+  answers = answers,
 })

@@ -1,12 +1,13 @@
 -- Read what a turn must know of one context: its newest messages that no summary covers, the summary, the ledger of
 -- those messages, the people. The cost is that of what is read, however long the history is.
 -- USES: named zones
--- KEYS: messages order meta epoch summaries lineage ledger people talk local_zones artifacts facts unread
+-- KEYS: messages order meta epoch summaries lineage ledger people talk local_zones artifacts facts unread incognito
 -- ARGV: limit talk_limit:number
 -- Reply, named: the fields of META, and epoch, count, conversation_count, order {id, sequence, ...} newest first, lines
 --   {json or nil, ...} of the same, summary, covered (messages that it covers), ledger {turn, ...} oldest first,
 --   people {sender id, name, ...}, talk {line, ...} the newest, oldest first, talk_count,
---   zones {sender id, zone, ...} of these people and talkers, holds {'artifacts', 'facts' or a part of these}
+--   zones {sender id, zone, ...} of these people and talkers, holds {'artifacts', 'facts' or a part of these},
+--   incognito_until (the end of an open one, in Unix seconds)
 local META = {
   'conversation_start', 'next_sequence', 'created_at', 'active_agent', 'revision', 'summary_failed_at', 'corrections',
   'model', 'choices', 'zone_asked', 'talk_after',
@@ -42,6 +43,8 @@ if redis.call('EXISTS', facts, unread) > 0 then
 end
 
 reply.epoch = redis.call('GET', epoch)
+local span, ends = unpack(redis.call('ZREVRANGE', incognito, 0, 0, 'WITHSCORES'))
+reply.incognito_until = span and not string.find(span, ' ') and ends or nil
 reply.count = math.max(redis.call('HLEN', messages), redis.call('ZCARD', order))
 reply.conversation_count = redis.call('ZCOUNT', order, start, '+inf')
 reply.people = redis.call('HGETALL', people)
