@@ -88,7 +88,18 @@ ContextName = Literal[
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
-    Literal["contexts", "work", "walk", "erasures", "compress", "extract", "due", "own_updates", "active"],
+    Literal[
+        "contexts",
+        "work",
+        "walk",
+        "erasures",
+        "compress",
+        "extract",
+        "retain",
+        "due",
+        "own_updates",
+        "active",
+    ],
     Literal["ready", "control", "dead", "unreachable", "counts", "workers", "update", "erased", "refused"],
     Literal["warned", "import", "local_zones", "probe", "beat"],
 ]
@@ -203,7 +214,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     "unread": KeyKind("ZSET of ids of the messages that are not read for facts yet, scored by sequence."),
     "fact_lists": KeyKind("HASH sender id → the shown list that waits for the unread ones.", expires=True),
     "choices": KeyKind(
-        "HASH of choices about facts, which outlives resets: `facts` → on or off, and `off:<sender id>` → 1.",
+        "HASH of choices that outlive resets: `facts` → on or off, `off:<sender id>` → 1, and `retention` → days for"
+        " which messages are kept, with ` facts` if facts stay.",
         outlives_resets=True,
     ),
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
@@ -287,6 +299,10 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
     "extract": KeyKind(
         "ZSET of context ids with messages to read for facts. The score is a whole number of Unix seconds while the"
         " context waits (0: now), and has a fraction while it is claimed: the end of the lease."
+    ),
+    "retain": KeyKind(
+        "ZSET of context ids whose old messages are looked for, scored by the due time (Unix seconds; 0: now). Meanwhile"
+        " the score is the end of the lease."
     ),
     "due": KeyKind(
         "ZSET of all reminders, each as context id, space, reminder id; scored by the next date (Unix seconds)."

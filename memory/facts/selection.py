@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from memory.history.fact import Fact
+from memory.history.message import EXPIRED
 
 if TYPE_CHECKING:
     from memory.chat_history import RankedMessage
@@ -34,19 +35,20 @@ def select_memories(
 
     The best messages are told as they are. Facts stand for the messages after them, as far as `facts_share` allows.
     A fact whose message is told, or is visible already, adds nothing, unless a person has corrected it. Messages take
-    what facts leave.
+    what facts leave. An expired message has no words: only its facts are told.
     """
     limit = facts_share(k)
     count = max(0, k) - limit
-    messages = list(ranked[:count])
+    messages = [each for each in ranked if each.message.note != EXPIRED][:count]
+    others = [each for each in ranked if each not in messages]
     told = {*visible_ids, *(each.message.id for each in messages)}
     facts = {each.id: each for each in _facts_of(messages) if each.is_corrected}
-    for fact in _facts_of(ranked[count:]):
+    for fact in _facts_of(others):
         if fact.is_corrected or told.isdisjoint(fact.message_ids):
             facts.setdefault(fact.id, fact)
     chosen = tuple(facts.values())[:limit]
     told.update(each for fact in chosen for each in fact.message_ids)
-    messages += _untold(ranked[count:], told)[: limit - len(chosen)]
+    messages += _untold(others, told)[: limit - len(chosen)]
     return Memories(messages=tuple(messages), facts=chosen)
 
 
@@ -57,4 +59,4 @@ def _facts_of(ranked: "Sequence[RankedMessage]") -> Iterator[Fact]:
 
 
 def _untold(ranked: "Sequence[RankedMessage]", told: Collection[str]) -> "list[RankedMessage]":
-    return [each for each in ranked if each.message.id not in told]
+    return [each for each in ranked if each.message.id not in told and each.message.note != EXPIRED]

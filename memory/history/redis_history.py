@@ -446,6 +446,7 @@ def parse_snapshot(reply: Mapping[str, Any], recent: RecentMessages) -> HistoryS
             zone_asked=reply.get("zone_asked", ""),
         ),
         holds=frozenset(reply["holds"]),
+        retention=reply.get("retention", ""),
     )
 
 

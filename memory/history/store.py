@@ -85,6 +85,8 @@ class HistorySnapshot:
     choices: ChatChoices = NO_CHOICES
     holds: frozenset[Holding] = frozenset()
     """Its contents besides messages. "facts" also if messages wait to be read for facts."""
+    retention: str = ""
+    """What people have chosen about the age of messages (memory/retention.py), which outlives resets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
