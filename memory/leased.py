@@ -22,7 +22,16 @@ QueueName = Literal["compress", "extract", "retain"]
 """The key of the queue in each partition."""
 SaveOutcome = Literal["saved", "stale", "lost"]
 Outcome = Literal[
-    "idle", "compressed", "not_due", "read", "nothing_unread", "expired", "later", "given_up", "forgotten", "lost"
+    "idle",
+    "compressed",
+    "not_due",
+    "read",
+    "nothing_unread",
+    "expired",
+    "later",
+    "given_up",
+    "forgotten",
+    "lost",
 ]
 
 T = TypeVar("T")

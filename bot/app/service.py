@@ -23,6 +23,7 @@ from bot.app.build import (
     build_list_updates,
     build_page_links,
     build_reminder_clock,
+    build_retention,
     build_teams,
 )
 from bot.app.health import find_down, find_low_disk, watch_health_forever
@@ -52,6 +53,7 @@ from bot.app.upkeep import (
     mend_forever,
     note_compression,
     note_extraction,
+    note_retention,
     reindex_forever,
     rewrite_forever,
     update_gauges_forever,
@@ -397,10 +399,14 @@ class _Service:
     def _spawn_later_work(
         self, stores: Stores, outside: Outside, partition: int, *, stopping: asyncio.Event
     ) -> list[asyncio.Task[None]]:
-        """Start what waits for its time in one partition: reminders, compressions, extractions of facts."""
+        """Start what waits for its time in one partition: reminders, retention, compressions, extractions of facts."""
         settings = self._settings
         reminders = build_reminder_clock(settings, stores, partition=partition, clock=time.time)
-        tasks = [spawn(fire_forever(reminders, stopping), f"reminders-{partition}")]
+        retention = build_retention(settings, stores, partition=partition, clock=time.time)
+        tasks = [
+            spawn(fire_forever(reminders, stopping), f"reminders-{partition}"),
+            spawn(work_forever(retention, stopping, note_retention), f"retention-{partition}"),
+        ]
         models = build_memory_models(settings, stores.redis, outside.models, clock=time.time)
         compressor = build_compressor(
             settings, self._spec, stores, models, partition=partition, clock=time.time

@@ -26,6 +26,7 @@ from memory.recall.reindex import Reindexer, ReindexState
 from memory.redis.client import RedisClient
 from memory.redis.durability import rewrite_torn_file
 from memory.redis.server_files import ServerFiles
+from memory.retention import RetentionResult
 from memory.summary.compressor import CompressionResult
 
 log = structlog.get_logger()
@@ -203,6 +204,16 @@ async def note_extraction(tell: Tell, result: ExtractionResult, seconds: float) 
     event = "facts_extracted" if result.outcome == "read" else "facts_not_extracted"
     facts = {"facts": result.facts, "dropped": tally.dropped, "calls": tally.calls, "tokens": tally.tokens}
     _log_result(event, result, has_problem=bool(tally.dropped), **facts)
+
+
+async def note_retention(result: RetentionResult, seconds: float) -> None:
+    """Count a walk through a chat, and log it if something went or if it failed."""
+    metrics.RETENTION_SECONDS.observe(seconds)
+    metrics.RETENTION_STEP_SECONDS.observe(result.longest_s)
+    for name, number in result.counts.by_name().items():
+        metrics.EXPIRED.labels(name).inc(number)
+    if result.counts.total or result.reason:
+        _log_result("messages_expired", result, longest_ms=round(1000 * result.longest_s))
 
 
 async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:

@@ -59,6 +59,8 @@ class Rig:
     redis: RedisClient
     rests: list[float] = field(default_factory=list[float])
     clock: float = NOW
+    is_waiting: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a walk has to wait."""
 
     @property
     def history(self) -> RedisHistory:
@@ -76,6 +78,8 @@ class Rig:
 
     async def note_rest(self, seconds: float) -> None:
         self.rests.append(seconds)
+        if seconds == retention.BUSY_REST_S:
+            self.is_waiting.set()
         await asyncio.sleep(0)
 
     async def append(self, messages: Sequence[Message], ref: ContextRef = REF) -> None:
@@ -123,6 +127,7 @@ async def fill(rig: Rig) -> None:
     ]
     for score, line in enumerate(lines, 1):
         await rig.redis.call("ZADD", context_key(REF, "talk"), score, dump_json(TalkLine, line))
+    await rig.redis.call("EXPIRE", context_key(REF, "talk"), 60)
 
 
 def turn_of(first: int, last: int, *, output: str, quotes: str = "", artifact: str = "") -> LedgerTurn:
@@ -145,7 +150,12 @@ async def test_old_messages_go_with_everything_that_tells_them(rig: Rig) -> None
     assert (result.outcome, result.messages) == ("expired", 20)
     counts = {name: count for name, count in result.counts.by_name().items() if count}
     assert counts == {
-        **{"messages": 20, "summaries": 1, "ledger_turns": 3, "artifacts": 1, "talk": 1, "quotes": 1},
+        "messages": 20,
+        "summaries": 1,
+        "ledger_turns": 3,
+        "artifacts": 1,
+        "talk": 1,
+        "quotes": 1,
         "answer_receipts": 1,
     }
     assert await new_lines(rig) == before
@@ -264,8 +274,7 @@ async def test_messages_stay_while_a_turn_is_running_and_go_after_it(rig: Rig) -
     await rig.redis.call("HSET", partition_key(0, "active"), REF.context_id, "1-0")
 
     walk = asyncio.create_task(rig.walk())
-    while retention.BUSY_REST_S not in rig.rests:
-        await asyncio.sleep(0)
+    await rig.is_waiting.wait()
     assert len(await rig.texts()) == 4
     await rig.redis.call("HDEL", partition_key(0, "active"), REF.context_id)
 
@@ -289,8 +298,7 @@ async def test_a_walk_waits_while_the_indexer_has_much_to_do(
     monkeypatch.setattr(retention, "BACKLOG", 10)
     await rig.append(messages_of(11, sent_at=OLD, word="old"))
     walk = asyncio.create_task(rig.walk())
-    while retention.BUSY_REST_S not in rig.rests:
-        await asyncio.sleep(0)
+    await rig.is_waiting.wait()
     assert len(await rig.texts()) == 11
 
     await rig.redis.call("DEL", partition_key(0, "work"))

@@ -206,6 +206,10 @@ async def _count_voice(bot: Story, place: Place, _: Json) -> int:
     return (await bot.history(place.chat, place.thread)).choices.of_features.get("voice") == "always"
 
 
+async def _count_retention(bot: Story, place: Place, _: Json) -> int:
+    return (await bot.history(place.chat, place.thread)).retention == "0"
+
+
 async def _count_stops(bot: Story, place: Place, menu: Json) -> int:
     return await _messages_with(english("stopped"))(bot, place, menu)
 
@@ -240,6 +244,12 @@ CASES: Mapping[str, Case] = {
     ),
     "voice": Case(
         show=_menu_of("/voice@mnemogram_bot"), count=_count_voice, number=2, refusal="administrators-only"
+    ),
+    "retention": Case(
+        show=_menu_of("/retention@mnemogram_bot"),
+        count=_count_retention,
+        number=3,
+        refusal="administrators-only",
     ),
     "reset": Case(show=_show_reset, count=_count_resets, refusal="reset-not-yours", again="button-unknown"),
 }

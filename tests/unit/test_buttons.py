@@ -51,6 +51,7 @@ def test_each_word_is_a_command_and_only_stop_does_not_wait() -> None:
         "timezone": ("everybody", True),
         "model": ("owners", True),
         "voice": ("owners", True),
+        "retention": ("owners", True),
     }
 
 
@@ -73,6 +74,7 @@ LONGEST = {
     "timezone": max((f"timezone:{zone}" for zone in available_timezones()), key=len),
     "model": f"model:{'0' * 16}",
     "voice": max((f"voice:{choice}" for choice in VOICE_CHOICES), key=len),
+    "retention": "retention:36500+:9999999999",
 }
 
 

@@ -64,7 +64,7 @@ def facts_text(
     for number, fact in enumerate(facts[first : first + PAGE_SIZE], first + 1):
         lines.append(_line(words, fact, number))
     lines.append(page_line(words, first=first, total=len(facts)))
-    paragraphs = [notice, "\n".join(filter(None, lines)), "\n".join(notes)]
+    paragraphs = [notice, "\n".join(filter(None, lines)), "\n".join(filter(None, notes))]
     return RichText(text="\n\n".join(filter(None, paragraphs)))
 
 
