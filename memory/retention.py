@@ -16,7 +16,7 @@ from memory.history.message import EXPIRED, Message
 from memory.history.redis_history import dump_message
 from memory.history.store import Deletion
 from memory.keys import ContextRef, RecordCounts, context_key, listed_prefixes, partition_key
-from memory.leased import LEASE_S, Lease, LeasedQueue, LeasedStep, Outcome, QueueClaim, StepResult
+from memory.leased import Lease, LeasedQueue, LeasedStep, Outcome, QueueClaim, StepResult
 from memory.redis.lua import ScriptCall, lua_script, named
 
 DAY_S = 24 * 3600.0
@@ -25,6 +25,8 @@ PAGE = 100
 """Messages, or turns of the ledger, of one step: a few milliseconds of the store."""
 BACKLOG = 500
 """Entries of index work that may wait before a step: new messages are behind them."""
+LEASE_S = 15.0
+"""After a crash another worker goes on within this time."""
 REFILL_S = 3600.0
 """Time between two looks at the registered contexts."""
 PATIENCE_S = 60.0

@@ -96,8 +96,8 @@ class RetentionCommand:
             lines.append(words("retention-operator", limit=span_text(words, self.most_days)))
         lines.append(words("retention-choose", place="group" if call.is_group else "private"))
         paragraphs = [*([words(notice)] if notice else []), " ".join(lines)]
-        choices = {each for each in OFFERED_DAYS if not self.most_days or each < self.most_days}
-        shown = [*sorted({*choices, *([days] if days and days != self.most_days else [])}), self.most_days]
+        shown = [each for each in (*OFFERED_DAYS, days) if each and (not self.most_days or each < self.most_days)]
+        shown = [*sorted(set(shown)), self.most_days]
         buttons: list[Button] = []
         for row, each in enumerate(shown):
             label = span_text(words, each)
