@@ -15,7 +15,15 @@ from memory.codec import parse_json
 from memory.history.message import EXPIRED, Message
 from memory.history.redis_history import dump_message
 from memory.history.store import Deletion
-from memory.keys import ContextRef, RecordCounts, context_key, listed_prefixes, partition_key
+from memory.keys import (
+    TERMINAL_UPDATE_TTL_S,
+    ContextRef,
+    RecordCounts,
+    context_key,
+    key_prefixes,
+    listed_prefixes,
+    partition_key,
+)
 from memory.leased import Lease, LeasedQueue, LeasedStep, Outcome, QueueClaim, StepResult
 from memory.redis.lua import ScriptCall, lua_script, named
 
@@ -89,7 +97,9 @@ class RecordPage:
     limit: int = PAGE
     husk: str = EXPIRED
     before: float
-    """Talk of earlier times goes (Unix seconds)."""
+    """Talk and dead letters of earlier times go (Unix seconds)."""
+    update_prefix: str
+    record_ttl: int = TERMINAL_UPDATE_TTL_S
     oldest: str
     """Time of the oldest message that stays; "" if there is none."""
 
@@ -316,7 +326,11 @@ class _Walk:
                 self._result.counts += await self._when_idle(partial(self._queue.expire, self._ref, page))
             page = await self._read(page.last)
             oldest = min(filter(None, (oldest, page.oldest)), default=None)
-        records = RecordPage(before=page.before, oldest="" if oldest is None else f"{oldest:.3f}")
+        records = RecordPage(
+            before=page.before,
+            update_prefix=key_prefixes(self._ref.partition)["update"],
+            oldest="" if oldest is None else f"{oldest:.3f}",
+        )
         expire_records = partial(self._queue.expire_records, self._ref, epoch=page.epoch)
         while records.after:
             last, counts = await self._when_idle(partial(expire_records, records))

@@ -204,14 +204,33 @@ async def test_two_workers_at_once_do_no_more_than_one(rig: Rig) -> None:
     assert [len(await rig.texts())] == [20]
 
 
+async def test_dead_letters_go_when_they_are_too_old_and_only_those_of_the_chat(rig: Rig) -> None:
+    await rig.append(messages_of(1, sent_at=NEW, word="new"))
+    letters = {7: (REF, OLD), 8: (REF, NEW), 9: (make_ref(2), OLD)}
+    for number, (ref, at) in letters.items():
+        key = partition_key(0, "update", number)
+        await rig.redis.call("HSET", key, "context", ref.context_id, "payload", f"{CANARY} {number}")
+        await rig.redis.call("ZADD", partition_key(0, "dead"), at, number)
+
+    await rig.walk()
+
+    left = await keys_with(rig.redis, CANARY)
+    assert left == [partition_key(0, "update", 8), partition_key(0, "update", 9)]
+    assert await rig.redis.call("ZRANGE", partition_key(0, "dead"), 0, -1) == ["9", "8"]
+
+
 async def test_without_a_limit_nothing_goes_and_a_choice_only_shortens_the_operators(rig: Rig) -> None:
     await rig.append(messages_of(4, sent_at=OLD, word="old"))
 
     assert (await rig.walk(most_days=0)).outcome == "not_due"
     await rig.queue.choose(REF, RetentionChoice(days=365))
     assert (await rig.walk(most_days=0)).messages == 0
-    rig.clock += retention.LEASE_S + 1  # a process with another limit looks within a minute
-    assert (await rig.walk(most_days=30)).messages == 4
+    another = rig.retention(most_days=30)
+    assert (await another.step()).outcome == "idle"
+    rig.clock += (
+        retention.LEASE_S + 1
+    )  # a process with another limit looks once no other one can have a lease
+    assert (await another.step()).messages == 4
 
 
 async def test_a_choice_outlives_a_reset_and_is_due_at_once(rig: Rig) -> None:

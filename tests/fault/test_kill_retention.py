@@ -1,6 +1,5 @@
 """Workers that are killed while old messages go: nothing of them is left, and the newer ones are as they were."""
 
-import asyncio
 import json
 import logging
 import re
