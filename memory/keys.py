@@ -301,8 +301,8 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         " context waits (0: now), and has a fraction while it is claimed: the end of the lease."
     ),
     "retain": KeyKind(
-        "ZSET of context ids whose old messages are looked for, scored by the due time (Unix seconds; 0: now). Meanwhile"
-        " the score is the end of the lease."
+        "ZSET of context ids whose old messages are looked for, scored by the due time (Unix seconds; 0: now)."
+        " Meanwhile the score is the end of the lease."
     ),
     "due": KeyKind(
         "ZSET of all reminders, each as context id, space, reminder id; scored by the next date (Unix seconds)."

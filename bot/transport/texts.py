@@ -96,7 +96,8 @@ def memory_text(
 ) -> str:
     """Return the answer to /memory. `searchable` counts the messages in the search index; None if it is away.
 
-    `limit` says for how long messages are kept. The summary comes last, so that its text cannot change the lines above it.
+    `limit` says for how long messages are kept. The summary comes last, so that its text cannot change the lines
+    above it.
     """
     if snapshot.created_at is None and not counts.total:
         return words("memory-nothing")
