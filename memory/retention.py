@@ -39,9 +39,9 @@ REFILL_S = 3600.0
 """Time between two looks at the registered contexts."""
 PATIENCE_S = 60.0
 """Time that a walk waits for the turns of its context. After it messages go while a turn is running."""
-REST = 2.0
-"""Rest after a step, by its own duration, so that a walk leaves most of the store's time to turns."""
-LEAST_REST_S, BUSY_REST_S = 0.002, 0.2
+REST = 1.0
+"""Rest after a step, by its own duration: a walk takes at most half of the time of the store."""
+LEAST_REST_S, BUSY_REST_S = 0.002, 0.1
 _BUSY = "busy"
 _FACTS = "facts"
 _HUSK_TOKENS = 6
