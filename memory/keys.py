@@ -88,45 +88,15 @@ ContextName = Literal[
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
-    Literal[
-        "contexts",
-        "work",
-        "walk",
-        "erasures",
-        "compress",
-        "extract",
-        "retain",
-        "due",
-        "own_updates",
-        "active",
-    ],
+    Literal["contexts", "work", "walk", "erasures", "compress", "extract", "due", "own_updates", "active"],
     Literal["ready", "control", "dead", "unreachable", "counts", "workers", "update", "erased", "refused"],
-    Literal["warned", "import", "local_zones", "probe", "beat"],
+    Literal["warned", "import", "local_zones", "probe", "beat", "retain"],
 ]
 GlobalName = Literal[
-    Literal[
-        "format",
-        "partitions",
-        "spaces",
-        "sweeping",
-        "rewritten",
-        "rewriting",
-        "unclean",
-        "renewed",
-        "whole_since",
-    ],
-    Literal[
-        "migrations",
-        "zones",
-        "restoring",
-        "commands",
-        "abilities",
-        "{usage}:day",
-        "{usage}:month",
-        "{usage}:minute",
-    ],
-    Literal["{usage}:told", "{usage}:booked", "{usage}:pictures", "{usage}:facts"],
-    Literal["{access}:guests", "{access}:invitation"],
+    Literal["format", "partitions", "spaces", "sweeping", "rewritten", "rewriting", "unclean", "renewed"],
+    Literal["whole_since", "migrations", "zones", "restoring", "commands", "abilities", "{usage}:day"],
+    Literal["{usage}:month", "{usage}:minute", "{usage}:told", "{usage}:booked", "{usage}:pictures"],
+    Literal["{usage}:facts", "{access}:guests", "{access}:invitation"],
     Literal["{access}:tries", "{access}:open", "{access}:dashboard", "{access}:sessions", "{rates}:seats"],
     Literal["{rates}:bucket", "{rates}:hold", "{rates}:counts"],
 ]
@@ -300,10 +270,6 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         "ZSET of context ids with messages to read for facts. The score is a whole number of Unix seconds while the"
         " context waits (0: now), and has a fraction while it is claimed: the end of the lease."
     ),
-    "retain": KeyKind(
-        "ZSET of context ids whose old messages are looked for, scored by the due time (Unix seconds; 0: now)."
-        " Meanwhile the score is the end of the lease."
-    ),
     "due": KeyKind(
         "ZSET of all reminders, each as context id, space, reminder id; scored by the next date (Unix seconds)."
     ),
@@ -354,6 +320,10 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         expires=True,
     ),
     "beat": KeyKind("STRING: number of this worker's last heartbeat; BEAT_TTL_S.", "CONSUMER", expires=True),
+    "retain": KeyKind(
+        "ZSET of context ids whose old messages are looked for, scored by the due time (Unix seconds; 0: now)."
+        " Meanwhile the score is the end of the lease."
+    ),
 }
 """One partition: `{m0}:ready`."""
 

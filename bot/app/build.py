@@ -28,7 +28,6 @@ from bot.app.models import NoModel
 from bot.errors import SettingsInvalid
 from bot.features.facts.command import place_lists
 from bot.features.parts import Models, Outside, Stores
-from bot.features.retention.settings import RetentionSettings
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import FiringRules, ReminderClock
@@ -46,7 +45,6 @@ from memory.facts.redis_facts import RedisFacts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
-from memory.retention import Retention, RetentionQueue
 from memory.summary.compression import CompressionLimits, limits_for
 from memory.summary.compressor import Compressor
 from memory.summary.redis_summaries import RedisSummaries
@@ -176,18 +174,6 @@ def build_compressor(
         partition=partition,
         clock=clock,
         lease_s=settings.lease_s,
-    )
-
-
-def build_retention(
-    settings: Settings, stores: Stores, *, partition: int, clock: Callable[[], float]
-) -> Retention:
-    """Return the work that erases messages which are too old."""
-    return Retention(
-        RetentionQueue(stores.redis, clock=clock),
-        most_days=settings.of(RetentionSettings).retention_days,
-        partition=partition,
-        clock=clock,
     )
 
 

@@ -23,7 +23,6 @@ from bot.app.build import (
     build_list_updates,
     build_page_links,
     build_reminder_clock,
-    build_retention,
     build_teams,
 )
 from bot.app.health import find_down, find_low_disk, watch_health_forever
@@ -47,13 +46,13 @@ from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores, store_config
 from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
+    expire_forever,
     fire_forever,
     index_forever,
     leave,
     mend_forever,
     note_compression,
     note_extraction,
-    note_retention,
     reindex_forever,
     rewrite_forever,
     update_gauges_forever,
@@ -402,20 +401,15 @@ class _Service:
         """Start what waits for its time in one partition: reminders, retention, compressions, extractions of facts."""
         settings = self._settings
         reminders = build_reminder_clock(settings, stores, partition=partition, clock=time.time)
-        retention = build_retention(settings, stores, partition=partition, clock=time.time)
-        tasks = [
-            spawn(fire_forever(reminders, stopping), f"reminders-{partition}"),
-            spawn(work_forever(retention, stopping, note_retention), f"retention-{partition}"),
-        ]
+        tasks = [spawn(fire_forever(reminders, stopping), f"reminders-{partition}")]
+        tasks.append(spawn(expire_forever(settings, stores, partition, stopping), f"retention-{partition}"))
         models = build_memory_models(settings, stores.redis, outside.models, clock=time.time)
         compressor = build_compressor(
             settings, self._spec, stores, models, partition=partition, clock=time.time
         )
         if compressor is not None:
             tasks += [
-                spawn(
-                    work_forever(compressor, stopping, note_compression), f"compressor-{partition}-{number}"
-                )
+                spawn(work_forever(compressor, stopping, note_compression), f"compress-{partition}-{number}")
                 for number in range(LATER_WORK_AT_ONCE)
             ]
         extractor = build_extractor(settings, stores, models, partition=partition, clock=time.time)

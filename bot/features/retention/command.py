@@ -96,7 +96,9 @@ class RetentionCommand:
             lines.append(words("retention-operator", limit=span_text(words, self.most_days)))
         lines.append(words("retention-choose", place="group" if call.is_group else "private"))
         paragraphs = [*([words(notice)] if notice else []), " ".join(lines)]
-        shown = [each for each in (*OFFERED_DAYS, days) if each and (not self.most_days or each < self.most_days)]
+        shown = [
+            each for each in (*OFFERED_DAYS, days) if each and (not self.most_days or each < self.most_days)
+        ]
         shown = [*sorted(set(shown)), self.most_days]
         buttons: list[Button] = []
         for row, each in enumerate(shown):
