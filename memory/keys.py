@@ -90,7 +90,7 @@ WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files",
 PartitionName = Literal[
     Literal["contexts", "work", "walk", "erasures", "compress", "extract", "due", "own_updates", "active"],
     Literal["ready", "control", "dead", "unreachable", "counts", "workers", "update", "erased", "refused"],
-    Literal["warned", "import", "local_zones", "probe", "beat"],
+    Literal["warned", "import", "local_zones", "probe", "beat", "retain"],
 ]
 GlobalName = Literal[
     Literal["format", "partitions", "spaces", "sweeping", "rewritten", "rewriting", "unclean", "renewed"],
@@ -188,7 +188,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     "unread": KeyKind("ZSET of ids of the messages that are not read for facts yet, scored by sequence."),
     "fact_lists": KeyKind("HASH sender id → the shown list that waits for the unread ones.", expires=True),
     "choices": KeyKind(
-        "HASH of choices about facts, which outlives resets: `facts` → on or off, and `off:<sender id>` → 1.",
+        "HASH of choices that outlive resets: `facts` → on or off, `off:<sender id>` → 1, and `retention` → days for"
+        " which messages are kept, with ` facts` if facts stay.",
         outlives_resets=True,
     ),
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
@@ -327,6 +328,10 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         expires=True,
     ),
     "beat": KeyKind("STRING: number of this worker's last heartbeat; BEAT_TTL_S.", "CONSUMER", expires=True),
+    "retain": KeyKind(
+        "ZSET of context ids whose old messages are looked for, scored by the due time (Unix seconds; 0: now)."
+        " Meanwhile the score is the end of the lease."
+    ),
 }
 """One partition: `{m0}:ready`."""
 

@@ -18,11 +18,20 @@ LEASE_S = 60.0
 STALE_AT_MOST = 3
 """Stale results of a step that count as a failure: messages are deleted or edited during each of them."""
 
-QueueName = Literal["compress", "extract"]
+QueueName = Literal["compress", "extract", "retain"]
 """The key of the queue in each partition."""
 SaveOutcome = Literal["saved", "stale", "lost"]
 Outcome = Literal[
-    "idle", "compressed", "not_due", "read", "nothing_unread", "later", "given_up", "forgotten", "lost"
+    "idle",
+    "compressed",
+    "not_due",
+    "read",
+    "nothing_unread",
+    "expired",
+    "later",
+    "given_up",
+    "forgotten",
+    "lost",
 ]
 
 T = TypeVar("T")

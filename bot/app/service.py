@@ -46,6 +46,7 @@ from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores, store_config
 from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
+    expire_forever,
     fire_forever,
     index_forever,
     leave,
@@ -397,19 +398,18 @@ class _Service:
     def _spawn_later_work(
         self, stores: Stores, outside: Outside, partition: int, *, stopping: asyncio.Event
     ) -> list[asyncio.Task[None]]:
-        """Start what waits for its time in one partition: reminders, compressions, extractions of facts."""
+        """Start what waits for its time in one partition: reminders, retention, compressions, extractions of facts."""
         settings = self._settings
         reminders = build_reminder_clock(settings, stores, partition=partition, clock=time.time)
         tasks = [spawn(fire_forever(reminders, stopping), f"reminders-{partition}")]
+        tasks.append(spawn(expire_forever(settings, stores, partition, stopping), f"retention-{partition}"))
         models = build_memory_models(settings, stores.redis, outside.models, clock=time.time)
         compressor = build_compressor(
             settings, self._spec, stores, models, partition=partition, clock=time.time
         )
         if compressor is not None:
             tasks += [
-                spawn(
-                    work_forever(compressor, stopping, note_compression), f"compressor-{partition}-{number}"
-                )
+                spawn(work_forever(compressor, stopping, note_compression), f"compress-{partition}-{number}")
                 for number in range(LATER_WORK_AT_ONCE)
             ]
         extractor = build_extractor(settings, stores, models, partition=partition, clock=time.time)

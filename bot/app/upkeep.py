@@ -11,9 +11,11 @@ import stamina
 import structlog
 
 from bot.features.parts import Stores
+from bot.features.retention.settings import RetentionSettings
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
+from bot.settings import Settings
 from bot.turn.budget import WATCH_S, BudgetWatch
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
@@ -26,6 +28,7 @@ from memory.recall.reindex import Reindexer, ReindexState
 from memory.redis.client import RedisClient
 from memory.redis.durability import rewrite_torn_file
 from memory.redis.server_files import ServerFiles
+from memory.retention import Retention, RetentionQueue, RetentionResult
 from memory.summary.compressor import CompressionResult
 
 log = structlog.get_logger()
@@ -203,6 +206,27 @@ async def note_extraction(tell: Tell, result: ExtractionResult, seconds: float) 
     event = "facts_extracted" if result.outcome == "read" else "facts_not_extracted"
     facts = {"facts": result.facts, "dropped": tally.dropped, "calls": tally.calls, "tokens": tally.tokens}
     _log_result(event, result, has_problem=bool(tally.dropped), **facts)
+
+
+async def expire_forever(settings: Settings, stores: Stores, partition: int, stopping: asyncio.Event) -> None:
+    """Erase messages of this partition that are too old; begin with no chat after `stopping`."""
+    retention = Retention(
+        RetentionQueue(stores.redis, clock=time.time),
+        most_days=settings.of(RetentionSettings).retention_days,
+        partition=partition,
+        clock=time.time,
+    )
+    await work_forever(retention, stopping, note_retention)
+
+
+async def note_retention(result: RetentionResult, seconds: float) -> None:
+    """Count a walk through a chat, and log it if something went or if it failed."""
+    metrics.RETENTION_SECONDS.observe(seconds)
+    metrics.RETENTION_STEP_SECONDS.observe(result.longest_s)
+    for name, number in result.counts.by_name().items():
+        metrics.EXPIRED.labels(name).inc(number)
+    if result.counts.total or result.reason:
+        _log_result("messages_expired", result, longest_ms=round(1000 * result.longest_s))
 
 
 async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:

@@ -120,6 +120,19 @@ EXTRACTION_SECONDS = Histogram(
 EXTRACTIONS_DUE = Gauge(
     "mnemogram_fact_extractions_due", "Contexts that wait for an extraction without a worker."
 )
+EXPIRED = Counter(
+    "mnemogram_expired_total",
+    "Records that went because messages became too old, by kind: messages, facts, summaries and the like.",
+    ["kind"],
+)
+RETENTION_SECONDS = Histogram(
+    "mnemogram_retention_seconds", "Duration of one walk through the messages of a chat.", buckets=_SECONDS
+)
+RETENTION_STEP_SECONDS = Histogram(
+    "mnemogram_retention_step_seconds",
+    "Duration of the longest request of such a walk.",
+    buckets=(0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1),
+)
 FACTS = Counter(
     "mnemogram_facts_total",
     "Facts in the answers of the summary model, by outcome: saved, dropped (invented, repeated or too many).",

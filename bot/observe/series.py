@@ -57,6 +57,8 @@ class Point:
     """Answers of the agent."""
     recalled: int
     """Answers that used memories."""
+    expired: int
+    """Messages that went because they became too old."""
     stages: Mapping[Stage, Percentiles]
     models: Mapping[str, ModelUse]
 
@@ -119,6 +121,10 @@ class CounterReader:
         refused = [int(row.get("refusals", 0)) for row in rows]
         return sum(refused[-(3600 // STEP_S) :]), sum(refused)
 
+    async def expired(self) -> int:
+        """Return how many messages went in the last day because they became too old."""
+        return sum([point.expired for point in (await self.series(FINE_HOURS)).points])
+
     async def workers(self) -> list[Worker]:
         """Return the workers whose sign of life is younger than a lease, by name."""
         now = self._clock()
@@ -173,6 +179,7 @@ def point_of(at: int, counters: Mapping[str, int]) -> Point:
         messages=counters.get("messages", 0),
         turns=counters.get("turns", 0),
         recalled=counters.get("recalled", 0),
+        expired=counters.get("expired", 0),
         stages={
             stage: Percentiles(p50=percentile(levels[stage], 0.5), p95=percentile(levels[stage], 0.95))
             for stage in get_args(Stage)

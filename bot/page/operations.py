@@ -106,6 +106,7 @@ class Operations:
             "waiting": waiting,
             "workers": [asdict(worker) for worker in await self.counters.workers()],
             "refusals_429": {"hour": hour, "day": day},
+            "expired": await self.counters.expired(),
             **numbers,
             "stores": [self._store("redis", redis_s), index],
         }

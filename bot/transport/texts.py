@@ -87,11 +87,17 @@ def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool,
 
 
 def memory_text(
-    words: Words, snapshot: HistorySnapshot, counts: RecordCounts, *, searchable: int | None
+    words: Words,
+    snapshot: HistorySnapshot,
+    counts: RecordCounts,
+    *,
+    searchable: int | None,
+    limit: str = "",
 ) -> str:
     """Return the answer to /memory. `searchable` counts the messages in the search index; None if it is away.
 
-    The summary comes last, so that its text cannot change the lines above it.
+    `limit` says for how long messages are kept. The summary comes last, so that its text cannot change the lines
+    above it.
     """
     if snapshot.created_at is None and not counts.total:
         return words("memory-nothing")
@@ -110,6 +116,7 @@ def memory_text(
         lines.append(words("memory-talk", things=words("count-talk", count=counts.talk)))
     if snapshot.choices.agent:
         lines.append(words("memory-agent", agent=snapshot.choices.agent))
+    lines += [limit] if limit else []
     lines.append(words("memory-erasing"))
     if snapshot.summary is not None:
         lines += ["", words("memory-summary"), "", render_summary(snapshot.summary.text)]

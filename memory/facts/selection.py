@@ -6,6 +6,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, TypeVar
 
 from memory.history.fact import Fact
+from memory.history.message import EXPIRED
 
 if TYPE_CHECKING:
     from memory.chat_history import RankedMessage
@@ -59,19 +60,22 @@ def select_memories(
 
     The best messages are told, after `shorten`. Facts stand for the messages after them, as far as `facts_share`
     allows. A fact whose message is told, or is visible already, adds nothing, unless a person has corrected it.
-    Messages take what facts leave. A kind of memory ends at the first line that does not fit.
+    Messages take what facts leave. A kind of memory ends at the first line that does not fit. An expired message has
+    no words: only its facts are told.
     """
     room = _Room(budget)
     marked = mark_updates(ranked)
     share = facts_share(budget.lines)
-    messages = room.fill(map(shorten, marked), lines=budget.lines - share, spared=facts_share(budget.tokens))
-    rest = marked[len(messages) :]
+    living = [each for each in marked if each.message.note != EXPIRED]
+    messages = room.fill(map(shorten, living), lines=budget.lines - share, spared=facts_share(budget.tokens))
+    taken = {each.message.id for each in messages}
+    rest = [each for each in marked if each.message.id not in taken]
     told = {*visible_ids, *(each.message.id for each in messages)}
     corrected = (fact for fact in _facts_of(messages) if fact.is_corrected)
     others = (fact for fact in _facts_of(rest) if fact.is_corrected or told.isdisjoint(fact.message_ids))
     facts = room.fill({fact.id: fact for fact in chain(corrected, others)}.values(), lines=share)
     told.update(each for fact in facts for each in fact.message_ids)
-    untold = (shorten(each) for each in rest if each.message.id not in told)
+    untold = (shorten(each) for each in living if each.message.id not in told)
     messages += room.fill(untold, lines=budget.lines - len(messages) - len(facts))
     return Memories(messages=tuple(mark_updates(messages)), facts=tuple(facts))
 

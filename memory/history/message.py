@@ -28,6 +28,8 @@ REQUEST_ORIGINS: frozenset[Origin] = frozenset([*OWN_ORIGINS, "bot"])
 """Origins of texts that the assistant may act on."""
 MENTION = "@"
 """Mark of the name of a mentioned person that a text hides: `my boss (@Anna Silva)`. That person has chosen it."""
+EXPIRED = "an expired message"
+"""Note of a message without a word: it became too old, and the facts that rest on it were to stay."""
 TRANSCRIBED = "transcribed"
 """Word of notes on recordings that were heard."""
 
@@ -37,7 +39,7 @@ CONVERSATION_ROLES: tuple[Role, ...] = ("user", "assistant")
 NOTED = (
     *("photo", "livephoto", "video", "videomessage", "voicemessage", "audiofile", "document", "file"),
     *("animation", "sticker", "location", "livelocation", "venue", "contact", "poll", "quiz", "dice", "game"),
-    *("story", "checklist", "picture", "image", "gift", "giveaway", "invoice", "reminder"),
+    *("story", "checklist", "picture", "image", "gift", "giveaway", "invoice", "reminder", "expiredmessage"),
 )
 """First words of notes (bot/transport/contents.py), after the article and without blanks."""
 

@@ -448,6 +448,7 @@ def parse_snapshot(reply: Mapping[str, Any], recent: RecentMessages) -> HistoryS
         holds=frozenset(reply["holds"]),
         standing=parse_facts(reply.get("standing", ())),
         incognito_until=float(reply.get("incognito_until", 0)),
+        retention=reply.get("retention", ""),
     )
 
 

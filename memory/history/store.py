@@ -89,6 +89,8 @@ class HistorySnapshot:
     """For a turn: standing wishes of the senders of its updates, those of each sender the newest first."""
     incognito_until: float = 0.0
     """The time at which silence ends incognito (Unix seconds); 0 if a command has ended it, and without any."""
+    retention: str = ""
+    """What people have chosen about the age of messages (memory/retention.py), which outlives resets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -271,10 +271,10 @@ class FactLine(BaseModel, frozen=True):
 
 
 class ChoiceLine(BaseModel, frozen=True):
-    """A choice about facts: of the context (`facts`), or of a person (`off:` and the sender id)."""
+    """A choice about facts of the context (`facts`) or of a person (`off:` and the sender id), or about retention."""
 
-    name: Annotated[str, Field(pattern=r"^(facts|off:-?[0-9]{1,18})$")]
-    value: Literal["on", "off", "1"]
+    name: Annotated[str, Field(pattern=r"^(facts|retention|off:-?[0-9]{1,18})$")]
+    value: Annotated[str, Field(pattern=r"^(on|off|[0-9]{1,5}( facts)?)$")]
     kind: Literal["choice"] = "choice"
 
 

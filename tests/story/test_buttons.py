@@ -210,6 +210,10 @@ async def _count_incognito(bot: Story, place: Place, _: Json) -> int:
     return (await bot.history(place.chat, place.thread)).incognito_until <= time.time()
 
 
+async def _count_retention(bot: Story, place: Place, _: Json) -> int:
+    return (await bot.history(place.chat, place.thread)).retention == "0"
+
+
 async def _count_stops(bot: Story, place: Place, menu: Json) -> int:
     return await _messages_with(english("stopped"))(bot, place, menu)
 
@@ -247,6 +251,12 @@ CASES: Mapping[str, Case] = {
     ),
     "incognito": Case(
         show=_menu_of("/incognito@mnemogram_bot"), count=_count_incognito, refusal="administrators-only"
+    ),
+    "retention": Case(
+        show=_menu_of("/retention@mnemogram_bot"),
+        count=_count_retention,
+        number=3,
+        refusal="administrators-only",
     ),
     "reset": Case(show=_show_reset, count=_count_resets, refusal="reset-not-yours", again="button-unknown"),
 }

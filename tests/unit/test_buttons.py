@@ -52,6 +52,7 @@ def test_each_word_is_a_command_and_only_stop_does_not_wait() -> None:
         "model": ("owners", True),
         "voice": ("owners", True),
         "incognito": ("owners", True),
+        "retention": ("owners", True),
     }
 
 
@@ -75,6 +76,7 @@ LONGEST = {
     "model": f"model:{'0' * 16}",
     "voice": max((f"voice:{choice}" for choice in VOICE_CHOICES), key=len),
     "incognito": "incognito:end",
+    "retention": "retention:36500+:9999999999",
 }
 
 

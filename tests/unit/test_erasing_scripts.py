@@ -19,7 +19,7 @@ _READS = (
 WITHOUT_WORDS: Mapping[str, str] = {
     "it only adds": "add_reminder append_history keep_file place_notice record restore_key stage_import",
     "it deletes and replaces ids, numbers, times, names and digests": (
-        "admit_turn begin_walk book_usage claim_due count_sends end_sweeping end_walk fail_claim"
+        "admit_turn begin_walk book_usage choose_retention claim_due count_sends end_sweeping end_walk fail_claim"
         " finish_compression finish_extraction finish_work forget_telegram_ids heartbeat hold hurry_extraction leave"
         " leave_work learn_migration let_others_in move_claim note_list open_session place_lists redeem"
         " register_context replace_spaces beat probe_write reserve settle sweep switch_facts_on take_picture uncount"

@@ -13,6 +13,7 @@ from bot.features.facts.lists import (
     token_of,
 )
 from bot.features.parts import Built, Parts
+from bot.features.retention.limit import limit_line
 from bot.inbox.reminders import FiringRules
 from bot.transport.controls import FACTS_BUTTON
 from bot.transport.gating import Admission
@@ -23,6 +24,7 @@ from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
 from bot.transport.texts import fact_deleted_text, forgotten_text
 from bot.transport.updates import Command, without_content
+from bot.transport.words import Words
 from bot.turn.batch import correction_in
 from bot.turn.commands import CommandCall, Handler
 from bot.turn.commit import Reply
@@ -40,6 +42,7 @@ from memory.history.corrections import (
     without_correction,
 )
 from memory.history.fact import LONGEST_STATEMENT, Fact
+from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
@@ -66,6 +69,8 @@ class FactsCommand:
     is_extracting: bool
     """False if the settings turn facts off, or if there is no summary model."""
     clock: Callable[[], float]
+    limit_line: Callable[[Words, HistorySnapshot], str]
+    """Says for how long messages are kept."""
 
     async def run(self, call: CommandCall) -> Reply:
         """Show the list, or turn facts on or off."""
@@ -190,6 +195,7 @@ class FactsCommand:
             notes.append(call.words("facts-none", place=place))
         if unread and not state:
             notes.append(call.words("facts-unread", count=unread))
+        notes.append(self.limit_line(call.words, call.snapshot))
         title = call.words("facts-title", place=place)
         return Reply(
             rich=facts_text(call.words, facts, first=first, title=title, notice=notice, notes=notes),
@@ -319,6 +325,7 @@ async def build(parts: Parts) -> Built:
         redis=stores.redis,
         is_extracting=parts.settings.extracts_facts,
         clock=parts.clock,
+        limit_line=partial(limit_line, parts.settings),
     )
     return Built(
         commands={"facts": facts.run}, buttons={FACTS_BUTTON: facts.press}, hooks=Hooks(takes=(facts.takes,))

@@ -66,7 +66,7 @@ def facts_text(
         lines += [heading] if heading not in lines else []
         lines.append(_line(words, fact, number))
     lines.append(page_line(words, first=first, total=len(facts)))
-    paragraphs = [notice, "\n".join(filter(None, lines)), "\n".join(notes)]
+    paragraphs = [notice, "\n".join(filter(None, lines)), "\n".join(filter(None, notes))]
     return RichText(text="\n\n".join(filter(None, paragraphs)))
 
 

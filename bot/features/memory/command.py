@@ -1,16 +1,20 @@
 """/memory says what is remembered of the chat, and the button under a receipt says what was erased."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from bot.features.parts import Built, Parts
+from bot.features.retention.limit import limit_line
 from bot.transport import texts
 from bot.transport.controls import DETAILS_BUTTON
 from bot.transport.page_links import PageLinks
 from bot.transport.rich_text import RichText
+from bot.transport.words import Words
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from memory.errors import RecallUnavailable
-from memory.history.store import HistoryStore
+from memory.history.store import HistorySnapshot, HistoryStore
 from memory.recall.recall import Recall
 
 
@@ -21,6 +25,8 @@ class MemoryCommand:
     history: HistoryStore
     recall: Recall
     page_links: PageLinks
+    limit_line: Callable[[Words, HistorySnapshot], str]
+    """Says for how long messages are kept."""
 
     async def run(self, call: CommandCall) -> Reply:
         """Return the counts, with a button to the memory page. If the index does not answer, the text says so."""
@@ -29,7 +35,8 @@ class MemoryCommand:
             searchable = await self.recall.count_messages(call.ref, epoch=call.snapshot.epoch)
         except RecallUnavailable:
             searchable = None
-        text = texts.memory_text(call.words, call.snapshot, kept, searchable=searchable)
+        limit = self.limit_line(call.words, call.snapshot)
+        text = texts.memory_text(call.words, call.snapshot, kept, searchable=searchable, limit=limit)
         if call.update.is_incognito:
             text = f"{call.words('incognito-line')}\n\n{text}"
         return Reply(text=text, buttons=self.page_links.open_place(call.place, call.words("memory-open")))
@@ -47,5 +54,10 @@ class MemoryCommand:
 async def build(parts: Parts) -> Built:
     """Return the command and the button of receipts."""
     stores = parts.stores
-    memory = MemoryCommand(history=stores.history, recall=stores.recall, page_links=parts.page_links)
+    memory = MemoryCommand(
+        history=stores.history,
+        recall=stores.recall,
+        page_links=parts.page_links,
+        limit_line=partial(limit_line, parts.settings),
+    )
     return Built(commands={"memory": memory.run}, buttons={DETAILS_BUTTON: memory.show_details})

@@ -82,6 +82,7 @@ function tiles(now, goTo) {
       sign: words("ops-slowed"),
     }),
     tile("index-work", words("ops-to-index"), compact(now.index_work), words(now.index_work ? "ops-not-searchable" : "ops-all-searchable")),
+    tile("expired", words("ops-expired"), compact(now.expired), words("ops-expired-day")),
     tile("version", words("ops-version"), now.version, words("ops-at", { time: clockWithSeconds(now.at) })),
   );
 }

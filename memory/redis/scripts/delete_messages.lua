@@ -5,7 +5,7 @@
 -- A prelude; its script has checked the epoch.
 -- USES: drop_traces people reminders
 
--- Delete one message and note what must be dropped because of it.
+-- Delete one message and note what must be dropped because of it. One with a husk keeps its place and its facts.
 local function delete_message(keys, context, epoch, prefixes, id, erasure)
   local sequence = redis.call('ZSCORE', keys.order, id)
   local record = redis.call('HGET', keys.messages, id)
@@ -13,21 +13,27 @@ local function delete_message(keys, context, epoch, prefixes, id, erasure)
   for _, name in ipairs(names_of(keys.telegram, id)) do
     erasure.known_by[#erasure.known_by + 1] = name
   end
-  redis.call('HDEL', keys.messages, id)
-  redis.call('ZREM', keys.order, id)
+  local husk = sequence and erasure.expiry.husks[id]
+  if husk then
+    redis.call('HSET', keys.messages, id, husk)
+    redis.call('HDEL', keys.telegram, 'photos:' .. id)
+  else
+    redis.call('HDEL', keys.messages, id)
+    redis.call('ZREM', keys.order, id)
+    unlink_telegram(keys.telegram, id)
+  end
   redis.call('ZREM', keys.unread, id)
   erasure.answer_receipts = erasure.answer_receipts + drop_listed(keys.receipts, prefixes.receipts, id)
-  unlink_telegram(keys.telegram, id)
   if record or sequence then
     erasure.messages = erasure.messages + 1
-    redis.call('XADD', keys.work, '*', 'op', 'drop', 'context', context, 'epoch', epoch, 'id', id)
+    redis.call('XADD', keys.work, '*', 'op', husk and 'index' or 'drop', 'context', context, 'epoch', epoch, 'id', id)
   end
   if quoted_in(message) then
     remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
   end
   erasure.changed[#erasure.changed + 1] = id
   if sequence then
-    erasure.sender_ids[#erasure.sender_ids + 1] = uncount_sender(keys, message)
+    erasure.sender_ids[#erasure.sender_ids + 1] = not husk and uncount_sender(keys, message) or nil
     erasure.sequences[#erasure.sequences + 1], erasure.gone[id] = sequence, true
     erasure.mentioning[#erasure.mentioning + 1] = sequence
     drop_turn_at(keys, erasure, sequence)
@@ -38,10 +44,12 @@ end
 --   receipts, erasures, and those of drop_citing.lua and reminders.lua
 -- prefixes: listed_prefixes (memory/keys.py)
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
+-- expiry: nil, or that of messages which became too old: {now, summarize_at (Unix seconds), keeps_facts, husks (message
+-- id → its JSON without words)}. Their reminders stay, and with `keeps_facts` all facts.
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
 -- Return the fields of a Deletion (memory/history/store.py) without message_ids: what existed.
-local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
-  local erasure = begin_erasure(prefixes.artifacts)
+local function delete_messages(keys, context, epoch, prefixes, ids, quoted, expiry)
+  local erasure = begin_erasure(prefixes.artifacts, expiry)
   erasure.messages, erasure.answer_receipts = 0, 0
   erasure.sequences, erasure.sender_ids, erasure.known_by = {}, {}, {}
   for _, telegram_id in ipairs(quoted) do
@@ -60,7 +68,7 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
   erasure.uncited_ids = uncited(keys, drop_tellers(keys, context, epoch, erasure))
   erasure.summaries, erasure.quotes, erasure.facts = #erasure.summary_ids, #erasure.quoting, #erasure.fact_ids
   erasure.reminders = 0
-  for _, id in ipairs(reminders_of(keys.reminders, erasure.changed)) do
+  for _, id in ipairs(expiry and {} or reminders_of(keys.reminders, erasure.changed)) do
     erasure.reminders = erasure.reminders + drop_reminder(keys, context, id)
   end
   if redis.call('EXISTS', keys.order) == 0 then
@@ -68,6 +76,6 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
   end
   redis.call('INCR', keys.erasures)  -- last: a full server refuses a script whose first write needs memory
-  erasure.artifact_prefix, erasure.gone, erasure.mentioning, erasure.changed = nil, nil, nil, nil
+  erasure.artifact_prefix, erasure.gone, erasure.mentioning, erasure.changed, erasure.expiry = nil, nil, nil, nil, nil
   return erasure
 end

@@ -3,16 +3,16 @@
 -- USES: ledger telegram_index drop_citing
 
 -- Drop the summaries that cover this sequence: all that end there or later, because each repeats the ones before it.
--- The newest summary that does not cover it is the current one again. The compression is due at once then.
+-- The newest summary that does not cover it is the current one again. The compression is due then, at this time.
 -- Return their ids. keys: summaries, lineage, compress
-local function drop_summaries(keys, context_id, sequence)
+local function drop_summaries(keys, context_id, sequence, due)
   local covering = redis.call('ZRANGEBYSCORE', keys.lineage, sequence, '+inf')
   for _, id in ipairs(covering) do
     redis.call('HDEL', keys.summaries, id, 'covers:' .. id)
     redis.call('ZREM', keys.lineage, id)
   end
   if #covering > 0 then
-    redis.call('ZADD', keys.compress, 'NX', 0, context_id)
+    redis.call('ZADD', keys.compress, 'NX', due, context_id)
   end
   return covering
 end
@@ -20,8 +20,10 @@ end
 -- Return the record of an erasure. Most of its fields are those of a Deletion (memory/history/store.py).
 -- gone: set of messages and artifacts that nothing may quote; mentioning: sequences of messages that told them
 -- changed: ids of messages that were deleted or edited, or have lost a quotation
-local function begin_erasure(artifact_prefix)
+-- expiry: nil, or that of delete_messages.lua
+local function begin_erasure(artifact_prefix, expiry)
   return {
+    expiry = expiry or { husks = {} },
     artifact_prefix = artifact_prefix, gone = {}, mentioning = {}, changed = {}, ledger_turns = 0, artifacts = 0,
     quoting = {}, turn_ends = {}, artifact_ids = {},
   }
@@ -58,7 +60,11 @@ end
 -- told it, and the facts that rest on changed messages. Return the messages that these facts cited and that exist.
 -- keys: those of drop_citing.lua, and ledger, artifacts, summaries, lineage, compress
 local function drop_tellers(keys, context, epoch, erasure)
+  local expiry = erasure.expiry
   local oldest, before = oldest_since(0, erasure.mentioning), -1
+  if expiry.now and erasure.artifacts == 0 then
+    before = #erasure.artifact_ids  -- expire_records.lua finds the turns that quote a message
+  end
   while oldest and #erasure.artifact_ids > before do
     before = #erasure.artifact_ids
     for _, each in ipairs(find_quoting_turns(keys.ledger, oldest, erasure.gone)) do
@@ -67,8 +73,8 @@ local function drop_tellers(keys, context, epoch, erasure)
     end
   end
   oldest = oldest_since(redis.call('HGET', keys.meta, 'conversation_start') or '0', erasure.mentioning)
-  erasure.summary_ids = oldest and drop_summaries(keys, context, oldest) or {}
+  erasure.summary_ids = oldest and drop_summaries(keys, context, oldest, expiry.summarize_at or 0) or {}
   local cited
-  erasure.fact_ids, cited = drop_citing(keys, context, epoch, erasure.changed)
+  erasure.fact_ids, cited = drop_citing(keys, context, epoch, expiry.keeps_facts and {} or erasure.changed)
   return cited
 end

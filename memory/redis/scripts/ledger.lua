@@ -45,15 +45,15 @@ end
 -- Return the ledger's turns at or after this sequence that quote one of `ids` (a set of messages and artifacts): a list
 -- of {turn, its last sequence}.
 local function find_quoting_turns(ledger_key, sequence, ids)
-  local found, offset, at_once = {}, 0, 100
+  local found, from, at_once = {}, sequence, 100
   repeat
-    local turns = redis.call('ZRANGEBYSCORE', ledger_key, sequence, '+inf', 'WITHSCORES', 'LIMIT', offset, at_once)
+    local turns = redis.call('ZRANGEBYSCORE', ledger_key, from, '+inf', 'WITHSCORES', 'LIMIT', 0, at_once)
     for at = 1, #turns, 2 do
       if quotes_one_of(turns[at], ids) then
         found[#found + 1] = { turns[at], turns[at + 1] }
       end
     end
-    offset = offset + at_once
+    from = '(' .. (turns[#turns] or '')
   until #turns < 2 * at_once
   return found
 end

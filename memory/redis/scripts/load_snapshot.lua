@@ -1,13 +1,13 @@
 -- Read what a turn must know of one context: its newest messages that no summary covers, the summary, the ledger of
 -- those messages, the people. The cost is that of what is read, however long the history is.
 -- USES: named zones
--- KEYS: messages order meta epoch summaries lineage ledger people talk local_zones artifacts facts unread incognito
+-- KEYS: messages order meta epoch summaries lineage ledger people talk local_zones artifacts facts unread choices incognito
 -- ARGV: limit talk_limit:number
 -- Reply, named: the fields of META, and epoch, count, conversation_count, order {id, sequence, ...} newest first, lines
 --   {json or nil, ...} of the same, summary, covered (messages that it covers), ledger {turn, ...} oldest first,
 --   people {sender id, name, ...}, talk {line, ...} the newest, oldest first, talk_count,
 --   zones {sender id, zone, ...} of these people and talkers, holds {'artifacts', 'facts' or a part of these},
---   incognito_until (the end of an open one, in Unix seconds)
+--   incognito_until (the end of an open one, in Unix seconds), retention (choice)
 local META = {
   'conversation_start', 'next_sequence', 'created_at', 'active_agent', 'revision', 'summary_failed_at', 'corrections',
   'model', 'choices', 'zone_asked', 'talk_after',
@@ -50,5 +50,6 @@ reply.conversation_count = redis.call('ZCOUNT', order, start, '+inf')
 reply.people = redis.call('HGETALL', people)
 reply.talk = redis.call('ZRANGE', talk, -talk_limit, -1)
 reply.talk_count = redis.call('ZCARD', talk)
+reply.retention = redis.call('HGET', choices, 'retention')
 reply.zones = zones_of(local_zones, reply.people, reply.talk)
 return named(reply)

@@ -1,7 +1,7 @@
 -- Put a staged import in the place of an empty context's memory, and queue its messages for the index. All, or nothing.
 -- USES: telegram_index facts reminders
 -- KEYS: staged contexts work epoch talk messages order telegram meta people senders sessions summaries lineage ledger
--- KEYS: artifacts facts fact_order cited standing unread choices extract reminders due erasures
+-- KEYS: artifacts facts fact_order cited standing unread choices extract retain reminders due erasures
 -- ARGV: place:json
 -- staged: the beginning of all keys of this import; place: {context_id, expected_epoch, registered (entry of the
 -- registry), is_other (another context than the file's), artifact_prefix, talk_ends_at (Unix seconds), messages (number
@@ -30,6 +30,7 @@ end
 
 -- First what needs memory: a full server refuses a script at its first write, and never later.
 redis.call('HSETNX', contexts, context, place.registered)
+redis.call('ZADD', retain, 0, context)  -- the file may have messages that are too old
 local revision = redis.call('HGET', meta, 'revision') or '0'
 if place.is_other then
   unlink_all_telegram(staged .. 'telegram')

@@ -1,0 +1,25 @@
+-- Delete messages of one context that are too old, with what rests on them, unless a turn is running there.
+-- USES: delete_messages counters
+-- KEYS: messages order telegram meta work people senders sessions epoch summaries lineage ledger artifacts compress
+-- KEYS: receipts erasures facts fact_order cited unread choices extract reminders due active counts
+-- ARGV: context_id expected_epoch:current prefixes:json ids:json expiry:json
+-- expiry: Expiry (memory/retention.py)
+-- Reply: 'busy', or a Deletion (memory/history/store.py) as JSON
+-- A message on which a kept fact rests needs a husk. Without one it is left for the next time.
+if expiry.waits and redis.call('HEXISTS', active, context_id) == 1 then
+  return 'busy'
+end
+local wanted = {}
+for _, id in ipairs(ids) do
+  if not expiry.keeps_facts or expiry.husks[id] or redis.call('HEXISTS', cited, id) == 0 then
+    wanted[#wanted + 1] = id
+  end
+end
+local deletion = delete_messages(keys, context_id, expected_epoch, prefixes, wanted, {}, expiry)
+count_up(counts, expiry.now, { 'expired', deletion.messages })
+for name, value in pairs(deletion) do
+  if type(value) == 'table' and #value == 0 then
+    deletion[name] = nil  -- cjson writes an empty list as an object
+  end
+end
+return cjson.encode(deletion)
