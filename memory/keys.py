@@ -90,7 +90,7 @@ WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files",
 PartitionName = Literal[
     Literal["contexts", "work", "walk", "erasures", "compress", "extract", "due", "own_updates", "active"],
     Literal["ready", "control", "dead", "unreachable", "counts", "workers", "update", "erased", "refused"],
-    Literal["warned", "import", "local_zones", "probe", "beat"],
+    Literal["warned", "import", "local_zones", "probe", "beat", "tombstones"],
 ]
 GlobalName = Literal[
     Literal[
@@ -103,6 +103,7 @@ GlobalName = Literal[
         "unclean",
         "renewed",
         "whole_since",
+        "secret",
     ],
     Literal[
         "migrations",
@@ -338,6 +339,9 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         expires=True,
     ),
     "beat": KeyKind("STRING: number of this worker's last heartbeat; BEAT_TTL_S.", "CONSUMER", expires=True),
+    "tombstones": KeyKind(
+        "ZSET of keyed hashes of what was erased (memory/tombstones.py), scored by Unix seconds."
+    ),
 }
 """One partition: `{m0}:ready`."""
 
@@ -367,6 +371,7 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     "whole_since": KeyKind(
         "STRING: the run ids of the servers (INFO) whose append-only files are known to be whole since their start."
     ),
+    "secret": KeyKind("STRING: the installation's secret, for tombstones and receipts of erasures."),
     "migrations": KeyKind("HASH supergroup id → id of its former group, which keeps the memory."),
     "zones": KeyKind(
         "HASH person id → name of the time zone that this person has chosen, until `/timezone off`."

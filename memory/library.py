@@ -10,6 +10,7 @@ from typing import Unpack
 from uuid import uuid4
 
 from memory.chat_history import ChatHistory, MessageDetails, RankedMessage, SearchOptions
+from memory.embedded.data_dir import folder_path
 from memory.embedded.file_rewriter import FileRewriter
 from memory.erasure import ErasureReceipt, delete_provably
 from memory.errors import MemoryFailure, UnsafeStore
@@ -23,6 +24,7 @@ from memory.redis.client import open_redis
 from memory.redis.durability import check_store
 from memory.redis.server_files import ServerFiles
 from memory.redis.store_format import check_store_format
+from memory.redis.tombstone_files import FOLDER
 from memory.stores import (
     EmbedderConfig,
     MemoryStores,
@@ -33,6 +35,7 @@ from memory.stores import (
     open_places,
 )
 from memory.tokens import Tokenizer
+from memory.tombstones import open_beside
 
 NAMESPACE = "library"
 """Contexts of the library have ids of their own: no key of ours is a chat of the bot."""
@@ -78,6 +81,7 @@ class Memory:
             if durability.problems and redis_url is not None:
                 raise UnsafeStore("\n".join(durability.problems))
             partitions = await check_store_format(redis, partitions=PARTITIONS)
+            await open_beside(redis, folder_path(config.data_dir, FOLDER))
             qdrant = await stack.enter_async_context(
                 open_qdrant(index_url, api_key=index_key, is_embedded=qdrant_url is None)
             )

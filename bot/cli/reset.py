@@ -86,6 +86,11 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
         )
     else:
         print_error("Something arrived during the reading back. Run this command again to be sure.")
+    if receipt.not_copied:
+        print_error(
+            f"The tombstone of this erasure is in the store only: {receipt.not_copied}. An older backup that is"
+            " restored into an empty store would bring the words back. `mnemogram doctor` names the folder."
+        )
     if receipt.unclean:
         print_error(
             f"REDIS_URL: the append-only files of {', '.join(receipt.unclean)} keep erased words, because our user "

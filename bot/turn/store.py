@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 from uuid import uuid4
 
@@ -30,6 +30,7 @@ from memory.history.store import Erasure, HistorySnapshot
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script, named, numbered
+from memory.tombstones import copy_beside, reset_name
 
 _SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
@@ -469,7 +470,9 @@ class TurnStore:
         and returns the counts of the first.
         """
         token = self.new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
+        name = await reset_name(self.redis, ref)
         order: dict[str, object] = {
+            "tombstone": name,
             "vectors": vectors,
             "others": others,
             "update_prefix": keys.partition_key(ref.partition, "update", ""),
@@ -490,7 +493,8 @@ class TurnStore:
         )
         reply = await self.redis.run_durably(call)
         _check(reply)
-        return parse_json(Erasure, reply)
+        problem = await copy_beside(self.redis, ref.partition, [name])
+        return replace(parse_json(Erasure, reply), not_copied=problem)
 
     async def _run(self, call: ScriptCall) -> str | int:
         """Return the outcome of a script. Raises Fenced, Forgotten and TurnRestarted."""

@@ -37,10 +37,11 @@ end
 -- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress,
 --   receipts, erasures, and those of drop_citing.lua and reminders.lua
 -- prefixes: listed_prefixes (memory/keys.py)
--- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
+-- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too; unquoted: messages that
+-- lose their quotation, whatever it quotes, or nil
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
 -- Return the fields of a Deletion (memory/history/store.py) without message_ids: what existed.
-local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
+local function delete_messages(keys, context, epoch, prefixes, ids, quoted, unquoted)
   local erasure = begin_erasure(prefixes.artifacts)
   erasure.messages, erasure.answer_receipts = 0, 0
   erasure.sequences, erasure.sender_ids, erasure.known_by = {}, {}, {}
@@ -51,6 +52,9 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted)
     delete_message(keys, context, epoch, prefixes, id, erasure)
   end
   drop_quotations(keys, erasure, erasure.known_by)
+  for _, id in ipairs(unquoted or {}) do
+    drop_quotation_of(keys, erasure, id)
+  end
   for _, sequence in ipairs(erasure.quoting) do
     drop_turn_at(keys, erasure, sequence)
   end

@@ -1,0 +1,189 @@
+"""Tombstones: keyed hashes of what was erased, in the store and in files beside it. No older file brings that back.
+
+A name is an HMAC with the installation's secret, because ids can be guessed. Whoever has the secret can try ids out, and
+learns that something was erased, never a word of it.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import time
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Literal
+
+import structlog
+
+from memory.errors import StoreFull
+from memory.keys import ContextRef, global_key, partition_key
+from memory.redis.client import RedisClient
+from memory.redis.tombstone_files import Tombstone, TombstoneFolder
+
+log = structlog.get_logger()
+
+Grave = Literal["message", "quoted", "talk", "fact", "reset", "person"]
+"""What a tombstone names: a message by its id; one that the history did not have, by its Telegram id; a line of talk, by
+its score; a fact; a whole context; what a person said, in one context or everywhere."""
+
+NAME_BYTES = 16
+_OVERLAP_S = 60.0
+"""A tombstone of a script that began earlier may arrive so much later, at most."""
+
+
+def name_of(secret: bytes, grave: Grave, *ids: str | int) -> str:
+    """Return the name of a tombstone: 22 letters, for the id of a context (not for a person everywhere) and of a thing."""
+    text = "\x1f".join((grave, *map(str, ids)))
+    digest = hmac.digest(secret, text.encode(), hashlib.sha256)
+    return base64.urlsafe_b64encode(digest[:NAME_BYTES]).decode().rstrip("=")
+
+
+async def load_secret(redis: RedisClient) -> bytes:
+    """Return the installation's secret. It is created once; a new store gets the last one that was used beside it."""
+    key = global_key("secret")
+    stored = await redis.call("GET", key)
+    if stored is None:
+        given = "" if redis.beside is None else await asyncio.to_thread(redis.beside.newest_secret)
+        await redis.call("SET", key, given or token_hex(32), "NX")
+        stored = await redis.call("GET", key)
+    return bytes.fromhex(str(stored))
+
+
+async def open_beside(redis: RedisClient, folder: Path) -> None:
+    """Copy tombstones into this folder from now on, and see that the installation has its secret."""
+    redis.beside = TombstoneFolder(folder)
+    with suppress(StoreFull, OSError):
+        secret = await load_secret(redis)
+        if redis.beside.path.parent.is_dir():  # given servers need no folder before the first erasure
+            await asyncio.to_thread(redis.beside.save_secret, secret)
+
+
+async def names_of(redis: RedisClient, ref: ContextRef, **wanted: Iterable[str | int]) -> list[str]:
+    """Return the names of things of one context, by what they are: `message=ids, fact=ids`.
+
+    One empty name, if a full store has no secret yet: the erasure must not fail because of that.
+    """
+    try:
+        secret = await load_secret(redis)
+    except StoreFull:
+        return [""]
+    graves: Mapping[str, Grave] = {each: each for each in ("message", "quoted", "talk", "fact")}
+    return [
+        name_of(secret, graves[grave], ref.context_id, each) for grave, ids in wanted.items() for each in ids
+    ]
+
+
+async def reset_name(redis: RedisClient, ref: ContextRef) -> str:
+    """Return the name of the tombstone of a whole context, "" as `names_of` does."""
+    try:
+        return name_of(await load_secret(redis), "reset", ref.context_id)
+    except StoreFull:
+        return ""
+
+
+async def bury(redis: RedisClient, partition: int, name: str) -> str:
+    """Leave one tombstone in the store now, in place of an older one. Return why its copy is missing, or ""."""
+    now = f"{time.time():.6f}"
+    await redis.call("ZADD", partition_key(partition, "tombstones"), "GT", now, name)
+    return await copy_beside(redis, partition, [name])
+
+
+async def copy_beside(redis: RedisClient, partition: int, names: Collection[str]) -> str:
+    """Copy these tombstones of the store into the file beside it. Return why that failed, or ""."""
+    if "" in names:
+        return "the store is full and has no secret yet"
+    if redis.beside is None or not names:
+        return ""
+    times = await redis.call("ZMSCORE", partition_key(partition, "tombstones"), *names)
+    found = [
+        Tombstone(partition, name, float(at)) for name, at in zip(names, times, strict=True) if at is not None
+    ]
+    secret = await load_secret(redis)
+    problem = await asyncio.to_thread(redis.beside.append, secret, found)
+    if problem:
+        log.warning("tombstone_not_copied", folder=str(redis.beside.path), reason=problem)
+    return problem
+
+
+@dataclass(slots=True)
+class TombstoneCopier:
+    """Copies the tombstones that other processes and machines have left in the store. Raises the store's errors."""
+
+    redis: RedisClient
+    partitions: int
+    _since: dict[int, float] = field(default_factory=dict[int, float])
+    _known: dict[tuple[int, str], float] | None = None
+
+    async def step(self) -> int:
+        """Copy what is new, and return how many tombstones that were."""
+        beside = self.redis.beside
+        if beside is None:
+            return 0
+        secret = await load_secret(self.redis)
+        if self._known is None:
+            self._known = (await asyncio.to_thread(beside.load)).get(secret, {})
+        new: list[Tombstone] = []
+        for partition in range(self.partitions):
+            since = self._since.get(partition, 0.0)
+            rows = await self.redis.call(
+                "ZRANGEBYSCORE", partition_key(partition, "tombstones"), since, "+inf", "WITHSCORES"
+            )
+            found = [Tombstone(partition, str(name), float(at)) for name, at in rows]
+            new += [each for each in found if self._known.get((partition, each.name), 0.0) < each.at]
+            self._since[partition] = max([since, *(each.at - _OVERLAP_S for each in found)])
+        if new and not await asyncio.to_thread(beside.append, secret, new):
+            self._known |= {(each.partition, each.name): each.at for each in new}
+            return len(new)
+        if new:
+            self._since.clear()  # again from the beginning: the file lacks them
+        return 0
+
+
+@dataclass(slots=True)
+class Graveyard:
+    """Everything that must not come back, by secret, and what a file knew of it when it was written."""
+
+    plots: dict[bytes, dict[tuple[int, str], float]] = field(
+        default_factory=dict[bytes, dict[tuple[int, str], float]]
+    )
+    carried: dict[tuple[int, str], float] = field(default_factory=dict[tuple[int, str], float])
+    """Tombstones of the file: what they name was gone when it was written."""
+
+    def is_empty(self) -> bool:
+        """Return True if nothing was ever erased."""
+        return not any(self.plots.values())
+
+    def find(self, partition: int, grave: Grave, *ids: str | int) -> float | None:
+        """Return the time of a tombstone, the newest one of all secrets, or None."""
+        times = [
+            at
+            for secret, plot in self.plots.items()
+            if plot and (at := plot.get((partition, name_of(secret, grave, *ids)))) is not None
+        ]
+        return max(times, default=None)
+
+    def find_later(self, partition: int, grave: Grave, *ids: str | int) -> float | None:
+        """Return the time of a tombstone that is newer than the file's own knowledge of it, or None."""
+        later = [
+            at
+            for secret, plot in self.plots.items()
+            if plot
+            and (at := plot.get(key := (partition, name_of(secret, grave, *ids)))) is not None
+            and at > self.carried.get(key, 0.0)
+        ]
+        return max(later, default=None)
+
+
+async def load_graveyard(redis: RedisClient, partitions: Iterable[int]) -> Graveyard:
+    """Return the tombstones of the store and of the files beside it."""
+    plots = {} if redis.beside is None else await asyncio.to_thread(redis.beside.load)
+    plot = plots.setdefault(await load_secret(redis), {})
+    for partition in partitions:
+        rows = await redis.call("ZRANGE", partition_key(partition, "tombstones"), 0, -1, "WITHSCORES")
+        for name, at in rows:
+            key = (partition, str(name))
+            plot[key] = max(float(at), plot.get(key, 0.0))
+    return Graveyard(plots)
