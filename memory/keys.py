@@ -104,6 +104,9 @@ GlobalName = Literal[
         "renewed",
         "whole_since",
         "secret",
+        "forgetting",
+        "forgetting_lease",
+        "forgotten",
     ],
     Literal[
         "migrations",
@@ -372,6 +375,13 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
         "STRING: the run ids of the servers (INFO) whose append-only files are known to be whole since their start."
     ),
     "secret": KeyKind("STRING: the installation's secret, for tombstones and receipts of erasures."),
+    "forgetting": KeyKind(
+        "HASH of people who are being forgotten: name of the tombstone → request and progress, as JSON."
+    ),
+    "forgetting_lease": KeyKind("STRING: the runner of a request.", "NAME", expires=True),
+    "forgotten": KeyKind(
+        "STRING: the signed receipt of a person's erasure; ERASED_TTL_S.", "NAME", expires=True
+    ),
     "migrations": KeyKind("HASH supergroup id → id of its former group, which keeps the memory."),
     "zones": KeyKind(
         "HASH person id → name of the time zone that this person has chosen, until `/timezone off`."

@@ -8,7 +8,6 @@ import asyncio
 import base64
 import hashlib
 import hmac
-import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,13 +20,14 @@ import structlog
 from memory.errors import StoreFull
 from memory.keys import ContextRef, global_key, partition_key
 from memory.redis.client import RedisClient
-from memory.redis.tombstone_files import Tombstone, TombstoneFolder
+from memory.redis.tombstone_files import Plot, Tombstone, TombstoneFolder
 
 log = structlog.get_logger()
 
-Grave = Literal["message", "quoted", "talk", "fact", "reset", "person"]
+Grave = Literal["message", "quoted", "talk", "fact", "reset", "replaced", "person"]
 """What a tombstone names: a message by its id; one that the history did not have, by its Telegram id; a line of talk, by
-its score; a fact; a whole context; what a person said, in one context or everywhere."""
+its score; a fact; a whole context, which was reset or made way for an import; what a person said, in one context or
+everywhere."""
 
 NAME_BYTES = 16
 _OVERLAP_S = 60.0
@@ -76,18 +76,17 @@ async def names_of(redis: RedisClient, ref: ContextRef, **wanted: Iterable[str |
     ]
 
 
-async def reset_name(redis: RedisClient, ref: ContextRef) -> str:
+async def reset_name(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> str:
     """Return the name of the tombstone of a whole context, "" as `names_of` does."""
     try:
-        return name_of(await load_secret(redis), "reset", ref.context_id)
+        return name_of(await load_secret(redis), grave, ref.context_id)
     except StoreFull:
         return ""
 
 
-async def bury(redis: RedisClient, partition: int, name: str) -> str:
-    """Leave one tombstone in the store now, in place of an older one. Return why its copy is missing, or ""."""
-    now = f"{time.time():.6f}"
-    await redis.call("ZADD", partition_key(partition, "tombstones"), "GT", now, name)
+async def bury(redis: RedisClient, partition: int, name: str, *, at: float) -> str:
+    """Leave one tombstone of this time in the store. Return why its copy is missing, or ""."""
+    await redis.call("ZADD", partition_key(partition, "tombstones"), "GT", f"{at:.6f}", name)
     return await copy_beside(redis, partition, [name])
 
 
@@ -108,14 +107,14 @@ async def copy_beside(redis: RedisClient, partition: int, names: Collection[str]
     return problem
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class TombstoneCopier:
     """Copies the tombstones that other processes and machines have left in the store. Raises the store's errors."""
 
     redis: RedisClient
     partitions: int
     _since: dict[int, float] = field(default_factory=dict[int, float])
-    _known: dict[tuple[int, str], float] | None = None
+    _known: Plot | None = None
 
     async def step(self) -> int:
         """Copy what is new, and return how many tombstones that were."""
@@ -125,65 +124,73 @@ class TombstoneCopier:
         secret = await load_secret(self.redis)
         if self._known is None:
             self._known = (await asyncio.to_thread(beside.load)).get(secret, {})
-        new: list[Tombstone] = []
+        known, new = self._known, list[Tombstone]()
         for partition in range(self.partitions):
             since = self._since.get(partition, 0.0)
-            rows = await self.redis.call(
-                "ZRANGEBYSCORE", partition_key(partition, "tombstones"), since, "+inf", "WITHSCORES"
-            )
-            found = [Tombstone(partition, str(name), float(at)) for name, at in rows]
-            new += [each for each in found if self._known.get((partition, each.name), 0.0) < each.at]
+            found = await _load(self.redis, partition, since=since)
+            new += [each for each in found if each.name not in known or known[each.name].at < each.at]
             self._since[partition] = max([since, *(each.at - _OVERLAP_S for each in found)])
-        if new and not await asyncio.to_thread(beside.append, secret, new):
-            self._known |= {(each.partition, each.name): each.at for each in new}
-            return len(new)
-        if new:
-            self._since.clear()  # again from the beginning: the file lacks them
-        return 0
+        if new and await asyncio.to_thread(beside.append, secret, new):
+            self._since.clear()  # the file lacks them: again from the beginning
+            return 0
+        known |= {each.name: each for each in new}
+        return len(new)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Graveyard:
     """Everything that must not come back, by secret, and what a file knew of it when it was written."""
 
-    plots: dict[bytes, dict[tuple[int, str], float]] = field(
-        default_factory=dict[bytes, dict[tuple[int, str], float]]
-    )
-    carried: dict[tuple[int, str], float] = field(default_factory=dict[tuple[int, str], float])
-    """Tombstones of the file: what they name was gone when it was written."""
+    plots: dict[bytes, Plot] = field(default_factory=dict[bytes, Plot])
+    carried: dict[str, float] = field(default_factory=dict[str, float])
+    """Times of the file's own tombstones: what they name was gone when it was written."""
 
-    def is_empty(self) -> bool:
-        """Return True if nothing was ever erased."""
-        return not any(self.plots.values())
-
-    def find(self, partition: int, grave: Grave, *ids: str | int) -> float | None:
+    def find(self, grave: Grave, *ids: str | int) -> float | None:
         """Return the time of a tombstone, the newest one of all secrets, or None."""
-        times = [
-            at
-            for secret, plot in self.plots.items()
-            if plot and (at := plot.get((partition, name_of(secret, grave, *ids)))) is not None
+        names = [(plot, name_of(secret, grave, *ids)) for secret, plot in self.plots.items() if plot]
+        return max((plot[name].at for plot, name in names if name in plot), default=None)
+
+    def has_later(self, *graves: Grave, of: str | int) -> bool:
+        """Return True if one of these tombstones of a context is newer than the file's."""
+        names = [
+            (plot, name_of(secret, grave, of)) for secret, plot in self.plots.items() for grave in graves
         ]
-        return max(times, default=None)
+        return any(
+            name in plot and plot[name].at > self.carried.get(name, 0.0) for plot, name in names if plot
+        )
 
-    def find_later(self, partition: int, grave: Grave, *ids: str | int) -> float | None:
-        """Return the time of a tombstone that is newer than the file's own knowledge of it, or None."""
-        later = [
-            at
-            for secret, plot in self.plots.items()
-            if plot
-            and (at := plot.get(key := (partition, name_of(secret, grave, *ids)))) is not None
-            and at > self.carried.get(key, 0.0)
-        ]
-        return max(later, default=None)
+    def has_any(self) -> bool:
+        """Return True if something may have to be left out of the file."""
+        return any(
+            each.at > self.carried.get(name, 0.0)
+            for plot in self.plots.values()
+            for name, each in plot.items()
+        )
+
+    def find_person(self, context_id: str, person: int) -> float | None:
+        """Return the time at which this person was forgotten last, everywhere or in this context, or None."""
+        times = (self.find("person", person), self.find("person", context_id, person))
+        return max((each for each in times if each is not None), default=None)
 
 
-async def load_graveyard(redis: RedisClient, partitions: Iterable[int]) -> Graveyard:
+async def load_graveyard(redis: RedisClient, partitions: int) -> Graveyard:
     """Return the tombstones of the store and of the files beside it."""
     plots = {} if redis.beside is None else await asyncio.to_thread(redis.beside.load)
     plot = plots.setdefault(await load_secret(redis), {})
-    for partition in partitions:
-        rows = await redis.call("ZRANGE", partition_key(partition, "tombstones"), 0, -1, "WITHSCORES")
-        for name, at in rows:
-            key = (partition, str(name))
-            plot[key] = max(float(at), plot.get(key, 0.0))
-    return Graveyard(plots)
+    for partition in range(partitions):
+        for each in await _load(redis, partition):
+            if each.name not in plot or plot[each.name].at < each.at:
+                plot[each.name] = each
+    return Graveyard(plots=plots)
+
+
+async def load_reset_time(redis: RedisClient, ref: ContextRef) -> float | None:
+    """Return the time of the last reset of a context, or None."""
+    name = await reset_name(redis, ref)
+    return await redis.call("ZSCORE", partition_key(ref.partition, "tombstones"), name)
+
+
+async def _load(redis: RedisClient, partition: int, *, since: float = 0.0) -> list[Tombstone]:
+    key = partition_key(partition, "tombstones")
+    rows = await redis.call("ZRANGEBYSCORE", key, since, "+inf", "WITHSCORES")
+    return [Tombstone(partition, str(name), float(at)) for name, at in rows]

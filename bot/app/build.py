@@ -39,12 +39,18 @@ from bot.turn.budget import BudgetWatch
 from bot.turn.conversations import Conversations
 from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts
+from bot.turn.forget_person import ForgetJobs
+from bot.turn.forgetting import Forgetting
+from bot.turn.person import PersonEraser
+from bot.turn.store import TurnStore
 from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
 from memory.facts.redis_facts import RedisFacts
+from memory.history.redis_history import RedisTalk
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
+from memory.reminders.redis_reminders import RedisReminders
 from memory.summary.compression import CompressionLimits, limits_for
 from memory.summary.compressor import Compressor
 from memory.summary.redis_summaries import RedisSummaries
@@ -312,6 +318,32 @@ def _build_selectors(
         for tokens, messages in sizes
     )
     return usual, short
+
+
+def build_forget_jobs(
+    settings: Settings, stores: Stores, *, clock: Callable[[], float], has_index: bool = True
+) -> ForgetJobs:
+    """Return the requests to forget people. Without the index, its workers drop the vectors."""
+    redis, reminders = stores.redis, RedisReminders(stores.redis, clock=clock)
+    forgetting = Forgetting(
+        redis=redis, store=TurnStore(redis, clock=clock), history=stores.history, talk=RedisTalk(redis)
+    )
+    eraser = PersonEraser(
+        forgetting=forgetting,
+        facts=RedisFacts(redis, clock=clock),
+        reminders=reminders,
+        recall=stores.recall if has_index else None,
+        clock=clock,
+    )
+    return ForgetJobs(
+        redis=redis,
+        eraser=eraser,
+        inspection=InboxInspection(redis, partitions=stores.partitions, clock=clock),
+        reminders=reminders,
+        bot_id=settings.bot_id,
+        partitions=stores.partitions,
+        clock=clock,
+    )
 
 
 def build_chat_contexts(stores: Stores, *, bot_id: int, clock: Callable[[], float]) -> ChatContexts:

@@ -19,6 +19,7 @@ from bot.app.build import (
     build_compressor,
     build_extractor,
     build_fact_queue,
+    build_forget_jobs,
     build_inbox,
     build_list_updates,
     build_page_links,
@@ -46,7 +47,9 @@ from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores, store_config
 from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
+    copy_tombstones_forever,
     fire_forever,
+    forget_people_forever,
     index_forever,
     leave,
     mend_forever,
@@ -60,6 +63,7 @@ from bot.app.upkeep import (
 )
 from bot.errors import PortInUse
 from bot.features import CONTROLS
+from bot.features.forget.me import send_receipt
 from bot.features.parts import Models, Outside, Stores
 from bot.features.settings import misspelt_settings
 from bot.inbox.heartbeat import Heartbeat
@@ -82,6 +86,7 @@ from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
 from memory.stores import build_indexers, build_rewriter, warm_up
 from memory.summary.redis_summaries import RedisSummaries
+from memory.tombstones import TombstoneCopier
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -380,6 +385,11 @@ class _Service:
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
         rewriter = build_rewriter(stores.redis, store_config(settings), partitions=stores.partitions)
         tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
+        copier = TombstoneCopier(redis=stores.redis, partitions=stores.partitions)
+        tasks.append(spawn(copy_tombstones_forever(copier), "tombstones"))
+        jobs = build_forget_jobs(settings, stores, clock=time.time)
+        tell = partial(send_receipt, outside.telegram)
+        tasks.append(spawn(forget_people_forever(jobs, tell, stopping), "forget-people"))
         for partition, indexer in enumerate(self._indexers):
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -15,6 +15,7 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
 from bot.turn.budget import WATCH_S, BudgetWatch
+from bot.turn.forget_person import ForgetJob, ForgetJobs
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult
@@ -27,6 +28,7 @@ from memory.redis.client import RedisClient
 from memory.redis.durability import rewrite_torn_file
 from memory.redis.server_files import ServerFiles
 from memory.summary.compressor import CompressionResult
+from memory.tombstones import TombstoneCopier
 
 log = structlog.get_logger()
 
@@ -140,6 +142,36 @@ async def rewrite_forever(rewriter: FileRewriter | ServerFiles) -> None:
         return PAUSE_S
 
     await repeat(rewrite, partial(_log_failure, "rewriting_waits", pause_s=PAUSE_S))
+
+
+async def copy_tombstones_forever(copier: TombstoneCopier) -> None:
+    """Copy tombstones that other processes have left every other second, into the folder beside the store."""
+
+    async def copy() -> float:
+        await copier.step()
+        return PAUSE_S
+
+    await repeat(copy, partial(_log_failure, "tombstones_wait", pause_s=PAUSE_S))
+
+
+async def forget_people_forever(
+    jobs: ForgetJobs, tell: Callable[[ForgetJob], Awaitable[bool]], stopping: asyncio.Event
+) -> None:
+    """Do the requests to forget people, and send their receipts; begin none after `stopping`."""
+
+    async def forget() -> float:
+        for job in await jobs.all():
+            done = await jobs.run(job.id, lambda _: None)
+            if done is not None and await tell(done):
+                await jobs.end(done)
+                log.info("person_forgotten", chats=len(done.chats), **_without_unknown(done.total.counts()))
+        return PAUSE_S
+
+    await _repeat_until(stopping, forget, "people_not_forgotten", pause_s=PAUSE_S)
+
+
+def _without_unknown(counts: Mapping[str, int | None]) -> dict[str, int]:
+    return {name: number for name, number in counts.items() if number}
 
 
 async def mend_forever(redis: RedisClient) -> None:

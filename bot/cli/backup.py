@@ -82,6 +82,7 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
     """Check the whole file, then restore it. Raises CommandFailed and the stores' errors."""
     import asyncio
 
+    from bot.app.build import build_forget_jobs
     from memory.transfer.restore import Restore, StoresInUse, check_backup
 
     with open_lines(file, nothing=_NOTHING) as lines:
@@ -95,6 +96,7 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
             partitions=stores.partitions,
             clock=time.time,
             notify=lambda done: progress.show(done, total),
+            forget_person=build_forget_jobs(settings, stores, clock=time.time, has_index=False).forget_again,
         )
         try:
             await run.begin(end)
@@ -118,10 +120,17 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
                 "messages": messages,
                 "artifacts_aged_out": artifacts,
                 "reminders_passed": run.passed_reminders,
+                "chats_reset": len(run.reset_contexts),
+                "messages_forgotten": run.forgotten,
             }
         )
         return
     print_line(f"The stores have {count(end.chats, 'chat or topic', 'chats and topics')} of {file}.")
+    if run.reset_contexts or run.forgotten:
+        print_line(
+            f"What was erased since did not come back: {count(run.forgotten, 'message')}, and"
+            f" {count(len(run.reset_contexts), 'chat or topic', 'chats and topics')} that had been reset."
+        )
     if artifacts:
         print_line(f"{count(artifacts, 'artifact')} had expired and were not restored.")
     if run.passed_reminders:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -47,13 +47,15 @@ def reset(
     finish(settings, _reset(settings, chat, all_topics=all_topics, as_json=as_json))
 
 
-async def erase(stores: "Stores", ref: "ContextRef") -> "ErasureReceipt":
+async def erase(
+    stores: "Stores", ref: "ContextRef", *, grave: Literal["reset", "replaced"] = "reset"
+) -> "ErasureReceipt":
     """Erase one context everywhere."""
     from bot.turn.erasure import Eraser
     from bot.turn.store import TurnStore
 
     store = TurnStore(stores.redis, clock=time.time)
-    return await Eraser(stores.redis, store, stores.history, stores.recall).reset(ref)
+    return await Eraser(stores.redis, store, stores.history, stores.recall).reset(ref, grave=grave)
 
 
 def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:

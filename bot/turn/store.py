@@ -460,6 +460,7 @@ class TurnStore:
         answering: tuple[Claim, int] | None = None,
         others: str = "",
         asked_by: int | None = None,
+        grave: Literal["reset", "replaced"] = "reset",
     ) -> Erasure:
         """Erase everything of a context in Redis and raise its epoch, which fences its running turn.
 
@@ -470,7 +471,7 @@ class TurnStore:
         and returns the counts of the first.
         """
         token = self.new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
-        name = await reset_name(self.redis, ref)
+        name = await reset_name(self.redis, ref, grave)
         order: dict[str, object] = {
             "tombstone": name,
             "vectors": vectors,

@@ -22,6 +22,10 @@ class Tombstone:
     at: float
 
 
+Plot = dict[str, Tombstone]
+"""Tombstones by name, the newest of each."""
+
+
 @dataclass(frozen=True, slots=True)
 class TombstoneFolder:
     """The copies beside the store: a secret and its tombstones for each installation whose store was used here."""
@@ -63,15 +67,15 @@ class TombstoneFolder:
             return f"{error.strerror or error}{denial_advice(error, self.path)}"
         return ""
 
-    def load(self) -> dict[bytes, dict[tuple[int, str], float]]:
-        """Return the newest time of each tombstone by partition and name, for each secret. Torn lines are left out."""
-        plots: dict[bytes, dict[tuple[int, str], float]] = {}
+    def load(self) -> dict[bytes, Plot]:
+        """Return the newest tombstone of each name, for each secret. Torn lines are left out."""
+        plots: dict[bytes, Plot] = {}
         for file in self._files(_SECRET):
             secret = bytes.fromhex(file.read_text("ascii").strip())
             plot = plots.setdefault(secret, {})
             for each in self._lines(secret):
-                key = (each.partition, each.name)
-                plot[key] = max(each.at, plot.get(key, 0.0))
+                if each.name not in plot or plot[each.name].at < each.at:
+                    plot[each.name] = each
         return plots
 
     def _lines(self, secret: bytes) -> Iterator[Tombstone]:
