@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bot.cli.backup import Progress
-from bot.cli.failures import FAILED, CommandFailed, print_error
+from bot.cli.failures import FAILED, print_error
 from bot.cli.output import count, print_json, print_line, print_table
 from bot.cli.session import (
     AsJson,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from bot.turn.forget_person import ForgetJob, ForgetJobs, PersonCounts
 
 _POLL_S = 0.5
+_LONGEST_RECEIPT = 1_000_000
 _NOUNS = {"messages": "message", "facts": "fact", "reminders": "reminder", "talk": "overheard message"}
 
 
@@ -64,7 +65,10 @@ def forget_person(
 
 def verify(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="A receipt of an erasure.", exists=True, dir_okay=False)
+        Path,
+        typer.Argument(
+            metavar="FILE", help="A receipt of an erasure.", exists=True, readable=True, dir_okay=False
+        ),
     ],
     as_json: AsJson = False,
 ) -> None:
@@ -73,7 +77,9 @@ def verify(
     The exit status is 1 for false.
     """
     settings = load_quietly()
-    finish(settings, _verify(settings, file, as_json=as_json))
+    with file.open("rb") as stream:
+        text = stream.read(_LONGEST_RECEIPT).decode("utf-8", "replace")
+    finish(settings, _verify(settings, text, as_json=as_json))
 
 
 async def _count(settings: "Settings", person: int) -> "list[PersonCounts]":
@@ -177,18 +183,12 @@ def _print_done(person: int, document: dict[str, Any], file: Path | None) -> Non
         print_line(f"The receipt is {file}; `mnemogram verify {file}` checks it.")
 
 
-async def _verify(settings: "Settings", file: Path, *, as_json: bool) -> int:
-    from bot.turn.signed_receipt import LARGEST, verify
+async def _verify(settings: "Settings", text: str, *, as_json: bool) -> int:
+    from bot.turn.signed_receipt import verify
     from memory.tombstones import load_secret
 
-    try:
-        if file.stat().st_size > LARGEST:
-            raise CommandFailed(f"{file} is too large for a receipt.")
-        text = await asyncio.to_thread(file.read_bytes)
-    except OSError as error:
-        raise CommandFailed(f"{file} cannot be read: {error.strerror}.") from None
     async with open_redis_alone(settings) as redis:
-        verdict = verify(await load_secret(redis), text.decode("utf-8", "replace"))
+        verdict = verify(await load_secret(redis), text)
     if as_json:
         changed = list(verdict.changed)
         print_json({"is_true": verdict.is_true, "changed": changed, "reason": verdict.reason})

@@ -9,8 +9,6 @@ from typing import Any, cast
 
 _SEALS, _SIGNATURE = "seals", "signature"
 KIND = "mnemogram erasure"
-LARGEST = 1_000_000
-"""Bytes of a file that may be a receipt."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
