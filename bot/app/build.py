@@ -46,9 +46,10 @@ from bot.turn.store import TurnStore
 from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
 from memory.facts.redis_facts import RedisFacts
-from memory.history.redis_history import RedisTalk
+from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef, partition_key
+from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
 from memory.reminders.redis_reminders import RedisReminders
 from memory.summary.compression import CompressionLimits, limits_for
@@ -321,27 +322,27 @@ def _build_selectors(
 
 
 def build_forget_jobs(
-    settings: Settings, stores: Stores, *, clock: Callable[[], float], has_index: bool = True
+    settings: Settings, redis: RedisClient, *, clock: Callable[[], float], recall: Recall | None = None
 ) -> ForgetJobs:
-    """Return the requests to forget people. Without the index, its workers drop the vectors."""
-    redis, reminders = stores.redis, RedisReminders(stores.redis, clock=clock)
+    """Return the requests to forget people. Without `recall` the indexers drop the vectors."""
+    reminders = RedisReminders(redis, clock=clock)
     forgetting = Forgetting(
-        redis=redis, store=TurnStore(redis, clock=clock), history=stores.history, talk=RedisTalk(redis)
+        redis=redis, store=TurnStore(redis, clock=clock), history=RedisHistory(redis), talk=RedisTalk(redis)
     )
     eraser = PersonEraser(
         forgetting=forgetting,
         facts=RedisFacts(redis, clock=clock),
         reminders=reminders,
-        recall=stores.recall if has_index else None,
+        recall=recall,
         clock=clock,
     )
     return ForgetJobs(
         redis=redis,
         eraser=eraser,
-        inspection=InboxInspection(redis, partitions=stores.partitions, clock=clock),
+        inspection=InboxInspection(redis, partitions=settings.partitions, clock=clock),
         reminders=reminders,
         bot_id=settings.bot_id,
-        partitions=stores.partitions,
+        partitions=settings.partitions,
         clock=clock,
     )
 

@@ -387,7 +387,7 @@ class _Service:
         tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
         copier = TombstoneCopier(redis=stores.redis, partitions=stores.partitions)
         tasks.append(spawn(copy_tombstones_forever(copier), "tombstones"))
-        jobs = build_forget_jobs(settings, stores, clock=time.time)
+        jobs = build_forget_jobs(settings, stores.redis, clock=time.time, recall=stores.recall)
         tell = partial(send_receipt, outside.telegram)
         tasks.append(spawn(forget_people_forever(jobs, tell, stopping), "forget-people"))
         for partition, indexer in enumerate(self._indexers):

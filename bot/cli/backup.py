@@ -96,7 +96,7 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
             partitions=stores.partitions,
             clock=time.time,
             notify=lambda done: progress.show(done, total),
-            forget_person=build_forget_jobs(settings, stores, clock=time.time, has_index=False).forget_again,
+            forget_person=build_forget_jobs(settings, stores.redis, clock=time.time).forget_again,
         )
         try:
             await run.begin(end)

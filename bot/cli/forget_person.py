@@ -90,7 +90,7 @@ async def _count(settings: "Settings", person: int) -> "list[PersonCounts]":
 def _jobs(settings: "Settings", stores: "Stores") -> "ForgetJobs":
     from bot.app.build import build_forget_jobs
 
-    return build_forget_jobs(settings, stores, clock=time.time)
+    return build_forget_jobs(settings, stores.redis, clock=time.time, recall=stores.recall)
 
 
 def _print_counts(counts: "Sequence[PersonCounts]") -> None:

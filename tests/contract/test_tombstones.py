@@ -411,15 +411,18 @@ def test_a_request_goes_on_after_a_kill_at_every_step(console: ConsoleRig) -> No
 
     async def forget() -> str:
         async with open_stores(load_settings()) as stores:
-            first = build_forget_jobs(load_settings(), stores, clock=time.time)
+            first = build_forget_jobs(load_settings(), stores.redis, clock=time.time)
             job = await first.begin(Person(id=BEN.id, until=time.time()))
             assert (await first.begin(Person(id=BEN.id, until=time.time()))).asked_at == job.asked_at
             while not job.receipt:
                 before = await stores.redis.call("HGET", global_key("forgetting"), job.id)
-                runner = build_forget_jobs(load_settings(), stores, clock=time.time)
+                runner = build_forget_jobs(load_settings(), stores.redis, clock=time.time)
                 assert await runner.step(job.id)
                 await stores.redis.call("HSET", global_key("forgetting"), job.id, before)  # it dies
-                job = await build_forget_jobs(load_settings(), stores, clock=time.time).step(job.id) or job
+                job = (
+                    await build_forget_jobs(load_settings(), stores.redis, clock=time.time).step(job.id)
+                    or job
+                )
             await first.end(job)
             return job.receipt
 
