@@ -1,7 +1,7 @@
 """Tombstones: keyed hashes of what was erased, in the store and in files beside it. No older file brings that back.
 
-A name is an HMAC with the installation's secret, because ids can be guessed. Whoever has the secret can try ids out, and
-learns that something was erased, never a word of it.
+A name is an HMAC with the installation's secret, because ids can be guessed. With the secret, ids can be tried out:
+then one learns that something was erased, but no word of it.
 """
 
 import asyncio
@@ -25,9 +25,11 @@ from memory.redis.tombstone_files import Plot, Tombstone, TombstoneFolder
 log = structlog.get_logger()
 
 Grave = Literal["message", "quoted", "talk", "fact", "reset", "replaced", "person"]
-"""What a tombstone names: a message by its id; one that the history did not have, by its Telegram id; a line of talk, by
-its score; a fact; a whole context, which was reset or made way for an import; what a person said, in one context or
-everywhere."""
+"""Things that a tombstone names: a message by its id, and one that the history did not have by its Telegram id.
+
+A line of talk by its score, a fact by its id. A whole context, which was reset or made way for an import. What a person
+said, in one context or everywhere.
+"""
 
 NAME_BYTES = 16
 _OVERLAP_S = 60.0
@@ -35,7 +37,7 @@ _OVERLAP_S = 60.0
 
 
 def name_of(secret: bytes, grave: Grave, *ids: str | int) -> str:
-    """Return the name of a tombstone: 22 letters, for the id of a context (not for a person everywhere) and of a thing."""
+    """Return the name of a tombstone, 22 letters. The id of the context comes first, except for a person everywhere."""
     text = "\x1f".join((grave, *map(str, ids)))
     digest = hmac.digest(secret, text.encode(), hashlib.sha256)
     return base64.urlsafe_b64encode(digest[:NAME_BYTES]).decode().rstrip("=")

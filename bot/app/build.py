@@ -39,7 +39,8 @@ from bot.turn.budget import BudgetWatch
 from bot.turn.conversations import Conversations
 from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts
-from bot.turn.forget_person import ForgetJobs
+from bot.turn.forget_person import ForgetJobs, PersonFinder
+from bot.turn.forget_requests import ForgetRequests
 from bot.turn.forgetting import Forgetting
 from bot.turn.person import PersonEraser
 from bot.turn.store import TurnStore
@@ -336,13 +337,18 @@ def build_forget_jobs(
         recall=recall,
         clock=clock,
     )
-    return ForgetJobs(
+    finder = PersonFinder(
         redis=redis,
         eraser=eraser,
         inspection=InboxInspection(redis, partitions=settings.partitions, clock=clock),
-        reminders=reminders,
         bot_id=settings.bot_id,
         partitions=settings.partitions,
+    )
+    return ForgetJobs(
+        requests=ForgetRequests(redis=redis, clock=clock),
+        finder=finder,
+        eraser=eraser,
+        reminders=reminders,
         clock=clock,
     )
 

@@ -15,7 +15,8 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
 from bot.turn.budget import WATCH_S, BudgetWatch
-from bot.turn.forget_person import ForgetJob, ForgetJobs
+from bot.turn.forget_person import ForgetJobs
+from bot.turn.forget_requests import ForgetJob
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult
@@ -160,10 +161,10 @@ async def forget_people_forever(
     """Do the requests to forget people, and send their receipts; begin none after `stopping`."""
 
     async def forget() -> float:
-        for job in await jobs.all():
+        for job in await jobs.requests.all():
             done = await jobs.run(job.id, lambda _: None)
             if done is not None and await tell(done):
-                await jobs.end(done)
+                await jobs.requests.end(done)
                 log.info("person_forgotten", chats=len(done.chats), **_without_unknown(done.total.counts()))
         return PAUSE_S
 

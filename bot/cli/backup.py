@@ -15,6 +15,8 @@ from memory.errors import MemoryFailure
 
 if TYPE_CHECKING:
     from bot.settings import Settings
+    from memory.transfer.backup import Complete
+    from memory.transfer.restore import Restore
 
 _LINE_S = 2.0
 """Time between two lines of progress."""
@@ -111,6 +113,10 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
         except asyncio.CancelledError:
             print_error(f"Stopped. {_GOES_ON}")
             raise
+    _print_restored(run, end, file, as_json=as_json)
+
+
+def _print_restored(run: "Restore", end: "Complete", file: Path, *, as_json: bool) -> None:
     artifacts, messages = len(run.expired_artifacts), end.counts.get("messages", 0)
     if as_json:
         print_json(

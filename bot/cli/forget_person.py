@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
     from bot.features.parts import Stores
     from bot.settings import Settings
-    from bot.turn.forget_person import ForgetJob, ForgetJobs, PersonCounts
+    from bot.turn.forget_person import ForgetJobs, PersonCounts
+    from bot.turn.forget_requests import ForgetJob
 
 _POLL_S = 0.5
 _LONGEST_RECEIPT = 1_000_000
@@ -84,7 +85,7 @@ def verify(
 
 async def _count(settings: "Settings", person: int) -> "list[PersonCounts]":
     async with open_stores(settings) as stores:
-        return await _jobs(settings, stores).count(person)
+        return await _jobs(settings, stores).finder.count(person)
 
 
 def _jobs(settings: "Settings", stores: "Stores") -> "ForgetJobs":
@@ -108,8 +109,8 @@ async def _forget(settings: "Settings", person: int, *, receipt: Path | None, as
 
     async with open_stores(settings) as stores:
         jobs = _jobs(settings, stores)
-        before = await jobs.count(person)
-        job = await jobs.begin(Person(id=person, until=time.time()))
+        before = await jobs.finder.count(person)
+        job = await jobs.requests.begin(Person(id=person, until=time.time()))
         if not as_json:
             print_error("It goes on by itself if this command is stopped.")
         text = await _finished(jobs, job)
@@ -137,10 +138,10 @@ async def _finished(jobs: "ForgetJobs", job: "ForgetJob") -> str:
     while True:
         done = await jobs.run(job.id, show)
         if done is not None and done.tells is None:
-            await jobs.end(done)
+            await jobs.requests.end(done)
         text = done.receipt if done else None
-        if text is None and await jobs.find(job.id) is None:
-            text = await jobs.find_receipt(job.id)
+        if text is None and await jobs.requests.find(job.id) is None:
+            text = await jobs.requests.find_receipt(job.id)
         if text is not None:
             return text
         await asyncio.sleep(_POLL_S)

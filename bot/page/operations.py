@@ -21,12 +21,12 @@ from bot.page.api import Handler, Method, api_route, whole_number
 from bot.page.chats import ChatList
 from bot.page.documents import Document
 from bot.page.inbox import InboxDocuments
+from bot.page.people import ForgottenPeople
 from bot.page.visitors import PageError, Visitor
 from bot.settings import Settings
 from bot.transport.people import Guests
 from bot.turn.costs import CostReader, Used, last_months
-from bot.turn.forget_person import ForgetJobs, describe_counts
-from bot.turn.person import Person
+from bot.turn.forget_person import ForgetJobs
 from memory import keys
 from memory.errors import MemoryFailure, RecallTimedOut
 from memory.redis.client import RedisClient
@@ -70,6 +70,8 @@ class Operations:
         recent = _Recent(self._load_now, for_s=_NOW_S)
         chats, checks = _Recent(self.chats.by_use, for_s=_CHATS_S), _Recent(self.examine, for_s=_CHECKS_S)
 
+        people = ForgottenPeople(jobs=self.forget_jobs)
+
         async def show_now(_: Visitor, __: Request) -> Document:
             return await recent.get()
 
@@ -80,19 +82,19 @@ class Operations:
             return {"checks": await checks.get()}
 
         return [
-            _for_operators("now", show_now),
-            _for_operators("series", self._show_series),
-            _for_operators("chats", show_chats),
-            _for_operators("costs", self._show_costs),
-            _for_operators("updates/{id}", self._show_update),
-            _for_operators("dead-letters", self._show_dead_letters),
-            _for_operators("dead-letters/{id}/retry", self._retry, "POST"),
-            _for_operators("dead-letters/{id}/drop", self._drop, "POST"),
-            _for_operators("people/{id}", self._show_person),
-            _for_operators("people/{id}/forget", self._forget_person, "POST"),
-            _for_operators("invitations", self._show_invitations),
-            _for_operators("settings", self._show_settings),
-            _for_operators("doctor", show_checks),
+            for_operators("now", show_now),
+            for_operators("series", self._show_series),
+            for_operators("chats", show_chats),
+            for_operators("costs", self._show_costs),
+            for_operators("updates/{id}", self._show_update),
+            for_operators("dead-letters", self._show_dead_letters),
+            for_operators("dead-letters/{id}/retry", self._retry, "POST"),
+            for_operators("dead-letters/{id}/drop", self._drop, "POST"),
+            for_operators("people/{id}", people.show),
+            for_operators("people/{id}/forget", people.forget, "POST"),
+            for_operators("invitations", self._show_invitations),
+            for_operators("settings", self._show_settings),
+            for_operators("doctor", show_checks),
         ]
 
     async def _load_now(self) -> Document:
@@ -206,23 +208,6 @@ class Operations:
         log.info("dead_letter_dropped", update=update_id, by=visitor.user_id, is_done=is_done)
         return {"done": is_done}
 
-    async def _show_person(self, _: Visitor, request: Request) -> Document:
-        """Count what there is of a person by chat, or show the progress of their erasure, and its receipt."""
-        person, jobs = _person_id(request), self.forget_jobs
-        id = await jobs.id_of(person)
-        job = await jobs.find(id)
-        chats = [] if job else describe_counts(await jobs.count(person))
-        progress = {"done": max(0, job.at), "of": len(job.refs)} if job else {"done": 0, "of": 0}
-        receipt = None if job else await jobs.find_receipt(id)
-        return {"chats": chats, "is_running": job is not None, **progress, "receipt": receipt}
-
-    async def _forget_person(self, visitor: Visitor, request: Request) -> Document:
-        """Record the request, which a worker does."""
-        person = _person_id(request)
-        await self.forget_jobs.begin(Person(id=person, until=self.forget_jobs.clock()))
-        log.info("person_to_be_forgotten", by=visitor.user_id)
-        return {"done": True}
-
     async def _show_invitations(self, _: Visitor, __: Request) -> Document:
         guests = [asdict(guest) for guest in await self.guests.list()]
         return {"guests": guests, "open": await self.guests.count_open()}
@@ -288,7 +273,7 @@ def _without_credentials(url: str) -> str:
     return f"{address.scheme}://{hidden}{address.path}{query}"
 
 
-def _for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:
+def for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:
     """Return the route of a handler that nobody but operators reaches."""
 
     async def check(visitor: Visitor, request: Request) -> Document:
@@ -304,13 +289,6 @@ def _update_id(request: Request) -> int:
     digits = text.removeprefix("-")
     if not (digits.isascii() and digits.isdecimal()) or len(digits) > _UPDATE_ID_DIGITS:
         raise PageError("bad_request", "An update's number has digits only.")
-    return int(text)
-
-
-def _person_id(request: Request) -> int:
-    text = request.path_params["id"]
-    if not (text.isascii() and text.isdecimal()) or len(text) > _UPDATE_ID_DIGITS or not int(text):
-        raise PageError("bad_request", "The id of a person is a number above 0.")
     return int(text)
 
 

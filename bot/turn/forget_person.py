@@ -1,9 +1,9 @@
-"""Forgets a person in all chats: in small steps, each recorded in the store before it is done, by whoever comes first."""
+"""Forgets a person in all chats, in small steps. Each is recorded in the store, so that any process can go on."""
 
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any
 from uuid import uuid4
@@ -13,74 +13,24 @@ from bot.times import iso
 from bot.transport.forms import place_of
 from bot.transport.ingest import telegram_ref
 from bot.turn.costs import last_months, ranking_key
+from bot.turn.forget_requests import ForgetJob, ForgetRequests
 from bot.turn.person import NOTHING, Chosen, Person, PersonEraser
 from bot.turn.signed_receipt import sign
 from memory import keys
-from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten
 from memory.history.contexts import list_contexts
-from memory.keys import ContextRef, RecordCounts, global_key
+from memory.keys import ContextRef, RecordCounts
 from memory.redis.client import Command, RedisClient
 from memory.reminders.redis_reminders import RedisReminders
-from memory.tombstones import bury, load_secret, name_of
+from memory.tombstones import load_secret
 from memory.transfer.backup import scan_contexts
 
 PAUSE_S = 0.2
 CONTEXTS_AT_ONCE = 20
-LEASE_MS = 30_000
-"""Lease of one runner. A step takes a fraction of it."""
 OWN_CHAT_WITHIN_S = 30.0
 PASSES_AT_MOST = 4
 """Passes over all chats. The last one finds nothing, and so reads back the ones before."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReceiptPlace:
-    """The chat that gets the receipt."""
-
-    chat_id: int
-    thread_id: int | None = None
-    is_direct: bool = False
-    language_code: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetJob:
-    """A request to forget a person, with its progress."""
-
-    id: str
-    person: Person
-    context: str = ""
-    """Id of the one context where the person is forgotten; "" for everywhere."""
-    asked_at: float
-    tells: ReceiptPlace | None = None
-    refs: tuple[ContextRef, ...] = ()
-    own: tuple[str, ...] = ()
-    """Ids of the contexts of the person's private chat."""
-    at: int = -1
-    """The context that is being looked at; -1 before they are listed."""
-    before: Chosen = field(default_factory=Chosen)
-    chosen: Chosen | None = None
-    """What is being erased now."""
-    passes: int = 0
-    erased_in_pass: int = 0
-    total: ErasureReceipt = NOTHING
-    chats: tuple[str, ...] = ()
-    """Ids of the contexts where something was erased."""
-    is_interrupted: bool = False
-    """True if a runner died during a step: more may have been erased than was counted."""
-    receipt: str = ""
-    """The signed file, at the end."""
-
-    @property
-    def is_everywhere(self) -> bool:
-        """Return True if all chats are meant."""
-        return not self.context
-
-    def find_ref(self) -> ContextRef:
-        """Return the context that is being looked at."""
-        return self.refs[self.at]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,22 +44,19 @@ class PersonCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForgetJobs:
-    """The requests in the store, and their steps. Every method raises the store's errors."""
+class PersonFinder:
+    """Finds the contexts where a person may occur, and counts. Every method raises the store's errors."""
 
     redis: RedisClient
     eraser: PersonEraser
     inspection: InboxInspection
-    reminders: RedisReminders
     bot_id: int
     partitions: int
-    clock: Callable[[], float]
-    runner: str = field(default_factory=lambda: uuid4().hex)
 
     async def count(self, person: int, *, context: str = "") -> list[PersonCounts]:
         """Count what there is of a person, by chat or topic."""
         titles = {each.ref: each.title for each in await list_contexts(self.redis, range(self.partitions))}
-        refs = [ref for ref in await self._contexts() if context in ("", ref.context_id)]
+        refs = [ref for ref in await self.contexts() if context in ("", ref.context_id)]
         counted = [
             PersonCounts(
                 ref=ref,
@@ -136,59 +83,61 @@ class ForgetJobs:
         )
         return [ref for ref, found in zip(refs, replies, strict=True) if any(map(int, found))]
 
-    async def begin(
-        self, person: Person, *, context: ContextRef | None = None, tells: ReceiptPlace | None = None
-    ) -> ForgetJob:
-        """Record a request and its tombstone. If the person is being forgotten already, that request goes on."""
-        id = await self.id_of(person.id, context)
-        problem = await bury(self.redis, context.partition if context else 0, id, at=person.until)
-        job = ForgetJob(
-            id=id,
-            person=person,
-            context=context.context_id if context else "",
-            asked_at=self.clock(),
-            tells=tells,
-            refs=(context,) if context else (),
-            total=replace(NOTHING, not_copied=problem),
+    async def contexts(self) -> list[ContextRef]:
+        """Return every context with a memory, or with updates that wait for a turn."""
+        found = {ref: None async for ref in scan_contexts(self.redis, self.partitions)}
+        for partition in range(self.partitions):
+            found |= {ref: None for ref, _ in await self.inspection.unanswered(partition)}
+        return sorted(found, key=lambda ref: (ref.partition, ref.context_id))
+
+    async def own_contexts(self, person: int) -> set[ContextRef]:
+        """Return the contexts of the person's private chat."""
+        own = {telegram_ref(self.bot_id, person, None, partitions=self.partitions)}
+        for each in await list_contexts(self.redis, range(self.partitions)):
+            place = place_of(each.keys)
+            if place is not None and place.chat_id == person and not place.is_direct:
+                own.add(each.ref)
+        return own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetJobs:
+    """The steps of the requests. Every method raises the store's errors."""
+
+    requests: ForgetRequests
+    finder: PersonFinder
+    eraser: PersonEraser
+    reminders: RedisReminders
+    clock: Callable[[], float]
+
+    async def run(self, id: str, notify: Callable[[ForgetJob], None]) -> ForgetJob | None:
+        """Do all steps of a request. Return it with its receipt; None if another runner has it, or if it is done."""
+        before: ForgetJob | None = None
+        while await self.requests.hold(id):
+            job = await self.step(id)
+            if job is None or job.receipt:
+                return job
+            if job == before:
+                await asyncio.sleep(PAUSE_S)
+            notify(job)
+            before = job
+        return None
+
+    async def forget_again(self, ref: ContextRef, person: int, until: float) -> int:
+        """Forget a person in a context that a restore has brought back. Return the number of messages."""
+        own = await self.finder.own_contexts(person)
+        names = filter(None, [await self.eraser.names(ref, person)])
+        receipt = await self.eraser.forget(
+            ref, Person(id=person, until=until, names=tuple(names)), is_own=ref in own
         )
-        await self.redis.call("HSETNX", global_key("forgetting"), id, dump_json(ForgetJob, job))
-        return await self.find(id) or job
-
-    async def id_of(self, person: int, context: ContextRef | None = None) -> str:
-        """Return the id of a request, which is the name of its tombstone: the same request is one."""
-        ids = (person,) if context is None else (context.context_id, person)
-        return name_of(await load_secret(self.redis), "person", *ids)
-
-    async def all(self) -> list[ForgetJob]:
-        """Return the requests that are not done."""
-        lines: Mapping[str, str] = await self.redis.call("HGETALL", global_key("forgetting"))
-        return [parse_json(ForgetJob, line) for line in lines.values()]
-
-    async def find(self, id: str) -> ForgetJob | None:
-        """Return the request, or None if it is done."""
-        line = await self.redis.call("HGET", global_key("forgetting"), id)
-        return parse_json(ForgetJob, line) if line else None
-
-    async def find_receipt(self, id: str) -> str | None:
-        """Return the receipt of a request that is done, for a day."""
-        return await self.redis.call("GET", global_key("forgotten", id))
-
-    async def hold(self, id: str) -> bool:
-        """Take or keep the lease of a request. Return False if another runner has it."""
-        key = global_key("forgetting_lease", id)
-        if await self.redis.call("SET", key, self.runner, "NX", "PX", LEASE_MS):
-            return True
-        if await self.redis.call("GET", key) != self.runner:
-            return False
-        await self.redis.call("PEXPIRE", key, LEASE_MS)
-        return True
+        return receipt.messages_erased
 
     async def step(self, id: str) -> ForgetJob | None:
         """Do the next step of a request that we hold, and record it. Return the job, or None if it is done.
 
         A job with a receipt waits for `end`.
         """
-        job = await self.find(id)
+        job = await self.requests.find(id)
         if job is None or job.receipt:
             return job
         if job.at < 0:
@@ -199,63 +148,15 @@ class ForgetJobs:
             job = await self._chosen(job)
         else:
             job = await self._erased(job, job.chosen)
-        await self._record(job)
+        await self.requests.save(job)
         return job
-
-    async def run(self, id: str, notify: Callable[[ForgetJob], None]) -> ForgetJob | None:
-        """Do all steps of a request. Return it with its receipt; None if another runner has it, or if it is done."""
-        before: ForgetJob | None = None
-        while await self.hold(id):
-            job = await self.step(id)
-            if job is None or job.receipt:
-                return job
-            if job == before:
-                await asyncio.sleep(PAUSE_S)
-            notify(job)
-            before = job
-        return None
-
-    async def end(self, job: ForgetJob) -> None:
-        """Forget the request itself, whose receipt is kept for a day."""
-        await self.redis.call("SET", global_key("forgotten", job.id), job.receipt, "EX", keys.ERASED_TTL_S)
-        await self.redis.call("HDEL", global_key("forgetting"), job.id)
-        await self.redis.call("DEL", global_key("forgetting_lease", job.id))
-        await self.redis.call("INCR", keys.partition_key(0, "erasures"))  # the record had names
-
-    async def forget_again(self, ref: ContextRef, person: int, until: float) -> int:
-        """Forget a person in a context that a restore has brought back. Return the number of messages."""
-        own = await self._own_contexts(person)
-        names = filter(None, [await self.eraser.names(ref, person)])
-        receipt = await self.eraser.forget(
-            ref, Person(id=person, until=until, names=tuple(names)), is_own=ref in own
-        )
-        return receipt.messages_erased
-
-    async def _own_contexts(self, person: int) -> set[ContextRef]:
-        """Return the contexts of the person's private chat."""
-        own = {telegram_ref(self.bot_id, person, None, partitions=self.partitions)}
-        for each in await list_contexts(self.redis, range(self.partitions)):
-            place = place_of(each.keys)
-            if place is not None and place.chat_id == person and not place.is_direct:
-                own.add(each.ref)
-        return own
-
-    async def _record(self, job: ForgetJob) -> None:
-        await self.redis.call("HSET", global_key("forgetting"), job.id, dump_json(ForgetJob, job))
-
-    async def _contexts(self) -> list[ContextRef]:
-        """Return every context with a memory, or with updates that wait for a turn."""
-        found = {ref: None async for ref in scan_contexts(self.redis, self.partitions)}
-        for partition in range(self.partitions):
-            found |= {ref: None for ref, _ in await self.inspection.unanswered(partition)}
-        return sorted(found, key=lambda ref: (ref.partition, ref.context_id))
 
     async def _listed(self, job: ForgetJob) -> ForgetJob:
         """List the contexts, those of the person's private chat at the end, and the names of the person."""
         person = job.person
-        refs = list(job.refs) if job.context else await self._contexts()
-        names = [await self.eraser.names(ref, person.id) for ref in await self._contexts()]
-        own = await self._own_contexts(person.id)
+        refs = list(job.refs) if job.context else await self.finder.contexts()
+        names = [await self.eraser.names(ref, person.id) for ref in await self.finder.contexts()]
+        own = await self.finder.own_contexts(person.id)
         refs.sort(key=lambda ref: ref in own)
         return replace(
             job,
@@ -319,7 +220,9 @@ class ForgetJobs:
             return False
         for ref in job.refs:
             active = keys.partition_key(ref.partition, "active")
-            if ref.context_id in job.own and await self.redis.call("HEXISTS", active, ref.context_id):
+            if ref.context_id in job.own and await self.requests.redis.call(
+                "HEXISTS", active, ref.context_id
+            ):
                 return True
         return False
 
@@ -332,7 +235,7 @@ class ForgetJobs:
             for owner in ("user", "chat")
             for unit in ("tokens", "micros")
         ]
-        await self.redis.calls(commands)
+        await self.requests.redis.calls(commands)
 
     async def _sign(self, job: ForgetJob) -> str:
         total = job.total
@@ -352,7 +255,7 @@ class ForgetJobs:
             "may_be_more": job.is_interrupted,
             "tombstone_beside_the_store": total.not_copied or "yes",
         }
-        return sign(await load_secret(self.redis), fields)
+        return sign(await load_secret(self.requests.redis), fields)
 
 
 def _counted(job: ForgetJob, receipt: ErasureReceipt) -> ForgetJob:

@@ -1,4 +1,4 @@
-"""Signed receipts of erasures: an HMAC of the installation over all fields, and one of each, to name what was changed."""
+"""Signed receipts of erasures: an HMAC over all fields, and one over each, which tells what was changed."""
 
 import hashlib
 import hmac

@@ -4,7 +4,6 @@ import time
 from collections.abc import Generator
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 
@@ -12,10 +11,9 @@ from bot.app.build import build_forget_jobs
 from bot.app.stores import open_stores
 from bot.features.parts import Stores
 from bot.features.settings import load_settings
-from bot.inbox.inspection import InboxInspection
 from bot.transport.forms import context_keys
-from bot.turn.forget_person import ForgetJobs
-from bot.turn.person import Person, PersonEraser
+from bot.turn.forget_requests import ForgetRequests
+from bot.turn.person import Person
 from memory.codec import dump_json
 from memory.embedded.index_server import open_index_server
 from memory.embedded.valkey import open_valkey
@@ -79,7 +77,7 @@ def said(chat: int, number: int, text: str, sender: Sender | None, **more: objec
         sender=sender,
         telegram_message_id=100 + number,
     )
-    return replace(message, **more)  # type: ignore[arg-type]
+    return replace(message, **more)
 
 
 CANARY = "canary"
@@ -146,7 +144,7 @@ def _fact(name: str, sender: Sender, number: int, **more: object) -> Fact:
         valid_from=NOW + number,
         confidence=0.9,
     )
-    return replace(fact, **more)  # type: ignore[arg-type]
+    return replace(fact, **more)
 
 
 async def texts_in(chat: int) -> list[str]:
@@ -412,8 +410,8 @@ def test_a_request_goes_on_after_a_kill_at_every_step(console: ConsoleRig) -> No
     async def forget() -> str:
         async with open_stores(load_settings()) as stores:
             first = build_forget_jobs(load_settings(), stores.redis, clock=time.time)
-            job = await first.begin(Person(id=BEN.id, until=time.time()))
-            assert (await first.begin(Person(id=BEN.id, until=time.time()))).asked_at == job.asked_at
+            job = await first.requests.begin(Person(id=BEN.id, until=time.time()))
+            assert (await first.requests.begin(Person(id=BEN.id, until=time.time()))).asked_at == job.asked_at
             while not job.receipt:
                 before = await stores.redis.call("HGET", global_key("forgetting"), job.id)
                 runner = build_forget_jobs(load_settings(), stores.redis, clock=time.time)
@@ -423,7 +421,7 @@ def test_a_request_goes_on_after_a_kill_at_every_step(console: ConsoleRig) -> No
                     await build_forget_jobs(load_settings(), stores.redis, clock=time.time).step(job.id)
                     or job
                 )
-            await first.end(job)
+            await first.requests.end(job)
             return job.receipt
 
     receipt = on_stores(forget())
@@ -434,17 +432,6 @@ def test_a_request_goes_on_after_a_kill_at_every_step(console: ConsoleRig) -> No
 
 
 async def test_one_runner_at_a_time_has_a_request(redis: RedisClient) -> None:
-    first, second = (
-        ForgetJobs(
-            redis=redis,
-            eraser=cast(PersonEraser, None),
-            inspection=cast(InboxInspection, None),
-            reminders=RedisReminders(redis, clock=time.time),
-            bot_id=BOT_ID,
-            partitions=1,
-            clock=time.time,
-        )
-        for _ in range(2)
-    )
+    first, second = (ForgetRequests(redis=redis, clock=time.time) for _ in range(2))
 
     assert [await each.hold("a") for each in (first, second, first)] == [True, False, True]

@@ -14,7 +14,8 @@ from bot.transport.words import Words, words_for
 from bot.turn.chat_events import Buttons
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
-from bot.turn.forget_person import ForgetJob, ForgetJobs, PersonCounts, ReceiptPlace, dump_receipt_name
+from bot.turn.forget_person import ForgetJobs, PersonCounts, dump_receipt_name
+from bot.turn.forget_requests import ForgetJob, ReceiptPlace
 from bot.turn.person import Person
 
 log = structlog.get_logger()
@@ -37,7 +38,7 @@ class ForgetMe:
         person = call.message.sender_id
         if person is None or person <= 0:
             return Reply(text=call.words("forget-me-anonymous"))
-        found = await self.jobs.count(person, context=call.ref.context_id if call.is_group else "")
+        found = await self.jobs.finder.count(person, context=call.ref.context_id if call.is_group else "")
         words = call.words
         lines = [
             words("forget-me-asks", scope="here" if call.is_group else "everywhere"),
@@ -57,7 +58,7 @@ class ForgetMe:
             await self.buttons.remove(call.update)
             return Reply(notice=call.words("forget-me-expired"))
         callback, place = call.update.callback, call.message
-        await self.jobs.begin(
+        await self.jobs.requests.begin(
             Person(
                 id=call.person_id,
                 until=self.clock(),

@@ -1,7 +1,4 @@
-help-forget =
-    /forget — als Antwort auf eine Nachricht: sie überall löschen
-    /forget me — löschen, was du gesagt hast: in einer Gruppe nur hier, in unserem privaten Chat überall
-
+help-forget = /forget — als Antwort auf eine Nachricht: sie überall löschen; /forget me: was du gesagt hast, in einer Gruppe nur hier, in unserem privaten Chat überall
 menu-forget = Als Antwort: diese Nachricht überall löschen
 forget-usage = Antworte mit /forget auf die Nachricht, die ich vergessen soll, deine oder meine. Es wurde nichts geändert. /forget me löscht, was du gesagt hast.
 forgotten-several = Ich habe diese Nachrichten vergessen. Falls eine andere Nachricht sie wiederholt, lass mich auch die vergessen.

@@ -1,7 +1,4 @@
-help-forget =
-    /forget — as a reply: erase that message everywhere
-    /forget me — erase what you said, here in a group, everywhere in our private chat
-
+help-forget = /forget — as a reply: erase that message everywhere; /forget me: what you said, here in a group, everywhere in our private chat
 menu-forget = As a reply: erase that message everywhere
 forget-usage = Reply with /forget to the message I should forget, yours or mine. Nothing was changed. /forget me erases what you said.
 forgotten-several = I've forgotten those messages. If another message repeats them, make me forget that one too.

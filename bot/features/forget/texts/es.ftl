@@ -1,7 +1,4 @@
-help-forget =
-    /forget — respondiendo a un mensaje: borrarlo de todas partes
-    /forget me — borrar lo que has dicho: en un grupo solo aquí, en nuestro chat privado en todas partes
-
+help-forget = /forget — respondiendo a un mensaje: borrarlo de todas partes; /forget me: lo que has dicho, en un grupo solo aquí, en nuestro chat privado en todas partes
 menu-forget = Respondiendo a un mensaje: borrarlo de todas partes
 forget-usage = Responde con /forget al mensaje que debo olvidar, tuyo o mío. No he cambiado nada. /forget me borra lo que has dicho.
 forgotten-several = He olvidado esos mensajes. Si otro mensaje los repite, pídeme que olvide ese también.

@@ -1,7 +1,4 @@
-help-forget =
-    /forget — respondendo a uma mensagem: apagá-la de todos os lugares
-    /forget me — apagar o que você disse: num grupo só aqui, em nosso chat privado em todos os lugares
-
+help-forget = /forget — respondendo a uma mensagem: apagá-la de todos os lugares; /forget me: o que você disse, num grupo só aqui, em nosso chat privado em todos os lugares
 menu-forget = Respondendo a uma mensagem: apagá-la de todos os lugares
 forget-usage = Responda com /forget à mensagem que devo esquecer, sua ou minha. Nada foi alterado. /forget me apaga o que você disse.
 forgotten-several = Esqueci essas mensagens. Se outra mensagem as repetir, peça que eu esqueça essa também.
