@@ -39,20 +39,12 @@ from bot.turn.budget import BudgetWatch
 from bot.turn.conversations import Conversations
 from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts
-from bot.turn.forget_person import ForgetJobs, PersonFinder
-from bot.turn.forget_requests import ForgetRequests
-from bot.turn.forgetting import Forgetting
-from bot.turn.person import PersonEraser
-from bot.turn.store import TurnStore
 from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
 from memory.facts.redis_facts import RedisFacts
-from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef, partition_key
-from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
-from memory.reminders.redis_reminders import RedisReminders
 from memory.summary.compression import CompressionLimits, limits_for
 from memory.summary.compressor import Compressor
 from memory.summary.redis_summaries import RedisSummaries
@@ -320,37 +312,6 @@ def _build_selectors(
         for tokens, messages in sizes
     )
     return usual, short
-
-
-def build_forget_jobs(
-    settings: Settings, redis: RedisClient, *, clock: Callable[[], float], recall: Recall | None = None
-) -> ForgetJobs:
-    """Return the requests to forget people. Without `recall` the indexers drop the vectors."""
-    reminders = RedisReminders(redis, clock=clock)
-    forgetting = Forgetting(
-        redis=redis, store=TurnStore(redis, clock=clock), history=RedisHistory(redis), talk=RedisTalk(redis)
-    )
-    eraser = PersonEraser(
-        forgetting=forgetting,
-        facts=RedisFacts(redis, clock=clock),
-        reminders=reminders,
-        recall=recall,
-        clock=clock,
-    )
-    finder = PersonFinder(
-        redis=redis,
-        eraser=eraser,
-        inspection=InboxInspection(redis, partitions=settings.partitions, clock=clock),
-        bot_id=settings.bot_id,
-        partitions=settings.partitions,
-    )
-    return ForgetJobs(
-        requests=ForgetRequests(redis=redis, clock=clock),
-        finder=finder,
-        eraser=eraser,
-        reminders=reminders,
-        clock=clock,
-    )
 
 
 def build_chat_contexts(stores: Stores, *, bot_id: int, clock: Callable[[], float]) -> ChatContexts:

@@ -12,7 +12,8 @@ from importlib.metadata import version
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from bot.app.build import build_costs, build_forget_jobs, build_inbox
+from bot.app.build import build_costs, build_inbox
+from bot.app.erasures import build_forget_jobs
 from bot.app.stores import IntakeStores, store_config
 from bot.features.parts import Stores
 from bot.inbox.inspection import InboxInspection

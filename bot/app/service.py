@@ -19,13 +19,13 @@ from bot.app.build import (
     build_compressor,
     build_extractor,
     build_fact_queue,
-    build_forget_jobs,
     build_inbox,
     build_list_updates,
     build_page_links,
     build_reminder_clock,
     build_teams,
 )
+from bot.app.erasures import spawn_erasures
 from bot.app.health import find_down, find_low_disk, watch_health_forever
 from bot.app.lessons import SharedLessons
 from bot.app.lifecycle import (
@@ -44,26 +44,22 @@ from bot.app.lifecycle import (
 from bot.app.models import open_models
 from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
-from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores, store_config
+from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores
 from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
-    copy_tombstones_forever,
     fire_forever,
-    forget_people_forever,
     index_forever,
     leave,
     mend_forever,
     note_compression,
     note_extraction,
     reindex_forever,
-    rewrite_forever,
     update_gauges_forever,
     watch_budget_forever,
     work_forever,
 )
 from bot.errors import PortInUse
 from bot.features import CONTROLS
-from bot.features.forget.me import send_receipt
 from bot.features.parts import Models, Outside, Stores
 from bot.features.settings import misspelt_settings
 from bot.inbox.heartbeat import Heartbeat
@@ -84,9 +80,8 @@ from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.telegram_files import open_files
 from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
-from memory.stores import build_indexers, build_rewriter, warm_up
+from memory.stores import build_indexers, warm_up
 from memory.summary.redis_summaries import RedisSummaries
-from memory.tombstones import TombstoneCopier
 
 log = structlog.get_logger()
 T = TypeVar("T")
@@ -383,13 +378,7 @@ class _Service:
         consumer = heartbeat.consumer
         self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
-        rewriter = build_rewriter(stores.redis, store_config(settings), partitions=stores.partitions)
-        tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
-        copier = TombstoneCopier(redis=stores.redis, partitions=stores.partitions)
-        tasks.append(spawn(copy_tombstones_forever(copier), "tombstones"))
-        jobs = build_forget_jobs(settings, stores.redis, clock=time.time, recall=stores.recall)
-        tell = partial(send_receipt, outside.telegram)
-        tasks.append(spawn(forget_people_forever(jobs, tell, stopping), "forget-people"))
+        tasks += spawn_erasures(settings, stores, outside.telegram, stopping)
         for partition, indexer in enumerate(self._indexers):
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))

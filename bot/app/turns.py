@@ -13,13 +13,13 @@ from bot.app.build import (
     build_chat_contexts,
     build_conversations,
     build_costs,
-    build_forget_jobs,
     build_page_links,
     build_teams,
     build_writer,
     compression_limits,
     loaded_messages,
 )
+from bot.app.erasures import build_forget_jobs
 from bot.app.models import BookedModel, sees_pictures
 from bot.features import CONTROLS, FEATURES
 from bot.features.parts import Built, Models, Outside, Parts, Stores

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import TypeVar
@@ -15,8 +15,6 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
 from bot.turn.budget import WATCH_S, BudgetWatch
-from bot.turn.forget_person import ForgetJobs
-from bot.turn.forget_requests import ForgetJob
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult
@@ -29,7 +27,6 @@ from memory.redis.client import RedisClient
 from memory.redis.durability import rewrite_torn_file
 from memory.redis.server_files import ServerFiles
 from memory.summary.compressor import CompressionResult
-from memory.tombstones import TombstoneCopier
 
 log = structlog.get_logger()
 
@@ -114,7 +111,7 @@ def index_pause_s(result: IndexResult) -> float:
 
 async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> None:
     """Claim our space of vectors, then follow the record of spaces, and build ours if the record asks for it."""
-    retry = partial(_log_failure, "reindexing_waits", pause_s=True)
+    retry = partial(log_failure, "reindexing_waits", pause_s=True)
     if not is_claimed:
         await _retrying(retry, _claim, reindexer)
 
@@ -142,37 +139,7 @@ async def rewrite_forever(rewriter: FileRewriter | ServerFiles) -> None:
             log.debug("store_file_rewritten")
         return PAUSE_S
 
-    await repeat(rewrite, partial(_log_failure, "rewriting_waits", pause_s=PAUSE_S))
-
-
-async def copy_tombstones_forever(copier: TombstoneCopier) -> None:
-    """Copy tombstones that other processes have left every other second, into the folder beside the store."""
-
-    async def copy() -> float:
-        await copier.step()
-        return PAUSE_S
-
-    await repeat(copy, partial(_log_failure, "tombstones_wait", pause_s=PAUSE_S))
-
-
-async def forget_people_forever(
-    jobs: ForgetJobs, tell: Callable[[ForgetJob], Awaitable[bool]], stopping: asyncio.Event
-) -> None:
-    """Do the requests to forget people, and send their receipts; begin none after `stopping`."""
-
-    async def forget() -> float:
-        for job in await jobs.requests.all():
-            done = await jobs.run(job.id, lambda _: None)
-            if done is not None and await tell(done):
-                await jobs.requests.end(done)
-                log.info("person_forgotten", chats=len(done.chats), **_without_unknown(done.total.counts()))
-        return PAUSE_S
-
-    await _repeat_until(stopping, forget, "people_not_forgotten", pause_s=PAUSE_S)
-
-
-def _without_unknown(counts: Mapping[str, int | None]) -> dict[str, int]:
-    return {name: number for name, number in counts.items() if number}
+    await repeat(rewrite, partial(log_failure, "rewriting_waits", pause_s=PAUSE_S))
 
 
 async def mend_forever(redis: RedisClient) -> None:
@@ -210,7 +177,7 @@ async def work_forever(
         await note(result, time.perf_counter() - begun)
         return 0
 
-    await _repeat_until(stopping, step, "later_work_waits", pause_s=LATER_WORK_POLL_S)
+    await repeat_until(stopping, step, "later_work_waits", pause_s=LATER_WORK_POLL_S)
 
 
 async def note_compression(result: CompressionResult, seconds: float) -> None:
@@ -240,15 +207,15 @@ async def note_extraction(tell: Tell, result: ExtractionResult, seconds: float) 
 
 async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:
     """Fire due reminders; none after `stopping`."""
-    await _repeat_until(stopping, reminders.step, "reminders_not_fired", pause_s=POLL_S)
+    await repeat_until(stopping, reminders.step, "reminders_not_fired", pause_s=POLL_S)
 
 
 async def watch_budget_forever(watch: BudgetWatch, stopping: asyncio.Event) -> None:
     """Warn operators when most of the month's budget is used; never after `stopping`."""
-    await _repeat_until(stopping, watch.step, "budget_not_watched", pause_s=WATCH_S)
+    await repeat_until(stopping, watch.step, "budget_not_watched", pause_s=WATCH_S)
 
 
-async def _repeat_until(
+async def repeat_until(
     stopping: asyncio.Event, step: Callable[[], Awaitable[float]], event: str, *, pause_s: float
 ) -> None:
     """Run `step` until cancelled, and begin none after `stopping`. Log a failure of memory as `event`."""
@@ -256,10 +223,10 @@ async def _repeat_until(
     async def begin() -> float:
         return pause_s if stopping.is_set() else await step()
 
-    await repeat(begin, partial(_log_failure, event, pause_s=pause_s))
+    await repeat(begin, partial(log_failure, event, pause_s=pause_s))
 
 
-def _log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool | float:
+def log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool | float:
     """Log a failure of memory and return the pause after it; return False for any other failure."""
     if not isinstance(error, (MemoryFailure, TimeoutError)):
         return False

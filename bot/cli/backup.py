@@ -84,7 +84,7 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
     """Check the whole file, then restore it. Raises CommandFailed and the stores' errors."""
     import asyncio
 
-    from bot.app.build import build_forget_jobs
+    from bot.app.erasures import build_forget_jobs
     from memory.transfer.restore import Restore, StoresInUse, check_backup
 
     with open_lines(file, nothing=_NOTHING) as lines:

@@ -89,7 +89,7 @@ async def _count(settings: "Settings", person: int) -> "list[PersonCounts]":
 
 
 def _jobs(settings: "Settings", stores: "Stores") -> "ForgetJobs":
-    from bot.app.build import build_forget_jobs
+    from bot.app.erasures import build_forget_jobs
 
     return build_forget_jobs(settings, stores.redis, clock=time.time, recall=stores.recall)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.app.build import build_forget_jobs
+from bot.app.erasures import build_forget_jobs
 from bot.app.stores import open_stores
 from bot.features.parts import Stores
 from bot.features.settings import load_settings
