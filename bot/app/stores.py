@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import stamina
@@ -134,6 +135,11 @@ def store_config(settings: Settings) -> StoreConfig:
     )
 
 
+def erasures_folder(settings: Settings) -> Path:
+    """Return the folder with the copies of tombstones."""
+    return settings.erasures_dir or folder_path(settings.data_dir, FOLDER)
+
+
 def embedder_config(settings: Settings) -> EmbedderConfig:
     """Return the embedder of these settings."""
     return EmbedderConfig(
@@ -162,7 +168,7 @@ async def _open_checked_redis(
     if partitions != settings.partitions:
         raise SettingsInvalid([f"PARTITIONS: this store was begun with {partitions}, and that cannot change"])
     await copy_zones(redis, partitions=partitions)
-    await open_beside(redis, settings.erasures_dir or folder_path(settings.data_dir, FOLDER))
+    await open_beside(redis, erasures_folder(settings))
     return redis
 
 

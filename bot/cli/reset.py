@@ -90,8 +90,8 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
         print_error("Something arrived during the reading back. Run this command again to be sure.")
     if receipt.not_copied:
         print_error(
-            f"The tombstone of this erasure is in the store only: {receipt.not_copied}. An older backup that is"
-            " restored into an empty store would bring the words back. `mnemogram doctor` names the folder."
+            f"ERASURES_DIR: the tombstone of this erasure is in the store only: {receipt.not_copied}. If the store"
+            " is lost before the next backup, an older one would bring the words back."
         )
     if receipt.unclean:
         print_error(

@@ -100,7 +100,8 @@ def test_no_sentence_is_left_in_english(language: str) -> None:
 @pytest.mark.parametrize("language", ["ru", "fa"])
 def test_a_sentence_in_another_script_contains_no_english_word(language: str) -> None:
     names = (
-        r"/facts (?:on|off)(?: all)?|/forget me|mnemogram verify|/stats month|/timezone (?:off|Moscow|Tehran)|OPENAI_API_KEY|Telegram|Markdown"
+        r"/facts (?:on|off)(?: all)?|/forget me|mnemogram verify|/stats month|/timezone (?:off|Moscow|Tehran)"
+        r"|OPENAI_API_KEY|Telegram|Markdown"
         r"|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
     )
     for key in _variables("en"):
