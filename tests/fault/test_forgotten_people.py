@@ -110,7 +110,7 @@ def canaries() -> Iterator[Canary]:
     numbers: dict[int, int] = {}
     for each in range(SENTENCES):
         person = each % PEOPLE + 1
-        chat = person if each % 3 == 0 else -(each % GROUPS) - 100
+        chat = person if each % 3 == 0 else -(each // 3 % GROUPS) - 100
         number = numbers.get(chat, 0)
         numbers[chat] = number + 4
         yield Canary(word=f"zq{person:02d}x{each:04d}", person=person, chat=chat, number=number)
