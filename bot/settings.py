@@ -110,6 +110,9 @@ class Settings(BaseSettings):
     )
     qdrant_api_key: SecretStr | None = Field(None, description="The key of that Qdrant server.")
     data_dir: Path = Field(Path("data"), description="Folder for the files of the embedded stores.")
+    erasures_dir: Path | None = Field(
+        None, description="Folder with copies of the tombstones of erasures. Unset: `erasures` in DATA_DIR."
+    )
     openai_api_key: SecretStr | None = Field(
         None, description="The key of the model endpoint. Without it and OPENAI_BASE_URL: the offline model."
     )

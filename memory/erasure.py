@@ -41,6 +41,8 @@ class ErasureReceipt:
     """Ids that were named and not found: perhaps the message is in another chat, so nothing is proven about it."""
     unclean: tuple[str, ...] = ()
     """Redis or Valkey servers whose append-only files keep what was erased, until an operator has them rewritten."""
+    not_copied: str = ""
+    """Reason why the tombstones are in the store only, not beside it."""
 
     @property
     def messages_erased(self) -> int:
@@ -72,7 +74,7 @@ class ErasureReceipt:
         """Return all counts by name, for logs and documents, without the missing ids and the servers."""
         erased = {f"{name}_erased": number for name, number in self.erased.by_name().items()}
         facts = {field.name: getattr(self, field.name) for field in fields(self)}
-        del facts["erased"], facts["left"], facts["missing"], facts["unclean"]
+        del facts["erased"], facts["left"], facts["missing"], facts["unclean"], facts["not_copied"]
         return {**erased, **facts, "messages_left": self.messages_left, "others_left": self.others_left}
 
     def __add__(self, other: "ErasureReceipt") -> "ErasureReceipt":
@@ -82,6 +84,7 @@ class ErasureReceipt:
             mine, theirs = getattr(self, field.name), getattr(other, field.name)
             sums[field.name] = None if None in (mine, theirs) else mine + theirs
         sums["unclean"] = tuple(dict.fromkeys(sums["unclean"]))
+        sums["not_copied"] = self.not_copied or other.not_copied
         return ErasureReceipt(**sums)
 
 
@@ -116,6 +119,7 @@ async def prove_erased(
         left=replace(traces, messages=snapshot.count),
         vectors_erased=max(erased.vectors, vectors.before) - vectors.left if vectors else 0,
         vectors_left=vectors.left if vectors else None,
+        not_copied=erased.not_copied,
         updates_forgotten=erased.updates,
         unsent_dropped=erased.unsent,
     )
@@ -170,6 +174,7 @@ async def delete_and_prove(
     return deleted, ErasureReceipt(
         erased=RecordCounts(**deleted.by_name()),
         left=replace(traces, messages=len(await store.get(ref, ids))),
+        not_copied=deleted.not_copied,
         vectors_erased=sum(vectors.before - vectors.left for vectors in (before, after, keys) if vectors),
         vectors_left=after.left + keys.left if after and keys else None,
     )

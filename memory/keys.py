@@ -90,13 +90,14 @@ WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files",
 PartitionName = Literal[
     Literal["contexts", "work", "walk", "erasures", "compress", "extract", "due", "own_updates", "active"],
     Literal["ready", "control", "dead", "unreachable", "counts", "workers", "update", "erased", "refused"],
-    Literal["warned", "import", "local_zones", "probe", "beat", "retain"],
+    Literal["warned", "import", "local_zones", "probe", "beat", "retain", "tombstones"],
 ]
 GlobalName = Literal[
     Literal["format", "partitions", "spaces", "sweeping", "rewritten", "rewriting", "unclean", "renewed"],
-    Literal["whole_since", "migrations", "zones", "restoring", "commands", "abilities", "{usage}:day"],
-    Literal["{usage}:month", "{usage}:minute", "{usage}:told", "{usage}:booked", "{usage}:pictures"],
-    Literal["{usage}:facts", "{access}:guests", "{access}:invitation", "{access}:tries", "{access}:open"],
+    Literal["whole_since", "secret", "forgetting", "forgetting_lease", "forgotten", "migrations", "zones"],
+    Literal["restoring", "commands", "abilities", "{usage}:day", "{usage}:month", "{usage}:minute"],
+    Literal["{usage}:told", "{usage}:booked", "{usage}:pictures", "{usage}:facts"],
+    Literal["{access}:guests", "{access}:invitation", "{access}:tries", "{access}:open"],
     Literal["{access}:dashboard", "{access}:sessions", "{rates}:seats", "{rates}:bucket", "{rates}:hold"],
     Literal["{rates}:counts"],
 ]
@@ -332,6 +333,9 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
         "ZSET of context ids whose old messages are looked for, scored by the due time (Unix seconds; 0: now)."
         " Meanwhile the score is the end of the lease."
     ),
+    "tombstones": KeyKind(
+        "ZSET of keyed hashes of what was erased (memory/tombstones.py), scored by Unix seconds."
+    ),
 }
 """One partition: `{m0}:ready`."""
 
@@ -360,6 +364,14 @@ GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
     ),
     "whole_since": KeyKind(
         "STRING: the run ids of the servers (INFO) whose append-only files are known to be whole since their start."
+    ),
+    "secret": KeyKind("STRING: the installation's secret, for tombstones and receipts of erasures."),
+    "forgetting": KeyKind(
+        "HASH of people who are being forgotten: name of the tombstone → request and progress, as JSON."
+    ),
+    "forgetting_lease": KeyKind("STRING: the runner of a request.", "NAME", expires=True),
+    "forgotten": KeyKind(
+        "STRING: the signed receipt of a person's erasure; ERASED_TTL_S.", "NAME", expires=True
     ),
     "migrations": KeyKind("HASH supergroup id → id of its former group, which keeps the memory."),
     "zones": KeyKind(

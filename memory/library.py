@@ -14,6 +14,7 @@ from typing import Any, Self, TextIO, Unpack
 from uuid import UUID, uuid4
 
 from memory.chat_history import ChatHistory, MessageDetails, RankedMessage, SearchHints
+from memory.embedded.data_dir import folder_path
 from memory.embedded.file_rewriter import FileRewriter
 from memory.erasure import ErasureReceipt, delete_provably
 from memory.errors import MemoryFailure, RecallUnavailable, UnsafeStore
@@ -32,6 +33,7 @@ from memory.redis.client import open_redis
 from memory.redis.durability import check_store
 from memory.redis.server_files import ServerFiles
 from memory.redis.store_format import check_store_format
+from memory.redis.tombstone_files import FOLDER
 from memory.stores import (
     EmbedderConfig,
     MemoryStores,
@@ -43,6 +45,7 @@ from memory.stores import (
     open_places,
 )
 from memory.tokens import Tokenizer
+from memory.tombstones import open_beside
 from memory.transfer.exporter import write_export
 from memory.transfer.file import Header
 
@@ -174,6 +177,7 @@ class Memory:
         if durability.problems and config.redis_url is not None:
             raise UnsafeStore("\n".join(durability.problems))
         partitions = await check_store_format(redis, partitions=PARTITIONS)
+        await open_beside(redis, folder_path(config.data_dir, FOLDER))
         qdrant = await stack.enter_async_context(
             open_qdrant(index_url, api_key=index_key, is_embedded=config.qdrant_url is None)
         )

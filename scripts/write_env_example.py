@@ -8,7 +8,8 @@ from bot.settings import Settings
 
 HEADINGS = {
     "Telegram": "telegram_bot_token telegram_api_url webhook_url public_url webhook_secret http_host http_port",
-    "Stores": "redis_url redis_replicas redis_accept_loss partitions qdrant_url qdrant_api_key data_dir",
+    "Stores": "redis_url redis_replicas redis_accept_loss partitions qdrant_url qdrant_api_key data_dir"
+    " erasures_dir",
     "Models and agents": "openai_api_key openai_base_url openai_model models openai_summary_model openai_vision "
     "openai_transcription_model openai_embedding_model model_context_window agents_file",
     "Access": "operator_ids allowed_chat_ids allowed_user_ids invited_only operators_read_chats",

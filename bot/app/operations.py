@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bot.app.build import build_costs, build_inbox
+from bot.app.erasures import build_forget_jobs
 from bot.app.stores import IntakeStores, store_config
 from bot.features.parts import Stores
 from bot.inbox.inspection import InboxInspection
@@ -49,6 +50,7 @@ def build_operations(
         guests=stores.guests,
         probe_index=IndexProbe(settings, stores, stack).run,
         settings=settings,
+        forget_jobs=build_forget_jobs(settings, redis, clock=time.time),
         examine=partial(examine, settings, simulator_port=simulator_port),
         partitions=partitions,
         version=version("mnemogram"),

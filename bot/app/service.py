@@ -25,6 +25,7 @@ from bot.app.build import (
     build_reminder_clock,
     build_teams,
 )
+from bot.app.erasures import spawn_erasures
 from bot.app.health import find_down, find_low_disk, watch_health_forever
 from bot.app.lessons import SharedLessons
 from bot.app.lifecycle import (
@@ -43,7 +44,7 @@ from bot.app.lifecycle import (
 from bot.app.models import open_models
 from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
-from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores, store_config
+from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores
 from bot.app.turns import build_memory_models, build_turns, build_worker
 from bot.app.upkeep import (
     expire_forever,
@@ -54,7 +55,6 @@ from bot.app.upkeep import (
     note_compression,
     note_extraction,
     reindex_forever,
-    rewrite_forever,
     update_gauges_forever,
     watch_budget_forever,
     work_forever,
@@ -81,7 +81,7 @@ from bot.transport.telegram_api import TelegramApi, open_telegram
 from bot.transport.telegram_files import open_files
 from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
-from memory.stores import build_indexers, build_rewriter, warm_up
+from memory.stores import build_indexers, warm_up
 from memory.summary.redis_summaries import RedisSummaries
 
 log = structlog.get_logger()
@@ -379,8 +379,7 @@ class _Service:
         consumer = heartbeat.consumer
         self._indexers = build_indexers(stores, consumer=consumer, lease_s=settings.lease_s)
         tasks.append(spawn(reindex_forever(stores.reindexer), "reindexer"))
-        rewriter = build_rewriter(stores.redis, store_config(settings), partitions=stores.partitions)
-        tasks.append(spawn(rewrite_forever(rewriter), "rewriter"))
+        tasks += spawn_erasures(settings, stores, outside.telegram, stopping)
         for partition, indexer in enumerate(self._indexers):
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))

@@ -4,6 +4,7 @@ import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import stamina
@@ -14,11 +15,13 @@ from bot.features.parts import Stores
 from bot.settings import WEBHOOK_CONNECTIONS, Settings
 from bot.transport.migrations import Migrations
 from bot.transport.people import Guests
+from memory.embedded.data_dir import folder_path
 from memory.errors import CredentialsRefused, StoreMismatch, StoreUnavailable
 from memory.recall.embedders.embedder import Embedder
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store
 from memory.redis.store_format import check_store_format
+from memory.redis.tombstone_files import FOLDER
 from memory.reminders.redis_reminders import copy_zones
 from memory.stores import (
     EmbedderConfig,
@@ -29,6 +32,7 @@ from memory.stores import (
     open_places,
     redis_place,
 )
+from memory.tombstones import open_beside
 
 if TYPE_CHECKING:
     from memory.recall.qdrant.index import Qdrant
@@ -131,6 +135,11 @@ def store_config(settings: Settings) -> StoreConfig:
     )
 
 
+def erasures_folder(settings: Settings) -> Path:
+    """Return the folder with the copies of tombstones."""
+    return settings.erasures_dir or folder_path(settings.data_dir, FOLDER)
+
+
 def embedder_config(settings: Settings) -> EmbedderConfig:
     """Return the embedder of these settings."""
     return EmbedderConfig(
@@ -159,6 +168,7 @@ async def _open_checked_redis(
     if partitions != settings.partitions:
         raise SettingsInvalid([f"PARTITIONS: this store was begun with {partitions}, and that cannot change"])
     await copy_zones(redis, partitions=partitions)
+    await open_beside(redis, erasures_folder(settings))
     return redis
 
 

@@ -19,6 +19,7 @@ from bot.app.build import (
     compression_limits,
     loaded_messages,
 )
+from bot.app.erasures import build_forget_jobs
 from bot.app.models import BookedModel, sees_pictures
 from bot.features import CONTROLS, FEATURES
 from bot.features.parts import Built, Models, Outside, Parts, Stores
@@ -88,6 +89,7 @@ async def build_turns(
         interruptions=Interruptions(store=store, permissions=permissions, buttons=buttons),
         eraser=Eraser(stores.redis, store, stores.history, stores.recall),
         chat_contexts=build_chat_contexts(stores, bot_id=outside.bot.id, clock=clock),
+        forget_jobs=build_forget_jobs(settings, stores.redis, clock=clock),
         committer=Committer(store=store, delivery=delivery),
         previews=_build_previews(outside, delivery, is_streaming=settings.streaming),
         page_links=build_page_links(settings, outside),

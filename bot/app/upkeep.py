@@ -114,7 +114,7 @@ def index_pause_s(result: IndexResult) -> float:
 
 async def reindex_forever(reindexer: Reindexer, *, is_claimed: bool = False) -> None:
     """Claim our space of vectors, then follow the record of spaces, and build ours if the record asks for it."""
-    retry = partial(_log_failure, "reindexing_waits", pause_s=True)
+    retry = partial(log_failure, "reindexing_waits", pause_s=True)
     if not is_claimed:
         await _retrying(retry, _claim, reindexer)
 
@@ -142,7 +142,7 @@ async def rewrite_forever(rewriter: FileRewriter | ServerFiles) -> None:
             log.debug("store_file_rewritten")
         return PAUSE_S
 
-    await repeat(rewrite, partial(_log_failure, "rewriting_waits", pause_s=PAUSE_S))
+    await repeat(rewrite, partial(log_failure, "rewriting_waits", pause_s=PAUSE_S))
 
 
 async def mend_forever(redis: RedisClient) -> None:
@@ -180,7 +180,7 @@ async def work_forever(
         await note(result, time.perf_counter() - begun)
         return 0
 
-    await _repeat_until(stopping, step, "later_work_waits", pause_s=LATER_WORK_POLL_S)
+    await repeat_until(stopping, step, "later_work_waits", pause_s=LATER_WORK_POLL_S)
 
 
 async def note_compression(result: CompressionResult, seconds: float) -> None:
@@ -231,15 +231,15 @@ async def note_retention(result: RetentionResult, seconds: float) -> None:
 
 async def fire_forever(reminders: ReminderClock, stopping: asyncio.Event) -> None:
     """Fire due reminders; none after `stopping`."""
-    await _repeat_until(stopping, reminders.step, "reminders_not_fired", pause_s=POLL_S)
+    await repeat_until(stopping, reminders.step, "reminders_not_fired", pause_s=POLL_S)
 
 
 async def watch_budget_forever(watch: BudgetWatch, stopping: asyncio.Event) -> None:
     """Warn operators when most of the month's budget is used; never after `stopping`."""
-    await _repeat_until(stopping, watch.step, "budget_not_watched", pause_s=WATCH_S)
+    await repeat_until(stopping, watch.step, "budget_not_watched", pause_s=WATCH_S)
 
 
-async def _repeat_until(
+async def repeat_until(
     stopping: asyncio.Event, step: Callable[[], Awaitable[float]], event: str, *, pause_s: float
 ) -> None:
     """Run `step` until cancelled, and begin none after `stopping`. Log a failure of memory as `event`."""
@@ -247,10 +247,10 @@ async def _repeat_until(
     async def begin() -> float:
         return pause_s if stopping.is_set() else await step()
 
-    await repeat(begin, partial(_log_failure, event, pause_s=pause_s))
+    await repeat(begin, partial(log_failure, event, pause_s=pause_s))
 
 
-def _log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool | float:
+def log_failure(event: str, error: Exception, *, pause_s: bool | float) -> bool | float:
     """Log a failure of memory and return the pause after it; return False for any other failure."""
     if not isinstance(error, (MemoryFailure, TimeoutError)):
         return False

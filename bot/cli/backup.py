@@ -15,6 +15,8 @@ from memory.errors import MemoryFailure
 
 if TYPE_CHECKING:
     from bot.settings import Settings
+    from memory.transfer.backup import Complete
+    from memory.transfer.restore import Restore
 
 _LINE_S = 2.0
 """Time between two lines of progress."""
@@ -82,6 +84,7 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
     """Check the whole file, then restore it. Raises CommandFailed and the stores' errors."""
     import asyncio
 
+    from bot.app.erasures import build_forget_jobs
     from memory.transfer.restore import Restore, StoresInUse, check_backup
 
     with open_lines(file, nothing=_NOTHING) as lines:
@@ -95,6 +98,7 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
             partitions=stores.partitions,
             clock=time.time,
             notify=lambda done: progress.show(done, total),
+            forget_person=build_forget_jobs(settings, stores.redis, clock=time.time).forget_again,
         )
         try:
             await run.begin(end)
@@ -109,6 +113,10 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
         except asyncio.CancelledError:
             print_error(f"Stopped. {_GOES_ON}")
             raise
+    _print_restored(run, end, file, as_json=as_json)
+
+
+def _print_restored(run: "Restore", end: "Complete", file: Path, *, as_json: bool) -> None:
     artifacts, messages = len(run.expired_artifacts), end.counts.get("messages", 0)
     if as_json:
         print_json(
@@ -118,10 +126,17 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
                 "messages": messages,
                 "artifacts_aged_out": artifacts,
                 "reminders_passed": run.passed_reminders,
+                "chats_reset": len(run.reset_contexts),
+                "messages_forgotten": run.forgotten,
             }
         )
         return
     print_line(f"The stores have {count(end.chats, 'chat or topic', 'chats and topics')} of {file}.")
+    if run.reset_contexts or run.forgotten:
+        print_line(
+            f"What was erased since did not come back: {count(run.forgotten, 'message')}, and"
+            f" {count(len(run.reset_contexts), 'chat or topic', 'chats and topics')} that had been reset."
+        )
     if artifacts:
         print_line(f"{count(artifacts, 'artifact')} had expired and were not restored.")
     if run.passed_reminders:

@@ -12,6 +12,7 @@ from bot.cli import (
     dashboard,
     doctor,
     facts,
+    forget_person,
     history,
     init,
     invite,
@@ -48,9 +49,12 @@ def build_console() -> typer.Typer:
     for command in (history.history, history.search, facts.facts, mcp.mcp, reset.reset, transfer.export):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
+    app.command("forget-person", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(
+        forget_person.forget_person
+    )
     for command in (init.init, doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):
         app.command(rich_help_panel=OPERATION)(command)
-    for command in (backup.backup, backup.restore):
+    for command in (backup.backup, backup.restore, forget_person.verify):
         app.command(rich_help_panel=OPERATION)(command)
     app.add_typer(_queue(), name="queue", rich_help_panel=OPERATION)
     app.command(rich_help_panel=OPERATION, context_settings=NEGATIVE_NUMBERS)(trace.trace)

@@ -244,7 +244,7 @@ async def _print_prompt(settings: "Settings", name: ChatName, *, text: str | Non
     """
     async with open_stores(settings) as stores:
         chat, _ = await find_chat(settings, stores, name)
-        prompt = await _preview(settings, stores, chat, text)
+        prompt = await preview(settings, stores, chat, text)
     if as_json:
         print_json(
             {
@@ -266,9 +266,10 @@ async def _print_prompt(settings: "Settings", name: ChatName, *, text: str | Non
         )
 
 
-async def _preview(
+async def preview(
     settings: "Settings", stores: "Stores", chat: "ListedChat", text: str | None
 ) -> "AssembledPrompt":
+    """Return the prompt that the next message of a chat would get."""
     from bot.agent.context import Caller
     from bot.agent.functions_based import FunctionsBasedAgent
     from bot.app.agents import read_agents

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -47,13 +47,15 @@ def reset(
     finish(settings, _reset(settings, chat, all_topics=all_topics, as_json=as_json))
 
 
-async def erase(stores: "Stores", ref: "ContextRef") -> "ErasureReceipt":
+async def erase(
+    stores: "Stores", ref: "ContextRef", *, grave: Literal["reset", "replaced"] = "reset"
+) -> "ErasureReceipt":
     """Erase one context everywhere."""
     from bot.turn.erasure import Eraser
     from bot.turn.store import TurnStore
 
     store = TurnStore(stores.redis, clock=time.time)
-    return await Eraser(stores.redis, store, stores.history, stores.recall).reset(ref)
+    return await Eraser(stores.redis, store, stores.history, stores.recall).reset(ref, grave=grave)
 
 
 def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
@@ -86,6 +88,11 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
         )
     else:
         print_error("Something arrived during the reading back. Run this command again to be sure.")
+    if receipt.not_copied:
+        print_error(
+            f"ERASURES_DIR: the tombstone of this erasure is in the store only: {receipt.not_copied}. If the store"
+            " is lost before the next backup, an older one would bring the words back."
+        )
     if receipt.unclean:
         print_error(
             f"REDIS_URL: the append-only files of {', '.join(receipt.unclean)} keep erased words, because our user "

@@ -57,7 +57,7 @@ Chat = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 
-def _parse_new_file(text: str) -> Path:
+def parse_new_file(text: str) -> Path:
     """Parse the name of a file to write, with a warning if the file will be gone with this container.
 
     Raises typer.BadParameter for a name that looks like an option.
@@ -69,7 +69,7 @@ def _parse_new_file(text: str) -> Path:
     return Path(text)
 
 
-_NEW_FILE = typer.Argument(parser=_parse_new_file, metavar="FILE", help="A file to write; it must be new.")
+_NEW_FILE = typer.Argument(parser=parse_new_file, metavar="FILE", help="A file to write; it must be new.")
 NewFile = Annotated[Path, _NEW_FILE]
 MaybeFile = Annotated[Path | None, _NEW_FILE]
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from memory.transfer.file import FileFacts, Header, Seal
     from memory.transfer.importer import ContextImport
+    from memory.transfer.unearthed import FileGraves
 
 NOTHING = "Nothing was imported."
 
@@ -81,6 +82,7 @@ async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as
     """Write the chat's file. Raises CommandFailed if the chat has no memory or is reset during the export."""
     from importlib.metadata import version
 
+    from memory.tombstones import load_reset_time
     from memory.transfer.file import Header
 
     async with open_stores(settings) as stores:
@@ -93,6 +95,7 @@ async def _export(settings: "Settings", name: ChatName, *, file: Path | None, as
             title=chat.title,
             context=chat.ref.context_id,
             registered_at=chat.registered_at or None,
+            reset_at=await load_reset_time(stores.redis, chat.ref),
         )
         with whole_file(file) as stream:
             seal = await _write(stores, chat, header, stream)
@@ -173,6 +176,7 @@ async def _import(
     async with open_stores(settings) as stores:
         name = await present_name(stores, into or _own_chat(facts))
         staged = await _prepare(settings, stores, name, facts)
+        await _look_for_erasures(stores, file, facts, staged.graves)
         snapshot = await stores.history.load(staged.ref, limit=0)
         if snapshot.count and not replaces:
             raise _occupied(name)
@@ -181,7 +185,7 @@ async def _import(
             with open_lines(file, nothing=NOTHING) as lines:
                 await staged.stage(lines)
             if replaces:
-                receipt = await erase(stores, staged.ref)
+                receipt = await erase(stores, staged.ref, grave="replaced")
             queued = await _place(staged, facts, name, epoch=snapshot.epoch + replaces)
         except (CommandFailed, StoreUnavailable, StoreFull) as error:
             if receipt is None:
@@ -200,6 +204,7 @@ async def _import(
                 "queued_for_index": queued,
                 "artifacts_aged_out": staged.expired_artifacts,
                 "reminders_passed": staged.passed_reminders,
+                "forgotten": len(staged.graves.messages),
                 "erased": receipt and {"messages": receipt.messages_erased, "is_proven": receipt.is_proven},
             }
         )
@@ -216,6 +221,8 @@ def _print_import(name: ChatName, facts: "FileFacts", staged: "ContextImport", q
             "This is not the file's own chat: it did not get Telegram's message numbers, overheard messages and"
             " reminders."
         )
+    if forgotten := len(staged.graves.messages):
+        print_line(f"{count(forgotten, 'message')} of the file had been forgotten and did not come back.")
     if staged.expired_artifacts:
         print_line(f"{count(staged.expired_artifacts, 'artifact')} had expired and were not imported.")
     if passed := staged.passed_reminders:
@@ -239,6 +246,7 @@ async def _prepare(
     from bot.transport.forms import context_keys
     from memory.history.contexts import dump_entry
     from memory.transfer.importer import ContextImport
+    from memory.transfer.unearthed import FileGraves
 
     ref, now = await chat_ref(settings, stores, name), time.time()
     own, direct = await chat_refs(settings, stores, name)
@@ -247,6 +255,7 @@ async def _prepare(
     anchor_id = await stores.migrations.resolve(name.chat_id)
     keys = context_keys(settings.bot_id, anchor_id, name.thread_id, is_direct=ref != own)
     is_other = ref.context_id != facts.header.context
+    owner = _own_chat(facts).chat_id if facts.header.chat else 0
     title = "" if is_other else facts.header.title
     created_at = facts.header.registered_at or facts.context.created_at or now
     entry = dump_entry(keys, title=title, created_at=created_at)
@@ -259,7 +268,27 @@ async def _prepare(
         thread_id=name.thread_id,
         token=uuid4().hex,
         now=now,
+        graves=FileGraves(
+            contexts={ref.context_id, facts.header.context}, owner=owner if owner > 0 else None
+        ),
     )
+
+
+async def _look_for_erasures(stores: "Stores", file: Path, facts: "FileFacts", found: "FileGraves") -> None:
+    """Load the tombstones. Raises CommandFailed if the file's chat was reset after the file was written."""
+    from memory.tombstones import load_graveyard
+    from memory.transfer.file import read_file
+
+    found.graves = await load_graveyard(stores.redis, stores.partitions)
+    reset_at = found.graves.find("reset", facts.header.context)
+    if reset_at is not None and reset_at > (facts.header.reset_at or 0.0):
+        raise CommandFailed(
+            f"Chat {facts.header.chat} was reset at {iso(reset_at)}, after this file was written: what was forgotten"
+            f" does not come back. {NOTHING}"
+        )
+    if found.graves.has_any():
+        with open_lines(file, nothing=NOTHING) as lines:
+            found.learn_names(read_file(lines))
 
 
 async def _place(staged: "ContextImport", facts: "FileFacts", name: ChatName, *, epoch: int) -> int:

@@ -25,6 +25,7 @@ from bot.turn.commands import Handler, PressHandler
 from bot.turn.commit import Committer
 from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts, Eraser
+from bot.turn.forget_person import ForgetJobs
 from bot.turn.hooks import Hooks
 from bot.turn.limits import LimitGuard
 from bot.turn.permissions import Permissions
@@ -89,6 +90,7 @@ class Parts:
     interruptions: Interruptions
     eraser: Eraser
     chat_contexts: ChatContexts
+    forget_jobs: ForgetJobs
     committer: Committer
     previews: Previews
     page_links: PageLinks

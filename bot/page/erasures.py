@@ -32,6 +32,7 @@ from memory.errors import Forgotten, RecallUnavailable
 from memory.history.contexts import find_context
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
+from memory.tombstones import load_reset_time
 from memory.transfer.exporter import ChangedMeanwhile, ExportTooLarge, write_export
 from memory.transfer.file import Header
 
@@ -171,6 +172,7 @@ class MemoryChanges:
             title=context.title,
             context=ref.context_id,
             registered_at=entry.created_at if entry else None,
+            reset_at=await load_reset_time(self.redis, ref),
         )
         file = io.BytesIO()
         stream = io.TextIOWrapper(file, encoding="ascii", newline="\n", write_through=True)

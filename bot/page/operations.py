@@ -21,10 +21,12 @@ from bot.page.api import Handler, Method, api_route, whole_number
 from bot.page.chats import ChatList
 from bot.page.documents import Document
 from bot.page.inbox import InboxDocuments
+from bot.page.people import ForgottenPeople
 from bot.page.visitors import PageError, Visitor
 from bot.settings import Settings
 from bot.transport.people import Guests
 from bot.turn.costs import CostReader, Used, last_months
+from bot.turn.forget_person import ForgetJobs
 from memory import keys
 from memory.errors import MemoryFailure, RecallTimedOut
 from memory.redis.client import RedisClient
@@ -59,6 +61,7 @@ class Operations:
     """Ask the index for anything. Raises MemoryFailure."""
     settings: Settings
     examine: Examine
+    forget_jobs: ForgetJobs
     partitions: int
     version: str
 
@@ -66,6 +69,8 @@ class Operations:
         """Return the routes under `operations/`."""
         recent = _Recent(self._load_now, for_s=_NOW_S)
         chats, checks = _Recent(self.chats.by_use, for_s=_CHATS_S), _Recent(self.examine, for_s=_CHECKS_S)
+
+        people = ForgottenPeople(jobs=self.forget_jobs)
 
         async def show_now(_: Visitor, __: Request) -> Document:
             return await recent.get()
@@ -77,17 +82,19 @@ class Operations:
             return {"checks": await checks.get()}
 
         return [
-            _for_operators("now", show_now),
-            _for_operators("series", self._show_series),
-            _for_operators("chats", show_chats),
-            _for_operators("costs", self._show_costs),
-            _for_operators("updates/{id}", self._show_update),
-            _for_operators("dead-letters", self._show_dead_letters),
-            _for_operators("dead-letters/{id}/retry", self._retry, "POST"),
-            _for_operators("dead-letters/{id}/drop", self._drop, "POST"),
-            _for_operators("invitations", self._show_invitations),
-            _for_operators("settings", self._show_settings),
-            _for_operators("doctor", show_checks),
+            for_operators("now", show_now),
+            for_operators("series", self._show_series),
+            for_operators("chats", show_chats),
+            for_operators("costs", self._show_costs),
+            for_operators("updates/{id}", self._show_update),
+            for_operators("dead-letters", self._show_dead_letters),
+            for_operators("dead-letters/{id}/retry", self._retry, "POST"),
+            for_operators("dead-letters/{id}/drop", self._drop, "POST"),
+            for_operators("people/{id}", people.show),
+            for_operators("people/{id}/forget", people.forget, "POST"),
+            for_operators("invitations", self._show_invitations),
+            for_operators("settings", self._show_settings),
+            for_operators("doctor", show_checks),
         ]
 
     async def _load_now(self) -> Document:
@@ -267,7 +274,7 @@ def _without_credentials(url: str) -> str:
     return f"{address.scheme}://{hidden}{address.path}{query}"
 
 
-def _for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:
+def for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:
     """Return the route of a handler that nobody but operators reaches."""
 
     async def check(visitor: Visitor, request: Request) -> Document:

@@ -154,6 +154,7 @@ def receipt_text(words: Words, receipt: ErasureReceipt, *, of: str, chat_id: int
         _verdict(words, receipt, doubt="reset-doubt"),
         words("reset-other", chat=str(chat_id)) if of == "other" else words(f"reset-{of}"),
         words("receipt-unclean") if receipt.unclean else "",
+        words("receipt-not-copied") if receipt.not_copied else "",
     ]
     return "\n".join(filter(None, sentences))
 
@@ -172,6 +173,7 @@ def forgotten_text(words: Words, receipt: ErasureReceipt, *, key: str, used: Lat
         ),
         words(key),
         _used(words, used, is_several=key == "forgotten-several"),
+        words("receipt-not-copied") if receipt.not_copied else "",
     ]
     return "\n".join(filter(None, sentences))
 

@@ -90,6 +90,8 @@ class ReplyTo:
     """Album of the message."""
     date: int = 0
     """Unix seconds; 0 for a message of another chat or topic, and for one that is gone."""
+    author_id: int | None = None
+    """The person whose words it has, also if it was forwarded; None if hidden."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +147,8 @@ class IncomingMessage(ChatPlace):
     edit_date: int | None = None
     forwarded_from: str = ""
     """Name of the original author of a forwarded message; "" if it is not forwarded."""
+    forwarded_id: int | None = None
+    """Id of that author; None if hidden."""
     media_group_id: str = ""
     """Album of the message."""
     attachment: Attachment | None = None
@@ -262,6 +266,7 @@ def quote_of(message: IncomingMessage, bot_id: int, *, file: str = "") -> Quote 
         sender_name="" if reply.sender_id == bot_id else reply.sender_name or "somebody",
         text=text,
         file=file,
+        sender_id=None if reply.sender_id == bot_id else reply.author_id,
     )
 
 
@@ -314,6 +319,7 @@ def without_content(message: IncomingMessage) -> IncomingMessage:
         additions=(),
         reply_to=None,
         forwarded_from="",
+        forwarded_id=None,
         attachment=None,
         more_files=(),
         note="",
@@ -387,6 +393,7 @@ def _message(update: str, raw: Json) -> IncomingMessage | None:
         additions=additions_in(raw, kind, entities) if kind else (),
         reply_to=_reply_to(raw) if raw.keys() & _REPLY_FIELDS else None,
         forwarded_from=_forwarded_from(raw) if raw.keys() & _FORWARD_FIELDS else "",
+        forwarded_id=_forwarded_id(raw),
         media_group_id=str_in(raw, "media_group_id"),
         attachment=content.file,
         more_files=content.more_files,
@@ -433,6 +440,11 @@ def _forwarded_from(raw: Json) -> str:
     return name or ("somebody" if is_forward else "")
 
 
+def _forwarded_id(raw: Json) -> int | None:
+    old = object_in(raw, "forward_from_chat") or object_in(raw, "forward_from")
+    return _origin(object_in(raw, "forward_origin"))[0] or int_in(old, "id")
+
+
 def _origin(origin: Json) -> tuple[int | None, str]:
     """Return the id (None if hidden) and the name of the sender of a MessageOrigin."""
     party = next((each for key in _ORIGINS if (each := object_in(origin, key))), NOTHING)
@@ -462,6 +474,7 @@ def _reply_to(raw: Json) -> ReplyTo | None:
         note=content.note,
         media_group_id=str_in(replied, "media_group_id"),
         date=_time(replied, "date") or 0,
+        author_id=_forwarded_id(replied) if _author(replied) else sender_id,
     )
 
 

@@ -310,6 +310,7 @@ def _edited(update: WaitingUpdate, edits: Sequence[WaitingUpdate]) -> WaitingUpd
         language_code=sent.language_code,
         reply_to=sent.reply_to,
         forwarded_from=sent.forwarded_from,
+        forwarded_id=sent.forwarded_id,
         via_bot_id=sent.via_bot_id,
     )
     return replace(update, message=message)

@@ -1,6 +1,7 @@
 """Resets: erase contexts in Redis behind a new epoch, erase their vectors, and read both back."""
 
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.records import Claim
@@ -30,14 +31,21 @@ class Eraser:
         self._history = history
         self._recall = recall
 
-    async def reset(self, ref: ContextRef, *, update_id: int | None = None) -> ErasureReceipt:
+    async def reset(
+        self,
+        ref: ContextRef,
+        *,
+        update_id: int | None = None,
+        grave: Literal["reset", "replaced"] = "reset",
+    ) -> ErasureReceipt:
         """Erase everything of a context, including its running turn and its waiting updates.
 
         `update_id` is the update of another chat that asks for it. If a worker dies and the update runs again,
-        nothing more is erased, and the receipt has the counts of the first run.
+        nothing more is erased, and the receipt has the counts of the first run. After "replaced" an older file of the
+        context may be imported.
         """
         vectors = await count_vectors(ref, self._recall)
-        erased = await self._store.reset(ref, vectors=vectors, asked_by=update_id)
+        erased = await self._store.reset(ref, vectors=vectors, asked_by=update_id, grave=grave)
         return await self.finish(ref, erased)
 
     async def reset_own(self, claim: Claim, update_id: int, *, others: str) -> Erasure:

@@ -247,6 +247,7 @@ class Question:
             edited_at=None if message.edit_date is None else float(message.edit_date),
             note=read.note if read else message.note,
             forwarded_from=message.forwarded_from,
+            forwarded_id=message.forwarded_id,
             origin="bot" if update.reminder else origin_of(message),
             quote=quote_of(message, bot.id, file=read.quoted if read else ""),
         )
@@ -263,6 +264,7 @@ class Question:
                 each,
                 sent_at=before.sent_at,
                 forwarded_from=before.forwarded_from,
+                forwarded_id=before.forwarded_id,
                 origin=before.origin,
                 continues=before.continues,
                 quote=before.quote and replace(before.quote, file=(each.quote or before.quote).file),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Literal
 from uuid import uuid4
 
@@ -31,6 +31,7 @@ from memory.history.store import Erasure, HistorySnapshot
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script, named, numbered
+from memory.tombstones import copy_beside, reset_name
 
 _SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
@@ -472,6 +473,7 @@ class TurnStore:
         answering: tuple[Claim, int] | None = None,
         others: str = "",
         asked_by: int | None = None,
+        grave: Literal["reset", "replaced"] = "reset",
     ) -> Erasure:
         """Erase everything of a context in Redis and raise its epoch, which fences its running turn.
 
@@ -482,7 +484,9 @@ class TurnStore:
         and returns the counts of the first.
         """
         token = self.new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
+        name = await reset_name(self.redis, ref, grave)
         order: dict[str, object] = {
+            "tombstone": name,
             "vectors": vectors,
             "others": others,
             "update_prefix": keys.partition_key(ref.partition, "update", ""),
@@ -503,7 +507,8 @@ class TurnStore:
         )
         reply = await self.redis.run_durably(call)
         _check(reply)
-        return parse_json(Erasure, reply)
+        problem = await copy_beside(self.redis, ref.partition, [name])
+        return replace(parse_json(Erasure, reply), not_copied=problem)
 
     async def _run(self, call: ScriptCall) -> str | int:
         """Return the outcome of a script. Raises Fenced, Forgotten and TurnRestarted."""

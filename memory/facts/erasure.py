@@ -40,4 +40,5 @@ async def _prove(
         left=RecordCounts(facts=len(left)),
         vectors_erased=vectors.before - vectors.left if vectors else 0,
         vectors_left=vectors.left if vectors else None,
+        not_copied=erased.not_copied,
     )

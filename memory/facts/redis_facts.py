@@ -10,6 +10,7 @@ from memory.history.redis_history import parse_facts
 from memory.keys import ContextRef, context_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
+from memory.tombstones import copy_beside, names_of
 
 NOTED_FOR_S = 3_600
 """A shown list waits so long for unread messages to be read. Later nobody looks at it."""
@@ -17,7 +18,7 @@ FACTS_LIMIT = 5_000
 """Facts of a context. The oldest that ended are dropped first, then the oldest."""
 
 _SCRIPTS = "memory.redis.scripts"
-_PAGE_LIMIT = 1_000
+_PAGE_LIMIT = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,8 @@ class FactErasure:
 
     fact_ids: tuple[str, ...] = ()
     uncited_ids: tuple[str, ...] = ()
+    not_copied: str = ""
+    """Reason why the tombstones are not in the file beside the store."""
 
 
 class RedisFacts:
@@ -117,16 +120,25 @@ class RedisFacts:
 
         The facts that they had closed hold again. Their messages stay and are not read again.
         """
-        call = erase_facts(ref, expected_epoch=epoch, ids=list(ids))
-        return _parse_erasure(await self._redis.run(call))
+        names = await names_of(self._redis, ref, fact=ids)
+        call = erase_facts(ref, expected_epoch=epoch, buried=names, ids=list(ids))
+        return await self._erased(ref, call, names)
 
     async def switch_off(self, ref: ContextRef, *, person: int | None, epoch: int) -> FactErasure:
         """Turn facts off, about and from this person or (None) in the whole context, and erase what there is.
 
         An extraction that runs saves nothing. Raises Forgotten after a reset.
         """
-        call = switch_facts_off(ref, expected_epoch=epoch, person=person)
-        return _parse_erasure(await self._redis.run(call))
+        people = None if person is None else [person]
+        known = await self.list(ref, people=people, limit=FACTS_LIMIT)
+        names = await names_of(self._redis, ref, fact=[fact.id for fact in known.facts])
+        call = switch_facts_off(ref, expected_epoch=epoch, person=person, buried=names)
+        return await self._erased(ref, call, names)
+
+    async def _erased(self, ref: ContextRef, call: ScriptCall, names: Sequence[str]) -> FactErasure:
+        fact_ids, uncited_ids = await self._redis.run(call)
+        problem = await copy_beside(self._redis, ref.partition, names)
+        return FactErasure(fact_ids=tuple(fact_ids), uncited_ids=tuple(uncited_ids), not_copied=problem)
 
     async def switch_on(self, ref: ContextRef, *, person: int | None, context: bool) -> None:
         """Turn facts on for this person and with `context` for the whole context; what was said before is not read."""
@@ -148,11 +160,6 @@ class RedisFacts:
     async def hurry(self, ref: ContextRef) -> None:
         """Make an extraction that waits due now."""
         await self._redis.run(hurry_extraction(ref, now=self._clock()))
-
-
-def _parse_erasure(reply: Sequence[Sequence[str]]) -> FactErasure:
-    fact_ids, uncited_ids = reply
-    return FactErasure(fact_ids=tuple(fact_ids), uncited_ids=tuple(uncited_ids))
 
 
 def parse_choices(fields: Sequence[str] | Mapping[str, str]) -> FactChoices:
@@ -182,11 +189,15 @@ def hurry_extraction(ref: ContextRef, *, now: float) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def erase_facts(ref: ContextRef, *, expected_epoch: int, ids: Sequence[str]) -> ScriptCall: ...
+def erase_facts(
+    ref: ContextRef, *, expected_epoch: int, buried: list[str], ids: Sequence[str]
+) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def switch_facts_off(ref: ContextRef, *, expected_epoch: int, person: int | None) -> ScriptCall: ...
+def switch_facts_off(
+    ref: ContextRef, *, expected_epoch: int, person: int | None, buried: list[str]
+) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

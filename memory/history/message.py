@@ -71,6 +71,8 @@ class Quote:
     """Empty if only a file is quoted."""
     file: str = ""
     """Note on the file of the quoted message as it was read, with the text that it has."""
+    sender_id: Id | None = None
+    """The author, also of a forwarded message; None if hidden, for the bot, and in older records."""
 
     @property
     def shown(self) -> str:
@@ -123,6 +125,8 @@ class Message:
     """One line of ours about attachments, such as "a photo"."""
     forwarded_from: str = ""
     """Name of the original sender."""
+    forwarded_id: Id | None = None
+    """Id of the original sender; None if hidden, and in older records."""
     origin: Origin = "typed"
     """Whose words the `text` is, if a person sent it; `text_origin` is right for each role."""
     continues: Continuation = ""
@@ -155,6 +159,17 @@ def text_origin(message: Message) -> Origin:
         return "forwarded"
     is_old = message.origin == "typed" and _OLD_TRANSCRIPT.fullmatch(message.note)
     return "transcribed" if is_old else message.origin
+
+
+def people_of(message: Message) -> set[int]:
+    """Return the people whose words a message is, as far as ids tell: its sender, and who wrote what is forwarded."""
+    sender = message.sender.id if message.sender and message.role == "user" else None
+    return {each for each in (sender, message.forwarded_id) if each is not None}
+
+
+def forwarded_name(message: Message) -> str:
+    """Return the name of the author of forwarded words without an id, else ""."""
+    return "" if message.forwarded_id is not None else message.forwarded_from
 
 
 def parts_of(message: Message) -> list[MessagePart]:

@@ -29,6 +29,7 @@ from memory.history.talk import TALK_LOADED, RecentTalk, TalkLine
 from memory.keys import ERASED_KEYS, ContextRef, RecordCounts, context_key, listed_prefixes
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script, named, numbered
+from memory.tombstones import copy_beside, names_of, reset_name
 
 _SCRIPTS = "memory.redis.scripts"
 _RECENT_BYTES = 8 * 2**20
@@ -182,19 +183,29 @@ class RedisHistory:
         )
 
     async def delete(
-        self, ref: ContextRef, ids: Collection[str], *, epoch: int, quoted: Collection[int] = ()
+        self,
+        ref: ContextRef,
+        ids: Collection[str],
+        *,
+        epoch: int,
+        quoted: Collection[int] = (),
+        unquoted: Collection[str] = (),
     ) -> Deletion:
-        """See HistoryStore."""
-        if not ids and not quoted:
+        """See HistoryStore. `unquoted` are ids of messages that lose their quotation, whatever it quotes."""
+        if not ids and not quoted and not unquoted:
             return Deletion()
+        names = await names_of(self._redis, ref, message=ids, quoted=quoted)
         call = forget_messages(
             ref,
             expected_epoch=epoch,
             prefixes=listed_prefixes(ref),
             ids=tuple(ids),
             quoted=tuple(quoted),
+            unquoted=tuple(unquoted),
+            buried=tuple(names),
         )
-        return _parse_deletion(await self._redis.run(call), ids)
+        deletion = _parse_deletion(await self._redis.run(call), ids)
+        return replace(deletion, not_copied=await copy_beside(self._redis, ref.partition, names))
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore. Artifacts and receipts that have expired are not counted."""
@@ -207,8 +218,10 @@ class RedisHistory:
 
     async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
-        call = erase_context(ref, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS)
-        return parse_json(Erasure, await self._redis.run(call))
+        name = await reset_name(self._redis, ref)
+        call = erase_context(ref, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS, tombstone=name)
+        erasure = parse_json(Erasure, await self._redis.run(call))
+        return replace(erasure, not_copied=await copy_beside(self._redis, ref.partition, [name]))
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
         """Begin a new conversation after the present messages; return the sequence at which it begins.
@@ -258,11 +271,15 @@ class RedisTalk:
 
     async def forget(self, ref: ContextRef, score: int) -> int:
         """Erase the line and those that copy its message; return how many. Repeating it erases none."""
-        return int(await self._redis.run(forget_talk(ref, score=score)))
+        names = await names_of(self._redis, ref, talk=[score])
+        forgotten = int(await self._redis.run(forget_talk(ref, score=score, buried=tuple(names))))
+        if forgotten:
+            await copy_beside(self._redis, ref.partition, names)
+        return forgotten
 
 
 @lua_script(_SCRIPTS)
-def forget_talk(ref: ContextRef, *, score: int) -> ScriptCall: ...
+def forget_talk(ref: ContextRef, *, score: int, buried: tuple[str, ...]) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -303,6 +320,8 @@ def forget_messages(
     prefixes: Mapping[str, str],
     ids: tuple[str, ...],
     quoted: tuple[int, ...],
+    unquoted: tuple[str, ...],
+    buried: tuple[str, ...],
 ) -> ScriptCall: ...
 
 
@@ -318,7 +337,7 @@ def count_mentions(ref: ContextRef, *, prefixes: Mapping[str, str], deleted: Del
 
 @lua_script(_SCRIPTS)
 def erase_context(
-    ref: ContextRef, *, prefixes: Mapping[str, str], erased_keys: Mapping[str, str]
+    ref: ContextRef, *, prefixes: Mapping[str, str], erased_keys: Mapping[str, str], tombstone: str
 ) -> ScriptCall: ...
 
 

@@ -127,6 +127,8 @@ class Erasure(RecordCounts):
     """Committed messages that a reset has dropped before they were sent."""
     vectors: int = 0
     """Counted before the erasure; the index erases them later."""
+    not_copied: str = ""
+    """Reason why the tombstone is not in the file beside the store."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +157,8 @@ class Deletion(RecordCounts):
     """Facts that cited the messages, or others that lost a quotation."""
     uncited_ids: tuple[str, ...] = ()
     """Other messages that these facts cited and that no fact cites any more."""
+    not_copied: str = ""
+    """Reason why the tombstones are not in the file beside the store."""
 
 
 class HistoryStore(Protocol):

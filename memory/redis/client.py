@@ -46,6 +46,7 @@ from memory.errors import (
 from memory.redis.address import RedisAddress, parse_address
 from memory.redis.lua import FORGOTTEN, ScriptCall
 from memory.redis.permissions import StorePermissions, permission_failure
+from memory.redis.tombstone_files import TombstoneFolder
 
 SOCKET_TIMEOUT_S = 5.0
 """Time-out of a read in redis-py 8. A blocking read must ask for less."""
@@ -139,6 +140,8 @@ class RedisClient:
         self.url = url
         """The address with its password, for a client of another thread."""
         self.permissions = StorePermissions()
+        self.beside: TombstoneFolder | None = None
+        """The folder with copies of what must not come back; None keeps none."""
         self.is_cluster = isinstance(client, RedisCluster)
         """True if keys of different slots may be on different servers."""
         self._client = client

@@ -21,12 +21,15 @@ VALUES_OF_A_LINE, CHARACTERS_OF_A_LINE = 1000, 100_000
 
 OF_PARTITIONS: Final = ("contexts",)
 OF_THE_BOT: Final = ("migrations", "zones", "{access}:guests", "{access}:open")
+OF_ERASURES: Final = ("secret", "tombstones")
+"""First in the file: what they name is gone from the rest. They are no memory."""
+IN_PARTITIONS: Final = (*OF_PARTITIONS, "tombstones")
 _LISTED: Mapping[str, str] = {
     **{kind.listed_in: name for name, kind in CONTEXT_KEYS.items() if kind.listed_in},
     "{access}:open": "{access}:invitation",
 }
 """Keys that list the ids of other keys, with the name of those."""
-CARRIED: Final = frozenset((*CONTEXT_KEYS, *OF_PARTITIONS, *OF_THE_BOT, *_LISTED.values()))
+CARRIED: Final = frozenset((*CONTEXT_KEYS, *OF_PARTITIONS, *OF_THE_BOT, *OF_ERASURES, *_LISTED.values()))
 """Keys of a backup. The others are made again, end by themselves, or belong to one store."""
 
 
@@ -48,7 +51,7 @@ class KeyPlace(BaseModel, frozen=True):
             raise ValueError("no backup has this key")
         if self.context:
             return context_key(self.ref, name, *parts)
-        return partition_key(self.partition, name) if name in OF_PARTITIONS else global_key(name, *parts)
+        return partition_key(self.partition, name) if name in IN_PARTITIONS else global_key(name, *parts)
 
     @property
     def ref(self) -> ContextRef:
@@ -139,6 +142,10 @@ class Backup:
 
     async def _lines(self) -> AsyncGenerator[KeyLine]:
         """Yield all keys. The registry comes last, so that it has every context with a memory."""
+        graves = [KeyPlace(name="tombstones", partition=each) for each in range(self.partitions)]
+        for place in (KeyPlace(name="secret"), *graves):
+            for line in await self._read([place]):
+                yield line
         for name in OF_THE_BOT:
             async for line in self._read_all([KeyPlace(name=name)]):
                 yield line

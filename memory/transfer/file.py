@@ -156,6 +156,8 @@ class Header(BaseModel, frozen=True):
     title: str = ""
     context: str = ""
     registered_at: _Seconds | None = None
+    reset_at: _Seconds | None = None
+    """Time of the context's last reset before the export."""
 
 
 class ContextLine(BaseModel, frozen=True):

@@ -12,12 +12,13 @@ from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
-from memory.keys import IMPORT_TTL_S, TALK_TTL_S, ContextRef, Key, context_key, partition_key
+from memory.keys import IMPORT_TTL_S, TALK_TTL_S, ContextRef, Key, context_key, listed_prefixes, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 from memory.reminders.recurrence import next_date
 from memory.reminders.reminder import Reminder
 from memory.transfer import file
+from memory.transfer.unearthed import FileGraves
 
 COMMANDS_AT_ONCE = 500
 BYTES_AT_ONCE = 1_000_000
@@ -59,16 +60,20 @@ class ContextImport:
     """Separates this import from others that run at the same time."""
     now: float
     """Unix seconds."""
+    graves: FileGraves = field(default_factory=FileGraves)
+    """What the file would bring back."""
     expired_artifacts: int = 0
     passed_reminders: int = 0
     """Reminders without another date. They are left out: where the file comes from, they may have been sent."""
     _artifacts: list[str] = field(default_factory=list[str])
     _quotes: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     _talk_ends_at: int = 0
+    _is_checked: bool = False
 
     async def stage(self, lines: Iterable[str]) -> None:
         """Stage the lines of a checked file (`check_file`). Raises StoreUnavailable and StoreFull."""
         staged = self._staged("")
+        self._is_checked = self.graves.graves.has_any()
         for batch in _batches(self._all_commands(lines)):
             await self.redis.run(stage_import(self.ref, staged=staged, ttl_s=IMPORT_TTL_S, commands=batch))
 
@@ -87,6 +92,10 @@ class ContextImport:
             "talk_ends_at": self._talk_ends_at,
             "messages": facts.counts["message"],
             "placed_ttl_s": IMPORT_TTL_S,
+            "prefixes": listed_prefixes(self.ref),
+            "forgotten": self.graves.messages,
+            "unquoted": self.graves.unquoted,
+            "forgotten_facts": sorted(self.graves.facts),
         }
         reply = await self.redis.run_durably(place_import(self.ref, staged=self._staged(""), place=place))
         if reply[0] != "placed":
@@ -110,6 +119,8 @@ class ContextImport:
             yield "HSET", "telegram", f"q:{name}", " ".join(ids)
 
     def _commands(self, line: file.FileLine) -> Iterator[Command]:
+        if self._is_checked and not self.graves.keeps(line):
+            return
         match line:
             case file.MessageLine():
                 yield from self._message(line)

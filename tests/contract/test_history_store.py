@@ -11,7 +11,7 @@ from memory.errors import Forgotten
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory, load_snapshot, parse_snapshot, recent_messages
 from memory.history.store import Deletion
-from memory.keys import PREFIX, ContextRef, context_key, partition_key
+from memory.keys import PREFIX, ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import named
 from tests.contract.memory_kit import Store, open_history
@@ -224,7 +224,10 @@ async def test_an_erasure_leaves_only_the_epoch_the_index_work_and_its_count(red
     await redis.call("HSET", partition_key(0, "contexts"), REF.context_id, "{}")
     await store.erase(REF)
     assert await all_keys(redis) == sorted(
-        [context_key(REF, "epoch"), partition_key(0, "work"), partition_key(0, "erasures")]
+        [
+            *(context_key(REF, "epoch"), partition_key(0, "work"), partition_key(0, "erasures")),
+            *(partition_key(0, "tombstones"), global_key("secret")),
+        ]
     )
 
 

@@ -14,7 +14,7 @@ from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion
-from memory.keys import RecordCounts, context_key, partition_key
+from memory.keys import RecordCounts, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
 from tests.contract.memory_kit import (
     Memory,
@@ -429,6 +429,8 @@ async def test_an_erasure_deletes_every_key_and_the_contexts_place_in_the_queue(
             partition_key(0, "work"),
             partition_key(0, "compress"),
             partition_key(0, "erasures"),
+            partition_key(0, "tombstones"),
+            global_key("secret"),
         ]
     )
     assert await redis.call("ZRANGE", partition_key(0, "compress"), 0, -1) == [make_ref(2).context_id]

@@ -374,6 +374,7 @@ async def running_bot(
         ) as simulator,
     ):
         options = {name: changes.pop(name) for name in list(changes) if name in Options.model_fields}
+        changes = {"erasures_dir": folder / "erasures"} | changes
         settings = story_settings(
             stores, model_url=model.base_url, telegram_url=str(simulator.base_url), **changes
         )

@@ -10,18 +10,20 @@ from functools import partial
 import pytest
 
 from bot.page.dashboard import SESSIONS_AT_MOST, Dashboard
+from bot.turn.signed_receipt import verify
 from bot.turn.store import ATTEMPTS_AT_MOST
 from memory import keys
 from memory.redis.client import RedisClient
+from memory.tombstones import load_secret
 from tests.local_http import local_client
 from tests.story.harness import BEN, DEADLINE_S, OLGA, Json, Story, StoryStores, make_ref, running_bot
 from tests.story.page_visits import Visit, visiting
 
 READS = (
     *("now", "series", "series?hours=720", "chats", "updates/1", "dead-letters"),
-    *("costs", "invitations", "settings", "doctor"),
+    *("costs", "invitations", "settings", "doctor", "people/7"),
 )
-WRITES = ("dead-letters/1/retry", "dead-letters/1/drop")
+WRITES = ("dead-letters/1/retry", "dead-letters/1/drop", "people/7/forget")
 DEAD = 900_001
 """An update id of a dead letter, which the simulator does not use."""
 
@@ -219,3 +221,24 @@ async def test_links_and_sessions_end_and_are_never_many(redis: RedisClient) -> 
     assert 0 < int(await redis.call("TTL", keys.global_key("{access}:sessions"))) <= keys.SESSION_TTL_S
     clock[0] = now + keys.SESSION_TTL_S + 1
     assert not any([await links.has_session(token) for token in tokens])
+
+
+async def test_an_operator_forgets_a_person_and_gets_the_signed_receipt(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "my quokka")
+        async with visiting(bot, OLGA) as page:
+            before = await page.read(f"operations/people/{BEN}")
+            wrong = [await page.ask(f"operations/people/{each}") for each in ("0", "-1001", "me")]
+            await page.send(f"operations/people/{BEN}/forget")
+
+            async def is_done() -> bool:
+                return (await page.read(f"operations/people/{BEN}"))["receipt"] is not None
+
+            await bot.wait_until_true(is_done)
+            after = await page.read(f"operations/people/{BEN}")
+
+        assert [(each["messages"], before["is_running"]) for each in before["chats"]] == [(1, False)]
+        assert [each.status_code for each in wrong] == [400, 400, 400]
+        assert verify(await load_secret(bot.redis), after["receipt"]).is_true
+        assert after["chats"] == []
+        assert await bot.keys_with("quokka") == []

@@ -35,7 +35,13 @@ def test_a_sum_with_an_unknown_number_is_unknown() -> None:
 
 
 def test_the_counts_name_every_record_and_every_fact() -> None:
-    facts = {field.name for field in fields(ErasureReceipt)} - {"erased", "left", "missing", "unclean"}
+    facts = {field.name for field in fields(ErasureReceipt)} - {
+        "erased",
+        "left",
+        "missing",
+        "unclean",
+        "not_copied",
+    }
     records = {f"{field.name}_erased" for field in fields(RecordCounts)}
 
     assert set(make_receipt().counts()) == facts | records | {"messages_left", "others_left"}

@@ -62,13 +62,13 @@ def message_kept_of(raw: dict[str, Any], *, keeps_quoted: bool = True) -> Incomi
 def test_a_reply_quotes_text_caption_or_note(content: dict[str, Any], text: str) -> None:
     raw = raw_update(reply_to_message=replied(**content))
 
-    assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text=text)
+    assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text=text, sender_id=BEN["id"])
 
 
 def test_the_selected_part_wins_over_the_whole_message() -> None:
     raw = raw_update(reply_to_message=replied(text="a long story"), quote={"text": "long", "position": 2})
 
-    assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text="long")
+    assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text="long", sender_id=BEN["id"])
 
 
 def test_a_quotation_of_the_bot_is_marked() -> None:
@@ -90,19 +90,21 @@ def test_a_reply_to_an_empty_message_has_no_quotation(fields: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize(
-    ("origin", "name"),
+    ("origin", "name", "author"),
     [
-        ({"type": "user", "sender_user": BEN}, "Ben"),
-        ({"type": "hidden_user", "sender_user_name": "Shy"}, "Shy"),
-        ({"type": "chat", "sender_chat": CHAT, "author_signature": "x"}, "Garden"),
-        ({"type": "channel", "chat": {"id": -9, "title": "News"}, "message_id": 4}, "News"),
-        ({"type": "new"}, "somebody"),
+        ({"type": "user", "sender_user": BEN}, "Ben", BEN["id"]),
+        ({"type": "hidden_user", "sender_user_name": "Shy"}, "Shy", None),
+        ({"type": "chat", "sender_chat": CHAT, "author_signature": "x"}, "Garden", CHAT["id"]),
+        ({"type": "channel", "chat": {"id": -9, "title": "News"}, "message_id": 4}, "News", -9),
+        ({"type": "new"}, "somebody", None),
     ],
 )
-def test_a_reply_to_another_chat_names_its_origin(origin: dict[str, Any], name: str) -> None:
+def test_a_reply_to_another_chat_names_its_origin(
+    origin: dict[str, Any], name: str, author: int | None
+) -> None:
     raw = raw_update(external_reply={"origin": origin, "photo": []}, quote={"text": "soon"})
 
-    assert quote_in(raw) == Quote(telegram_message_id=0, sender_name=name, text="soon")
+    assert quote_in(raw) == Quote(telegram_message_id=0, sender_name=name, text="soon", sender_id=author)
     assert quote_of(message_kept_of(raw), BOT_ID) == quote_in(raw)
 
 

@@ -172,6 +172,7 @@ def test_a_reply_has_its_replied_message() -> None:
         quote="the garden",
         file=Attachment(kind="photo", file_id="large", unique_id="", width=90, height=90),
         note="a photo",
+        author_id=7,
     )
 
 

@@ -100,7 +100,8 @@ def test_no_sentence_is_left_in_english(language: str) -> None:
 @pytest.mark.parametrize("language", ["ru", "fa"])
 def test_a_sentence_in_another_script_contains_no_english_word(language: str) -> None:
     names = (
-        r"/facts (?:on|off)(?: all)?|/stats month|/timezone (?:off|Moscow|Tehran)|OPENAI_API_KEY|Telegram|Markdown"
+        r"/facts (?:on|off)(?: all)?|/forget me|mnemogram verify|/stats month|/timezone (?:off|Moscow|Tehran)"
+        r"|OPENAI_API_KEY|Telegram|Markdown"
         r"|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
     )
     for key in _variables("en"):
@@ -246,7 +247,8 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
         "/reminders — see the reminders of this chat, and cancel them",
         "/timezone — see or change your time zone, which I need for reminders",
         "/why — as a reply to an answer: see what it was made of",
-        "/forget — as a reply: erase that message everywhere",
+        "/forget — as a reply: erase that message everywhere; /forget me: what you said, here in a group, everywhere in"
+        " our private chat",
         "/retention — see how long I keep the messages of this group or topic, and change it",
         "/stop — stop the answer I'm writing",
         "/model — see which model answers here, and choose another",

@@ -1,4 +1,4 @@
-"""/forget: erases one message, and the answers that used it."""
+"""/forget: erases one message, and the answers that used it; /forget me: everything that a person said."""
 
 from bot.features.feature import Feature
 from bot.transport.controls import FORGET_BUTTON, ButtonRule
@@ -6,5 +6,5 @@ from bot.transport.controls import FORGET_BUTTON, ButtonRule
 FEATURE = Feature(
     build="bot.features.forget.command:build",
     commands={"forget": "everybody"},
-    buttons={FORGET_BUTTON: ButtonRule(pressers="owners", owner_at=None)},
+    buttons={FORGET_BUTTON: ButtonRule(pressers="asker", owner_at=None)},
 )

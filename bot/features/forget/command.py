@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+from bot.features.forget.me import ForgetMe, is_press
 from bot.features.parts import Built, Parts
 from bot.transport.controls import FORGET_BUTTON
 from bot.transport.telegram_api import Button
@@ -47,6 +48,7 @@ class ForgetCommand:
     later_uses: LaterUses
     history: RedisHistory
     recall: Recall
+    me: ForgetMe
 
     async def run(self, call: CommandCall) -> Reply:
         """Return the receipt, or the reason why nothing was erased.
@@ -56,6 +58,8 @@ class ForgetCommand:
         """
         if (resumed := await self._resume(call, key="forgotten")) is not None:
             return resumed
+        if call.argument.strip().lower() == "me":
+            return await self.me.run(call)
         if call.message.reply_to is None:
             return Reply(text=call.words("forget-usage"))
         message = await self._find(call)
@@ -65,10 +69,12 @@ class ForgetCommand:
         return await self._begin(call, [message] if message else [], key="forgotten")
 
     async def press(self, call: CommandCall) -> Reply:
-        """Erase the answers that used a forgotten message, and put the receipt in place of the other one.
-
-        The dispatch has checked that the presser may forget everything here.
-        """
+        """Erase the answers that used a forgotten message, and put the receipt in place of the other one."""
+        if is_press(call.argument):
+            return await self.me.press(call)
+        refusal = await self.permissions.refusal_for(replace(call.message, sender_id=call.person_id))
+        if refusal is not None:
+            return Reply(notice=call.words(refusal))
         reply = await self._resume(call, key="forgotten-several")
         if reply is None:
             offers = await self.later_uses.offers(call.ref)
@@ -199,5 +205,6 @@ async def build(parts: Parts) -> Built:
         later_uses=LaterUses(redis=redis, history=history),
         history=history,
         recall=stores.recall,
+        me=ForgetMe(jobs=parts.forget_jobs, buttons=parts.interruptions.buttons, clock=parts.clock),
     )
     return Built(commands={"forget": forget.run}, buttons={FORGET_BUTTON: forget.press})

@@ -1,7 +1,7 @@
 -- Erase everything of a context and raise its epoch, which fences every late writer. Atomic.
 -- USES: fence erase_memory
 -- KEYS: CONTEXT_KEYS contexts work compress extract due erasures box journal outbox sending delivering files stop dead ready
--- KEYS: erased active control
+-- KEYS: erased active control tombstones
 -- ARGV: context_id now order_of_reset:json erased_keys:json
 -- order_of_reset: `update_id` and `fence` are of the update that asks for it, absent for a reset from outside the chat
 -- erased: the key of this reset: a repetition returns the same counts and erases nothing more
@@ -15,7 +15,7 @@ if before then
   return before
 end
 
-local counts = erase_memory(keys, erased_keys, context_id, order_of_reset.prefixes)
+local counts = erase_memory(keys, erased_keys, context_id, order_of_reset.prefixes, order_of_reset.tombstone)
 
 local forgotten = 0
 local function forget(id, from)

@@ -2,6 +2,7 @@
 
 import { button, el, fill } from "./dom.js";
 import { moment } from "./operations_format.js";
+import { forgetPersonCard } from "./operations_people.js";
 import { card, hint, loadedPlace, problem } from "./operations_parts.js";
 import { words } from "./words.js";
 
@@ -12,6 +13,7 @@ const ENGLISH = { lang: "en", dir: "ltr" };
 export function serviceTab(api) {
   const invitations = loadedPlace(() => api.get("operations/invitations"), invitationsOf);
   const settings = loadedPlace(() => api.get("operations/settings"), settingsOf);
+  const person = forgetPersonCard(api);
   const element = el(
     "div",
     { class: "ops-tab ops-columns" },
@@ -20,6 +22,7 @@ export function serviceTab(api) {
       { class: "ops-column" },
       doctorCard(api),
       card(words("ops-invitations"), { id: "invitations" }, invitations.element),
+      person.element,
     ),
     card(words("ops-settings"), { id: "settings" }, settings.element),
   );
@@ -31,6 +34,7 @@ export function serviceTab(api) {
     },
     stop() {
       invitations.stop();
+      person.stop();
       settings.stop();
     },
   };

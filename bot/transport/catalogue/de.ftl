@@ -222,6 +222,7 @@ receipt-proven = Ich habe nachgesehen: Es ist nichts mehr da.
 receipt-proven-text = Ich habe nachgesehen: Der Text selbst ist gelöscht.
 receipt-index-away = Die Suche antwortet gerade nicht, deshalb konnte ich dort nicht nachsehen. Diese Einträge findet sie nicht mehr; gelöscht werden sie, sobald die Suche wieder da ist.
 receipt-unclean = Die Protokolldatei der Datenbank behält die alten Wörter, bis der Betreiber dieses Bots sie neu schreiben lässt.
+receipt-not-copied = Ich konnte diese Löschung nicht neben der Datenbank vermerken. Falls der Betreiber dieses Bots je eine ältere Sicherung einspielt, bitte noch einmal darum.
 
 ## Dateien, die sich in Nachrichten ohne Text nicht lesen lassen
 

@@ -222,6 +222,7 @@ receipt-proven = I checked: nothing is left.
 receipt-proven-text = I checked: the text itself is gone.
 receipt-index-away = My search isn't responding right now, so I couldn't check it. It no longer finds these entries, and they'll be erased as soon as it's back.
 receipt-unclean = The database's log file on disk keeps the old words until the operator of this bot has it rewritten.
+receipt-not-copied = I couldn't note this erasure beside the database. If the operator of this bot ever restores an older backup, please ask again.
 
 ## Files that cannot be read in messages without text
 

@@ -222,6 +222,7 @@ receipt-proven = Lo he comprobado: no queda nada.
 receipt-proven-text = Lo he comprobado: el texto en sí ya no está.
 receipt-index-away = La búsqueda no responde ahora mismo, así que no he podido comprobarla. Ya no encuentra estas entradas, y se borrarán en cuanto vuelva.
 receipt-unclean = El archivo de registro de la base de datos conserva las palabras antiguas hasta que el operador de este bot lo haga reescribir.
+receipt-not-copied = No se pudo anotar este borrado junto a la base de datos. Si el operador de este bot restaura alguna vez una copia anterior, pídelo de nuevo.
 
 ## Archivos que no se pueden leer en mensajes sin texto
 

@@ -222,6 +222,7 @@ receipt-proven = Verifiquei: não sobrou nada.
 receipt-proven-text = Verifiquei: o texto em si foi apagado.
 receipt-index-away = A busca não está respondendo agora, então não consegui verificá-la. Ela não encontra mais essas entradas, que serão apagadas assim que ela voltar.
 receipt-unclean = O arquivo de registro do banco de dados guarda as palavras antigas até que o operador deste bot mande reescrevê-lo.
+receipt-not-copied = Não foi possível registrar esta exclusão ao lado do banco de dados. Se o operador deste bot um dia restaurar um backup mais antigo, peça a exclusão de novo.
 
 ## Arquivos que não podem ser lidos em mensagens sem texto
 

@@ -46,9 +46,10 @@ end
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
 -- expiry: nil, or that of messages which became too old: {now, summarize_at (Unix seconds), keeps_facts, husks (message
 -- id → its JSON without words)}. Their reminders stay, and with `keeps_facts` all facts.
+-- unquoted: messages that lose their quotation, whatever it quotes, or nil
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
 -- Return the fields of a Deletion (memory/history/store.py) without message_ids: what existed.
-local function delete_messages(keys, context, epoch, prefixes, ids, quoted, expiry)
+local function delete_messages(keys, context, epoch, prefixes, ids, quoted, expiry, unquoted)
   local erasure = begin_erasure(prefixes.artifacts, expiry)
   erasure.messages, erasure.answer_receipts = 0, 0
   erasure.sequences, erasure.sender_ids, erasure.known_by = {}, {}, {}
@@ -59,6 +60,9 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted, expi
     delete_message(keys, context, epoch, prefixes, id, erasure)
   end
   drop_quotations(keys, erasure, erasure.known_by)
+  for _, id in ipairs(unquoted or {}) do
+    drop_quotation_of(keys, erasure, id)
+  end
   for _, sequence in ipairs(erasure.quoting) do
     drop_turn_at(keys, erasure, sequence)
   end

@@ -46,6 +46,20 @@ local function drop_turn_at(keys, erasure, sequence)
   end
 end
 
+-- Take the quotation out of this message.
+local function drop_quotation_of(keys, erasure, id)
+  local sequence, record = redis.call('ZSCORE', keys.order, id), redis.call('HGET', keys.messages, id)
+  local message = fields_of(record)
+  if sequence and message.quote then
+    redis.call('HSET', keys.messages, id, with_fields(record, {}))
+    if quoted_in(message) then
+      remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
+    end
+    erasure.quoting[#erasure.quoting + 1], erasure.mentioning[#erasure.mentioning + 1] = sequence, sequence
+    erasure.changed[#erasure.changed + 1] = id
+  end
+end
+
 -- Take the quotations of these names out of other messages.
 local function drop_quotations(keys, erasure, names)
   for _, name in ipairs(names) do

@@ -1,6 +1,7 @@
 -- Erase one context's memory.
 -- USES: erase_memory
--- KEYS: CONTEXT_KEYS contexts work compress extract due erasures
--- ARGV: context_id prefixes:json erased_keys:json
+-- KEYS: CONTEXT_KEYS contexts work compress extract due erasures tombstones
+-- ARGV: context_id prefixes:json erased_keys:json tombstone
+-- tombstone: its name, or '' for none
 -- Reply: an Erasure (memory/history/store.py) as JSON
-return cjson.encode(erase_memory(keys, erased_keys, context_id, prefixes))
+return cjson.encode(erase_memory(keys, erased_keys, context_id, prefixes, tombstone))

@@ -1,11 +1,14 @@
 -- Delete messages of one context, and the quotations of others.
--- USES: delete_messages
+-- USES: delete_messages tombstones
 -- KEYS: messages order telegram meta work people senders sessions epoch summaries lineage ledger artifacts compress
--- KEYS: receipts erasures facts fact_order cited standing unread choices extract reminders due
--- ARGV: context_id expected_epoch:current prefixes:json ids:json quoted:json
+-- KEYS: receipts erasures facts fact_order cited standing unread choices extract reminders due tombstones
+-- ARGV: context_id expected_epoch:current prefixes:json ids:json quoted:json unquoted:json buried:json
 -- Reply: a Deletion (memory/history/store.py) as JSON
--- `quoted`: see delete_messages.lua.
-local deletion = delete_messages(keys, context_id, expected_epoch, prefixes, ids, quoted)
+-- `quoted`, `unquoted`: see delete_messages.lua. `buried`: names of tombstones.
+local deletion = delete_messages(keys, context_id, expected_epoch, prefixes, ids, quoted, nil, unquoted)
+if deletion.messages + deletion.quotes > 0 then
+  bury(tombstones, buried)
+end
 for name, value in pairs(deletion) do
   if type(value) == 'table' and #value == 0 then
     deletion[name] = nil  -- cjson writes an empty list as an object

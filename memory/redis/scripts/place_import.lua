@@ -1,11 +1,12 @@
 -- Put a staged import in the place of an empty context's memory, and queue its messages for the index. All, or nothing.
--- USES: telegram_index facts reminders
+-- USES: delete_messages
 -- KEYS: staged contexts work epoch talk messages order telegram meta people senders sessions summaries lineage ledger
--- KEYS: artifacts facts fact_order cited standing unread choices extract retain reminders due erasures
+-- KEYS: artifacts facts fact_order cited standing unread choices extract retain reminders due erasures receipts compress
 -- ARGV: place:json
 -- staged: the beginning of all keys of this import; place: {context_id, expected_epoch, registered (entry of the
 -- registry), is_other (another context than the file's), artifact_prefix, talk_ends_at (Unix seconds), messages (number
--- that must be staged), placed_ttl_s}
+-- that must be staged), placed_ttl_s, prefixes; forgotten, unquoted, forgotten_facts: messages and facts that were erased
+-- after the file was written, and messages that quote such words}
 -- Reply: {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (a staged part has expired)
 local context = place.context_id
 local before = redis.call('GET', staged .. 'placed')
@@ -66,7 +67,7 @@ for _, name in ipairs(redis.call('HKEYS', staged .. 'choices')) do
   redis.call('HSETNX', choices, name, redis.call('HGET', staged .. 'choices', name))
 end
 if redis.call('HGET', choices, 'facts') ~= 'off' then
-  local of_people_off = {}
+  local of_people_off = place.forgotten_facts
   for _, id in ipairs(redis.call('HKEYS', staged .. 'facts')) do
     local json = redis.call('HGET', staged .. 'facts', id)
     put_fact(keys, id, json)
@@ -91,10 +92,13 @@ for _, id in ipairs(redis.call('HKEYS', staged .. 'reminders')) do
     put_reminder(keys, context, id, redis.call('HGET', staged .. 'reminders', id))
   end
 end
+delete_messages(keys, context, place.expected_epoch, place.prefixes, place.forgotten, {}, nil, place.unquoted)
 local queued = 0
 for _, id in ipairs(redis.call('ZRANGE', staged .. 'indexed', 0, -1)) do
-  redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', place.expected_epoch, 'id', id)
-  queued = queued + 1
+  if redis.call('ZSCORE', order, id) then
+    redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', place.expected_epoch, 'id', id)
+    queued = queued + 1
+  end
 end
 redis.call('UNLINK', staged .. 'talk', staged .. 'indexed', staged .. 'facts', staged .. 'choices', staged .. 'unread',
            staged .. 'reminders')

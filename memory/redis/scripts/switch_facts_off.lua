@@ -1,7 +1,7 @@
 -- Turn facts off, of a person or of the whole context, and erase what there is.
--- USES: facts
--- KEYS: facts fact_order cited standing order work meta epoch erasures choices unread extract
--- ARGV: context_id expected_epoch:current person
+-- USES: facts tombstones
+-- KEYS: facts fact_order cited standing order work meta epoch erasures choices unread extract tombstones
+-- ARGV: context_id expected_epoch:current person buried:json
 -- person: sender id, or '' for the context
 -- Reply: as erase_facts.lua
 redis.call('HDEL', meta, 'fact_failures')  -- first: a full server refuses a script whose first write needs memory
@@ -29,5 +29,6 @@ if redis.call('EXISTS', meta) == 1 then
     redis.call('HSET', meta, 'facts_from', 0)
   end
 end
+bury(tombstones, buried)
 redis.call('INCR', erasures)
 return { dropped, uncited(keys, cited) }

@@ -1,0 +1,285 @@
+"""Forgets a person in all chats, in small steps. Each is recorded in the store, so that any process can go on."""
+
+import asyncio
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from typing import Any
+from uuid import uuid4
+
+from bot.inbox.inspection import InboxInspection
+from bot.times import iso
+from bot.transport.forms import place_of
+from bot.transport.ingest import telegram_ref
+from bot.turn.costs import last_months, ranking_key
+from bot.turn.forget_requests import ForgetJob, ForgetRequests
+from bot.turn.person import NOTHING, Chosen, Person, PersonEraser
+from bot.turn.signed_receipt import sign
+from memory import keys
+from memory.erasure import ErasureReceipt
+from memory.errors import Forgotten
+from memory.history.contexts import list_contexts
+from memory.keys import ContextRef, RecordCounts
+from memory.redis.client import Command, RedisClient
+from memory.reminders.redis_reminders import RedisReminders
+from memory.tombstones import load_secret
+from memory.transfer.backup import scan_contexts
+
+PAUSE_S = 0.2
+CONTEXTS_AT_ONCE = 20
+OWN_CHAT_WITHIN_S = 30.0
+PASSES_AT_MOST = 4
+"""Passes over all chats. The last one finds nothing, and so reads back the ones before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonCounts:
+    """What is quickly counted of a person in one context."""
+
+    ref: ContextRef
+    chat: str
+    """Title or id of the chat."""
+    counts: RecordCounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PersonFinder:
+    """Finds the contexts where a person may occur, and counts. Every method raises the store's errors."""
+
+    redis: RedisClient
+    eraser: PersonEraser
+    inspection: InboxInspection
+    bot_id: int
+    partitions: int
+
+    async def count(self, person: int, *, context: str = "") -> list[PersonCounts]:
+        """Count what there is of a person, by chat or topic."""
+        titles = {each.ref: each.title for each in await list_contexts(self.redis, range(self.partitions))}
+        refs = [ref for ref in await self.contexts() if context in ("", ref.context_id)]
+        counted = [
+            PersonCounts(
+                ref=ref,
+                chat=titles.get(ref) or ref.context_id[:8],
+                counts=await self.eraser.count(ref, person),
+            )
+            for start in range(0, len(refs), CONTEXTS_AT_ONCE)
+            for ref in await self._perhaps_with(refs[start : start + CONTEXTS_AT_ONCE], person)
+        ]
+        return [each for each in counted if each.counts.total]
+
+    async def _perhaps_with(self, refs: Sequence[ContextRef], person: int) -> list[ContextRef]:
+        """Return those of these contexts that have a message of the person, or talk of anybody."""
+        replies = await asyncio.gather(
+            *(
+                self.redis.calls(
+                    [
+                        ("HEXISTS", keys.context_key(ref, "senders"), str(person)),
+                        ("EXISTS", keys.context_key(ref, "talk")),
+                    ]
+                )
+                for ref in refs
+            )
+        )
+        return [ref for ref, found in zip(refs, replies, strict=True) if any(map(int, found))]
+
+    async def contexts(self) -> list[ContextRef]:
+        """Return every context with a memory, or with updates that wait for a turn."""
+        found = {ref: None async for ref in scan_contexts(self.redis, self.partitions)}
+        for partition in range(self.partitions):
+            found |= {ref: None for ref, _ in await self.inspection.unanswered(partition)}
+        return sorted(found, key=lambda ref: (ref.partition, ref.context_id))
+
+    async def own_contexts(self, person: int) -> set[ContextRef]:
+        """Return the contexts of the person's private chat."""
+        own = {telegram_ref(self.bot_id, person, None, partitions=self.partitions)}
+        for each in await list_contexts(self.redis, range(self.partitions)):
+            place = place_of(each.keys)
+            if place is not None and place.chat_id == person and not place.is_direct:
+                own.add(each.ref)
+        return own
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgetJobs:
+    """The steps of the requests. Every method raises the store's errors."""
+
+    requests: ForgetRequests
+    finder: PersonFinder
+    eraser: PersonEraser
+    reminders: RedisReminders
+    clock: Callable[[], float]
+
+    async def run(self, id: str, notify: Callable[[ForgetJob], None]) -> ForgetJob | None:
+        """Do all steps of a request. Return it with its receipt; None if another runner has it, or if it is done."""
+        before: ForgetJob | None = None
+        while await self.requests.hold(id):
+            job = await self.step(id)
+            if job is None or job.receipt:
+                return job
+            if job == before:
+                await asyncio.sleep(PAUSE_S)
+            notify(job)
+            before = job
+        return None
+
+    async def forget_again(self, ref: ContextRef, person: int, until: float) -> int:
+        """Forget a person in a context that a restore has brought back. Return the number of messages."""
+        own = await self.finder.own_contexts(person)
+        names = filter(None, [await self.eraser.names(ref, person)])
+        receipt = await self.eraser.forget(
+            ref, Person(id=person, until=until, names=tuple(names)), is_own=ref in own
+        )
+        return receipt.messages_erased
+
+    async def step(self, id: str) -> ForgetJob | None:
+        """Do the next step of a request that we hold, and record it. Return the job, or None if it is done.
+
+        A job with a receipt waits for `end`.
+        """
+        job = await self.requests.find(id)
+        if job is None or job.receipt:
+            return job
+        if job.at < 0:
+            job = await self._listed(job)
+        elif job.at >= len(job.refs):
+            job = await self._passed(job)
+        elif job.chosen is None:
+            job = await self._chosen(job)
+        else:
+            job = await self._erased(job, job.chosen)
+        await self.requests.save(job)
+        return job
+
+    async def _listed(self, job: ForgetJob) -> ForgetJob:
+        """List the contexts, those of the person's private chat at the end, and the names of the person."""
+        person = job.person
+        refs = list(job.refs) if job.context else await self.finder.contexts()
+        names = [await self.eraser.names(ref, person.id) for ref in await self.finder.contexts()]
+        own = await self.finder.own_contexts(person.id)
+        refs.sort(key=lambda ref: ref in own)
+        return replace(
+            job,
+            person=replace(person, names=tuple(dict.fromkeys(filter(None, names)))),
+            refs=tuple(refs),
+            own=tuple(ref.context_id for ref in refs if ref in own),
+            at=0,
+        )
+
+    async def _chosen(self, job: ForgetJob) -> ForgetJob:
+        """Choose what is erased next; at the end of a context erase the rest of it."""
+        ref, is_own = job.find_ref(), job.find_ref().context_id in job.own
+        chosen = await self.eraser.choose(ref, job.person, job.before, is_own=is_own)
+        if chosen is not None and (chosen.ids or chosen.unquoted):
+            return replace(job, chosen=chosen)
+        if chosen is not None:
+            return replace(job, before=chosen)
+        try:
+            receipt = await self.eraser.clear(ref, job.person, is_own=is_own)
+        except Forgotten:
+            receipt = NOTHING  # a reset has erased it meanwhile
+        return replace(_counted(job, receipt), at=job.at + 1, before=Chosen())
+
+    async def _erased(self, job: ForgetJob, chosen: Chosen) -> ForgetJob:
+        """Erase what was chosen. What a dead runner has erased of it is counted by its messages."""
+        there = len(await self.eraser.forgetting.history.get(job.find_ref(), chosen.ids))
+        is_again = there < len(chosen.ids)
+        try:
+            receipt = await self.eraser.erase(job.find_ref(), chosen)
+        except Forgotten:
+            receipt = NOTHING
+        if is_again:
+            receipt = replace(receipt, erased=replace(receipt.erased, messages=len(chosen.ids)))
+        after = Chosen(after=chosen.after, is_answered=chosen.is_answered)
+        job = replace(_counted(job, receipt), before=after, chosen=None)
+        return replace(job, is_interrupted=job.is_interrupted or is_again)
+
+    async def _passed(self, job: ForgetJob) -> ForgetJob:
+        """Begin another pass, until one finds nothing; then erase what is in no chat, and write the receipt."""
+        passes = job.passes + 1
+        if job.erased_in_pass and passes < PASSES_AT_MOST:
+            return replace(job, at=0, passes=passes, erased_in_pass=0)
+        for ref in job.refs:
+            if ref.context_id in job.own:
+                job = _counted(replace(job, at=job.refs.index(ref)), await self._clear_own(ref, job))
+        if await self._is_busy(job):
+            return replace(job, at=len(job.refs))
+        if job.is_everywhere:
+            await self._clear_bot(job.person.id)
+        return replace(job, at=len(job.refs), passes=passes, receipt=await self._sign(job))
+
+    async def _clear_own(self, ref: ContextRef, job: ForgetJob) -> ErasureReceipt:
+        try:
+            return await self.eraser.clear(ref, job.person, is_own=True)
+        except Forgotten:
+            return NOTHING
+
+    async def _is_busy(self, job: ForgetJob) -> bool:
+        """Return True while the person's own chat sends the answer to the request: then it is erased a bit later."""
+        if self.clock() > job.asked_at + OWN_CHAT_WITHIN_S:
+            return False
+        for ref in job.refs:
+            active = keys.partition_key(ref.partition, "active")
+            if ref.context_id in job.own and await self.requests.redis.call(
+                "HEXISTS", active, ref.context_id
+            ):
+                return True
+        return False
+
+    async def _clear_bot(self, person: int) -> None:
+        """Erase the person's time zone and costs. Limits of the day stay: they end by themselves within three days."""
+        await self.reminders.set_zone(person, None)
+        commands: list[Command] = [
+            ("ZREM", ranking_key(owner, unit, month), str(person))
+            for month in last_months(self.clock())
+            for owner in ("user", "chat")
+            for unit in ("tokens", "micros")
+        ]
+        await self.requests.redis.calls(commands)
+
+    async def _sign(self, job: ForgetJob) -> str:
+        total = job.total
+        fields: dict[str, Any] = {
+            "id": uuid4().hex,
+            "person": str(job.person.id),
+            "where": "everywhere" if job.is_everywhere else f"context {job.context[:8]}",
+            "said_before": iso(job.person.until),
+            "asked_at": iso(job.asked_at),
+            "done_at": iso(self.clock()),
+            "version": version("mnemogram"),
+            "chats": len(job.chats),
+            "erased": {**_without_zeros(total.erased.by_name()), "search_entries": total.vectors_erased},
+            "updates_forgotten": total.updates_forgotten,
+            "left": {"found_by_the_last_pass": job.erased_in_pass, "search_entries": total.vectors_left},
+            "passes": job.passes + 1,
+            "may_be_more": job.is_interrupted,
+            "tombstone_beside_the_store": total.not_copied or "yes",
+        }
+        return sign(await load_secret(self.requests.redis), fields)
+
+
+def _counted(job: ForgetJob, receipt: ErasureReceipt) -> ForgetJob:
+    """Return the job with what a step has erased."""
+    count = receipt.erased.total + receipt.updates_forgotten
+    here = (job.find_ref().context_id,) if count else ()
+    total = job.total + receipt
+    return replace(
+        job,
+        total=replace(total, vectors_left=receipt.vectors_left if count else job.total.vectors_left),
+        erased_in_pass=job.erased_in_pass + count,
+        chats=tuple(dict.fromkeys((*job.chats, *here))),
+    )
+
+
+def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
+    return {name: number for name, number in counts.items() if number}
+
+
+def describe_counts(counts: Sequence[PersonCounts]) -> list[dict[str, Any]]:
+    """Return the counts as documents, by chat."""
+    return [{"chat": each.chat, **_without_zeros(each.counts.by_name())} for each in counts]
+
+
+def dump_receipt_name(job: ForgetJob) -> str:
+    """Return the name of the receipt's file."""
+    return f"forgotten-{json.loads(job.receipt)['id'][:8]}.json"

@@ -1,0 +1,198 @@
+"""Tombstones: keyed hashes of what was erased, in the store and in files beside it. No older file brings that back.
+
+A name is an HMAC with the installation's secret, because ids can be guessed. With the secret, ids can be tried out:
+then one learns that something was erased, but no word of it.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from secrets import token_hex
+from typing import Literal
+
+import structlog
+
+from memory.errors import StoreFull
+from memory.keys import ContextRef, global_key, partition_key
+from memory.redis.client import RedisClient
+from memory.redis.tombstone_files import Plot, Tombstone, TombstoneFolder
+
+log = structlog.get_logger()
+
+Grave = Literal["message", "quoted", "talk", "fact", "reset", "replaced", "person"]
+"""Things that a tombstone names: a message by its id, and one that the history did not have by its Telegram id.
+
+A line of talk by its score, a fact by its id. A whole context, which was reset or made way for an import. What a person
+said, in one context or everywhere.
+"""
+
+NAME_BYTES = 16
+_OVERLAP_S = 60.0
+"""A tombstone of a script that began earlier may arrive so much later, at most."""
+
+
+def name_of(secret: bytes, grave: Grave, *ids: str | int) -> str:
+    """Return the name of a tombstone, 22 letters. The id of the context comes first, except for a person everywhere."""
+    text = "\x1f".join((grave, *map(str, ids)))
+    digest = hmac.digest(secret, text.encode(), hashlib.sha256)
+    return base64.urlsafe_b64encode(digest[:NAME_BYTES]).decode().rstrip("=")
+
+
+async def load_secret(redis: RedisClient) -> bytes:
+    """Return the installation's secret. It is created once; a new store gets the last one that was used beside it."""
+    key = global_key("secret")
+    stored = await redis.call("GET", key)
+    if stored is None:
+        given = "" if redis.beside is None else await asyncio.to_thread(redis.beside.newest_secret)
+        await redis.call("SET", key, given or token_hex(32), "NX")
+        stored = await redis.call("GET", key)
+    return bytes.fromhex(str(stored))
+
+
+async def open_beside(redis: RedisClient, folder: Path) -> None:
+    """Copy tombstones into this folder from now on, and see that the installation has its secret."""
+    redis.beside = TombstoneFolder(folder)
+    with suppress(StoreFull, OSError):
+        secret = await load_secret(redis)
+        if redis.beside.path.parent.is_dir():  # given servers need no folder before the first erasure
+            await asyncio.to_thread(redis.beside.save_secret, secret)
+
+
+async def names_of(redis: RedisClient, ref: ContextRef, **wanted: Iterable[str | int]) -> list[str]:
+    """Return the names of things of one context, by what they are: `message=ids, fact=ids`.
+
+    One empty name, if a full store has no secret yet: the erasure must not fail because of that.
+    """
+    try:
+        secret = await load_secret(redis)
+    except StoreFull:
+        return [""]
+    graves: Mapping[str, Grave] = {each: each for each in ("message", "quoted", "talk", "fact")}
+    return [
+        name_of(secret, graves[grave], ref.context_id, each) for grave, ids in wanted.items() for each in ids
+    ]
+
+
+async def reset_name(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> str:
+    """Return the name of the tombstone of a whole context, "" as `names_of` does."""
+    try:
+        return name_of(await load_secret(redis), grave, ref.context_id)
+    except StoreFull:
+        return ""
+
+
+async def bury(redis: RedisClient, partition: int, name: str, *, at: float) -> str:
+    """Leave one tombstone of this time in the store. Return why its copy is missing, or ""."""
+    await redis.call("ZADD", partition_key(partition, "tombstones"), "GT", f"{at:.6f}", name)
+    return await copy_beside(redis, partition, [name])
+
+
+async def copy_beside(redis: RedisClient, partition: int, names: Collection[str]) -> str:
+    """Copy these tombstones of the store into the file beside it. Return why that failed, or ""."""
+    if "" in names:
+        return "the store is full and has no secret yet"
+    if redis.beside is None or not names:
+        return ""
+    times = await redis.call("ZMSCORE", partition_key(partition, "tombstones"), *names)
+    found = [
+        Tombstone(partition, name, float(at)) for name, at in zip(names, times, strict=True) if at is not None
+    ]
+    secret = await load_secret(redis)
+    problem = await asyncio.to_thread(redis.beside.append, secret, found)
+    if problem:
+        log.warning("tombstone_not_copied", folder=str(redis.beside.path), reason=problem)
+    return problem
+
+
+@dataclass(slots=True, kw_only=True)
+class TombstoneCopier:
+    """Copies the tombstones that other processes and machines have left in the store. Raises the store's errors."""
+
+    redis: RedisClient
+    partitions: int
+    _since: dict[int, float] = field(default_factory=dict[int, float])
+    _known: Plot | None = None
+
+    async def step(self) -> int:
+        """Copy what is new, and return how many tombstones that were."""
+        beside = self.redis.beside
+        if beside is None:
+            return 0
+        secret = await load_secret(self.redis)
+        if self._known is None:
+            self._known = (await asyncio.to_thread(beside.load)).get(secret, {})
+        known, new = self._known, list[Tombstone]()
+        for partition in range(self.partitions):
+            since = self._since.get(partition, 0.0)
+            found = await _load(self.redis, partition, since=since)
+            new += [each for each in found if each.name not in known or known[each.name].at < each.at]
+            self._since[partition] = max([since, *(each.at - _OVERLAP_S for each in found)])
+        if new and await asyncio.to_thread(beside.append, secret, new):
+            self._since.clear()  # the file lacks them: again from the beginning
+            return 0
+        known |= {each.name: each for each in new}
+        return len(new)
+
+
+@dataclass(slots=True, kw_only=True)
+class Graveyard:
+    """Everything that must not come back, by secret, and what a file knew of it when it was written."""
+
+    plots: dict[bytes, Plot] = field(default_factory=dict[bytes, Plot])
+    carried: dict[str, float] = field(default_factory=dict[str, float])
+    """Times of the file's own tombstones: what they name was gone when it was written."""
+
+    def find(self, grave: Grave, *ids: str | int) -> float | None:
+        """Return the time of a tombstone, the newest one of all secrets, or None."""
+        names = [(plot, name_of(secret, grave, *ids)) for secret, plot in self.plots.items() if plot]
+        return max((plot[name].at for plot, name in names if name in plot), default=None)
+
+    def has_later(self, *graves: Grave, of: str | int) -> bool:
+        """Return True if one of these tombstones of a context is newer than the file's."""
+        names = [
+            (plot, name_of(secret, grave, of)) for secret, plot in self.plots.items() for grave in graves
+        ]
+        return any(
+            name in plot and plot[name].at > self.carried.get(name, 0.0) for plot, name in names if plot
+        )
+
+    def has_any(self) -> bool:
+        """Return True if something may have to be left out of the file."""
+        return any(
+            each.at > self.carried.get(name, 0.0)
+            for plot in self.plots.values()
+            for name, each in plot.items()
+        )
+
+    def find_person(self, context_id: str, person: int) -> float | None:
+        """Return the time at which this person was forgotten last, everywhere or in this context, or None."""
+        times = (self.find("person", person), self.find("person", context_id, person))
+        return max((each for each in times if each is not None), default=None)
+
+
+async def load_graveyard(redis: RedisClient, partitions: int) -> Graveyard:
+    """Return the tombstones of the store and of the files beside it."""
+    plots = {} if redis.beside is None else await asyncio.to_thread(redis.beside.load)
+    plot = plots.setdefault(await load_secret(redis), {})
+    for partition in range(partitions):
+        for each in await _load(redis, partition):
+            if each.name not in plot or plot[each.name].at < each.at:
+                plot[each.name] = each
+    return Graveyard(plots=plots)
+
+
+async def load_reset_time(redis: RedisClient, ref: ContextRef) -> float | None:
+    """Return the time of the last reset of a context, or None."""
+    name = await reset_name(redis, ref)
+    return await redis.call("ZSCORE", partition_key(ref.partition, "tombstones"), name)
+
+
+async def _load(redis: RedisClient, partition: int, *, since: float = 0.0) -> list[Tombstone]:
+    key = partition_key(partition, "tombstones")
+    rows = await redis.call("ZRANGEBYSCORE", key, since, "+inf", "WITHSCORES")
+    return [Tombstone(partition, str(name), float(at)) for name, at in rows]
