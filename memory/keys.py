@@ -84,7 +84,7 @@ class KeyKind(NamedTuple):
 ContextName = Literal[
     Literal["messages", "order", "telegram", "meta", "epoch", "summaries", "lineage", "ledger", "people"],
     Literal["senders", "sessions", "artifacts", "artifact", "receipts", "receipt", "talk", "facts"],
-    Literal["fact_order", "cited", "unread", "fact_lists", "choices", "reminders"],
+    Literal["fact_order", "cited", "unread", "fact_lists", "choices", "reminders", "imports"],
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
@@ -128,7 +128,7 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " `photos:<message id>` → file ids of the photos that we sent with it."
     ),
     "meta": KeyKind(
-        "HASH of the context. next_sequence, conversation_start, created_at; session_start and last_sent_at of"
+        "HASH of the context. next_sequence, first_sequence (the lowest that an import took), conversation_start, created_at; session_start and last_sent_at of"
         " the newest session. active_agent (after a transfer), revision (of deletions and edits). migrated_to:"
         " the supergroup whose messages `telegram` contains. summary_failures, summary_failed_at (next_sequence"
         " at the last one). facts_from: older messages were not read for facts yet. facts_version (of changes of"
@@ -207,6 +207,11 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         outlives_resets=True,
     ),
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
+    "imports": KeyKind(
+        "HASH of histories of other services: import id → what it is (ImportRecord as JSON), and of each `ID:first` (its"
+        " lowest sequence), `ID:done` (messages of the file that were read; missing while it is being forgotten) and"
+        " `ID:added`. Their sequences are negative."
+    ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""
 

@@ -66,7 +66,9 @@ local function drop_tellers(keys, context, epoch, erasure)
       erasure.turn_ends[#erasure.turn_ends + 1], erasure.mentioning[#erasure.mentioning + 1] = each[2], each[2]
     end
   end
-  oldest = oldest_since(redis.call('HGET', keys.meta, 'conversation_start') or '0', erasure.mentioning)
+  local start = redis.call('HGET', keys.meta, 'conversation_start') or '0'
+  -- The first conversation's summary covers imported messages too.
+  oldest = oldest_since(start == '0' and -2 ^ 53 or start, erasure.mentioning)
   erasure.summary_ids = oldest and drop_summaries(keys, context, oldest) or {}
   local cited
   erasure.fact_ids, cited = drop_citing(keys, context, epoch, erasure.changed)
