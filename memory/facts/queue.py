@@ -196,7 +196,8 @@ class FactQueue(LeasedQueue):
         messages = [each for each in read if is_on and _may_be_read(each, chosen, first)]
         context = [each for each in parse_messages(reply["around"]) if _may_be_shown(each, chosen)]
         # A page of older messages that is not full was the last one.
-        lowest = sequence_of(read[0]) if is_older and len(read) == limit else 0
+        end = int(reply.get("first_sequence", 0))
+        lowest = sequence_of(read[0]) if is_older and len(read) == limit else end
         return FactWork(
             ref=ref,
             epoch=int(reply.get("epoch", 0)),

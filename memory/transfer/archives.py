@@ -1,11 +1,12 @@
 """Opens an export, or the files in its zip one after the other, without unpacking anything to the disk or the memory."""
 
+import io
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import IO, Protocol, TypeAlias
+from typing import IO, Any, Protocol, TextIO, TypeAlias
 
 from memory.transfer.json_stream import BadJson, CutJson
 
@@ -64,6 +65,26 @@ class BoundedFile:
             return self.file.read(size)
         except (zipfile.BadZipFile, zlib.error, EOFError):
             raise CutJson("it is damaged or ends in the middle") from None
+
+
+class _RawPart(io.RawIOBase):
+    """A part as Python's own readers of text take it."""
+
+    def __init__(self, part: BoundedFile) -> None:
+        self._part = part
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        piece = self._part.read(len(buffer))
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def text_of(part: BoundedFile) -> TextIO:
+    """Return the part as text. Reading raises UnicodeDecodeError, BadArchive and CutJson."""
+    return io.TextIOWrapper(io.BufferedReader(_RawPart(part)), encoding="utf-8", newline="\n")
 
 
 def is_zip(open_file: Opener) -> bool:

@@ -1,7 +1,7 @@
 """Passes over an export of another service: one that counts and checks all of it, then one that imports it."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from memory.transfer.telegram_export import read_telegram
 
 MOST_UNPACKED = 20_000_000_000
 """Bytes of all files of a zip together."""
-_FINGERPRINT = 12
+_FINGERPRINT, _PROGRESS_EVERY = 12, 5_000
 
 
 class CutExport(ValueError):
@@ -60,10 +60,16 @@ class Survey:
         return sum(each.messages for each in self.counts)
 
 
-def survey_export(open_file: Opener, *, now: float, most_unpacked: int = MOST_UNPACKED) -> Survey:
+def survey_export(
+    open_file: Opener,
+    *,
+    now: float,
+    most_unpacked: int = MOST_UNPACKED,
+    progress: Callable[[int], None] = lambda _: None,
+) -> Survey:
     """Read the whole file once. Nothing is written, so a bad file does nothing.
 
-    Raises UnknownExport, CutExport, BadJson for a file that is no history, and OSError.
+    `progress` gets the number of messages now and then. Raises UnknownExport, CutExport, BadJson for a file that is no history, and OSError.
     """
     reading = Reading(now=now)
     counts: list[ChatCount] = []
@@ -78,6 +84,8 @@ def survey_export(open_file: Opener, *, now: float, most_unpacked: int = MOST_UN
             counts[-1] = chat._replace(messages=chat.messages + 1, last_at=latest)
             digest.update(f"{message.chat} {message.key} {sent_at}\n".encode())
             total += 1
+            if total % _PROGRESS_EVERY == 0:
+                progress(total)
             if total > MOST_MESSAGES:
                 raise BadJson(f"it has more than {MOST_MESSAGES:,} messages; export a shorter period")
     except CutJson:

@@ -298,7 +298,9 @@ def _marks_of(message: Message) -> list[str]:
         text, file = message.quote.text, " ".join(message.quote.file.splitlines())
         words = _quoted(text, _QUOTED_CHARACTERS) if text or not file else ""
         marks.append(f"[in reply to {whose}: {', with '.join(filter(None, [words, file]))}]")
-    if origin := origin_mark(text_origin(message), plain_name(message.forwarded_from) or message.imported_from):
+    if origin := origin_mark(
+        text_origin(message), plain_name(message.forwarded_from) or message.imported_from
+    ):
         marks.append(f"[{origin}]")
     if message.note:
         note = f"[{' '.join(message.note.splitlines())}]"
