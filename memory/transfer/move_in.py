@@ -13,7 +13,7 @@ from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES
 from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
-from memory.redis.lua import ScriptCall, lua_script, named
+from memory.redis.lua import ScriptCall, lua_script
 from memory.transfer.archives import Opener
 from memory.transfer.export_survey import MOST_UNPACKED, Survey, read_export
 from memory.transfer.foreign import ForeignMessage, Reading, Service
@@ -272,7 +272,7 @@ class _Sessions:
 
 async def list_imports(redis: RedisClient, ref: ContextRef) -> list[StoredImport]:
     """Return the imports of a context, the oldest first. Raises StoreUnavailable."""
-    fields = named(await redis.call("HGETALL", context_key(ref, "imports")))
+    fields: dict[str, str] = await redis.call("HGETALL", context_key(ref, "imports"))
     found = [
         StoredImport(
             id=id_,

@@ -131,7 +131,9 @@ def test_one_import_is_forgotten_with_a_receipt(console: ConsoleRig, tmp_path: P
     console("import", group_file(tmp_path, ["One", "Two"]))
     other = written(tmp_path, [chatgpt_conversation("c1", ["A question", "An answer"])], "conversations.json")
     assert console("import", other, "--chat", str(GROUP)).status == 0
-    (first, second) = console("import", "--chat", str(GROUP), "--list", "--json").document
+    listed = console("import", "--chat", str(GROUP), "--list", "--json")
+    assert listed.status == 0, listed.err
+    (first, second) = listed.document
 
     done = console("import", "--chat", str(GROUP), "--forget", first["import"])
 

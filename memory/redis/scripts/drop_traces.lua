@@ -58,7 +58,7 @@ end
 -- told it, and the facts that rest on changed messages. Return the messages that these facts cited and that exist.
 -- keys: those of drop_citing.lua, and ledger, artifacts, summaries, lineage, compress
 local function drop_tellers(keys, context, epoch, erasure)
-  local oldest, before = oldest_since(0, erasure.mentioning), -1
+  local oldest, before = oldest_since(-2 ^ 53, erasure.mentioning), -1
   while oldest and #erasure.artifact_ids > before do
     before = #erasure.artifact_ids
     for _, each in ipairs(find_quoting_turns(keys.ledger, oldest, erasure.gone)) do
