@@ -200,11 +200,17 @@ class Turns:
                 await self._end(question, reply, reason=f"command_{command.name}")
             case _:
                 call = _call(question, strip_mention(first.message, bot=self.bot))
-                taken = next(filter(None, (takes(call) for takes in self.hooks.takes)), None)
-                if taken is None:
+                if not await self._is_taken(question, call):
                     await self._answer(question)
-                else:
-                    await self._end(question, await taken[1](call), reason=taken[0])
+
+    async def _is_taken(self, question: Question, call: CommandCall) -> bool:
+        """Return True if a feature has replied to the message."""
+        for reason, handler in filter(None, [takes(call) for takes in self.hooks.takes]):
+            reply = await handler(call)
+            if reply is not None:
+                await self._end(question, reply, reason=reason)
+                return True
+        return False
 
     async def _answer(self, question: Question) -> None:
         """Answer the question unless a limit forbids it. A resumed turn was admitted before.
