@@ -93,31 +93,12 @@ PartitionName = Literal[
     Literal["warned", "import", "local_zones", "probe", "beat"],
 ]
 GlobalName = Literal[
-    Literal[
-        "format",
-        "partitions",
-        "spaces",
-        "sweeping",
-        "rewritten",
-        "rewriting",
-        "unclean",
-        "renewed",
-        "whole_since",
-    ],
-    Literal[
-        "migrations",
-        "zones",
-        "restoring",
-        "commands",
-        "abilities",
-        "{usage}:day",
-        "{usage}:month",
-        "{usage}:minute",
-    ],
-    Literal["{usage}:told", "{usage}:booked", "{usage}:pictures", "{usage}:facts"],
-    Literal["{access}:guests", "{access}:invitation"],
-    Literal["{access}:tries", "{access}:open", "{access}:dashboard", "{access}:sessions", "{rates}:seats"],
-    Literal["{rates}:bucket", "{rates}:hold", "{rates}:counts"],
+    Literal["format", "partitions", "spaces", "sweeping", "rewritten", "rewriting", "unclean"],
+    Literal["renewed", "whole_since", "migrations", "zones", "restoring", "commands", "abilities"],
+    Literal["{usage}:day", "{usage}:month", "{usage}:minute", "{usage}:told", "{usage}:booked"],
+    Literal["{usage}:pictures", "{usage}:facts", "{access}:guests", "{access}:invitation", "{access}:tries"],
+    Literal["{access}:open", "{access}:dashboard", "{access}:sessions", "{rates}:seats", "{rates}:bucket"],
+    Literal["{rates}:hold", "{rates}:counts"],
 ]
 
 CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
@@ -128,7 +109,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " `photos:<message id>` → file ids of the photos that we sent with it."
     ),
     "meta": KeyKind(
-        "HASH of the context. next_sequence, first_sequence (the lowest that an import took), conversation_start, created_at; session_start and last_sent_at of"
+        "HASH of the context. next_sequence, first_sequence (the lowest that an import took), conversation_start,"
+        " created_at; session_start and last_sent_at of"
         " the newest session. active_agent (after a transfer), revision (of deletions and edits). migrated_to:"
         " the supergroup whose messages `telegram` contains. summary_failures, summary_failed_at (next_sequence"
         " at the last one). facts_from: older messages were not read for facts yet. facts_version (of changes of"
@@ -208,9 +190,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     ),
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
     "imports": KeyKind(
-        "HASH of histories of other services: import id → what it is (ImportRecord as JSON), and of each `ID:first` (its"
-        " lowest sequence), `ID:done` (messages of the file that were read; missing while it is being forgotten) and"
-        " `ID:added`. Their sequences are negative."
+        "HASH of imports from other services: import id → ImportRecord as JSON; `ID:first`, its lowest sequence, which"
+        " is negative; `ID:done`, messages that were read (missing while it is being forgotten); `ID:added`."
     ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""

@@ -1,7 +1,18 @@
 """Small exports of other services, written from descriptions of their formats."""
 
+import io
+import json
 from collections.abc import Sequence
 from typing import Any
+
+from memory.history.contexts import dump_entry
+from memory.history.message import Sender
+from memory.history.redis_history import RedisHistory
+from memory.keys import ContextRef
+from memory.redis.client import RedisClient
+from memory.tokens import Tokenizer
+from memory.transfer.export_survey import survey_export
+from memory.transfer.move_in import MoveIn, Place, StoredImport
 
 Document = dict[str, Any]
 
@@ -80,3 +91,32 @@ def claude_conversation(key: str, messages: Sequence[Document], *, name: str = "
             for number, message in enumerate(messages)
         ],
     }
+
+
+def move_in(redis: RedisClient, ref: ContextRef, document: Any, *, person: Sender | None = None) -> MoveIn:
+    """Return an import of this document into a context."""
+    data, now = json.dumps(document).encode(), 1_760_000_000.0
+    return MoveIn(
+        redis=redis,
+        place=Place(
+            ref=ref,
+            registered=dump_entry({"chat_id": 1}, title="", created_at=now),
+            person=person,
+            own_chat=1,
+        ),
+        survey=survey_export(lambda: io.BytesIO(data), now=now),
+        open_file=lambda: io.BytesIO(data),
+        tokenizer=Tokenizer(encoding="o200k_base"),
+        now=now,
+    )
+
+
+async def import_chat(redis: RedisClient, ref: ContextRef, texts: Sequence[str]) -> StoredImport:
+    """Import these texts as a chat of Telegram."""
+    chat = telegram_chat([telegram_message(number, text) for number, text in enumerate(texts, start=1)])
+    work = move_in(redis, ref, chat)
+    epoch = (await RedisHistory(redis).load(ref, limit=0)).epoch
+    stored = await work.begin(epoch=epoch)
+    async for step in work.run(stored, epoch=epoch):
+        stored = step
+    return stored

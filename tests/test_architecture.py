@@ -142,8 +142,8 @@ def found() -> list[Module]:
 def test_the_product_stays_small(found: list[Module]) -> None:
     product = house.product(found)
 
-    assert sum(module.code_lines for module in product) <= 41_900
-    assert len(product) <= 364
+    assert sum(module.code_lines for module in product) <= 43_500
+    assert len(product) <= 374
     assert len(AllSettings.model_fields) <= 62
 
 

@@ -191,8 +191,8 @@ class _Job:
                 stored = await _run(work, before, epoch)
         except ImportGone:
             raise CommandFailed(
-                f"This import of chat {target.name} is being forgotten. `--forget {work.id}` finishes that; import it again"
-                " then."
+                f"This import of chat {target.name} is being forgotten. `--forget {work.id}` finishes that; import it"
+                " again then."
             ) from None
         except Forgotten:
             raise CommandFailed(

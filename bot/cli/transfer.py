@@ -85,7 +85,8 @@ def import_(
     A history of Telegram, ChatGPT or Claude goes below what the chat has. It can be imported again: nothing is there
     twice, and an interrupted import goes on. Without CHAT each group of a Telegram file goes into its own chat.
 
-    Our own file is imported completely or not at all. Another chat does not get Telegram's message numbers, overheard messages and reminders.
+    Our own file is imported completely or not at all. Another chat does not get Telegram's message numbers,
+    overheard messages and reminders.
     A reminder whose date has passed is not set. One that repeats goes on with its next date.
     The workers make the search entries again.
     """

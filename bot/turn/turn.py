@@ -200,17 +200,11 @@ class Turns:
                 await self._end(question, reply, reason=f"command_{command.name}")
             case _:
                 call = _call(question, strip_mention(first.message, bot=self.bot))
-                if not await self._is_taken(question, call):
+                taken = await _reply_of_feature(self.hooks, call)
+                if taken is None:
                     await self._answer(question)
-
-    async def _is_taken(self, question: Question, call: CommandCall) -> bool:
-        """Return True if a feature has replied to the message."""
-        for reason, handler in filter(None, [takes(call) for takes in self.hooks.takes]):
-            reply = await handler(call)
-            if reply is not None:
-                await self._end(question, reply, reason=reason)
-                return True
-        return False
+                else:
+                    await self._end(question, taken[1], reason=taken[0])
 
     async def _answer(self, question: Question) -> None:
         """Answer the question unless a limit forbids it. A resumed turn was admitted before.
@@ -366,6 +360,14 @@ class Turns:
             state=state,
             reason=reason,
         )
+
+
+async def _reply_of_feature(hooks: Hooks, call: CommandCall) -> tuple[str, Reply] | None:
+    """Return the reason and the reply of the first feature that takes the message; None if none does."""
+    for reason, handler in filter(None, [takes(call) for takes in hooks.takes]):
+        if (reply := await handler(call)) is not None:
+            return reason, reply
+    return None
 
 
 def _check_edits(waiting: Sequence[WaitingUpdate], joined: Sequence[int]) -> None:

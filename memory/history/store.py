@@ -182,8 +182,8 @@ class HistoryStore(Protocol):
     ) -> list[Message]:
         """Read a page of the current conversation, or of the whole history, newest first.
 
-        With `after_sequence` (BEFORE_ALL for the beginning) it is oldest first. A page may be short; only an empty page is
-        the end.
+        With `after_sequence` (BEFORE_ALL for the beginning) it is oldest first. A page may be short; only an empty page
+        is the end.
         """
         ...
 

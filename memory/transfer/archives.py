@@ -1,4 +1,4 @@
-"""Opens an export, or the files in its zip one after the other, without unpacking anything to the disk or the memory."""
+"""Opens an export, or the files in its zip one after the other, without unpacking them to disk or memory."""
 
 import io
 import zipfile

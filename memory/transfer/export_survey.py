@@ -69,7 +69,8 @@ def survey_export(
 ) -> Survey:
     """Read the whole file once. Nothing is written, so a bad file does nothing.
 
-    `progress` gets the number of messages now and then. Raises UnknownExport, CutExport, BadJson for a file that is no history, and OSError.
+    `progress` gets the number of messages now and then. Raises UnknownExport, CutExport, BadJson for a file that is
+    hostile or damaged, and OSError.
     """
     reading = Reading(now=now)
     counts: list[ChatCount] = []

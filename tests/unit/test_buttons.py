@@ -51,6 +51,7 @@ def test_each_word_is_a_command_and_only_stop_does_not_wait() -> None:
         "timezone": ("everybody", True),
         "model": ("owners", True),
         "voice": ("owners", True),
+        "import": ("owners", True),
     }
 
 
@@ -72,6 +73,7 @@ LONGEST = {
     "memory": details_buttons(words_for("en"), LARGE_RECEIPT)[0].data,
     "timezone": max((f"timezone:{zone}" for zone in available_timezones()), key=len),
     "model": f"model:{'0' * 16}",
+    "import": f"import:go:{-(2**63)}",
     "voice": max((f"voice:{choice}" for choice in VOICE_CHOICES), key=len),
 }
 

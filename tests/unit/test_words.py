@@ -23,7 +23,7 @@ DAY = date(2026, 11, 21)
 _FSI, _PDI = "\u2068", "\u2069"
 _SAME_EVERYWHERE = {
     *("list-separator", "quoted-words", "usage-tokens", "why-memory", "catchup-point", "catchup-point-by"),
-    *("facts-line", "list-delete", "facts-correct", "costs-line"),
+    *("facts-line", "list-delete", "facts-correct", "costs-line", "import-line"),
     *("reminder-due", "reminder-due-group", "reminders-line", "reminders-line-by"),
 }
 _PLURALS = {"zero", "one", "two", "few", "many", "other"}
@@ -101,7 +101,7 @@ def test_no_sentence_is_left_in_english(language: str) -> None:
 def test_a_sentence_in_another_script_contains_no_english_word(language: str) -> None:
     names = (
         r"/facts (?:on|off)(?: all)?|/stats month|/timezone (?:off|Moscow|Tehran)|OPENAI_API_KEY|Telegram|Markdown"
-        r"|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
+        r"|result\.json|conversations\.json|ChatGPT|Claude|Desktop|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
     )
     for key in _variables("en"):
         left = re.sub(names, "", _said(language, key, 5))
@@ -255,6 +255,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
         "",
         "For administrators, who can also use /forget on other people's messages:",
         "/new — start a new conversation; I can still search the old ones",
+        "/import — bring your history from Telegram, ChatGPT or Claude",
         "/reset — erase everything I remember from this group or topic",
         "/reset all — do the same for all topics of the group",
         "",
@@ -274,6 +275,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
             "/timezone",
             "/why",
             "/forget",
+            "/import",
             "/reset",
             "/stop",
             "/model",

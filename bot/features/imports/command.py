@@ -51,7 +51,7 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class OfferedFile:
     """The newest file whose button waits to be pressed."""
 
     update_id: Id
@@ -103,7 +103,7 @@ class ImportCommand:
         count = survey.messages
         if not count:
             return Reply(text=call.words("import-empty", service=survey.service))
-        offer = Offer(
+        offer = OfferedFile(
             update_id=call.update.update_id,
             file_id=attachment.file_id,
             messages=count,
@@ -112,16 +112,19 @@ class ImportCommand:
         return Reply(
             text=call.words("import-offer", service=survey.service, count=count),
             buttons=[_go_button(call.words, offer)],
-            meta={"choices": call.snapshot.choices.with_feature(WORD, dump_json(Offer, offer))},
+            meta={"choices": call.snapshot.choices.with_feature(WORD, dump_json(OfferedFile, offer))},
         )
 
     async def run(self, call: CommandCall) -> Reply:
-        """Say how to import, and list the imports with a button for each that forgets it."""
-        if call.is_group:
-            return Reply(text=call.words("import-private"))
+        """Say how to import, and list the imports with a button for each that forgets it.
+
+        Operators import into groups; their administrators can forget that here.
+        """
         found = (await list_imports(self.redis, call.ref))[-LISTED_AT_MOST:]
-        lines = [call.words("import-how", limit=LARGEST_FILE // 1_000_000)]
-        lines += [_line(call.words, each) for each in found]
+        how = call.words("import-how", limit=LARGEST_FILE // 1_000_000)
+        lines = [call.words("import-private") if call.is_group else how]
+        if found:
+            lines.append("\n".join([_line(call.words, each) for each in found]))
         return Reply(text="\n\n".join(lines), buttons=[_forget_button(call.words, each) for each in found])
 
     async def press(self, call: CommandCall) -> Reply | None:
@@ -135,7 +138,7 @@ class ImportCommand:
             return Reply(notice=call.words("button-unknown"))
         return await self._import(call, offer)
 
-    async def _import(self, call: CommandCall, offer: Offer) -> Reply:
+    async def _import(self, call: CommandCall, offer: OfferedFile) -> Reply:
         words = call.words
         try:
             data = await self.files.download(offer.file_id, at_most=LARGEST_FILE)
@@ -248,10 +251,10 @@ def _may_be_history(attachment: Attachment) -> bool:
     return attachment.kind == "document" and (is_named or attachment.mime_type in _KINDS)
 
 
-def _offer_in(call: CommandCall) -> Offer | None:
+def _offer_in(call: CommandCall) -> OfferedFile | None:
     line = call.snapshot.choices.of_features.get(WORD)
     with suppress(RecordCorrupt):
-        return parse_json(Offer, line) if line else None
+        return parse_json(OfferedFile, line) if line else None
     return None
 
 
@@ -259,7 +262,7 @@ def _without_offer(call: CommandCall) -> dict[MetaField, str]:
     return {"choices": call.snapshot.choices.with_feature(WORD, "")}
 
 
-def _go_button(words: Words, offer: Offer) -> Button:
+def _go_button(words: Words, offer: OfferedFile) -> Button:
     return Button(text=words("import-button", count=offer.messages), data=f"{WORD}:go:{offer.update_id}")
 
 
@@ -271,7 +274,7 @@ def _forget_button(words: Words, stored: StoredImport) -> Button:
 def _line(words: Words, stored: StoredImport) -> str:
     record = stored.record
     day = datetime.fromtimestamp(record.started_at, UTC).date()
-    return words("import-line", service=record.service, count=stored.added, day=day)
+    return words("import-line", service=record.service, count=stored.added, date=day)
 
 
 async def _wait_for_end(call: CommandCall) -> TurnStopped | Forgotten:

@@ -34,7 +34,7 @@ import-known =
        *[other] { $count } Nachrichten waren schon da.
     }
 
-import-line = • { $service }, { DATETIME($day, dateStyle: "long") }: { $count }
+import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Diesen Import vergessen: { $service }, { $count }
 import-forgotten = Ich habe diesen Import vergessen.
 import-cancelled = Ich habe den Import abgebrochen und nichts davon behalten.

@@ -34,7 +34,7 @@ import-known =
        *[other] { $count } messages were here already.
     }
 
-import-line = • { $service }, { DATETIME($day, dateStyle: "long") }: { $count }
+import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Forget this import: { $service }, { $count }
 import-forgotten = I've forgotten that import.
 import-cancelled = I've cancelled the import and kept none of it.

@@ -34,7 +34,7 @@ import-known =
        *[other] { $count } mensajes ya estaban aquí.
     }
 
-import-line = • { $service }, { DATETIME($day, dateStyle: "long") }: { $count }
+import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Olvidar esta importación: { $service }, { $count }
 import-forgotten = He olvidado esa importación.
 import-cancelled = He cancelado la importación y no he guardado nada de ella.

@@ -30,7 +30,7 @@ import-known =
        *[other] { $count } پیام از پیش اینجا بود.
     }
 
-import-line = • { $service }، { DATETIME($day, dateStyle: "long") }: { $count }
+import-line = • { $service }، { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = فراموش کردن این تاریخچه: { $service }، { $count }
 import-forgotten = آن تاریخچه را فراموش کردم.
 import-cancelled = وارد کردن را لغو کردم و چیزی از آن نگه نداشتم.

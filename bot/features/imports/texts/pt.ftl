@@ -34,7 +34,7 @@ import-known =
        *[other] { $count } mensagens já estavam aqui.
     }
 
-import-line = • { $service }, { DATETIME($day, dateStyle: "long") }: { $count }
+import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Esquecer esta importação: { $service }, { $count }
 import-forgotten = Esqueci essa importação.
 import-cancelled = Cancelei a importação e não guardei nada dela.

@@ -38,7 +38,7 @@ import-known =
        *[other] { $count } сообщений здесь уже было.
     }
 
-import-line = • { $service }, { DATETIME($day, dateStyle: "long") }: { $count }
+import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Забыть эту историю: { $service }, { $count }
 import-forgotten = Перенесённая история забыта.
 import-cancelled = Перенос отменён, ничего из него не осталось.
