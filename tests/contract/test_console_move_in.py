@@ -1,6 +1,9 @@
 """`mnemogram import` of other services' histories, on real embedded stores."""
 
 import json
+import os
+import subprocess
+import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -229,3 +232,24 @@ def test_our_own_file_is_taken_from_a_zip_too_with_its_imported_messages(
 
     assert done.status == 0, done.err
     assert on_stores(history_of(GROUP))[1] == before[1]
+
+
+def test_a_killed_command_goes_on_when_it_is_repeated(console: ConsoleRig, tmp_path: Path) -> None:
+    texts = [f"text {number}" for number in range(20_000)]
+    file = group_file(tmp_path, texts)
+    command = [sys.executable, "-m", "bot", "import", file, "--chat", "77"]
+    running = subprocess.Popen(
+        command, env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])}, stderr=subprocess.DEVNULL
+    )
+    while not on_stores(history_of(77))[1]:
+        assert running.poll() is None
+    running.kill()
+    running.wait()
+    (before,) = console("import", "--chat", "77", "--list", "--json").document
+    assert 0 < before["done"] < len(texts), "the kill came in the middle"
+
+    done = console("import", file, "--chat", "77", "--json")
+
+    assert done.document["imports"][0]["added"] == len(texts)
+    (after,) = console("import", "--chat", "77", "--list", "--json").document
+    assert (after["import"], after["done"]) == (before["import"], len(texts))
