@@ -27,7 +27,7 @@ from rig.table import print_table
 
 from bot.features.parts import Stores
 from memory.history.contexts import dump_entry
-from memory.history.message import Sender
+from memory.history.message import Message, Sender, message_id
 from memory.history.store import BEFORE_ALL
 from memory.keys import ContextRef, context_id
 from memory.recall.indexer import Indexer
@@ -95,6 +95,10 @@ async def imported(
     )
     async for _ in work.run(await work.begin(epoch=0), epoch=0):
         pass
+    return await _indexed(stores, conversation, ref)
+
+
+async def _indexed(stores: Stores, conversation: Conversation, ref: ContextRef) -> StoredConversation:
     indexer = Indexer(
         redis=stores.redis,
         history=stores.history,
@@ -113,6 +117,26 @@ async def imported(
     return StoredConversation(
         conversation=conversation, ref=ref, turn_ids=turn_ids, messages=messages, facts={}, index_s=0.0
     )
+
+
+async def live_with_assistant(stores: Stores, conversation: Conversation) -> StoredConversation:
+    """Store live talk whose second speaker is the assistant, as ChatGPT's file has it."""
+    first = conversation.speakers[0]
+    ref = ContextRef(context_id=context_id("benchmark", {"live": conversation.name}), partition=0)
+    messages = [
+        Message(
+            id=message_id("live", conversation.name, turn.id),
+            role="user" if turn.speaker == first else "assistant",
+            text=turn.text,
+            sent_at=turn.sent_at,
+            tokens=0,
+            sender=Sender(id=1, name=first) if turn.speaker == first else None,
+        )
+        for turn in conversation.turns
+    ]
+    for at in range(0, len(messages), _PAGE):
+        await stores.history.append(ref, messages[at : at + _PAGE], epoch=0)
+    return await _indexed(stores, conversation, ref)
 
 
 async def answers(stores: Stores, stored: StoredConversation, weights: RankerWeights) -> list[Judged]:
@@ -145,6 +169,7 @@ async def main() -> None:
                 for name, stored in {
                     "live talk": await store_conversation(stores, conversation),
                     "result.json": await imported(stores, conversation, as_telegram),
+                    "live talk with an assistant": await live_with_assistant(stores, conversation),
                     "conversations.json": await imported(stores, conversation, as_chatgpt),
                 }.items():
                     judged.setdefault(name, []).extend(await answers(stores, stored, weights))
