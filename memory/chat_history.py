@@ -20,7 +20,7 @@ from memory.history.message import (
     render_message,
 )
 from memory.history.selectors import MessageSelector, TokenCounter
-from memory.history.store import HistoryStore, Passage
+from memory.history.store import BEFORE_ALL, HistoryStore, Passage
 from memory.keys import ContextRef
 from memory.recall.excerpts import NO_WORDS, Excerpt, excerpt_of, read_question, tell
 from memory.recall.reasons import Reason
@@ -173,7 +173,7 @@ class ChatHistory:
 
     async def initial_system_prompt(self) -> Message | None:
         """Return the first message of the conversation if it is a system message, or None."""
-        first = await self._store.page(self._ref, after_sequence=-1, limit=1)
+        first = await self._store.page(self._ref, after_sequence=BEFORE_ALL, limit=1)
         return first[0] if first and first[0].role == "system" else None
 
     async def search(
@@ -443,7 +443,7 @@ async def oldest_first(
     store: HistoryStore, ref: ContextRef, *, whole: bool = False
 ) -> AsyncGenerator[Message]:
     """Yield the current conversation, or the whole history, from its beginning, with messages appended meanwhile."""
-    page = await store.page(ref, after_sequence=-1, limit=PAGE, whole=whole)
+    page = await store.page(ref, after_sequence=BEFORE_ALL, limit=PAGE, whole=whole)
     while page:
         for message in page:
             yield message

@@ -85,6 +85,7 @@ ContextName = Literal[
     Literal["messages", "order", "telegram", "meta", "epoch", "summaries", "lineage", "ledger", "people"],
     Literal["senders", "sessions", "artifacts", "artifact", "receipts", "receipt", "talk", "facts"],
     Literal["fact_order", "cited", "standing", "unread", "fact_lists", "choices", "reminders", "incognito"],
+    Literal["imports"],
 ]
 WorkName = Literal["box", "journal", "outbox", "sending", "delivering", "files", "stop"]
 PartitionName = Literal[
@@ -110,7 +111,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
         " `photos:<message id>` → file ids of the photos that we sent with it."
     ),
     "meta": KeyKind(
-        "HASH of the context. next_sequence, conversation_start, created_at; session_start and last_sent_at of"
+        "HASH of the context. next_sequence, first_sequence (the lowest that an import took), conversation_start,"
+        " created_at; session_start and last_sent_at of"
         " the newest session. active_agent (after a transfer), revision (of deletions and edits). migrated_to:"
         " the supergroup whose messages `telegram` contains. summary_failures, summary_failed_at (next_sequence"
         " at the last one). facts_from: older messages were not read for facts yet. facts_version (of changes of"
@@ -197,6 +199,10 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     "incognito": KeyKind(
         "ZSET of the spans of incognito (Unix seconds): `BEGIN` while it is on, scored by its end after an hour of"
         " silence; `BEGIN END` later, scored by the time up to which its answers were sent."
+    ),
+    "imports": KeyKind(
+        "HASH of imports from other services: import id → ImportRecord as JSON; `ID:first`, its lowest sequence, which"
+        " is negative; `ID:done`, messages that were read (missing while it is being forgotten); `ID:added`."
     ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""

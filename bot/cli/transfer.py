@@ -51,13 +51,29 @@ def export(
 
 def import_(
     file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="A file of `mnemogram export`.", exists=True, dir_okay=False),
-    ],
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            help="A file of `mnemogram export`; result.json of Telegram Desktop; conversations.json of ChatGPT or"
+            " Claude; or a zip with one of them.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
     *,
     into: Annotated[
         ChatName | None,
-        typer.Option(parser=parse_chat, metavar="CHAT", help="Import into this chat, not the file's own."),
+        typer.Option(
+            "--chat",
+            "--into",
+            parser=parse_chat,
+            metavar="CHAT",
+            help="Import into this chat, not the file's own.",
+        ),
+    ] = None,
+    lists: Annotated[bool, typer.Option("--list", help="List the histories that CHAT has imported.")] = False,
+    forgets: Annotated[
+        str | None, typer.Option("--forget", metavar="ID", help="Forget one of them, with a receipt.")
     ] = None,
     replaces: Annotated[
         bool, typer.Option("--replace", help="First erase the memory of that chat, as `reset` does.")
@@ -65,13 +81,27 @@ def import_(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Import an exported file into a chat without a memory, completely or not at all.
+    """Import an exported file into a chat without a memory, or a history of another service into any chat.
 
-    Another chat does not get Telegram's message numbers, overheard messages and reminders.
+    A history of Telegram, ChatGPT or Claude goes below what the chat has. It can be imported again: nothing is there
+    twice, and an interrupted import goes on. Without CHAT each group of a Telegram file goes into its own chat.
+
+    Our own file is imported completely or not at all. Another chat does not get Telegram's message numbers,
+    overheard messages and reminders.
     A reminder whose date has passed is not set. One that repeats goes on with its next date.
     The workers make the search entries again.
     """
+    from bot.cli import move_in
+
     settings = load_quietly()
+    if lists or forgets is not None:
+        if into is None or file is not None:
+            raise typer.BadParameter("--list and --forget need --chat CHAT and no FILE")
+        finish(settings, move_in.manage(settings, into, forgets=forgets, as_json=as_json))
+    if file is None:
+        raise typer.BadParameter("name a FILE to import")
+    if not move_in.is_own_file(file):
+        finish(settings, move_in.move_in(settings, file, into=into, as_json=as_json))
     if replaces and sys.stdin.isatty() and not yes:
         chat = "the file's chat" if into is None else f"chat {into}"
         typer.confirm(f"First erase the memory of {chat} for good?", abort=True, err=True)
@@ -318,14 +348,19 @@ def _occupied(name: ChatName) -> CommandFailed:
 @contextmanager
 def open_lines(file: Path, *, nothing: str) -> Generator[Iterator[str]]:
     """Open the file's lines. A problem with the file becomes a sentence that names it, and then `nothing`."""
+    from memory.transfer.archives import open_parts, text_of
+    from memory.transfer.export_survey import MOST_UNPACKED
     from memory.transfer.file import BadFile, split_lines
+    from memory.transfer.json_stream import BadJson
 
     if not file.is_file():
         raise CommandFailed(f"{file} is not a regular file, and this command reads it twice. {nothing}")
     try:
-        with file.open(encoding="utf-8", newline="\n") as stream:
-            yield split_lines(stream)
-    except BadFile as error:
+        with open_parts(lambda: file.open("rb"), most_bytes=MOST_UNPACKED) as parts:
+            yield split_lines(text_of(next(parts)))
+    except StopIteration:
+        raise CommandFailed(f"{file}: this zip has no export. {nothing}") from None
+    except (BadFile, BadJson) as error:
         raise CommandFailed(f"{file}: {error}. {nothing}") from None
     except UnicodeDecodeError:
         raise CommandFailed(f"{file}: this is not a text file. {nothing}") from None

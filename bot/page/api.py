@@ -172,11 +172,17 @@ async def _read(request: Request) -> bytes:
     return bytes(body)
 
 
-def whole_number(request: Request, name: str, *, most: int, default: int | None = None) -> int | None:
-    """Return a number from 0 to `most` of the query, or the default. Raises PageError."""
+def whole_number(
+    request: Request, name: str, *, most: int, default: int | None = None, is_signed: bool = False
+) -> int | None:
+    """Return a number from 0 to `most` of the query, or the default. Raises PageError.
+
+    `is_signed` also takes numbers down to `-most`, as imported messages have.
+    """
     text = request.query_params.get(name)
     if text is None:
         return default
-    if not (text.isascii() and text.isdecimal()) or len(text) > _DIGITS or int(text) > most:
-        raise PageError("bad_request", f"{name} must be a number from 0 to {most}.")
+    digits = text.removeprefix("-") if is_signed else text
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > _DIGITS or int(digits) > most:
+        raise PageError("bad_request", f"{name} must be a number from {-most if is_signed else 0} to {most}.")
     return int(text)

@@ -49,6 +49,7 @@ def message_fields(message: Message) -> dict[str, Any]:
         "origin": text_origin(message),
         "note": message.note,
         "forwarded_from": message.forwarded_from,
+        "imported_from": message.imported_from,
         "quote": None if quote is None else {"sender": quote.sender_name, "text": quote.shown},
         "is_stopped": message.is_stopped,
         "is_refused": message.is_refused,

@@ -118,8 +118,8 @@ class MemoryPages:
         It has the newest, or those `before` or `after` a sequence, or those `around` the id of a message. The page is
         empty if that message does not exist.
         """
-        before = whole_number(request, "before", most=_LARGEST_SEQUENCE)
-        after = whole_number(request, "after", most=_LARGEST_SEQUENCE)
+        before = whole_number(request, "before", most=_LARGEST_SEQUENCE, is_signed=True)
+        after = whole_number(request, "after", most=_LARGEST_SEQUENCE, is_signed=True)
         limit = max(1, whole_number(request, "limit", most=PAGE_LIMIT, default=DEFAULT_PAGE) or 0)
         context = await self.access.find(visitor, request.path_params["id"])
         if "around" in request.query_params:

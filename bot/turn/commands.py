@@ -99,6 +99,8 @@ class CommandCall:
 
 Handler = Callable[[CommandCall], Awaitable[Reply]]
 """Runs a command. Raises Fenced, Forgotten and the store's errors; then nothing was answered."""
+MaybeHandler = Callable[[CommandCall], Awaitable[Reply | None]]
+"""Runs like a Handler, and returns None for what it leaves to others."""
 PressHandler = Callable[[CommandCall], Awaitable[Reply | None]]
 """Answers the press of a button; None if no menu has a button with this data. Raises what a Handler does."""
 

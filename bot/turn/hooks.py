@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from bot.agent.context import AgentContext
-from bot.turn.commands import CommandCall, Handler
+from bot.turn.commands import CommandCall, MaybeHandler
 from bot.turn.question import Question
 
 BeforeRun = Callable[[Question, AgentContext], None]
@@ -14,8 +14,11 @@ BeforeCommit = Callable[[Question, AgentContext, str], Awaitable[str]]
 
 Raises TurnRestarted, Forgotten, Fenced and the store's errors.
 """
-Takes = Callable[[CommandCall], tuple[str, Handler] | None]
-"""Returns the reason for the trace and the handler of a message that answers a question of the feature; else None."""
+Takes = Callable[[CommandCall], tuple[str, MaybeHandler] | None]
+"""Returns the reason for the trace and the handler of a message that may be for the feature; else None.
+
+The handler returns None if the message is not for it after all.
+"""
 OwnTurn = Callable[[Question], Awaitable[bool]]
 """Does the turn of an update of our own.
 
@@ -31,7 +34,7 @@ class Hooks:
     before_commit: tuple[BeforeCommit, ...] = ()
     """The first that returns a file wins."""
     takes: tuple[Takes, ...] = ()
-    """The first that takes a message wins."""
+    """The first whose handler replies wins."""
     own_turns: tuple[OwnTurn, ...] = ()
 
     def __add__(self, other: "Hooks") -> "Hooks":

@@ -203,12 +203,12 @@ class Turns:
                 await self._end(question, reply, reason=f"command_{command.name}")
             case _:
                 call = _call(question, strip_mention(first.message, bot=self.bot))
-                takers = self.hooks.takes if first.is_kept else ()  # what they take is written into memory
-                taken = next(filter(None, (takes(call) for takes in takers)), None)
+                # What a feature takes is written into memory.
+                taken = await _reply_of_feature(self.hooks, call) if first.is_kept else None
                 if taken is None:
                     await self._answer(question)
                 else:
-                    await self._end(question, await taken[1](call), reason=taken[0])
+                    await self._end(question, taken[1], reason=taken[0])
 
     async def _answer(self, question: Question) -> None:
         """Answer the question unless a limit forbids it. A resumed turn was admitted before.
@@ -367,6 +367,14 @@ class Turns:
             state=state,
             reason=reason,
         )
+
+
+async def _reply_of_feature(hooks: Hooks, call: CommandCall) -> tuple[str, Reply] | None:
+    """Return the reason and the reply of the first feature that takes the message; None if none does."""
+    for reason, handler in filter(None, [takes(call) for takes in hooks.takes]):
+        if (reply := await handler(call)) is not None:
+            return reason, reply
+    return None
 
 
 def _check_edits(waiting: Sequence[WaitingUpdate], joined: Sequence[int]) -> None:

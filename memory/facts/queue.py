@@ -9,6 +9,7 @@ from memory.history.contexts import parse_context
 from memory.history.fact import Fact, FactKind, is_source
 from memory.history.message import Message, message_id, own_words, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages
+from memory.history.store import BEFORE_ALL
 from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
 from memory.leased import LeasedQueue, QueueClaim, SaveOutcome
 from memory.redis.client import RedisClient
@@ -197,7 +198,8 @@ class FactQueue(LeasedQueue):
         messages = [each for each in read if is_on and _may_be_read(each, chosen, first)]
         context = [each for each in parse_messages(reply["around"]) if _may_be_shown(each, chosen)]
         # A page of older messages that is not full was the last one.
-        lowest = sequence_of(read[0]) if is_older and len(read) == limit else 0
+        end = int(reply.get("first_sequence", 0))
+        lowest = sequence_of(read[0]) if is_older and len(read) == limit else end
         return FactWork(
             ref=ref,
             epoch=int(reply.get("epoch", 0)),
@@ -221,7 +223,7 @@ def _may_be_read(message: Message, choices: FactChoices, first: Mapping[int, str
     sender = message.sender
     if sender is None or sender.id in choices.off or not is_source(message):
         return False
-    return sequence_of(message) >= int(first.get(sender.id, 0))
+    return sequence_of(message) >= int(first.get(sender.id, BEFORE_ALL))
 
 
 def _may_be_shown(message: Message, choices: FactChoices) -> bool:

@@ -14,16 +14,21 @@ from memory.codec import Id
 Role = Literal["user", "assistant", "system", "tool"]
 
 Origin = Literal[
-    "typed", "spoken", "quoted", "forwarded", "via_bot", "attached", "transcribed", "tool", "bot"
+    "typed", "spoken", "quoted", "forwarded", "via_bot", "attached", "transcribed", "tool", "bot", "imported"
 ]
 """Whose words a part of a message is.
 
 typed, spoken: the sender's own. quoted: of the message that it replies to. forwarded: of another writer. via_bot: a
 result of another bot's inline mode. attached: a document, a contact, a place, a poll, or a file's name. transcribed:
-heard in a file that is no voice message. tool, bot: of a tool, of the assistant. In a message of a person the latter
+heard in a file that is no voice message. imported: the sender's own in another service, or that of its assistant.
+tool, bot: of a tool, of the assistant. In a message of a person the latter
 is the task of a reminder that the assistant has set."""
 OWN_ORIGINS: frozenset[Origin] = frozenset(["typed", "spoken"])
+"""Origins of words that people write here themselves."""
+SOURCE_ORIGINS: frozenset[Origin] = frozenset([*OWN_ORIGINS, "imported"])
 """Origins that facts may rest on."""
+ImportedFrom = Literal["", "Telegram", "ChatGPT", "Claude"]
+"""The service whose export a message comes from; "" for one that was written here."""
 REQUEST_ORIGINS: frozenset[Origin] = frozenset([*OWN_ORIGINS, "bot"])
 """Origins of texts that the assistant may act on."""
 MENTION = "@"
@@ -129,6 +134,7 @@ class Message:
     """Id of the original sender; None if hidden, and in older records."""
     origin: Origin = "typed"
     """Whose words the `text` is, if a person sent it; `text_origin` is right for each role."""
+    imported_from: ImportedFrom = ""
     continues: Continuation = ""
     quote: Quote | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict[str, MetadataValue], hash=False)
@@ -153,6 +159,8 @@ def check_metadata(metadata: object, argument: str) -> Mapping[str, MetadataValu
 
 def text_origin(message: Message) -> Origin:
     """Return whose words the text is."""
+    if message.imported_from and not message.forwarded_from and message.origin in OWN_ORIGINS:
+        return "imported"
     if message.role != "user":
         return "tool" if message.role == "tool" else "bot"
     if message.forwarded_from:
@@ -191,7 +199,7 @@ def own_words(message: Message) -> str:
 
     Lines that they quote with `>` and names that mentioned people have chosen are left out.
     """
-    if text_origin(message) not in OWN_ORIGINS:
+    if message.role != "user" or text_origin(message) not in SOURCE_ORIGINS:
         return ""
     text = _HIDDEN_NAME.sub("", message.text) if f"({MENTION}" in message.text else message.text
     if ">" not in text:
@@ -209,12 +217,12 @@ def has_request(messages: Iterable[Message]) -> bool:
 def origin_mark(origin: Origin, name: str) -> str:
     """Return the words that tell readers where a text comes from; "" for one that needs none.
 
-    `name` is the first author of a forwarded text.
+    `name` is the first author of a forwarded text, or the service of an imported one.
     """
     if origin in REQUEST_ORIGINS:
         return ""
-    if origin == "forwarded":
-        return f"forwarded from {name}"
+    if origin in ("forwarded", "imported"):
+        return f"{origin} from {name}"
     return "sent through another bot" if origin == "via_bot" else f"words of others, {origin}"
 
 
@@ -222,9 +230,9 @@ def foreign_origins(message: Message) -> list[Origin]:
     """Return the origins of the words in a person's message that are not the sender's own; [] for other messages."""
     if message.role != "user":
         return []
-    origins: list[Origin] = [part.origin for part in parts_of(message) if part.origin not in OWN_ORIGINS]
+    origins: list[Origin] = [part.origin for part in parts_of(message) if part.origin not in SOURCE_ORIGINS]
     is_quoting = ">" in message.text and any(map(_is_quotation, message.text.splitlines()))
-    if is_quoting and "quoted" not in origins and text_origin(message) in OWN_ORIGINS:
+    if is_quoting and "quoted" not in origins and text_origin(message) in SOURCE_ORIGINS:
         origins.insert(0, "quoted")
     return origins
 
@@ -236,13 +244,14 @@ def _is_quotation(line: str) -> bool:
 def render_message(message: Message) -> str:
     """Return the message with its notes in plain words, for indexes, summaries and searches. Prompts mark its parts.
 
-    The quotation is left out: it is another message's text.
+    The quotation is left out: it is another message's text. So is the service of an imported message.
     """
+    origin = text_origin(message) if message.role == "user" else "typed"
     return render_text(
         message.text,
         note=message.note,
         forwarded_from=message.forwarded_from,
-        origin=text_origin(message) if message.role == "user" else "typed",
+        origin="typed" if origin == "imported" else origin,
     )
 
 

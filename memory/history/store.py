@@ -16,6 +16,8 @@ SESSION_GAP_S = 3600.0
 """A message that comes at least this long after the previous one begins a session, a stretch of talk."""
 SESSION_MESSAGES = 100
 """Limit of messages in a session: talk without a pause would be one session otherwise."""
+BEFORE_ALL = -(2**53)
+"""A sequence before all others: imported messages have negative ones."""
 PEOPLE_LIMIT = 500
 """Names that are stored of the people of a context, at most."""
 
@@ -190,8 +192,8 @@ class HistoryStore(Protocol):
     ) -> list[Message]:
         """Read a page of the current conversation, or of the whole history, newest first.
 
-        With `after_sequence` (-1 for the beginning) it is oldest first. A page may be short; only an empty page is
-        the end.
+        With `after_sequence` (BEFORE_ALL for the beginning) it is oldest first. A page may be short; only an empty page
+        is the end.
         """
         ...
 

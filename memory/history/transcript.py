@@ -67,7 +67,8 @@ def _render_excerpt(excerpt: Excerpt, clocks: Clocks) -> str:
     shown = message if excerpt.parts > 1 else replace(message, origin=text_origin(message), note="")
     origins = ", ".join(foreign_origins(replace(shown, quote=None)))
     quoting = f" [quoting: {origins}]" if origins else ""
-    return f"[{when}] {render_speaker(message)}{quoting}{part}: {quote(excerpt.text)}"
+    imported = f" [imported from {message.imported_from}]" if message.imported_from else ""
+    return f"[{when}] {render_speaker(message)}{imported}{quoting}{part}: {quote(excerpt.text)}"
 
 
 def render_speaker(message: Message) -> str:

@@ -10,7 +10,7 @@ import structlog
 
 from memory.errors import RecallUnavailable
 from memory.history.message import Message, is_indexed
-from memory.history.store import HistoryStore
+from memory.history.store import BEFORE_ALL, HistoryStore
 from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.spaces import SpacesRecord
 from memory.recall.vector_index import VectorIndex
@@ -131,7 +131,7 @@ class IndexAudit:
         )
 
     async def _messages(self, ref: ContextRef) -> AsyncGenerator[Message]:
-        after = -1
+        after = BEFORE_ALL
         while page := await self._history.page(
             ref, after_sequence=after, limit=_MESSAGES_AT_ONCE, whole=True
         ):

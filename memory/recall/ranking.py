@@ -150,7 +150,7 @@ def shortlist(hits: Sequence[Hit]) -> list[int]:
 def plan_lookups(listed: Sequence[int]) -> set[int]:
     """Return the sequences to score exactly: the shortlist, and the neighbours of its BEST first."""
     offsets = range(-REACH, REACH + 1)
-    near = {each + offset for each in listed[:BEST] for offset in offsets if each + offset >= 0}
+    near = {each + offset for each in listed[:BEST] for offset in offsets}
     return near.union(listed)
 
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 import structlog
 
+from memory.history.store import BEFORE_ALL
 from memory.keys import SWEEPING_TTL_S, ContextRef, Key, context_key, global_key, partition_key
 from memory.recall.audit import Comparison, IndexAudit, IndexWatch
 from memory.recall.renewal import IndexRenewal
@@ -59,7 +60,7 @@ class _Cursor:
 
     build: str = "-1"
     context: str = ""
-    sequence: str = "-1"
+    sequence: str = str(BEFORE_ALL)
 
 
 @lua_script("memory.redis.scripts")
@@ -374,7 +375,7 @@ class Walk:
 
     async def _queue_page(self, cursor: _Cursor, context_id: str) -> Sequence[Any]:
         ref = ContextRef(context_id=context_id, partition=self._partition)
-        after = cursor.sequence if context_id == cursor.context else "-1"
+        after = cursor.sequence if context_id == cursor.context else str(BEFORE_ALL)
         script = walk_on(ref, cursor, context=context_id, after=after, page=PAGE, backlog=BACKLOG)
         return await self._redis.run(script)
 

@@ -35,6 +35,8 @@ from memory.zones.clocks import Clocks
 
 MESSAGES_AT_MOST = 10_000
 """Messages that one plan reads; the next plan takes the rest."""
+IMPORTED_AT_MOST = 2_000
+"""Imported messages that the first summary of a chat covers, the newest: an archive may have millions."""
 _PAGE = 500
 _HALVINGS = 2
 
@@ -128,19 +130,32 @@ class Compressor(LeasedStep[CompressionResult]):
 
     async def _load(self, ref: ContextRef) -> "_Found":
         snapshot = await self._history.load(ref, limit=0)
-        after = (
-            snapshot.conversation_start - 1 if snapshot.summary is None else snapshot.summary.upto_sequence
-        )
+        if snapshot.summary is not None:
+            after = snapshot.summary.upto_sequence
+        elif snapshot.conversation_start == 0:
+            after = await self._before_imported(ref)
+        else:
+            after = snapshot.conversation_start - 1
         messages: list[Message] = []
         last = after
         while len(messages) < MESSAGES_AT_MOST:
-            page = await self._history.page(ref, after_sequence=last, limit=_PAGE)
+            page = await self._history.page(ref, after_sequence=last, limit=_PAGE, whole=True)
             if not page:
                 break
             messages += page
             last = sequence_of(page[-1])
         ledger = await self._history.load_ledger(ref, after_sequence=after, upto_sequence=last)
         return _Found(ref=ref, snapshot=snapshot, messages=messages[:MESSAGES_AT_MOST], ledger=ledger)
+
+    async def _before_imported(self, ref: ContextRef) -> int:
+        """Return the sequence before the newest IMPORTED_AT_MOST imported messages; -1 without any."""
+        before, left = 0, IMPORTED_AT_MOST
+        while left > 0:
+            page = await self._history.page(ref, before_sequence=before, limit=min(_PAGE, left), whole=True)
+            if not page:
+                break
+            before, left = sequence_of(page[-1]), left - len(page)
+        return before - 1
 
     async def _carry_out(
         self, lease: Lease, result: CompressionResult, found: "_Found", plan: CompressionPlan

@@ -9,6 +9,7 @@ from memory.artifacts.store import PIECES_AT_ONCE, ArtifactGone, ContextArtifact
 from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
+from memory.history.store import BEFORE_ALL
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script, named
@@ -77,10 +78,10 @@ async def export_context(
     moment = (str(records.get("epoch", 0)), meta.get("revision", "0"), meta.get("facts_version", "0"))
     since = {name: int(value) for name, value in meta.items() if name.startswith(_SINCE)}
     if since:  # the file does not tell whose messages stay unread, so older ones are not read
-        meta["facts_from"] = "0"
+        meta["facts_from"] = meta.get("first_sequence", "0")
     context = parse_json(file.ContextLine, json.dumps(meta))
     yield context
-    history, after, below = RedisHistory(redis), -1, context.next_sequence
+    history, after, below = RedisHistory(redis), BEFORE_ALL, context.next_sequence
     while after < below - 1:
         rows = await _load_rows(redis, ref, moment, after=after, below=below)
         upto = int(float(rows[-1]["score"])) if rows else below - 1

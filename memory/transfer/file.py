@@ -57,6 +57,8 @@ _KEYS = {
 """Field of each kind whose values ascend. A sequence is also below the context's next one."""
 
 _Whole = Annotated[int, Field(ge=0, lt=2**53)]
+_Sequence = Annotated[int, Field(gt=-(2**53), lt=2**53)]
+"""Negative for imported messages."""
 _Tokens = Annotated[int, Field(ge=0, lt=2**31)]
 _Seconds = Annotated[float, Field(ge=0, lt=2**37, allow_inf_nan=False)]
 """Unix seconds up to the year 6325. Dates after the year 9999 cannot be rendered."""
@@ -92,7 +94,7 @@ class FileSummary(Summary):
     """A summary with values that every reader of the store can use."""
 
     id: _Uuid
-    upto_sequence: _Whole
+    upto_sequence: _Sequence
     tokens: _Tokens
     created_at: _Seconds
 
@@ -166,6 +168,7 @@ class ContextLine(BaseModel, frozen=True):
     kind: Literal["context"] = "context"
     next_sequence: _Whole = 0
     """All sequences of the file are lower."""
+    first_sequence: Annotated[int, Field(gt=-(2**53), le=0)] | None = None
     conversation_start: _Whole | None = None
     session_start: _Whole | None = None
     summary_failures: _Whole | None = None
@@ -176,13 +179,13 @@ class ContextLine(BaseModel, frozen=True):
     model: Annotated[str, Field(max_length=200)] | None = None
     """The model that people have chosen."""
     migrated_to: Annotated[int, Field(gt=-(2**63), lt=2**63)] | None = None
-    facts_from: _Whole | None = None
+    facts_from: _Sequence | None = None
 
 
 class MessageLine(BaseModel, frozen=True):
     """A message with its entries in the index of Telegram ids."""
 
-    sequence: _Whole
+    sequence: _Sequence
     message: FileMessage
     kind: Literal["message"] = "message"
     telegram_ids: Annotated[tuple[_Whole, ...], Field(max_length=1000)] = ()
@@ -226,7 +229,7 @@ class PersonLine(BaseModel, frozen=True):
 class SessionLine(BaseModel, frozen=True):
     """Sequence at which a session began."""
 
-    sequence: _Whole
+    sequence: _Sequence
     kind: Literal["session"] = "session"
 
 

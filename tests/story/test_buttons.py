@@ -15,6 +15,8 @@ from bot.turn.later_use import parse_offers
 from memory import keys
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder
+from memory.transfer.move_in import list_imports
+from tests.exports import import_chat
 from tests.scripted_replies import Reply, held, text
 from tests.scripted_script import ChatRequest, echo
 from tests.story.expected import english, help_text
@@ -194,6 +196,15 @@ async def _count_zones(bot: Story, place: Place, _: Json) -> int:
     return await _reminders(bot).zone_of(place.person) == "Europe/Berlin"
 
 
+async def _show_imports(bot: Story, place: Place) -> Json:
+    await import_chat(bot.redis, make_ref(place.chat, place.thread), ["We met in May"])
+    return await place.show(bot, "/import@mnemogram_bot")
+
+
+async def _count_imports(bot: Story, place: Place, _: Json) -> int:
+    return 1 - len(await list_imports(bot.redis, make_ref(place.chat, place.thread)))
+
+
 def _reminders(bot: Story) -> RedisReminders:
     return RedisReminders(bot.redis, clock=time.time)
 
@@ -240,6 +251,9 @@ CASES: Mapping[str, Case] = {
         count=_count_forgotten,
         refusal="administrators-only",
         again="button-unknown",
+    ),
+    "import": Case(
+        show=_show_imports, count=_count_imports, refusal="administrators-only", again="button-unknown"
     ),
     "memory": Case(show=_show_forgotten, count=_messages_with("Erased: 1 message"), number=1),
     "timezone": Case(show=_menu_of("/timezone@mnemogram_bot Berln"), count=_count_zones),

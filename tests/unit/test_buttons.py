@@ -53,6 +53,7 @@ def test_each_word_is_a_command_and_only_stop_does_not_wait() -> None:
         "voice": ("owners", True),
         "incognito": ("owners", True),
         "retention": ("owners", True),
+        "import": ("owners", True),
     }
 
 
@@ -74,6 +75,7 @@ LONGEST = {
     "memory": details_buttons(words_for("en"), LARGE_RECEIPT)[0].data,
     "timezone": max((f"timezone:{zone}" for zone in available_timezones()), key=len),
     "model": f"model:{'0' * 16}",
+    "import": f"import:go:{-(2**63)}",
     "voice": max((f"voice:{choice}" for choice in VOICE_CHOICES), key=len),
     "incognito": "incognito:end",
     "retention": "retention:36500+:9999999999",

@@ -17,7 +17,10 @@ _READS = (
 )
 
 WITHOUT_WORDS: Mapping[str, str] = {
-    "it only adds": "add_reminder append_history keep_file place_notice record restore_key stage_import",
+    "it only adds": (
+        "add_reminder append_history append_imported begin_import keep_file place_notice record restore_key"
+        " stage_import"
+    ),
     "it deletes and replaces ids, numbers, times, names and digests": (
         "admit_turn begin_walk book_usage choose_retention claim_due count_sends end_sweeping end_walk fail_claim"
         " finish_compression finish_extraction finish_work forget_telegram_ids heartbeat hold hurry_extraction leave"

@@ -444,8 +444,8 @@ def test_the_shortlist_is_bounded_and_one_list_alone_can_fill_it() -> None:
     assert sum(sequence < 200 for sequence in both) == SHORTLIST / 2
 
 
-def test_neighbours_of_the_best_are_looked_up_but_none_before_the_first() -> None:
-    assert plan_lookups([1, 7, 8]) == {0, 1, 2, 3, 5, 6, 7, 8, 9, 10}
+def test_neighbours_of_the_best_are_looked_up_also_below_zero() -> None:
+    assert plan_lookups([1, 7, 8]) == {-1, 0, 1, 2, 3, 5, 6, 7, 8, 9, 10}
     best = range(1_000, 1_000 + BEST)
     assert plan_lookups([*best, 5, 50]) == {5, 50, *range(998, 1_002 + BEST)}
     assert plan_lookups([]) == set()

@@ -23,7 +23,7 @@ DAY = date(2026, 11, 21)
 _FSI, _PDI = "\u2068", "\u2069"
 _SAME_EVERYWHERE = {
     *("list-separator", "quoted-words", "usage-tokens", "why-memory", "catchup-point", "catchup-point-by"),
-    *("facts-line", "list-delete", "facts-correct", "costs-line"),
+    *("facts-line", "list-delete", "facts-correct", "costs-line", "import-line"),
     *("reminder-due", "reminder-due-group", "reminders-line", "reminders-line-by"),
 }
 _PLURALS = {"zero", "one", "two", "few", "many", "other"}
@@ -103,6 +103,7 @@ def test_a_sentence_in_another_script_contains_no_english_word(language: str) ->
         r"/facts (?:on|off)(?: all)?|/forget me|mnemogram verify|/stats month|/timezone (?:off|Moscow|Tehran)"
         r"|OPENAI_API_KEY|Telegram|Markdown"
         r"|CSV|JSON|PDF|JPEG|PNG|WebP|GIF|BotFather|UTC|Anna|MB|all|/\w+|@\w+"
+        r"|(?:result|conversations)\.json|ChatGPT|Claude|Desktop|zip"
     )
     for key in _variables("en"):
         left = re.sub(names, "", _said(language, key, 5))
@@ -259,6 +260,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
         "For administrators, who can also use /forget on other people's messages:",
         "/new — start a new conversation; I can still search the old ones",
         "/incognito — talk without being remembered; send it again to end it",
+        "/import — bring your history from Telegram, ChatGPT or Claude",
         "/reset — erase everything I remember from this group or topic",
         "/reset all — do the same for all topics of the group",
         "",
@@ -280,6 +282,7 @@ def test_the_help_lists_the_commands_of_the_table_for_their_readers() -> None:
             "/forget",
             "/incognito",
             "/retention",
+            "/import",
             "/reset",
             "/stop",
             "/model",

@@ -322,7 +322,9 @@ def _marks_of(message: Message) -> list[str]:
         text, file = message.quote.text, " ".join(message.quote.file.splitlines())
         words = _quoted(text, _QUOTED_CHARACTERS) if text or not file else ""
         marks.append(f"[in reply to {whose}: {', with '.join(filter(None, [words, file]))}]")
-    if origin := origin_mark(text_origin(message), plain_name(message.forwarded_from)):
+    if origin := origin_mark(
+        text_origin(message), plain_name(message.forwarded_from) or message.imported_from
+    ):
         marks.append(f"[{origin}]")
     if message.note:
         note = f"[{' '.join(message.note.splitlines())}]"
@@ -351,12 +353,14 @@ def _quoted(text: str, at_most: int) -> str:
 
 
 def _mark(message: Message, clocks: Clocks, *, is_group: bool, note: str = "") -> str:
+    """Return the date and writer of a line. A private chat names the writers of an imported chat too."""
     when = _minute(message, clocks)
-    if note:
-        when = f"{when}, {note}"
+    imported = f"imported from {message.imported_from}" if message.imported_from else ""
+    when = ", ".join(filter(None, [when, note, imported]))
     if message.role != "user":
         return f"[{when}] {message.role}:"
-    return f"[{when}] {speaker_name(message) if is_group else 'user'}:"
+    has_names = is_group or message.imported_from == "Telegram"
+    return f"[{when}] {speaker_name(message) if has_names else 'user'}:"
 
 
 def _day(message: Message, clocks: Clocks) -> str:
@@ -370,7 +374,7 @@ def _minute(message: Message, clocks: Clocks) -> str:
 _HEADING_MARKS = [as_read(re.split(r"[,.:]", heading)[0]) for heading in _HEADINGS]
 _MARK = re.compile(
     r"#{1,6}(?:tool|delegation|transfer):"
-    r"|\[(?:inreplyto|forwardedfrom|sentthroughanotherbot|wordsofothers|attached:|paidmedia|the\d*pictures?of"
+    r"|\[(?:inreplyto|(?:forward|import)edfrom|sentthroughanotherbot|wordsofothers|attached:|paidmedia|the\d*pictures?of"
     rf"|an?(?:{'|'.join(NOTED)}))"
     f"|{'|'.join(map(re.escape, _HEADING_MARKS))}"
 )

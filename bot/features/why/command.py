@@ -221,7 +221,7 @@ def _writer(words: Words, message: Message) -> str:
 def _whose(words: Words, message: Message) -> str:
     """Return the writer of the words that `_words_of` shows, and how they came if they are another's."""
     writer, origin = _writer(words, message), text_origin(message)
-    if message.role != "user" or origin == "spoken":
+    if (message.role != "user" and origin != "imported") or origin == "spoken":
         return writer
     if message.note and not one_line(message.text):
         origin = "attached"

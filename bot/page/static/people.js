@@ -16,9 +16,9 @@ export function senderName(message, bot) {
 }
 
 // The line about whose words a text is; nothing if its sender has typed or spoken it.
-export function originOf({ role, origin, forwarded_from: author }) {
-  if (role !== "user" || !hasWords(`origin-${origin}`)) return null;
-  const whose = author ? pieces("forwarded-from", { name: name(author) }) : words(`origin-${origin}`);
+export function originOf({ role, origin, forwarded_from: author, imported_from: service }) {
+  if ((role !== "user" && !service) || !hasWords(`origin-${origin}`)) return null;
+  const whose = author ? pieces("forwarded-from", { name: name(author) }) : words(`origin-${origin}`, { service });
   return el("p", { class: "entry-origin", "data-testid": "origin" }, icon("forward"), el("span", null, whose));
 }
 

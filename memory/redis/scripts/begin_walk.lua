@@ -9,5 +9,5 @@ if current and tonumber(current) >= tonumber(build) then
 end
 redis.call('DEL', walk)
 redis.call('HSET', walk, 'build', build, 'space', space, 'total', total, 'context', '',
-           'sequence', '-1', 'queued', 0, 'done', 0, 'has_ended', 0)
+           'sequence', '-9007199254740992', 'queued', 0, 'done', 0, 'has_ended', 0)
 return 1

@@ -64,7 +64,7 @@ for _, id in ipairs(deleted.fact_ids) do
   citing = citing + count_deleted(fields_of(redis.call('HGET', facts, id)).message_ids or {})
 end
 if #deleted.sequences > 0 then
-  turns = turns + #find_quoting_turns(ledger, oldest_since(0, deleted.sequences), gone)
+  turns = turns + #find_quoting_turns(ledger, oldest_since(-2 ^ 53, deleted.sequences), gone)
 end
 return cjson.encode({
   summaries = count_summaries(), ledger_turns = turns, artifacts = live, people = named, quotes = quotations,

@@ -75,7 +75,7 @@ end
 -- keys: those of drop_citing.lua, and ledger, artifacts, summaries, lineage, compress
 local function drop_tellers(keys, context, epoch, erasure)
   local expiry = erasure.expiry
-  local oldest, before = oldest_since(0, erasure.mentioning), -1
+  local oldest, before = oldest_since(-2 ^ 53, erasure.mentioning), -1
   if expiry.now and erasure.artifacts == 0 then
     before = #erasure.artifact_ids  -- expire_records.lua finds the turns that quote a message
   end
@@ -86,7 +86,9 @@ local function drop_tellers(keys, context, epoch, erasure)
       erasure.turn_ends[#erasure.turn_ends + 1], erasure.mentioning[#erasure.mentioning + 1] = each[2], each[2]
     end
   end
-  oldest = oldest_since(redis.call('HGET', keys.meta, 'conversation_start') or '0', erasure.mentioning)
+  local start = redis.call('HGET', keys.meta, 'conversation_start') or '0'
+  -- The first conversation's summary covers imported messages too.
+  oldest = oldest_since(start == '0' and -2 ^ 53 or start, erasure.mentioning)
   erasure.summary_ids = oldest and drop_summaries(keys, context, oldest, expiry.summarize_at or 0) or {}
   local cited
   erasure.fact_ids, cited = drop_citing(keys, context, epoch, expiry.keeps_facts and {} or erasure.changed)

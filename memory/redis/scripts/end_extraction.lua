@@ -18,7 +18,10 @@ local function end_extraction(keys, context, now, reads_older)
   redis.call('ZREM', keys.extract, context)
   if redis.call('EXISTS', keys.unread) == 1 then
     queue_extraction(keys, context, now)
-  elseif reads_older and tonumber(redis.call('HGET', keys.meta, 'facts_from') or '0') > 0 then
+    return
+  end
+  local state = redis.call('HMGET', keys.meta, 'facts_from', 'first_sequence')
+  if reads_older and state[1] and tonumber(state[1]) > tonumber(state[2] or '0') then
     redis.call('ZADD', keys.extract, math.floor(now), context)
   end
 end

@@ -3,13 +3,13 @@
 -- KEYS: epoch meta messages order people choices unread facts fact_order contexts local_zones
 -- ARGV: context_id limit:number before:number reads_older
 -- before: how many messages before the first one are returned; reads_older: '1' if older messages may be read now
--- Reply, named: epoch, revision, facts_version, entry (in the registry), choices {choice, value, ...},
+-- Reply, named: epoch, revision, facts_version, first_sequence, entry (in the registry), choices {choice, value, ...},
 --   people {sender id, name, ...}, is_older, ids {unread id, ...}, rows {id, sequence, json, ...} of these oldest first,
 --   around {id, sequence, json, ...} of messages around them, since {sender id, first sequence to read, ...},
 --   of_writers {fact, ...} that hold about a writer of these messages, of_others {fact, ...} that hold about others,
 --   newest first, zones {sender id, zone, ...}
 local OF_WRITERS, OF_OTHERS = 60, 300
-local state = redis.call('HMGET', meta, 'revision', 'facts_version', 'facts_from')
+local state = redis.call('HMGET', meta, 'revision', 'facts_version', 'facts_from', 'first_sequence')
 local ids, rows, is_older = {}, {}
 
 local function add_row(list, id, sequence)
@@ -24,7 +24,7 @@ local slice = redis.call('ZRANGE', unread, 0, limit - 1, 'WITHSCORES')
 for at = 1, #slice, 2 do
   ids[#ids + 1] = slice[at]
 end
-if #slice == 0 and reads_older == '1' and tonumber(state[3] or '0') > 0 then
+if #slice == 0 and reads_older == '1' and state[3] and tonumber(state[3]) > tonumber(state[4] or '0') then
   is_older = 1
   local newest = redis.call('ZREVRANGEBYSCORE', order, '(' .. state[3], '-inf', 'WITHSCORES', 'LIMIT', 0, limit)
   for at = #newest - 1, 1, -2 do
@@ -77,6 +77,7 @@ return named({
   epoch = redis.call('GET', epoch),
   revision = state[1],
   facts_version = state[2],
+  first_sequence = state[4],
   entry = redis.call('HGET', contexts, context_id),
   choices = redis.call('HGETALL', choices),
   people = known,

@@ -23,7 +23,9 @@ local current = redis.call('ZREVRANGE', lineage, 0, 0, 'WITHSCORES')
 reply.summary = current[1] and redis.call('HGET', summaries, current[1])
 if reply.summary then
   reply.covered = redis.call('ZCOUNT', order, start, current[2])
-  lowest = '(' .. current[2]
+  if tonumber(current[2]) >= tonumber(start) then  -- a summary of imported messages only covers none of the window
+    lowest = '(' .. current[2]
+  end
 end
 
 local slice = redis.call('ZREVRANGEBYSCORE', order, '+inf', lowest, 'WITHSCORES', 'LIMIT', 0, limit)

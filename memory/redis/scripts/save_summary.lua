@@ -16,7 +16,7 @@ local facts = redis.call('HMGET', meta, 'revision', 'conversation_start')
 if (facts[1] or '0') ~= revision or tonumber(facts[2] or '0') ~= save.conversation_start then
   return 'stale'
 end
-if (current[1] or '') ~= save.builds_on or save.upto_sequence <= tonumber(current[2] or '-1') then
+if (current[1] or '') ~= save.builds_on or (current[2] and save.upto_sequence <= tonumber(current[2])) then
   return 'stale'
 end
 for _, id in ipairs(save.ids) do

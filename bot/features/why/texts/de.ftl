@@ -29,6 +29,7 @@ why-somebody = jemand
 why-origin =
     { $origin ->
         [forwarded] { $writer }, weitergeleitet
+        [imported] { $writer }, importiert
         [via_bot] { $writer }, über einen anderen Bot
        *[attached] { $writer }, angehängt
     }

@@ -29,6 +29,7 @@ why-somebody = somebody
 why-origin =
     { $origin ->
         [forwarded] { $writer }, forwarded
+        [imported] { $writer }, imported
         [via_bot] { $writer }, through another bot
        *[attached] { $writer }, attached
     }

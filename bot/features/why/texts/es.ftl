@@ -29,6 +29,7 @@ why-somebody = alguien
 why-origin =
     { $origin ->
         [forwarded] { $writer }, reenviado
+        [imported] { $writer }, importado
         [via_bot] { $writer }, a través de otro bot
        *[attached] { $writer }, adjunto
     }

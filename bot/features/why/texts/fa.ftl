@@ -19,6 +19,7 @@ why-somebody = کسی
 why-origin =
     { $origin ->
         [forwarded] { $writer }، هدایت‌شده
+        [imported] { $writer }، واردشده
         [via_bot] { $writer }، از راه رباتی دیگر
        *[attached] { $writer }، پیوست
     }

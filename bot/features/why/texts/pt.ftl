@@ -29,6 +29,7 @@ why-somebody = alguém
 why-origin =
     { $origin ->
         [forwarded] { $writer }, encaminhado
+        [imported] { $writer }, importado
         [via_bot] { $writer }, por meio de outro bot
        *[attached] { $writer }, anexo
     }

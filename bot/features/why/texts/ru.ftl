@@ -31,6 +31,7 @@ why-somebody = кто-то
 why-origin =
     { $origin ->
         [forwarded] { $writer }, пересланное
+        [imported] { $writer }, перенесённое
         [via_bot] { $writer }, через другого бота
        *[attached] { $writer }, вложение
     }

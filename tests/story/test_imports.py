@@ -1,0 +1,131 @@
+"""Stories of histories from other services that people send as files."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+
+from memory.history.redis_history import RedisHistory
+from memory.history.store import BEFORE_ALL
+from tests.exports import chatgpt_conversation, telegram_chat, telegram_message
+from tests.story.harness import (
+    BEN,
+    OLGA,
+    WEEKEND,
+    Json,
+    Story,
+    StoryStores,
+    buttons_of,
+    make_ref,
+    running_bot,
+)
+
+pytestmark = pytest.mark.slow
+
+ANNA = "We hide the spare key under the blue flower pot"
+
+
+def a_file(document: Any) -> bytes:
+    return json.dumps(document, indent=1).encode()
+
+
+def a_zip(**files: Any) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for name, document in files.items():
+            archive.writestr(f"{name}.json", json.dumps(document))
+    return packed.getvalue()
+
+
+async def offered(bot: Story, data: bytes, *, name: str = "result.json", person: int = BEN) -> Json:
+    """Return the bot's reply to a sent file."""
+    sent = await bot.people.document(person, data, name=name, mime_type="application/json")
+    return await bot.wait_for_reply(sent)
+
+
+async def pressed(bot: Story, message: Json, *, person: int = BEN, number: int = 0) -> Json:
+    """Press a button of the message, and return the message as it is then."""
+    before = buttons_of(message)
+    await bot.people.press(person, message, before[number])
+
+    def now() -> Json:
+        shown = bot.shown_in(message["chat"]["id"])
+        return next(each for each in shown if each["message_id"] == message["message_id"])
+
+    await bot.wait_until(lambda: bool(buttons_of(now())) and buttons_of(now()) != before)
+    return now()
+
+
+async def whole(bot: Story, chat: int = BEN) -> list[tuple[str, str, str]]:
+    """Return all messages as role, text and service, oldest first."""
+    found = await RedisHistory(bot.redis).page(
+        make_ref(chat), after_sequence=BEFORE_ALL, limit=100, whole=True
+    )
+    return [(each.role, each.text, each.imported_from) for each in found]
+
+
+async def test_a_sent_history_is_imported_found_and_forgotten_by_buttons(stores: StoryStores) -> None:
+    chat = telegram_chat(
+        [
+            telegram_message(1, ANNA, sender="user7", name="Anna"),
+            telegram_message(
+                2, ["Good, ", {"type": "bold", "text": "thanks"}], sender=f"user{BEN}", name="Ben"
+            ),
+            {"id": 3, "type": "service", "date": "2020-09-13T14:26:41", "action": "phone_call"},
+        ]
+    )
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "hello")
+
+        offer = await offered(bot, a_file(chat))
+        assert "a history from Telegram with 2 messages" in offer["text"]
+        assert await whole(bot) == [("user", "hello", ""), ("assistant", "echo: hello", "")]
+        done = await pressed(bot, offer)
+
+        assert "I've imported 2 messages from Telegram" in done["text"]
+        assert (await whole(bot))[:2] == [("user", ANNA, "Telegram"), ("user", "Good, thanks", "Telegram")]
+        await bot.wait_until_indexed()
+        await bot.ask(BEN, "Where do we hide the spare key?")
+        system, *window = bot.prompts()[-1]
+        assert ANNA in str(system) or any(ANNA in str(each) for each in window)
+        assert "imported from Telegram" in json.dumps(bot.prompts()[-1])
+        assert [each["content"] for each in window[:2]] == ["hello", "echo: hello"], "the newest talk is ours"
+
+        forgotten = await pressed(bot, done)
+        assert "I've forgotten that import." in forgotten["text"]
+        assert [each for each in await whole(bot) if each[2]] == []
+
+
+async def test_a_history_that_is_sent_again_adds_nothing(stores: StoryStores) -> None:
+    data = a_zip(conversations=[chatgpt_conversation("c1", ["I like tea", "Noted"])], user={"id": "u"})
+    async with running_bot(stores) as bot:
+        await pressed(bot, await offered(bot, data, name="export.zip"))
+        again = await pressed(bot, await offered(bot, data, name="export.zip"))
+
+        assert "I already knew all of this history from ChatGPT." in again["text"]
+        assert await whole(bot) == [("user", "I like tea", "ChatGPT"), ("assistant", "Noted", "ChatGPT")]
+        listed = await bot.wait_for_reply(await bot.say(BEN, "/import"))
+        assert "ChatGPT" in listed["text"]
+        assert len(buttons_of(listed)) == 1
+
+
+async def test_other_documents_are_read_as_before(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        reply = await offered(bot, b'{"colour": "green"}', name="settings.json")
+        assert buttons_of(reply) == []
+        assert "green" in json.dumps(bot.prompts()[-1])
+
+        unknown = await offered(bot, a_zip(settings={"colour": "green"}), name="settings.zip")
+        assert unknown["text"].startswith("I don't know any history in this zip.")
+
+        cut = await offered(bot, a_file(telegram_chat([telegram_message(1, "One")]))[:-4])
+        assert "ends in the middle, after 1 message" in cut["text"]
+        assert await whole(bot) == [each for each in await whole(bot) if not each[2]]
+
+
+async def test_in_a_group_no_file_is_offered(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        listed = await bot.wait_for_reply(await bot.say(OLGA, "/import", chat=WEEKEND))
+        assert listed["text"] == "I import histories in our private chat only. Send me the file there."
