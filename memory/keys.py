@@ -8,7 +8,7 @@ A key without a TTL holds data of a user or an operator.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, NamedTuple, NewType
 from zlib import crc32
@@ -219,39 +219,6 @@ _LISTED_KEYS: Mapping[str, ContextName] = {
     kind.listed_in: name for name, kind in CONTEXT_KEYS.items() if kind.listed_in
 }
 """Keys of a context that list the ids of other keys, with the name of those."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecordCounts:
-    """Numbers of a context's records: those stored, those erased, or those that an erasure left."""
-
-    messages: int = 0
-    summaries: int = 0
-    ledger_turns: int = 0
-    artifacts: int = 0
-    """Those that have not expired."""
-    talk: int = 0
-    quotes: int = 0
-    """Messages that quote a deleted one."""
-    people: int = 0
-    sessions: int = 0
-    answer_receipts: int = 0
-    """Those that have not expired."""
-    facts: int = 0
-    reminders: int = 0
-
-    @property
-    def total(self) -> int:
-        """Return the sum of all counts."""
-        return sum(self.by_name().values())
-
-    def by_name(self) -> dict[str, int]:
-        """Return the counts by name, without the other fields of a subclass."""
-        return {field.name: getattr(self, field.name) for field in fields(RecordCounts)}
-
-    def __add__(self, other: "RecordCounts") -> "RecordCounts":
-        added = other.by_name()
-        return RecordCounts(**{name: number + added[name] for name, number in self.by_name().items()})
 
 
 WORK_KEYS: Mapping[WorkName, KeyKind] = {

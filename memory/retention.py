@@ -18,13 +18,13 @@ from memory.history.store import Deletion
 from memory.keys import (
     TERMINAL_UPDATE_TTL_S,
     ContextRef,
-    RecordCounts,
     context_key,
     key_prefixes,
     listed_prefixes,
     partition_key,
 )
 from memory.leased import Lease, LeasedQueue, LeasedStep, Outcome, QueueClaim, StepResult
+from memory.record_counts import RecordCounts
 from memory.redis.lua import ScriptCall, lua_script, named
 
 DAY_S = 24 * 3600.0

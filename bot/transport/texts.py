@@ -25,7 +25,7 @@ from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.message import Message
 from memory.history.store import HistorySnapshot
 from memory.history.summary import render_summary
-from memory.keys import RecordCounts
+from memory.record_counts import RecordCounts
 
 _SHOWN = 40
 """Characters that are quoted of a refused message."""

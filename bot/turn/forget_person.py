@@ -20,7 +20,8 @@ from memory import keys
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten
 from memory.history.contexts import list_contexts
-from memory.keys import ContextRef, RecordCounts
+from memory.keys import ContextRef
+from memory.record_counts import RecordCounts
 from memory.redis.client import Command, RedisClient
 from memory.reminders.redis_reminders import RedisReminders
 from memory.tombstones import load_secret

@@ -13,8 +13,9 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.history.store import Deletion
 from memory.history.talk import score_of
-from memory.keys import ContextRef, RecordCounts, context_key
+from memory.keys import ContextRef, context_key
 from memory.recall.recall import Recall
+from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 
 

@@ -17,8 +17,9 @@ from memory.history.fact import Fact
 from memory.history.message import CONVERSATION_ROLES, Message, forwarded_name, people_of, sequence_of
 from memory.history.store import Erasure
 from memory.history.talk import TalkLine
-from memory.keys import ContextRef, RecordCounts, context_key, partition_key
+from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.recall import Recall
+from memory.record_counts import RecordCounts
 from memory.redis.client import Command
 from memory.redis.lua import ScriptCall, lua_script
 from memory.reminders.redis_reminders import RedisReminders

@@ -36,6 +36,7 @@ from memory.tombstones import copy_beside, reset_name
 _SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
 """Waiting updates that one turn may answer together."""
+_LIMITS = {"updates": UPDATES_AT_MOST, "attempts": ATTEMPTS_AT_MOST, "standing": STANDING_LIMIT}
 RECEIPTS_KEPT = 1_000
 """Receipts of answers kept for each context, the newest ones."""
 MetaField = Literal["active_agent", "corrections", "model", "offers", "talk_after", "choices", "zone_asked"]
@@ -227,11 +228,7 @@ class TurnStore:
             ref,
             fence=claim.fence,
             update_prefix=keys.partition_key(ref.partition, "update", ""),
-            limits={
-                "updates": UPDATES_AT_MOST,
-                "attempts": ATTEMPTS_AT_MOST,
-                "standing": STANDING_LIMIT,
-            },
+            limits=_LIMITS,
             record_ttl=keys.TERMINAL_UPDATE_TTL_S,
             now=self.clock(),
         )

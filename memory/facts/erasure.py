@@ -4,8 +4,9 @@ from collections.abc import Collection
 
 from memory.erasure import ErasureReceipt, drop_keys
 from memory.facts.redis_facts import FactErasure, RedisFacts
-from memory.keys import ContextRef, RecordCounts
+from memory.keys import ContextRef
 from memory.recall.recall import Recall
+from memory.record_counts import RecordCounts
 
 
 async def erase_facts(

@@ -10,7 +10,8 @@ from memory.history.ledger import LedgerTurn
 from memory.history.message import Message
 from memory.history.summary import Summary
 from memory.history.talk import NO_TALK, RecentTalk
-from memory.keys import ContextRef, RecordCounts
+from memory.keys import ContextRef
+from memory.record_counts import RecordCounts
 
 SESSION_GAP_S = 3600.0
 """A message that comes at least this long after the previous one begins a session, a stretch of talk."""

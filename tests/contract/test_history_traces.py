@@ -14,7 +14,8 @@ from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
 from memory.history.store import Deletion
-from memory.keys import RecordCounts, context_key, global_key, partition_key
+from memory.keys import context_key, global_key, partition_key
+from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 from tests.contract.memory_kit import (
     Memory,

@@ -19,7 +19,8 @@ from memory.history.store import (
 )
 from memory.history.summary import Summary
 from memory.history.talk import TALK_LOADED, RecentTalk, TalkLine
-from memory.keys import ContextRef, RecordCounts
+from memory.keys import ContextRef
+from memory.record_counts import RecordCounts
 
 
 @dataclass(slots=True)

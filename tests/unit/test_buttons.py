@@ -18,7 +18,7 @@ from bot.transport.updates import parse_update
 from bot.transport.words import LANGUAGES, menu_descriptions, words_for
 from bot.turn.batch import dump_stop, with_nothing_else
 from memory.erasure import ErasureReceipt
-from memory.keys import RecordCounts
+from memory.record_counts import RecordCounts
 
 LARGEST = 2**52 - 1
 """The largest id of a chat or person (Bot API)."""

@@ -18,13 +18,13 @@ from memory.keys import (
     ContextRef,
     GlobalName,
     PartitionName,
-    RecordCounts,
     WorkName,
     context_id,
     context_key,
     partition_key,
     partition_of,
 )
+from memory.record_counts import RecordCounts
 
 _VALUES = st.none() | st.booleans() | st.integers() | st.text()
 _KEYS = st.dictionaries(st.text(), _VALUES, max_size=5)

@@ -374,8 +374,8 @@ def _minute(message: Message, clocks: Clocks) -> str:
 _HEADING_MARKS = [as_read(re.split(r"[,.:]", heading)[0]) for heading in _HEADINGS]
 _MARK = re.compile(
     r"#{1,6}(?:tool|delegation|transfer):"
-    r"|\[(?:inreplyto|(?:forward|import)edfrom|sentthroughanotherbot|wordsofothers|attached:|paidmedia|the\d*pictures?of"
-    rf"|an?(?:{'|'.join(NOTED)}))"
+    r"|\[(?:inreplyto|(?:forward|import)edfrom|sentthroughanotherbot|wordsofothers|attached:|paidmedia"
+    rf"|the\d*pictures?of|an?(?:{'|'.join(NOTED)}))"
     f"|{'|'.join(map(re.escape, _HEADING_MARKS))}"
 )
 _GROUP_MARK = re.compile(r"\[\d{4}-\d\d-\d\d")

@@ -19,7 +19,7 @@ from bot.transport.words import words_for
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
-from memory.keys import RecordCounts
+from memory.record_counts import RecordCounts
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder
 

@@ -15,8 +15,8 @@ export function forgetPersonCard(api) {
     inputmode: "numeric",
     pattern: "[0-9]{1,19}",
     required: true,
-    placeholder: words("ops-person-id"),
-    "aria-label": words("ops-person-id"),
+    placeholder: words("ops-forget-id"),
+    "aria-label": words("ops-forget-id"),
     "data-testid": "person-id",
   });
   const count = button({ class: "button plain small", type: "submit", "data-testid": "person-count" }, words("ops-person-count"));

@@ -1,7 +1,7 @@
 -- Delete messages of one context that are too old, with what rests on them, unless a turn is running there.
 -- USES: delete_messages counters
 -- KEYS: messages order telegram meta work people senders sessions epoch summaries lineage ledger artifacts compress
--- KEYS: receipts erasures facts fact_order cited unread choices extract reminders due active counts
+-- KEYS: receipts erasures facts fact_order cited standing unread choices extract reminders due active counts
 -- ARGV: context_id expected_epoch:current prefixes:json ids:json expiry:json
 -- expiry: Expiry (memory/retention.py)
 -- Reply: 'busy', or a Deletion (memory/history/store.py) as JSON
