@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from memory.erasure import ErasureReceipt
     from memory.transfer.export_survey import Survey
-    from memory.transfer.move_in import MoveIn, Place, StoredImport
+    from memory.transfer.move_in import Destination, MoveIn, StoredImport
 
 TAKEN = (
     "It is no history that can be imported. Taken are: a file of `mnemogram export`, result.json of Telegram Desktop"
@@ -208,17 +208,17 @@ class _Job:
             "was_imported_before": before.is_whole,
         }
 
-    async def _place(self, name: ChatName) -> "Place":
+    async def _place(self, name: ChatName) -> "Destination":
         from bot.transport.forms import context_keys
         from memory.history.contexts import dump_entry
         from memory.history.message import Sender
-        from memory.transfer.move_in import Place
+        from memory.transfer.move_in import Destination
 
         ref = await chat_ref(self.settings, self.stores, name)
         anchor_id = await self.stores.migrations.resolve(name.chat_id)
         people = (await self.stores.history.load(ref, limit=0)).people
         is_private = name.chat_id > 0
-        return Place(
+        return Destination(
             ref=ref,
             registered=dump_entry(
                 context_keys(self.settings.bot_id, anchor_id, name.thread_id),

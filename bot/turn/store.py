@@ -16,17 +16,11 @@ from memory import keys
 from memory.artifacts.store import drop_unnamed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure
+from memory.history import redis_history
 from memory.history.corrections import AwaitedCorrection, parse_corrections
 from memory.history.fact import STANDING_LIMIT
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
-from memory.history.redis_history import (
-    RecentMessages,
-    load_snapshot,
-    message_batch,
-    parse_snapshot,
-    recent_messages,
-)
 from memory.history.store import Erasure, HistorySnapshot
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
@@ -214,7 +208,7 @@ class TurnStore:
     _: KW_ONLY
     clock: Callable[[], float]
     new_id: Callable[[], str] = lambda: uuid4().hex
-    _recent: RecentMessages = field(default_factory=recent_messages)
+    _recent: redis_history.RecentMessages = field(default_factory=redis_history.recent_messages)
 
     @property
     def is_on_cluster(self) -> bool:
@@ -233,7 +227,7 @@ class TurnStore:
             now=self.clock(),
         )
         while True:
-            taken, loaded = await self.redis.run_all([call, load_snapshot(ref, limit=window)])
+            taken, loaded = await self.redis.run_all([call, redis_history.load_snapshot(ref, limit=window)])
             if taken == "fenced":
                 raise Fenced
             work, history = named(taken), named(loaded)
@@ -252,7 +246,7 @@ class TurnStore:
             unkept=frozenset(map(int, work["unkept"])),
             answers=frozenset(map(int, work["answers"])),
         )
-        return todo, parse_snapshot(history, self._recent)
+        return todo, redis_history.parse_snapshot(history, self._recent)
 
     async def record(
         self,
@@ -524,7 +518,7 @@ def _changes(turn: Commit) -> dict[str, object]:
         "state": turn.state,
         "reason": turn.reason,
         "parts": list(map(dump_part, turn.parts)),
-        "messages": message_batch(turn.messages),
+        "messages": redis_history.message_batch(turn.messages),
         "ledger": dump_json(LedgerTurn, ledger) if turn.ledger else "",
         "receipt": [receipt.message_id, dump_json(AnswerReceipt, receipt)] if receipt else [],
         "registered": incognito.registered if incognito else turn.registered,

@@ -19,7 +19,7 @@ from tests.scripted_transcriptions import Transcriptions
 from tests.sent_files import make_voice_note
 
 CANARY = re.compile(rb"quokka\d\d\d")
-WITHIN_S, MOMENT_S = 60.0, 60.0
+WITHIN_S, MOMENT_S = 60.0, 240.0
 EACH = 20
 MENTION = "@mnemogram_bot"
 

@@ -34,7 +34,7 @@ from memory.redis.client import RedisClient
 from memory.transfer.export_survey import CutExport, Survey, UnknownExport, survey_export
 from memory.transfer.foreign import Service
 from memory.transfer.json_stream import BadJson
-from memory.transfer.move_in import ImportGone, MoveIn, Place, StoredImport, forget_import, list_imports
+from memory.transfer.move_in import Destination, ImportGone, MoveIn, StoredImport, forget_import, list_imports
 
 WORD = "import"
 """The command, the first word of its buttons, and the name of its choice."""
@@ -178,7 +178,7 @@ class ImportCommand:
         name = message.chat_title or call.snapshot.people.get(call.person_id, "")
         return MoveIn(
             redis=self.redis,
-            place=Place(
+            place=Destination(
                 ref=call.ref,
                 registered=dump_entry(keys, title=message.chat_title, created_at=now),
                 person=Sender(id=call.person_id, name=name),
