@@ -39,6 +39,7 @@ def _now(**changed: Any) -> dict[str, Any]:
         "workers": [{"name": "one", "version": "0.1.0", "seen_s": 0.5}],
         "dead_letters": 0,
         "refusals_429": {"hour": 0, "day": 0},
+        "expired": 0,
         "index_work": 0,
         "stores": [{"name": "redis", "is_embedded": True, "is_up": True, "ms": 0.6, "note": ""}],
         **changed,
