@@ -142,9 +142,9 @@ def found() -> list[Module]:
 def test_the_product_stays_small(found: list[Module]) -> None:
     product = house.product(found)
 
-    assert sum(module.code_lines for module in product) <= 43_500
-    assert len(product) <= 374
-    assert len(AllSettings.model_fields) <= 62
+    assert sum(module.code_lines for module in product) <= 46_800
+    assert len(product) <= 399
+    assert len(AllSettings.model_fields) <= 65
 
 
 def test_docstrings_and_comments_are_plain(found: list[Module]) -> None:
@@ -182,5 +182,5 @@ def test_documents_are_short_and_plain() -> None:
 
     assert len((ROOT / "README.md").read_text("utf-8").split()) <= 900
     assert len((ROOT / "ARCHITECTURE.md").read_text("utf-8").split()) <= 2_500
-    assert sum(house.words_outside_tables(path) for path in documents) <= 18_125
+    assert sum(house.words_outside_tables(path) for path in documents) <= 18_800
     assert len(sentences) <= 100, "\n".join(sentences)

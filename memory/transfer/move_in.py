@@ -86,7 +86,7 @@ class ImportBatch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class Destination:
     """The context that gets the messages, and who is who in it."""
 
     ref: ContextRef
@@ -109,7 +109,7 @@ class MoveIn:
     """
 
     redis: RedisClient
-    place: Place
+    place: Destination
     survey: Survey
     open_file: Opener
     tokenizer: TokenCounter

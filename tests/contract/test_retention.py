@@ -11,7 +11,7 @@ import pytest
 from memory import retention
 from memory.codec import dump_json
 from memory.errors import Forgotten
-from memory.facts.selection import select_memories
+from memory.facts.selection import RecallBudget, select_memories
 from memory.history.ledger import LedgerTurn
 from memory.history.message import EXPIRED, Message, Quote, Role, Sender
 from memory.history.redis_history import RedisHistory
@@ -460,7 +460,7 @@ def test_select_memories_tells_the_facts_of_an_expired_message_and_not_its_place
         RankedMessage(message=make_message("m1"), score=0.5),
     ]
 
-    memories = select_memories(ranked, 8)
+    memories = select_memories(ranked, RecallBudget(lines=8))
 
     assert [each.message.id for each in memories.messages] == ["m1"]
     assert memories.facts == (fact,)

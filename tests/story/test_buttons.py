@@ -46,7 +46,7 @@ LONG = "write for a long time"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Destination:
+class Place:
     """A chat or topic, and the person who asks for the menus there."""
 
     person: int = BEN
@@ -62,8 +62,8 @@ class Destination:
         return await bot.wait_for_reply(await bot.say(self.person, command, **self.where))
 
 
-PRIVATE, TOPIC = Destination(), Destination(person=OLGA, chat=WORKSHOP, thread=IDEAS)
-GROUP = Destination(person=OLGA, chat=WEEKEND)
+PRIVATE, TOPIC = Place(), Place(person=OLGA, chat=WORKSHOP, thread=IDEAS)
+GROUP = Place(person=OLGA, chat=WEEKEND)
 
 
 class Gate:
@@ -80,7 +80,7 @@ class Gate:
         return held(text("done"), until=self._open)
 
     @asynccontextmanager
-    async def written_answer(self, bot: Story, place: Destination) -> AsyncGenerator[None]:
+    async def written_answer(self, bot: Story, place: Place) -> AsyncGenerator[None]:
         """Have an answer written during the block, and wait for the end of all work after it."""
         self._open.clear()
         self._reached.clear()
@@ -95,10 +95,10 @@ class Gate:
 class Case:
     """A menu with the button, and the number of times that its presses had an effect."""
 
-    show: Callable[[Story, Destination], Awaitable[Json]]
-    count: Callable[[Story, Destination, Json], Awaitable[int]]
+    show: Callable[[Story, Place], Awaitable[Json]]
+    count: Callable[[Story, Place, Json], Awaitable[int]]
     number: int = 0
-    """Destination of the button among those of the menu."""
+    """Place of the button among those of the menu."""
     data: str = ""
     """The data, if the menu does not have the button now."""
     refusal: str = ""
@@ -114,39 +114,39 @@ class Case:
         return self.data or buttons_of(menu)[self.number]
 
 
-def _menu_of(command: str) -> Callable[[Story, Destination], Awaitable[Json]]:
-    async def show(bot: Story, place: Destination) -> Json:
+def _menu_of(command: str) -> Callable[[Story, Place], Awaitable[Json]]:
+    async def show(bot: Story, place: Place) -> Json:
         return await place.show(bot, command)
 
     return show
 
 
-def _messages_with(text: str) -> Callable[[Story, Destination, Json], Awaitable[int]]:
+def _messages_with(text: str) -> Callable[[Story, Place, Json], Awaitable[int]]:
     """Return a function that counts the messages since the menu that begin with this text."""
 
-    async def count(bot: Story, place: Destination, menu: Json) -> int:
+    async def count(bot: Story, place: Place, menu: Json) -> int:
         newer = [each for each in bot.shown_in(place.chat) if each["message_id"] > menu["message_id"]]
         return sum(each["text"].startswith(text) for each in newer)
 
     return count
 
 
-async def _count_help(bot: Story, place: Destination, menu: Json) -> int:
+async def _count_help(bot: Story, place: Place, menu: Json) -> int:
     help_begins = help_text(is_group=place.chat != place.person).split("\n")[0]
     return await _messages_with(help_begins)(bot, place, menu)
 
 
-async def _show_reset(bot: Story, place: Destination) -> Json:
+async def _show_reset(bot: Story, place: Place) -> Json:
     await place.show(bot, "@mnemogram_bot hello")
     return await place.show(bot, "/reset@mnemogram_bot")
 
 
-async def _count_resets(bot: Story, place: Destination, menu: Json) -> int:
+async def _count_resets(bot: Story, place: Place, menu: Json) -> int:
     epoch = await bot.redis.call("GET", keys.context_key(make_ref(place.chat, place.thread), "epoch"))
     return int(epoch or 0) - int(buttons_of(menu)[0].split(":")[-1])
 
 
-async def _show_forgotten(bot: Story, place: Destination) -> Json:
+async def _show_forgotten(bot: Story, place: Place) -> Json:
     said = await bot.say(place.person, "@mnemogram_bot hello", **place.where)
     await bot.wait_for_reply(said)
     number = said["message_id"]
@@ -154,23 +154,23 @@ async def _show_forgotten(bot: Story, place: Destination) -> Json:
     return await bot.wait_for_reply(asked)
 
 
-async def _count_forgotten(bot: Story, place: Destination, menu: Json) -> int:
+async def _count_forgotten(bot: Story, place: Place, menu: Json) -> int:
     meta = keys.context_key(make_ref(place.chat, place.thread), "meta")
     offers = parse_offers(await bot.redis.call("HGET", meta, "offers"))
     return f"forget:{offers[-1].update_id}" != buttons_of(menu)[0] if offers else 1
 
 
-async def _show_facts(bot: Story, place: Destination) -> Json:
+async def _show_facts(bot: Story, place: Place) -> Json:
     await place.show(bot, "@mnemogram_bot hello")
     await plant(bot, "Ann sings", "Ann swims", about=place.person, **place.where)
     return await place.show(bot, "/facts@mnemogram_bot")
 
 
-async def _count_facts(bot: Story, place: Destination, _: Json) -> int:
+async def _count_facts(bot: Story, place: Place, _: Json) -> int:
     return 2 - len(await known_in(bot, place.chat, place.thread))
 
 
-async def _show_reminders(bot: Story, place: Destination) -> Json:
+async def _show_reminders(bot: Story, place: Place) -> Json:
     for number in range(2):
         reminder = Reminder(
             id=f"{number:08x}",
@@ -188,20 +188,20 @@ async def _show_reminders(bot: Story, place: Destination) -> Json:
     return await place.show(bot, "/reminders@mnemogram_bot")
 
 
-async def _count_reminders(bot: Story, place: Destination, _: Json) -> int:
+async def _count_reminders(bot: Story, place: Place, _: Json) -> int:
     return 2 - len(await _reminders(bot).list(make_ref(place.chat, place.thread)))
 
 
-async def _count_zones(bot: Story, place: Destination, _: Json) -> int:
+async def _count_zones(bot: Story, place: Place, _: Json) -> int:
     return await _reminders(bot).zone_of(place.person) == "Europe/Berlin"
 
 
-async def _show_imports(bot: Story, place: Destination) -> Json:
+async def _show_imports(bot: Story, place: Place) -> Json:
     await import_chat(bot.redis, make_ref(place.chat, place.thread), ["We met in May"])
     return await place.show(bot, "/import@mnemogram_bot")
 
 
-async def _count_imports(bot: Story, place: Destination, _: Json) -> int:
+async def _count_imports(bot: Story, place: Place, _: Json) -> int:
     return 1 - len(await list_imports(bot.redis, make_ref(place.chat, place.thread)))
 
 
@@ -209,23 +209,23 @@ def _reminders(bot: Story) -> RedisReminders:
     return RedisReminders(bot.redis, clock=time.time)
 
 
-async def _count_model(bot: Story, place: Destination, _: Json) -> int:
+async def _count_model(bot: Story, place: Place, _: Json) -> int:
     return (await bot.history(place.chat, place.thread)).choices.model == OTHER
 
 
-async def _count_voice(bot: Story, place: Destination, _: Json) -> int:
+async def _count_voice(bot: Story, place: Place, _: Json) -> int:
     return (await bot.history(place.chat, place.thread)).choices.of_features.get("voice") == "always"
 
 
-async def _count_incognito(bot: Story, place: Destination, _: Json) -> int:
+async def _count_incognito(bot: Story, place: Place, _: Json) -> int:
     return (await bot.history(place.chat, place.thread)).incognito_until <= time.time()
 
 
-async def _count_retention(bot: Story, place: Destination, _: Json) -> int:
+async def _count_retention(bot: Story, place: Place, _: Json) -> int:
     return (await bot.history(place.chat, place.thread)).retention == "0"
 
 
-async def _count_stops(bot: Story, place: Destination, menu: Json) -> int:
+async def _count_stops(bot: Story, place: Place, menu: Json) -> int:
     return await _messages_with(english("stopped"))(bot, place, menu)
 
 
@@ -277,7 +277,7 @@ CASES: Mapping[str, Case] = {
 """By word, the reset last because it erases what the others have done."""
 
 
-async def _wait_for_box(bot: Story, place: Destination, updates: int) -> None:
+async def _wait_for_box(bot: Story, place: Place, updates: int) -> None:
     box = keys.context_key(make_ref(place.chat, place.thread), "box")
 
     async def is_full() -> bool:
@@ -296,7 +296,7 @@ def test_every_button_has_a_case() -> None:
 
 @pytest.mark.parametrize("place", [PRIVATE, TOPIC])
 async def test_a_press_while_an_answer_is_written_is_done_after_it_and_stop_at_once(
-    stores: StoryStores, place: Destination
+    stores: StoryStores, place: Place
 ) -> None:
     gate = Gate()
     async with running_bot(stores, gate, **SETTINGS) as bot:
@@ -405,7 +405,7 @@ async def test_a_press_that_has_expired_is_done_and_its_refusal_becomes_a_messag
         assert bot.said_in(WEEKEND).count(english("facts-not-yours")) == 1
 
 
-def _forgeries(bot: Story, place: Destination, menus: Mapping[str, str], message: Json) -> list[Json]:
+def _forgeries(bot: Story, place: Place, menus: Mapping[str, str], message: Json) -> list[Json]:
     """Return presses of a member and of the asker with the data of every menu, which name this message."""
     senders = [{"id": each, "is_bot": False, "first_name": "Ann"} for each in (CHIARA, place.person)]
     return [

@@ -2,7 +2,7 @@
 -- message which has gone; after the last page also heard talk, dead letters, and sessions without a message.
 -- USES: drop_traces
 -- KEYS: messages order telegram meta work epoch summaries lineage ledger artifacts compress talk sessions erasures
--- KEYS: facts fact_order cited unread choices extract active dead
+-- KEYS: facts fact_order cited standing unread choices extract active dead
 -- ARGV: context_id expected_epoch:current artifact_prefix page:json expiry:json
 -- page: {after (exclusive last sequence), limit, husk (the note of messages without words), before (talk of earlier times
 -- and dead letters go), update_prefix, record_ttl, oldest (time of the oldest message, '' if there is none)}; expiry: Expiry
