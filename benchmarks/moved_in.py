@@ -35,7 +35,7 @@ from memory.recall.ranking import RankerWeights, load_weights, rank
 from memory.recall.recall import LIST_LIMIT
 from memory.tokens import tokenizer_for
 from memory.transfer.export_survey import survey_export
-from memory.transfer.move_in import MoveIn, Place
+from memory.transfer.move_in import MoveIn, Destination
 
 _PAGE = 500
 
@@ -83,7 +83,7 @@ async def imported(
     data, now = json.dumps(write(conversation)).encode(), time.time()
     work = MoveIn(
         redis=stores.redis,
-        place=Place(
+        place=Destination(
             ref=ref,
             registered=dump_entry(names, title="", created_at=now),
             person=Sender(id=1, name=conversation.speakers[0]),

@@ -12,7 +12,7 @@ from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from memory.tokens import Tokenizer
 from memory.transfer.export_survey import survey_export
-from memory.transfer.move_in import MoveIn, Place, StoredImport
+from memory.transfer.move_in import Destination, MoveIn, StoredImport
 
 Document = dict[str, Any]
 
@@ -98,7 +98,7 @@ def move_in(redis: RedisClient, ref: ContextRef, document: Any, *, person: Sende
     data, now = json.dumps(document).encode(), 1_760_000_000.0
     return MoveIn(
         redis=redis,
-        place=Place(
+        place=Destination(
             ref=ref,
             registered=dump_entry({"chat_id": 1}, title="", created_at=now),
             person=person,
