@@ -132,16 +132,16 @@ class RetentionQueue(LeasedQueue):
         limit or the store may be another one.
         """
         now, key = self._clock(), partition_key(partition, self.name)
+        most_s = LEASE_S if is_first else DAY_S
         cursor: str | int = 0
         while True:
             cursor, entries = await self._redis.call(
                 "HSCAN", partition_key(partition, "contexts"), cursor, "COUNT", _REGISTERED_AT_ONCE
             )
-            for context in dict(entries):
-                latest = now + (LEASE_S if is_first else DAY_S)
-                await self._redis.calls(
-                    [("ZADD", key, "NX", now, context), ("ZADD", key, "XX", "LT", latest, context)]
-                )
+            if contexts := list(dict(entries)):
+                due = [each for context in contexts for each in (now, context)]
+                latest = [each for context in contexts for each in (now + most_s, context)]
+                await self._redis.calls([("ZADD", key, "NX", *due), ("ZADD", key, "XX", "LT", *latest)])
             if not int(cursor):
                 return
 

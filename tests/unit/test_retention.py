@@ -8,6 +8,7 @@ from bot.features.retention.limit import limit_text
 from bot.features.retention.settings import RetentionSettings
 from bot.transport.words import LANGUAGES, words_for
 from memory.retention import LONGEST_DAYS, RetentionChoice, parse_choice
+from memory.transfer.file import ChoiceLine
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,11 @@ def test_the_shorter_of_the_peoples_and_the_operators_limit_counts(chosen: int, 
 def test_a_choice_is_read_as_it_was_stored(days: int, keeps_facts: bool) -> None:
     choice = RetentionChoice(days=days, keeps_facts=keeps_facts)
     assert parse_choice(str(choice)) == choice
+
+
+@pytest.mark.parametrize("choice", [RetentionChoice(days=30), RetentionChoice(keeps_facts=True)])
+def test_a_choice_travels_in_the_file_of_a_chat(choice: RetentionChoice) -> None:
+    assert ChoiceLine(name="retention", value=str(choice)).value == str(choice)
 
 
 @pytest.mark.parametrize("text", ["", "x", "-5", "1.5", "٣", "for ever"])
