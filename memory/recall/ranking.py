@@ -36,10 +36,10 @@ BEST = 30
 class Floor:
     """Minimum score of the best message.
 
-    It rises with the number of scored messages, whose best is high by chance, and with their length. It falls with the share of the
-    question's words that one of the best messages has, and with the best cosine. If the best passes, the others need
-    the floor without these two, or the score of the best if that is lower, less `margin`. None is more than `spread`
-    below the best.
+    It rises with the number of scored messages, whose best is high by chance, and with their length. It falls with the
+    share of the question's words that one of the best messages has, and with the best cosine. If the best passes, the
+    others need the floor without these two, or the score of the best if that is lower, less `margin`. None is more
+    than `spread` below the best.
     """
 
     base: float
