@@ -239,7 +239,7 @@ class FunctionsBasedAgent:
                 for message in prompt[: -_SEARCHED_MESSAGES - 1 : -1]:
                     memories = await history.recall(
                         message.text,
-                        self._recall_budget(context, prompt),
+                        _recall_budget(self.limits, context, prompt, self.tokenizer),
                         asker_id=message.sender.id if message.sender else None,
                         now=message.sent_at,
                         visible=(*recent, *prompt),
@@ -257,20 +257,6 @@ class FunctionsBasedAgent:
         log.info("recalled", count=len(messages), messages=messages, scores=scores, facts=facts)
         thinking.recalled = memories
         return memories
-
-    def _recall_budget(self, context: AgentContext, prompt: Sequence[Message]) -> RecallBudget:
-        conversation = context.conversation
-        return recall_budget(
-            lines=self.limits.recall_k,
-            tokens=self.limits.recall_tokens,
-            view=ChatView(
-                is_group=conversation.is_group,
-                clocks=Clocks(zones=conversation.zones, reader=_sender_id(prompt)),
-            ),
-            people=conversation.people,
-            now=prompt[-1].sent_at,
-            meter=self.tokenizer,
-        )
 
     async def chat(self, context: AgentContext, parts: PromptParts) -> ModelReply:
         """Return the model's reply to these parts, without a part that its filter refuses."""
@@ -320,6 +306,21 @@ class FunctionsBasedAgent:
         if self.mcp is None:
             return self._offered(caller)
         return tuple(permitted(await self.all_tools(), caller).values())
+
+
+def _recall_budget(
+    limits: PromptLimits, context: AgentContext, prompt: Sequence[Message], meter: TokenCounter
+) -> RecallBudget:
+    conversation = context.conversation
+    clocks = Clocks(zones=conversation.zones, reader=_sender_id(prompt))
+    return recall_budget(
+        lines=limits.recall_k,
+        tokens=limits.recall_tokens,
+        view=ChatView(is_group=conversation.is_group, clocks=clocks),
+        people=conversation.people,
+        now=prompt[-1].sent_at,
+        meter=meter,
+    )
 
 
 def _of_use(
