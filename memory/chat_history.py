@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _LONG_TEXT = 100_000
 """Characters of a text whose tokens are counted in a thread."""
-_FACT_HITS = 8
+FACT_HITS = 8
 """Extra hits of a recall, whose facts may stand for messages."""
 _SPARE_HITS = 5
 """Extra hits, in place of repeated texts and of messages that were deleted while the index did not answer."""
@@ -198,7 +198,7 @@ class ChatHistory:
         `search` says what is found, `select_memories` what is selected. Neighbours come on top of the budget. Raises
         RecallUnavailable.
         """
-        k = budget.lines + min(budget.lines, _FACT_HITS)
+        k = budget.lines + min(budget.lines, FACT_HITS)
         found = await self._searcher.find(text, k, {**options, "updates": budget.lines}, epoch=self._epoch)
         words = read_question(text) if found.ranked else NO_WORDS
         memories = select_memories(

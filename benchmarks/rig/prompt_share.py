@@ -1,24 +1,24 @@
 """What recall tells in a prompt: the share of the evidence, and its price in lines, words and tokens."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
 
-from bot.agent.prompt.draft import draft_prompt
-from bot.agent.prompt.parts import PromptParts
-from memory.chat_history import RankedMessage, keep_one_of_each
-from memory.facts.selection import Memories, select_memories
+from bot.agent.functions_based import PromptLimits
+from bot.agent.prompt.draft import draft_prompt, recall_budget
+from bot.agent.prompt.parts import ChatView, PromptParts
+from memory.chat_history import FACT_HITS, RankedMessage, keep_one_of_each
+from memory.facts.selection import Memories, RecallBudget, select_memories
 from memory.history.selectors import TokenCounter
+from memory.recall.excerpts import excerpt_of, read_question
 from memory.recall.ranking import RankedHit
-from rig.conversations import StoredConversation, turns_of
+from rig.conversations import StoredConversation, ask, turns_of
 from rig.locomo import Question
 from rig.retrieval import message_recall
 
 BUDGETS = (200, 500, 1_000, 2_000, 4_000)
 """Tokens that recalled lines may take."""
 MOST_LINES = 60
-CANDIDATES_PER_MEMORY = 2
-"""Hits of which a memory is selected, see ChatHistory.recall."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,16 +33,21 @@ class PromptShare:
 
 
 def measure_prompt(
-    stored: StoredConversation,
-    question: Question,
-    relevant: Sequence[RankedHit],
-    *,
-    k: int,
-    meter: TokenCounter,
+    stored: StoredConversation, question: Question, relevant: Sequence[RankedHit], *, meter: TokenCounter
 ) -> PromptShare:
-    """Select and quote as the product does. A fact tells the messages that it cites."""
-    memories = select_memories(distinct(stored, relevant)[: CANDIDATES_PER_MEMORY * k], k)
-    draft = draft_prompt(PromptParts(system="", recalled=memories), meter=meter)
+    """Select and quote as the product does by default. A fact tells the messages that it cites."""
+    now = ask(stored, question).now
+    view = ChatView(is_group=not stored.conversation.bot)
+    limits = PromptLimits(context_window=0, answer_tokens=0)
+    budget = recall_budget(
+        lines=limits.recall_k, tokens=limits.recall_tokens, view=view, people={}, now=now, meter=meter
+    )
+    memories = _select(stored, question, relevant, budget)
+    asked = replace(next(iter(stored.messages.values())), id="question", sent_at=now)
+    parts = PromptParts(
+        system="", recalled=memories, prompt=[asked], is_group=view.is_group, clocks=view.clocks
+    )
+    draft = draft_prompt(parts, meter=meter)
     sections = [draft["recalled"], draft["facts"]]
     texts = [piece.text for section in sections for piece in section.pieces]
     told = {each.message.id for each in memories.messages}
@@ -59,17 +64,24 @@ def measure_budgets(
     stored: StoredConversation, question: Question, ranked: Sequence[RankedHit], *, meter: TokenCounter
 ) -> dict[int, float]:
     """Return the share of the evidence in the best lines that fit each of BUDGETS, quoted as the product does."""
-    memories = Memories(messages=tuple(distinct(stored, ranked)[:MOST_LINES]))
-    section = draft_prompt(PromptParts(system="", recalled=memories), meter=meter)["recalled"]
-    shares: dict[int, float] = dict.fromkeys(BUDGETS, 0.0)
-    told: set[str] = set()
-    tokens = meter.count(section.heading)
-    for piece in reversed(section.pieces):  # the best come last
-        told.add(piece.id)
-        tokens += piece.tokens + 1
-        share = _share(stored, question, told)
-        shares.update({budget: share for budget in BUDGETS if tokens <= budget})
+    now, view = ask(stored, question).now, ChatView(is_group=not stored.conversation.bot)
+    shares: dict[int, float] = {}
+    for tokens in BUDGETS:
+        budget = recall_budget(lines=MOST_LINES, tokens=tokens, view=view, people={}, now=now, meter=meter)
+        memories = _select(stored, question, ranked, budget)
+        shares[tokens] = _share(stored, question, {each.message.id for each in memories.messages})
     return shares
+
+
+def _select(
+    stored: StoredConversation, question: Question, hits: Sequence[RankedHit], budget: RecallBudget
+) -> Memories:
+    """Select as ChatHistory.recall does."""
+    words = read_question(question.text)
+    ranked = distinct(stored, hits)[: budget.lines + min(budget.lines, FACT_HITS)]
+    return select_memories(
+        ranked, budget, shorten=lambda hit: replace(hit, excerpt=excerpt_of(hit.message, words))
+    )
 
 
 def _share(stored: StoredConversation, question: Question, told: Collection[str]) -> float:
@@ -81,8 +93,9 @@ def distinct(stored: StoredConversation, hits: Sequence[RankedHit]) -> list[Rank
     return keep_one_of_each(
         [
             RankedMessage(
-                message=stored.messages[hit.message_id],
+                message=replace(stored.messages[hit.message_id], sequence=hit.sequence),
                 score=hit.score,
+                newer=hit.newer,
                 facts=stored.facts.get(hit.message_id, ()),
             )
             for hit in hits

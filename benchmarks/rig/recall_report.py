@@ -6,10 +6,12 @@ from statistics import fmean, median
 
 from rig.prompt_share import BUDGETS, average
 from rig.retrieval import DEPTHS, MEASURES, Figure, Judged, judge, mean_of, message_recall
-from rig.retrievers import COMPARED, OURS, RECALL_K, WITH_FLOOR, Results
+from rig.retrievers import COMPARED, OURS, WITH_FLOOR, Results
 from rig.sanity import SanityResult
 from rig.table import print_table
 
+FLOOR_DEPTH = 8
+"""Messages among which the cost of the floor is counted."""
 _DEPTHS = " / ".join(f"@{depth}" for depth in DEPTHS)
 
 
@@ -140,7 +142,7 @@ def _curves(results: Results) -> dict[str, list[Figure]]:
 def _floor(results: Results) -> list[tuple[str, str, float]]:
     """Return what the floor does: (questions, what happens, percent of them)."""
     above = results.answers[WITH_FLOOR]
-    without, with_floor = (_recall_at(RECALL_K, judged) for judged in (results.ours, above))
+    without, with_floor = (_recall_at(FLOOR_DEPTH, judged) for judged in (results.ours, above))
     silenced = 100 * fmean([not each.found for each in above])
     recalled = [
         (f"{len(is_recalled)} {kind}", "recalled", 100 * fmean(is_recalled))
@@ -148,7 +150,7 @@ def _floor(results: Results) -> list[tuple[str, str, float]]:
     ]
     return [
         (f"{len(above)} with an answer", "silenced", silenced),
-        ("", f"recall@{RECALL_K} lost", without - with_floor),
+        ("", f"recall@{FLOOR_DEPTH} lost", without - with_floor),
         *recalled,
     ]
 

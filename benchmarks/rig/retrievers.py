@@ -8,7 +8,8 @@ from bot.features.parts import Stores
 from bot.features.settings import AllSettings
 from memory.recall.ranking import RankedHit, RankerWeights, rank, select_relevant
 from memory.recall.recall import LIST_LIMIT, Candidates
-from memory.tokens import tokenizer_for
+from memory.recall.updates import find_newer, raise_newer, with_newer
+from memory.tokens import CachingTokenCounter, tokenizer_for
 from rig.conversations import StoredConversation, gather, store_conversation, turns_of
 from rig.locomo import Conversation, Question, Statement
 from rig.prompt_share import PromptShare, distinct, measure_budgets, measure_prompt
@@ -21,8 +22,8 @@ COVERAGES = {"with facts": 1.0, "with half of the facts": 0.5}
 """Share of the statements that are facts. The other half are other messages' as a rule."""
 STRANGE_EVERY = 6
 """Of the questions about other conversations of the set, one in so many is asked as well."""
-RECALL_K: int = AllSettings.model_fields["recall_k"].default
-METER = tokenizer_for("gpt-4o")
+TOLD_AT_MOST: int = AllSettings.model_fields["recall_k"].default
+METER = CachingTokenCounter(tokenizer_for("gpt-4o"))
 _RRF_K = 60
 """The constant of the paper on reciprocal rank fusion (Cormack et al., SIGIR 2009)."""
 
@@ -96,7 +97,7 @@ class Asker:
             for question in conversation.questions:
                 _, found = await self._search(stored, question, weights)
                 self._add(f"{OURS}, {name}", stored, question, found.best)
-                self._add_prompt(name, stored, question, found.relevant)
+                self._add_prompt(name, stored, question, found.told)
 
     async def _ask_plain(
         self, conversation: Conversation, weights: RankerWeights, strange: Sequence[Question]
@@ -110,7 +111,7 @@ class Asker:
             candidates, found = await self._search(stored, question, weights)
             results.search_s.append(perf_counter() - began)
             self._add(WITH_FLOOR, stored, question, found.relevant)
-            self._add_prompt("without facts", stored, question, found.relevant)
+            self._add_prompt("without facts", stored, question, found.told)
             by_words, by_meaning = await _lists(self.stores, candidates)
             lists = {
                 OURS: found.best,
@@ -148,7 +149,10 @@ class Asker:
         ranking = rank(candidates.question, candidates.messages, listed=candidates.listed, weights=weights)
         relevant = select_relevant(candidates.question, ranking, weights=weights)
         best, above = ([hit.message_id for hit in each.best(LIST_LIMIT)] for each in (ranking, relevant))
-        return candidates, Found(best, above)
+        newer = find_newer(candidates.question, relevant, ranking, first=TOLD_AT_MOST)
+        raised = raise_newer(relevant, ranking, newer)
+        told = with_newer(raised.best(LIST_LIMIT), raised, newer)
+        return candidates, Found(best, above, told)
 
     def _add(
         self, retriever: str, stored: StoredConversation, question: Question, ids: Sequence[str]
@@ -160,18 +164,22 @@ class Asker:
         self.results.answers.setdefault(retriever, []).append(judged)
 
     def _add_prompt(
-        self, name: str, stored: StoredConversation, question: Question, ids: Sequence[str]
+        self, name: str, stored: StoredConversation, question: Question, hits: Sequence[RankedHit]
     ) -> None:
-        share = measure_prompt(stored, question, _as_hits(ids), k=RECALL_K, meter=METER)
+        share = measure_prompt(stored, question, hits, meter=METER)
         self.results.prompts.setdefault(name, []).append(share)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ids of messages that recall found, the best first: all, and those above the floor."""
+    """Ids of messages that recall found, the best first: all, and those above the floor.
+
+    `told` are the latter with updates after older statements, as a prompt tells them.
+    """
 
     best: Sequence[str] = ()
     relevant: Sequence[str] = ()
+    told: Sequence[RankedHit] = ()
 
 
 def fuse(*lists: Sequence[str]) -> list[str]:

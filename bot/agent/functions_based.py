@@ -237,25 +237,12 @@ class FunctionsBasedAgent:
         memories = thinking.recalled = Memories()
         if not prompt:
             return memories
-        conversation = context.conversation
-        view = ChatView(
-            is_group=conversation.is_group,
-            clocks=Clocks(zones=conversation.zones, reader=_sender_id(prompt)),
-        )
-        budget = recall_budget(
-            lines=self.limits.recall_k,
-            tokens=self.limits.recall_tokens,
-            view=view,
-            people=conversation.people,
-            now=prompt[-1].sent_at,
-            meter=self.tokenizer,
-        )
         try:
             with RECALL_SECONDS.time():
                 for message in prompt[: -_SEARCHED_MESSAGES - 1 : -1]:
                     memories = await history.recall(
                         message.text,
-                        budget,
+                        _recall_budget(self.limits, context, prompt, self.tokenizer),
                         asker_id=message.sender.id if message.sender else None,
                         now=message.sent_at,
                         visible=(*recent, *prompt),
@@ -322,6 +309,21 @@ class FunctionsBasedAgent:
         if self.mcp is None:
             return self._offered(caller)
         return tuple(permitted(await self.all_tools(), caller).values())
+
+
+def _recall_budget(
+    limits: PromptLimits, context: AgentContext, prompt: Sequence[Message], meter: TokenCounter
+) -> RecallBudget:
+    conversation = context.conversation
+    clocks = Clocks(zones=conversation.zones, reader=_sender_id(prompt))
+    return recall_budget(
+        lines=limits.recall_k,
+        tokens=limits.recall_tokens,
+        view=ChatView(is_group=conversation.is_group, clocks=clocks),
+        people=conversation.people,
+        now=prompt[-1].sent_at,
+        meter=meter,
+    )
 
 
 def _of_use(

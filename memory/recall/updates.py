@@ -11,7 +11,7 @@ from memory.recall.lexicon.analysis import QuestionAnalysis
 from memory.recall.ranking import RankedHit, Ranking
 from memory.recall.scored_messages import Column, ScoredMessages
 
-NEAR = 0.6
+NEAR = 0.55
 """Nearness of two statements that are about the same. On LoCoMo it marks a quarter of the recalled lines."""
 _MEANING_SHARE = 0.5
 """Weight of the cosine with the question, compared with shares of common words."""

@@ -28,7 +28,7 @@ PLURALS = {language: {"one", "other"} for language in OTHERS} | {
 """Categories of plurals that a language tells apart. "other" stands for those that are left out."""
 SAME_EVERYWHERE = {"ops-dead-letters"}
 """Messages of several words that some languages share with English."""
-NAMES = r"/\w+(?: on)?|Telegram|mnemogram (?:dashboard|doctor)|UTC|MODELS|\(doctor\)|\(p\d\d\)"
+NAMES = r"/\w+(?: on)?|Telegram|mnemogram (?:dashboard|doctor|verify)|UTC|MODELS|\(doctor\)|\(p\d\d\)"
 PROGRAMMERS = {
     "The request is not a JSON object.",
     "The request is too large.",
