@@ -35,7 +35,7 @@ from memory.recall.ranking import RankerWeights, load_weights, rank
 from memory.recall.recall import LIST_LIMIT
 from memory.tokens import tokenizer_for
 from memory.transfer.export_survey import survey_export
-from memory.transfer.move_in import MoveIn, Destination
+from memory.transfer.move_in import Destination, MoveIn
 
 _PAGE = 500
 

@@ -30,7 +30,7 @@ from bot.observe.metrics import RECALL_FAILURES, RECALL_SECONDS
 from bot.observe.tracing import trace_llm_call
 from memory.characters import is_blank
 from memory.errors import RecallUnavailable
-from memory.facts.selection import Memories
+from memory.facts.selection import Memories, RecallBudget
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn, is_visible
 from memory.history.message import Message
