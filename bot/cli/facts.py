@@ -50,7 +50,7 @@ async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool,
     print_line(_headline(chat, known, is_on=is_on), style="bold")
     if shown:
         rows = [_cells(fact, snapshot.people) for fact in shown]
-        print_table(["kind", "since (UTC)", "until (UTC)", "about", "said by", "fact"], rows, wide=("fact",))
+        print_table(["since (UTC)", "until (UTC)", "about", "said by", "fact"], rows, wide=("fact",))
     if len(shown) < len(known):
         left_out = count(len(known) - len(shown), "fact")
         print_line(f"Left out because they no longer hold: {left_out}. --all prints them too.")
@@ -73,10 +73,9 @@ def _headline(chat: "ListedChat", known: "list[Fact]", *, is_on: bool) -> str:
 def _cells(fact: "Fact", people: "Mapping[int, str]") -> tuple[str, ...]:
     writer = "" if fact.said_by is None else people.get(fact.said_by, str(fact.said_by))
     return (
-        fact.kind,
         utc(fact.valid_from)[:10],
         "" if fact.valid_to is None else utc(fact.valid_to)[:10],
         one_line(fact.subject, longest=_LONGEST_NAME),
         one_line(writer, longest=_LONGEST_NAME),
-        fact.statement,
+        f"{fact.statement} (standing wish)" if fact.is_standing else fact.statement,
     )

@@ -1,5 +1,6 @@
 """`import` of other services' histories: Telegram Desktop's, ChatGPT's and Claude's."""
 
+import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ TAKEN = (
     " (one chat or all), conversations.json of ChatGPT or Claude, and a zip with one of them."
 )
 NOTHING = "Nothing was imported."
-_OWN_BEGINNING = b'{"kind":"header"'
+_OWN_BEGINNING = re.compile(rb'\s*\{\s*"kind"\s*:\s*"header"')
 _REPORT_EVERY_S = 5.0
 _TITLE_CHARACTERS = 40
 
@@ -37,7 +38,7 @@ def is_own_file(file: Path) -> bool:
     try:
         with open_parts(lambda: file.open("rb"), most_bytes=MOST_UNPACKED) as parts:
             part = next(parts, None)
-            return part is not None and part.peek().startswith(_OWN_BEGINNING)
+            return part is not None and _OWN_BEGINNING.match(part.peek()) is not None
     except (BadJson, OSError):
         return False
 

@@ -100,6 +100,7 @@ def import_(
         finish(settings, move_in.manage(settings, into, forgets=forgets, as_json=as_json))
     if file is None:
         raise typer.BadParameter("name a FILE to import")
+    check_file(file, nothing=NOTHING)
     if not move_in.is_own_file(file):
         finish(settings, move_in.move_in(settings, file, into=into, as_json=as_json))
     if replaces and sys.stdin.isatty() and not yes:
@@ -345,6 +346,12 @@ def _occupied(name: ChatName) -> CommandFailed:
     )
 
 
+def check_file(file: Path, *, nothing: str) -> None:
+    """Raise CommandFailed for a pipe or a folder, with a sentence that names it, and then `nothing`."""
+    if not file.is_file():
+        raise CommandFailed(f"{file} is not a regular file, and this command reads it twice. {nothing}")
+
+
 @contextmanager
 def open_lines(file: Path, *, nothing: str) -> Generator[Iterator[str]]:
     """Open the file's lines. A problem with the file becomes a sentence that names it, and then `nothing`."""
@@ -353,8 +360,7 @@ def open_lines(file: Path, *, nothing: str) -> Generator[Iterator[str]]:
     from memory.transfer.file import BadFile, split_lines
     from memory.transfer.json_stream import BadJson
 
-    if not file.is_file():
-        raise CommandFailed(f"{file} is not a regular file, and this command reads it twice. {nothing}")
+    check_file(file, nothing=nothing)
     try:
         with open_parts(lambda: file.open("rb"), most_bytes=MOST_UNPACKED) as parts:
             yield split_lines(text_of(next(parts)))

@@ -337,7 +337,7 @@ def test_a_wrong_file_is_refused_in_one_line_before_anything_is_written(
         text[: text.index('{"kind":"complete"')]: "the backup breaks off: its end is missing",
         text[:-20]: "the backup breaks off: its end is missing",
         "": "the backup breaks off: its end is missing",
-        "PK\x03\x04 a zip\n": "this is not a backup of Mnemogram",
+        "PK\x03\x04 a zip\n": "it is no zip that can be read",
         '{"kind":"header","format":2}\n{"kind":"context"}\n': "this is not a backup of Mnemogram",
         text.replace(f'"store":{STORE_FORMAT}', '"store":9', 1): "a store of format 9, and this build needs",
         text.replace("green mat", "black mat", 1): "the backup was changed or damaged",

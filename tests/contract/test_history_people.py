@@ -11,7 +11,7 @@ from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore
-from memory.keys import ContextName, ContextRef, context_key, partition_key
+from memory.keys import ContextName, ContextRef, context_key, global_key, partition_key
 from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
@@ -220,7 +220,11 @@ async def test_no_key_contains_a_forgotten_person(redis: RedisClient) -> None:
 
     await store.erase(REF)
     assert await all_keys(redis) == sorted(
-        [context_key(REF, "epoch"), partition_key(0, "work"), partition_key(0, "erasures")]
+        [
+            context_key(REF, "epoch"),
+            *(partition_key(0, name) for name in ("work", "erasures", "tombstones")),
+            global_key("secret"),
+        ]
     )
 
 
