@@ -55,7 +55,7 @@ STATED = ("words", "window", "meaning")
 """Features whose weights differ for texts that ask nothing."""
 UNCOVERED = ("words", "words_and_meaning", "window", "meaning", "session_meaning")
 """Features whose weights change with the share of the question's words that no message has."""
-SILENCED = 0.01
+SILENCED = 0.02
 """Share of the questions with an answer for which a learned floor recalls nothing."""
 _TRADED = (0.005, 0.01, 0.02, 0.05)
 _Counts = dict[tuple[float, str, bool], list[bool]]
@@ -151,7 +151,6 @@ def _floor_example(asked: RankedQuestion, weights: RankerWeights) -> FloorExampl
     ranking = rank(found.question, found.messages, listed=found.listed, weights=weights)
     evidence = weigh_best(found.question, ranking, weights=weights)
     return FloorExample(
-        group="" if asked.chat else asked.set_name,
         talk=measure_talk(found.question, found.messages),
         score=float(ranking.scores[0]) - evidence.rise,
         scored=len(found.messages),
@@ -246,7 +245,7 @@ def _write(weights: RankerWeights, folds: Sequence[RankerWeights], asked: Sequen
         f"{', '.join(f'{count} of {name}' for name, count in questions.items())}; see docs/recall.md"
     )
     learned_floor = (
-        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of the questions with an answer of a set find "
+        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of the questions with an answer find "
         "nothing; "
         "lexical: set by hand, so that the sanity pairs of all languages are found"
     )

@@ -97,8 +97,6 @@ class _Questions:
 class FloorExample:
     """A question asked in a chat: its best score without the rise of the floor, and what the floor depends on."""
 
-    group: str
-    """Questions of a group are silenced alike; "" for none."""
     score: float
     scored: int
     talk: float
@@ -109,7 +107,7 @@ class FloorExample:
 
 
 def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> dict[str, float]:
-    """Return the numbers of a floor that silences at most this share of the answerable questions of each group.
+    """Return the numbers of a floor that silences this share of the questions that have an answer.
 
     A logistic regression says how much each kind of evidence counts in points of the score. Questions with an answer
     weigh as much as the others.
@@ -128,11 +126,9 @@ def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> dict[st
         bend = (rows * (importance * chances * (1 - chances))[:, None]).T @ rows
         weights -= np.linalg.solve(bend + _SMALLEST * np.eye(len(weights)), slope)
     above = rows[:, 1:] @ weights[1:] / weights[1]
-    groups = np.array([each.group if each.has_answer else "" for each in examples])
-    bases = [np.quantile(above[groups == group], silenced) for group in {*groups.tolist()} - {""}]
     growth, talk, coverage, meaning = weights[2:] / weights[1]
     return {
-        "base": float(min(bases)),
+        "base": float(np.quantile(above[has_answer > 0], silenced)),
         "growth": -float(growth),
         "coverage": float(coverage),
         "meaning": float(meaning),

@@ -219,7 +219,7 @@ class BestEvidence(NamedTuple):
     coverage: float
     """Share of the question's words that one of the best messages has."""
     meaning: float
-    """The best cosine, less what is usual for the embedder; 0 without vectors."""
+    """The best cosine, less that of unrelated messages; 0 without vectors."""
     rise: float
     """Rise of the floor if even unrelated messages are similar to the question; 0 without vectors."""
     is_enough: bool
@@ -234,11 +234,11 @@ def weigh_best(question: QuestionAnalysis, ranking: Ranking, *, weights: RankerW
         is_enough = bool(question.dates) or coverage >= _LEAST_SHARE
         return BestEvidence(coverage, meaning=0.0, rise=0.0, is_enough=is_enough)
     weight = weigh_features(question, messages, weights)
-    usual = max(0.0, _usual_cosine(messages) - _TOLERATED_COSINE)
-    best = float(np.nanmax(messages.dense)) - usual
+    usual = _usual_cosine(messages)
+    contrast = float(np.nanmax(messages.dense)) - usual
     # Other embedders have other scales: MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3.
-    rise = usual * (weight["meaning"] + weight["session_meaning"])
-    return BestEvidence(coverage, meaning=best, rise=rise, is_enough=True)
+    rise = max(0.0, usual - _USUAL_COSINE) * (weight["meaning"] + weight["session_meaning"])
+    return BestEvidence(coverage, meaning=contrast, rise=rise, is_enough=True)
 
 
 LIKELY_WITHIN = 4.0
@@ -260,7 +260,7 @@ _LEAST_SHARE = 0.2
 """Share of a question's words that one of the best messages must have. In other languages than English a few n-grams
 always match.
 """
-_USUAL_COSINE, _USUAL_MESSAGES = 0.05, 4
+_USUAL_COSINE, _USUAL_MESSAGES = 0.05, 3
 """MiniLM's cosine between any English texts, counted as this number of extra messages: a few messages alone mean
 little.
 """

@@ -282,7 +282,7 @@ async def test_a_month_alone_finds_messages_of_that_month(rig: Rig) -> None:
 async def test_an_answer_without_the_questions_words_is_found_by_the_message_before_it(
     rig: Rig, question: str, answer: str
 ) -> None:
-    assert answer in await rig.ask(question, k=2)
+    assert answer in await rig.ask(question, k=3)
 
 
 async def test_a_search_can_ask_for_a_speaker(rig: Rig) -> None:

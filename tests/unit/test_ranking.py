@@ -547,10 +547,10 @@ def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
         messages = [make_message(number, dense=cosine) for number, cosine in enumerate(cosines)]
         return bool(selected(ASKED, [score], counted, *messages))
 
-    assert is_selected(0.1, 0.6, *[0.1] * 40)
+    assert is_selected(0.1, 0.6, *[0.05] * 40)
     assert not is_selected(2.0, 0.6, *[0.4] * 40)
-    assert is_selected(3.0, 0.6, *[0.4] * 40)
-    assert is_selected(0.1, 0.4)  # one message alone says nothing about what is usual
+    assert is_selected(3.5, 0.6, *[0.4] * 40)
+    assert is_selected(1.0, 0.4)  # one message alone says little about what is usual
 
 
 def test_the_floor_rises_with_the_number_of_candidates() -> None:

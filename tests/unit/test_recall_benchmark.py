@@ -2,13 +2,14 @@
 
 import importlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
-TALK = [
+TALK: list[dict[str, Any]] = [
     {
         "sample_id": "tiny",
         "conversation": {
@@ -40,7 +41,7 @@ TALK = [
 @pytest.fixture
 def rig(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return a function that imports a module of the benchmarks, which are no package."""
-    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.setattr(sys, "path", [str(BENCHMARKS), *sys.path])
     return importlib.import_module
 
 
@@ -134,7 +135,6 @@ def test_a_learned_floor_uses_the_evidence_that_tells_questions_apart(rig: Any) 
 
     def example(score: float, meaning: float, *, has_answer: bool) -> Any:
         return learning.FloorExample(
-            group="set" if has_answer else "",
             score=score,
             scored=100,
             talk=0.0,
