@@ -1,5 +1,7 @@
 """Stories of recall over hundreds of lines: what is found, who said it, and what is left out."""
 
+import json
+import re
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +14,7 @@ import pytest
 from bot.agent.prompt.text import RECALLED_HEADING
 from memory.history.message import Message, Sender, message_id
 from memory.history.redis_history import RedisHistory
+from memory.tokens import tokenizer_for
 from tests.scripted_replies import call, calls, text
 from tests.scripted_script import echo
 from tests.story.compressions import talk
@@ -176,7 +179,7 @@ async def test_a_fact_is_recalled_hundreds_of_lines_later_and_small_talk_recalls
 
         heading, *lines = answered.splitlines()
         assert heading == RECALLED_HEADING
-        assert 1 <= len(lines) <= 8
+        assert 1 <= len(lines) <= 25
         assert any(line.endswith(f'] user: "{language.told}"') for line in lines)
         assert "days ago] user:" in answered
         assert language.told not in prompt_texts(bot.prompts()[0])
@@ -219,6 +222,55 @@ async def test_neighbours_of_a_hit_are_shown_except_those_of_another_session(
             f'  [{day} 12:20 UTC, said just after] user: "by the river"\n'
             f'  [{day} 12:30 UTC, said just after] user: "she has a parrot"'
         )
+
+
+async def test_a_long_message_is_told_by_its_best_sentences_and_why_shows_the_same(
+    stores: StoryStores,
+) -> None:
+    long = (
+        f"{'The weather was dull again. ' * 30}My sister Anna lives in Lisbon. {'It rained all day. ' * 30}"
+    )
+    async with running_bot(stores, echo, recall_k=4, **EMBEDDED) as bot:
+        await remember(bot, lines_of([long, *list(ENGLISH.small_talk())[:80]]))
+
+        await talk(bot, "in which city does my sister Anna live?")
+        (line,) = [each for each in recalled_texts(bot).splitlines() if "sister Anna" in each]
+        mark, _, quoted = line.partition("] user: ")
+        excerpt = json.loads(quoted)
+        why = await bot.ask(BEN, "/why")
+
+        assert mark.endswith(", excerpt")
+        assert re.fullmatch(r"… .*My sister Anna lives in Lisbon\. .* …", excerpt)
+        assert len(excerpt) <= 310
+        assert f"“{excerpt}”" in why
+
+
+async def test_an_older_statement_stands_with_the_newer_one_and_both_are_marked(stores: StoryStores) -> None:
+    noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0).timestamp() - 9 * DAY_S
+    older = lines_of(["my sister Anna lives in Lisbon"], first=900, began=noon)
+    newer = lines_of(["my sister Anna lives in Porto now"], first=910, began=noon + 2 * DAY_S)
+    texts = list(ENGLISH.small_talk())[:80]
+    async with running_bot(stores, echo, recall_k=2, **EMBEDDED) as bot:
+        await remember(bot, [*older, *newer, *lines_of(texts, began=noon + 3 * DAY_S, pause_s=60)])
+
+        await talk(bot, "where does my sister Anna live?")
+
+        first, second = (datetime.fromtimestamp(at, UTC).date() for at in (noon, noon + 2 * DAY_S))
+        assert recalled_texts(bot).splitlines()[1:] == [
+            f'[{first} 12:00 UTC, 9 days ago (older; see {second})] user: "my sister Anna lives in Lisbon"',
+            f'[{second} 12:00 UTC, 7 days ago (newer)] user: "my sister Anna lives in Porto now"',
+        ]
+
+
+async def test_recalled_lines_end_where_their_tokens_are_spent(stores: StoryStores) -> None:
+    texts = [f"my sister Anna lives in house number {number}" for number in range(30)]
+    async with running_bot(stores, echo, recall_tokens=300, **EMBEDDED) as bot:
+        await remember(bot, lines_of([*texts, *list(ENGLISH.small_talk())[:60]]))
+
+        await talk(bot, "where does my sister Anna live?")
+
+        tokens = tokenizer_for("gpt-4o").count(recalled_texts(bot))
+        assert 200 < tokens <= 300
 
 
 async def test_in_a_group_messages_of_one_person_can_be_searched_and_an_unknown_name_is_refused(
