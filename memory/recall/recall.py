@@ -153,7 +153,7 @@ class Recall:
         relevant = select_relevant(candidates.question, ranking, weights=weights)
         if question.is_floored:
             ranking = relevant
-        hits = explain(ranking.best(k), candidates.question, ranking, weights=weights)
+        hits = explain(ranking.best(k), candidates.question, ranking)
         if question.is_floored:
             return hits
         return mark_likely(hits, relevant.best(k))
