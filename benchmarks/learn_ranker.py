@@ -22,17 +22,21 @@ from rig.locomo import NotLoCoMo, read_conversations
 from rig.retrieval import Judged, judge
 from rig.table import print_table
 
-from memory.recall.features import (
+from memory.recall.lexicon.analyser import ASKS
+from memory.recall.lexicon.analysis import QuestionAnalysis
+from memory.recall.ranking import (
     FEATURES,
     HYBRID_FEATURES,
     LEXICAL_FEATURES,
+    Floor,
+    RankerWeights,
     compute_features,
     cover_words,
+    load_weights,
     measure_talk,
+    rank,
+    weigh_best,
 )
-from memory.recall.lexicon.analyser import ASKS
-from memory.recall.lexicon.analysis import QuestionAnalysis
-from memory.recall.ranking import Floor, RankerWeights, load_weights, rank, weigh_best
 from memory.recall.recall import LIST_LIMIT, Candidates
 from memory.recall.scored_messages import ScoredMessages
 
@@ -149,7 +153,7 @@ def _floor_example(asked: RankedQuestion, weights: RankerWeights) -> FloorExampl
     if not asked.teaches_floor or found.messages is None or not len(found.messages):
         return None
     ranking = rank(found.question, found.messages, listed=found.listed, weights=weights)
-    evidence = weigh_best(found.question, ranking, weights=weights)
+    evidence = weigh_best(found.question, ranking)
     return FloorExample(
         talk=measure_talk(found.question, found.messages),
         score=float(ranking.scores[0]) - evidence.rise,

@@ -164,7 +164,7 @@ class Recall:
         newer = find_newer(candidates.question, relevant, ranking, first=question.updates)
         if question.is_floored:
             ranking = raise_newer(relevant, ranking, newer)
-        hits = explain(ranking.best(k), candidates.question, ranking, weights=weights)
+        hits = explain(ranking.best(k), candidates.question, ranking)
         hits = with_newer(hits, ranking, newer)
         if question.is_floored:
             return hits

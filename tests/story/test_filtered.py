@@ -167,7 +167,9 @@ async def test_refused_memories_are_marked_and_half_of_the_innocent_ones_stay(st
         await remember(bot, [*lines_of(lines), *lines_of(list(ENGLISH.small_talk())[:80], first=50)])
 
         answer = await bot.ask(BEN, "what do you know of my sister Anna?")
-        assert answer == f"echo: what do you know of my sister Anna?\n\n{english('left-out', what='memories')}"
+        assert (
+            answer == f"echo: what do you know of my sister Anna?\n\n{english('left-out', what='memories')}"
+        )
         refused = len(model.refused)
         texts = await marked_texts(bot)
         assert (lines[0] in texts, len(texts)) == (True, 2)

@@ -11,10 +11,9 @@ from bot.agent.prompt.assembly import assemble
 from bot.agent.prompt.parts import PromptBudget, PromptParts
 from bot.agent.prompt.text import RECALLED_HEADING
 from memory.history.message import Message, Role, Sender
-from memory.recall.features import FEATURES
 from memory.recall.lexicon.analysis import SparseVector
 from memory.recall.qdrant.points import to_batches
-from memory.recall.ranking import load_weights
+from memory.recall.ranking import FEATURES, load_weights
 from memory.recall.vector_index import VectorPoint
 from tests.unit.agent.kit import TOKENIZER, hit, recalls
 
