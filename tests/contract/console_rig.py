@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+import shutil
 from collections.abc import Coroutine, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from memory.history.fact import Fact
 from memory.history.message import Message, Role, Sender, message_id
 from memory.history.talk import TalkLine
 from memory.recall.recall import IndexItem
+from memory.redis.tombstone_files import FOLDER
 from tests.planted_facts import plant_facts
 
 T = TypeVar("T")
@@ -92,9 +94,11 @@ def on_stores(work: Coroutine[Any, Any, T]) -> T:
 
 
 async def empty_stores() -> None:
-    """Erase everything that earlier tests left."""
-    async with open_stores(load_settings()) as stores:
+    """Erase everything that earlier tests left, and the tombstones beside the store."""
+    settings = load_settings()
+    async with open_stores(settings) as stores:
         await stores.redis.call("FLUSHALL")
+    shutil.rmtree(settings.data_dir / FOLDER, ignore_errors=True)
 
 
 async def remember(

@@ -226,7 +226,7 @@ def test_our_own_file_is_taken_from_a_zip_too_with_its_imported_messages(
     with zipfile.ZipFile(tmp_path / "own.zip", "w") as archive:
         archive.write(tmp_path / "own.jsonl", "any/name")
     before = on_stores(history_of(GROUP))
-    console("reset", str(GROUP), "--yes")
+    on_stores(empty_stores())
 
     done = console("import", str(tmp_path / "own.zip"))
 

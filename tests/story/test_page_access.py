@@ -41,6 +41,8 @@ OPERATIONS: Mapping[tuple[str, str], Mapping[str, int]] = {
     ("POST", "operations/dead-letters/{id}/retry"): OPERATING,
     ("POST", "operations/dead-letters/{id}/drop"): OPERATING,
     ("GET", "operations/invitations"): OPERATING,
+    ("GET", "operations/people/{id}"): OPERATING,
+    ("POST", "operations/people/{id}/forget"): OPERATING,
     ("GET", "operations/settings"): OPERATING,
 }
 """Like ACCESS, without the doctor, which takes seconds: test_operations.py asks for it."""

@@ -12,7 +12,7 @@ from tests.scripted_facts import FactScript, wishes
 from tests.story.expected import english
 from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Story, StoryStores, running_bot
 from tests.story.page_visits import context_of, visiting
-from tests.story.test_facts import button, facts_on, forget, learn, noted, said
+from tests.story.test_facts import button, facts_on, forget, learn, noted, place_in, said
 
 pytestmark = pytest.mark.slow
 
@@ -87,7 +87,7 @@ async def test_a_wish_that_is_corrected_deleted_or_edited_is_gone_from_the_next_
         await bot.ask(BEN, "call me Kim")
         await learn(bot)
         shown = bot.shown_in(BEN)[-1]
-        await bot.people.press(BEN, shown, button(shown, "c"))
+        await bot.people.press(BEN, shown, button(shown, "c", at=place_in(shown, "Kimberly")))
         await bot.wait_until(lambda: english("facts-cancel") in str(bot.shown_in(BEN)[-1]))
         question = bot.shown_in(BEN)[-1]
         await bot.wait_for_reply(await bot.say(BEN, "call me Kimmy", reply_to=question["message_id"]))
@@ -96,7 +96,7 @@ async def test_a_wish_that_is_corrected_deleted_or_edited_is_gone_from_the_next_
 
         await bot.ask(BEN, "/facts")
         shown = bot.shown_in(BEN)[-1]
-        await bot.people.press(BEN, shown, button(shown, "d"))
+        await bot.people.press(BEN, shown, button(shown, "d", at=place_in(shown, "Kimmy")))
         await bot.wait_until(lambda: english("fact-deleted") in bot.shown_in(BEN)[-1]["text"])
         assert "Kimmy" not in await prompt_of_hi(bot)
 
