@@ -10,6 +10,7 @@ from bot.inbox.records import UNCOUNTED_AT_MOST, Claim
 from bot.turn.store import ATTEMPTS_AT_MOST
 from memory import keys
 from memory.redis.client import RedisClient
+from memory.tombstones import load_secret
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
 from tests.messages import make_message, make_ref
 from tests.redis_values import all_values
@@ -152,6 +153,7 @@ async def test_a_worker_that_slept_past_its_lease_writes_nothing(redis: RedisCli
     await box.commit(slept, 0, messages=[make_message("earlier")], parts=some_parts("hi", update_id=0))
     await box.record(slept, "model:0")
     await box.sweep("bert")
+    await load_secret(redis)
     before = await all_values(redis)
 
     with pytest.raises(Fenced):

@@ -184,6 +184,7 @@ def test_the_example_runs_on_embedded_stores_without_a_token(tmp_path: Path) -> 
 
     assert lines == [
         "found: The code of the bike lock is 4711.",
+        "found: Noted. Ride safely!",
         "recent: ['The code of the bike lock is 4711.', 'Noted. Ride safely!']",
         "erased 2 messages, nothing left: True",
     ]
