@@ -47,7 +47,6 @@ BENT = (
     "words",
     "words_log",
     "meaning",
-    "words_and_meaning",
     "window",
     "author",
     "session_meaning",
@@ -57,7 +56,7 @@ BENT = (
 """Features whose weights change with the length of talk."""
 STATED = ("words", "window", "meaning")
 """Features whose weights differ for texts that ask nothing."""
-UNCOVERED = ("words", "words_and_meaning", "window", "meaning", "session_meaning")
+UNCOVERED = ("words", "window", "meaning", "session_meaning")
 """Features whose weights change with the share of the question's words that no message has."""
 SILENCED = 0.02
 """Share of the questions with an answer for which a learned floor recalls nothing."""

@@ -28,7 +28,6 @@ FEATURES = (
     "words",  # BM25 score, as a share of the best one
     "words_log",  # ln(1 + BM25 score)
     "meaning",  # cosine
-    "words_and_meaning",  # product of "words" and "meaning"
     "window",  # overlap of the question with the message and people's messages next to it
     "session_words",  # best "words" in its session
     "session_meaning",  # best cosine in its session
@@ -41,14 +40,13 @@ FEATURES = (
     "tells_time",  # names a time, and the question asks for one
     "tells_name",  # contains a name, and the question asks for one
     "question",  # ends with a question mark
-    "bot",  # written by the bot
     "length",  # ln(number of its terms / USUAL_TERMS)
 )
 """Columns of `compute_features`, in order. Unknown values (no neighbour, no vector) are 0."""
 _OF_WORDS_ALONE = ("session_words", "answers_words")
 HYBRID_FEATURES = tuple(name for name in FEATURES if name not in _OF_WORDS_ALONE)
 """Features used with vectors. "session_meaning" and "answers_meaning" make the two others redundant."""
-LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name and name not in ("bot", "length"))
+LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name and name != "length")
 """Features used without vectors. The length in terms differs between languages."""
 USUAL_TERMS = 10.0
 """Terms of a message of 23 words, the mean of LoCoMo's. Points have no number of words."""
@@ -315,18 +313,13 @@ def _have_all_words(question: QuestionAnalysis, messages: ScoredMessages) -> NDA
 
 REASONS: tuple[Reason, ...] = get_args(Reason)
 _EVIDENCE: Mapping[Reason, Sequence[str]] = {
-    "words": ("words", "words_log", "words_and_meaning", "window", "session_words", "answers_words"),
-    "meaning": ("meaning", "words_and_meaning", "session_meaning", "answers_meaning", "reply_meaning"),
+    "words": ("words", "words_log", "window", "session_words", "answers_words"),
+    "meaning": ("meaning", "session_meaning", "answers_meaning", "reply_meaning"),
     "date": ("date",),
     "writer": ("author", "author_of_self"),
 }
-"""Features that are evidence of each kind. The product of two kinds counts half for each of them."""
-_EVIDENCE_SHARES = np.array(
-    [
-        [(name in _EVIDENCE[reason]) / (2 if name == "words_and_meaning" else 1) for reason in REASONS]
-        for name in FEATURES
-    ]
-)
+"""Features that are evidence of each kind."""
+_EVIDENCE_SHARES = np.array([[float(name in _EVIDENCE[reason]) for reason in REASONS] for name in FEATURES])
 _MEANING, _SESSION_MEANING, _DATE, _AUTHOR = map(
     FEATURES.index, ("meaning", "session_meaning", "date", "author")
 )
@@ -368,6 +361,8 @@ def explain(hits: Sequence[RankedHit], question: QuestionAnalysis, ranking: Rank
 
 _WINDOW_TERMS = 256
 """Terms of a question that count. A text of pages has more, and they would take as long as everything else."""
+_ANSWERS_COSINE = 0.5
+"""MiniLM's cosine between a question and its answer."""
 _DISTANCE_DECAY = 0.9
 _WINDOW_SCALE = 10.0
 _DAY_S = 86_400.0
@@ -387,7 +382,9 @@ def compute_features(
     words = messages.sparse
     best = words.max(initial=0.0)
     share = words / best if best > 0 else words
-    meaning = np.nan_to_num(messages.dense)
+    # The embedder cannot read every message of a chat. The words of the others say what their cosine may be.
+    unknown = _ANSWERS_COSINE * share * messages.have_vectors()
+    meaning = np.where(np.isnan(messages.dense), unknown, messages.dense)
     similarity = np.maximum(meaning, 0.0)
     none = np.zeros(len(messages))
     author, of_self = none, none
@@ -400,7 +397,6 @@ def compute_features(
         "words": share,
         "words_log": np.log1p(words),
         "meaning": meaning,
-        "words_and_meaning": share * similarity,
         "window": _window(question, messages, _people_among(neighbours, by_bot), listed),
         "session_words": messages.best_of_session(share),
         "session_meaning": messages.best_of_session(meaning),
@@ -413,7 +409,6 @@ def compute_features(
         "tells_time": messages.with_sign(TIME) if WHEN in question.signs else none,
         "tells_name": messages.with_sign(NAME) if NAME in question.signs else none,
         "question": messages.with_sign(QUESTION),
-        "bot": by_bot,
         "length": measure_lengths(question, messages),
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)

@@ -116,14 +116,14 @@ def test_the_words_feature_is_a_share_of_the_best_and_a_logarithm() -> None:
     assert column("words_log", make_question(), *messages) == pytest.approx([math.log(5), math.log(2), 0.0])
 
 
-def test_the_meaning_feature_is_the_cosine_or_nothing() -> None:
-    messages = [
-        make_message(1, dense=0.5, sparse=2.0),
-        make_message(2, dense=-0.1, sparse=2.0),
-        make_message(3),
-    ]
+def test_the_meaning_feature_is_the_cosine() -> None:
+    messages = [make_message(1, dense=0.5), make_message(2, dense=-0.1), make_message(3)]
     assert column("meaning", make_question(), *messages) == [0.5, -0.1, 0.0]
-    assert column("words_and_meaning", make_question(), *messages) == [0.5, 0.0, 0.0]
+
+
+def test_words_stand_for_the_meaning_of_a_message_that_the_embedder_cannot_read() -> None:
+    messages = [make_message(1, dense=0.4, sparse=1.0), make_message(2, sparse=4.0)]
+    assert column("meaning", make_question(), *messages) == [0.4, 0.5]
 
 
 def test_the_window_feature_adds_neighbours_with_less_weight_per_step() -> None:
@@ -199,11 +199,6 @@ def test_replies_of_the_bot_are_no_neighbours_in_the_window() -> None:
         True,
         False,
     ]
-
-
-def test_messages_of_the_bot_are_recognised() -> None:
-    messages = [make_message(1), make_message(2, role="assistant", sender_id=None)]
-    assert column("bot", make_question(), *messages) == [0.0, 1.0]
 
 
 def with_terms(sequence: int, count: int, **changed: Any) -> ScoredMessage:
