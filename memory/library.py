@@ -138,9 +138,10 @@ class Memory:
         return [Chat(self, key) for context in contexts if (key := _key_of(context)) is not None]
 
     async def index(self) -> int:
-        """Make everything that was added findable; return how many messages were indexed. `Chat.search` does it too.
+        """Make everything that was added findable; return how many new or changed messages were indexed.
 
-        After a change of the embedder this also brings all older messages into its vectors. Raises RecallUnavailable.
+        `Chat.search` does it too. After a change of the embedder this also brings all older messages into its vectors;
+        they are not counted. Raises RecallUnavailable.
         """
         stores, indexers = self._open_parts()
         indexed = 0
@@ -148,7 +149,7 @@ class Memory:
             while True:
                 state = await stores.reindexer.step()
                 done = [await indexer.step() for indexer in await _with_work(stores, indexers)]
-                indexed += sum(result.indexed for result in done)
+                indexed += sum(result.indexed - result.reindexed for result in done)
                 if state == "idle" and not any(r.indexed or r.erased or r.skipped for r in done):
                     return indexed
 
