@@ -19,7 +19,7 @@ from bot.turn.signed_receipt import sign
 from memory import keys
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten
-from memory.history.contexts import list_contexts
+from memory.history.contexts import Context, list_contexts
 from memory.keys import ContextRef
 from memory.record_counts import RecordCounts
 from memory.redis.client import Command, RedisClient
@@ -41,6 +41,8 @@ class PersonCounts:
     ref: ContextRef
     chat: str
     """Title or id of the chat."""
+    is_of_other: bool
+    """True for the private chat of somebody else, who may have imported messages. The person must not see its title."""
     counts: RecordCounts
 
 
@@ -56,12 +58,13 @@ class PersonFinder:
 
     async def count(self, person: int, *, context: str = "") -> list[PersonCounts]:
         """Count what there is of a person, by chat or topic."""
-        titles = {each.ref: each.title for each in await list_contexts(self.redis, range(self.partitions))}
+        known = {each.ref: each for each in await list_contexts(self.redis, range(self.partitions))}
         refs = [ref for ref in await self.contexts() if context in ("", ref.context_id)]
         counted = [
             PersonCounts(
                 ref=ref,
-                chat=titles.get(ref) or ref.context_id[:8],
+                chat=(ref in known and known[ref].title) or ref.context_id[:8],
+                is_of_other=ref in known and _is_of_other(known[ref], person),
                 counts=await self.eraser.count(ref, person),
             )
             for start in range(0, len(refs), CONTEXTS_AT_ONCE)
@@ -274,6 +277,11 @@ def _counted(job: ForgetJob, receipt: ErasureReceipt) -> ForgetJob:
 
 def _without_zeros(counts: Mapping[str, int]) -> dict[str, int]:
     return {name: number for name, number in counts.items() if number}
+
+
+def _is_of_other(context: Context, person: int) -> bool:
+    place = place_of(context.keys)
+    return place is None or (place.chat_id > 0 and place.chat_id != person)
 
 
 def describe_counts(counts: Sequence[PersonCounts]) -> list[dict[str, Any]]:

@@ -129,3 +129,20 @@ async def test_in_a_group_no_file_is_offered(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         listed = await bot.wait_for_reply(await bot.say(OLGA, "/import", chat=WEEKEND))
         assert listed["text"] == "I import histories in our private chat only. Send me the file there."
+
+
+async def test_forget_me_counts_what_somebody_else_imported_without_naming_their_chat(
+    stores: StoryStores,
+) -> None:
+    lines = [telegram_message(1, "my quokka", sender=f"user{BEN}", name="Ben")]
+    async with running_bot(stores) as bot:
+        await bot.ask(BEN, "hello")
+        offer = await offered(bot, a_file(telegram_chat(lines)), person=OLGA)
+        await pressed(bot, offer, person=OLGA)
+
+        question = await bot.wait_for_reply(await bot.say(BEN, "/forget me"))
+
+    counted = [line for line in question["text"].splitlines() if line.startswith("•")]
+    assert sorted(line.count("1 message") for line in counted) == [1, 1]
+    assert [line for line in counted if "Olga" in line] == []
+    assert "Ben" in question["text"]

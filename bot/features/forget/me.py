@@ -92,7 +92,7 @@ def _lines(words: Words, found: Sequence[PersonCounts], *, has_titles: bool) -> 
             for name in ("messages", "facts", "reminders", "talk")
             if counts[name]
         )
-        lines.append(f"• {each.chat}: {things}" if has_titles else f"• {things}")
+        lines.append(f"• {each.chat}: {things}" if has_titles and not each.is_of_other else f"• {things}")
     if len(found) > CHATS_SHOWN:
         lines.append(words("forget-me-more", count=len(found) - CHATS_SHOWN))
     return lines
