@@ -308,6 +308,7 @@ def _moment(statement: Statement) -> str:
     return statement.when[found.start() :][:16] if found else "~"
 
 
+@lru_cache(4_096)
 def opens_correction(text: str, language: Language) -> bool:
     """Return True if the text begins or ends like a correction, or puts one word in the place of another."""
     corrects = any(language.pattern(each).search(text) for each in ("corrects", "exchange"))
@@ -333,6 +334,7 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     return bool(topic & language.stems(earlier)) or (is_next and is_value)
 
 
+@lru_cache(4_096)
 def topic_of(text: str, language: Language) -> frozenset[str]:
     """Return the stems of a correction without its value: a weekday, a number, a month."""
     bare = re.sub("|".join(value_patterns(language)), " ", with_digits(text, language), flags=re.IGNORECASE)
