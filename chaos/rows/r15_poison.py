@@ -32,6 +32,10 @@ PAUSE_S = 12
 waits some 7 s though nobody dies, which says nothing of poison.
 """
 GIVEN_UP_AFTER_S = 90.0
+SLOTS = 64
+"""Chats at once in a worker. With 32, and 2.25 s for an answer, the worker that lives answers 14 lines a second, all that
+are asked: lines then wait for a slot until the other is back, which measures its start.
+"""
 FOUND_WITHIN_S = 10.0
 
 
@@ -58,7 +62,13 @@ async def run(bench: Bench) -> Score:
     chats, lines = bench.pick(20, 200), bench.pick(3, 50)
     async with (
         running_system(
-            bench.directory, model, RECALL_K="0", STREAMING="false", FACTS="false", LEASE_S=f"{LEASE_S}"
+            bench.directory,
+            model,
+            RECALL_K="0",
+            STREAMING="false",
+            FACTS="false",
+            LEASE_S=f"{LEASE_S}",
+            WORKER_CONCURRENCY=f"{SLOTS}",
         ) as system,
         dialogues(system, chats=chats) as talk,
     ):
@@ -149,7 +159,8 @@ def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange], *, poiso
     p99 = percentile(apart, 0.99)
     score.at_most("p99 of the waits in chats whose worker lived, s", p99, LEASE_S + 5, is_timed=True)
     score.at_most("longest of these waits, s", max(apart), LEASE_S + 10, is_timed=True)
-    score.at_least("kills", len(fleet.kills), TRIES * poison)
+    # A worker that dies with two poisonous lines ends a try of both.
+    score.at_least("kills", len(fleet.kills), (TRIES - 1) * poison)
     score.note("p50 of these waits, s", f"{percentile(apart, 0.5):.2f}")
     if waits := [one.waited_s for one in beside]:
         score.note(
