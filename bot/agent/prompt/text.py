@@ -353,13 +353,14 @@ def _quoted(text: str, at_most: int) -> str:
 
 
 def _mark(message: Message, clocks: Clocks, *, is_group: bool, note: str = "") -> str:
-    """Return the date and writer of a line. A private chat names the writers of an imported chat too."""
+    """Return the date and writer of a line. In a private chat "user" is who asks, also in an imported chat."""
     when = _minute(message, clocks)
     imported = f"imported from {message.imported_from}" if message.imported_from else ""
     when = ", ".join(filter(None, [when, note, imported]))
     if message.role != "user":
         return f"[{when}] {message.role}:"
-    has_names = is_group or message.imported_from == "Telegram"
+    is_by_reader = message.sender is not None and message.sender.id == clocks.reader
+    has_names = is_group or (message.imported_from == "Telegram" and not is_by_reader)
     return f"[{when}] {speaker_name(message) if has_names else 'user'}:"
 
 
