@@ -10,7 +10,7 @@ from memory.redis.client import RedisClient
 EVERY_S = 24 * 3600.0
 """Least time between two copies."""
 LARGEST = 200_000
-"""Points of the largest collection that is copied. Above that Qdrant's own vacuum must do: docs/security.md."""
+"""Points of the largest collection that is copied. Above that Qdrant's own vacuum must do: docs/operating.md."""
 LOOK_EVERY_S = 30.0
 
 
