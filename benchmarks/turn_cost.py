@@ -39,7 +39,7 @@ from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.turn import Turns
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.keys import ContextRef
 from memory.recall.indexer import Indexer

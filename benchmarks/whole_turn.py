@@ -31,7 +31,7 @@ from bot.features.parts import Models, Stores
 from bot.features.settings import AllSettings
 from bot.settings import Settings
 from bot.transport.ingest import telegram_ref
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.recall.embedders.minilm import THREAD_NAME, MiniLMEmbedder
 from memory.recall.qdrant.index import open_qdrant

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from memory.embedded.file_rewriter import FileRewriter
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey, remove_unfinished_rewrites
 from memory.history.redis_history import RedisHistory
 from memory.recall.audit import IndexAudit

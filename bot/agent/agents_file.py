@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.agent.context import Role
-from bot.agent.mcp_servers import McpReference, McpServer, McpTable, ScopeTable, read_servers
-from bot.agent.mcp_toolset import McpToolset
+from bot.agent.mcp_servers import McpReference, McpServer, McpTable, McpToolset, ScopeTable, read_servers
 from bot.agent.options import DEFAULT_OPTIONS, Options
 from bot.agent.team import (
     TeamLimits,

@@ -27,7 +27,6 @@ from bot.app.build import (
 )
 from bot.app.erasures import spawn_erasures
 from bot.app.health import find_down, find_low_disk, watch_health_forever
-from bot.app.lessons import SharedLessons
 from bot.app.lifecycle import (
     background,
     bounded,
@@ -41,7 +40,7 @@ from bot.app.lifecycle import (
     unless,
     until_one_ends,
 )
-from bot.app.models import open_models
+from bot.app.models import SharedLessons, open_models
 from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores
@@ -77,8 +76,7 @@ from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest, has_access
 from bot.transport.inline import InlineQueries
 from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
-from bot.transport.telegram_api import TelegramApi, open_telegram
-from bot.transport.telegram_files import open_files
+from bot.transport.telegram_api import TelegramApi, open_files, open_telegram
 from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
 from memory.stores import build_indexers, warm_up

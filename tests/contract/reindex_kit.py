@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from qdrant_client import models as q
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.contexts import get_or_create
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory

@@ -22,7 +22,7 @@ from bot.features.settings import load_settings
 from bot.transport.forms import context_keys
 from bot.transport.ingest import telegram_ref
 from memory.codec import dump_json
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts

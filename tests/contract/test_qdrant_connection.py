@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 
 from bot.transport.http_connection import CYCLE
 from bot.transport.http_server import serve_http
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, RecallTimedOut, RecallUnavailable
 from memory.recall.qdrant.index import Qdrant, QdrantFormerCollections, QdrantIndex, open_qdrant
 from memory.recall.vector_index import VectorPoint

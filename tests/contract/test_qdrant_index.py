@@ -11,7 +11,7 @@ import pytest
 from pydantic_core import from_json, to_json
 from qdrant_client import AsyncQdrantClient, models
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
 from memory.recall.qdrant.index import (

@@ -11,7 +11,7 @@ import pytest
 
 from bot.turn import answer
 from memory import keys
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot

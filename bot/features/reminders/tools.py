@@ -8,11 +8,10 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, require_request
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from bot.tools.current_time import choose_zone
-from bot.tools.requests import require_request
 from memory.history.transcript import quote
 from memory.reminders.context_reminders import ContextReminders
 from memory.reminders.recurrence import (

@@ -31,24 +31,22 @@ from memory.recall.qdrant.connection import (
     refusal,
     unreachable,
 )
-from memory.recall.qdrant.copies import (
-    COPIED_AT_ONCE,
-    list_contexts,
-    list_points,
-    own_messages,
-    read_points,
-)
 from memory.recall.qdrant.points import (
+    COPIED_AT_ONCE,
     DENSE,
     TERMS,
     Answer,
     Json,
     erasure_filter,
     filter_of_contexts,
+    list_contexts,
+    list_points,
     messages_filter,
+    own_messages,
     parse_answers,
     parse_hits,
     parse_scored,
+    read_points,
     score_requests,
     search_requests,
     to_batches,
@@ -102,7 +100,7 @@ class Qdrant:
     client: AsyncQdrantClient
     send: Send
     is_embedded: bool = False
-    """True for our own server, whose files have nothing that was erased (memory/embedded/index/upkeep.py)."""
+    """True for our own server, whose files have nothing that was erased (memory/embedded/index/server.py)."""
 
 
 @asynccontextmanager
