@@ -37,7 +37,7 @@ from memory.recall.embedders.minilm import THREAD_NAME, MiniLMEmbedder
 from memory.recall.qdrant.index import open_qdrant
 from memory.recall.recall import IndexItem
 from memory.redis.client import open_redis
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from tests.fakes.embedder import FakeEmbedder
 
 LENGTHS = (20, 1_000, 10_000)

@@ -205,7 +205,7 @@ def _assemble(
     ask_space: AskSpace | None,
     partitions: int,
 ) -> MemoryStores:
-    from memory.recall.qdrant.index import QdrantFormerCollections
+    from memory.recall.qdrant.index import FormerCollections
 
     ours, embedder = first
     follower = SpaceFollower(
@@ -226,7 +226,7 @@ def _assemble(
         reindexer=Reindexer(
             redis,
             follower=follower,
-            collections=QdrantFormerCollections(qdrant),
+            collections=FormerCollections(qdrant),
             audit=IndexAudit(redis, history, partitions=partitions),
             partitions=partitions,
             clock=time.time,

@@ -24,7 +24,7 @@ from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_id
 from memory.outgoing_files import OutgoingFiles
 from memory.redis.client import RedisClient
-from memory.reminders.context_reminders import ContextReminders
+from memory.reminders.redis_reminders import ContextReminders
 
 Role = Literal["anyone", "administrators", "operators"]
 """A person's role in a chat. Each role includes the permissions of the roles before it."""

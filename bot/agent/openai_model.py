@@ -27,6 +27,7 @@ from bot.agent.abilities import Abilities, Ability
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
 from bot.agent.openai_failures import (
     Refusal,
+    blocks_prompt,
     failure_of,
     is_lasting,
     lacking_abilities,
@@ -35,7 +36,6 @@ from bot.agent.openai_failures import (
 )
 from bot.agent.openai_format import opaque_names, request_body, used_abilities
 from bot.agent.openai_stream import EventStream, StreamedReply, error_in
-from bot.agent.refusals import blocks_prompt
 from bot.agent.thoughts import AnswerText
 from bot.errors import (
     AbilityRefused,

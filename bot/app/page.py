@@ -27,15 +27,13 @@ from bot.features.reminders.page import ReminderPages
 from bot.inbox.inspection import InboxInspection
 from bot.observe.series import CounterReader
 from bot.page.access import ChatAccess
-from bot.page.api import PageApi
+from bot.page.api import PageApi, Rate, RateLimit
 from bot.page.chats import ChatList
-from bot.page.dashboard import Dashboard
 from bot.page.documents import Document
 from bot.page.erasures import MemoryChanges
 from bot.page.memories import MemoryPages
 from bot.page.operations import Operations
-from bot.page.rates import Rate, RateLimit
-from bot.page.visitors import Authentication, PageError
+from bot.page.visitors import Authentication, Dashboard, PageError
 from bot.settings import Settings
 from bot.transport.people import Administrators
 from bot.transport.telegram_api import MEMBERS

@@ -62,10 +62,9 @@ from bot.errors import PortInUse
 from bot.features import CONTROLS
 from bot.features.parts import Models, Outside, Stores
 from bot.features.settings import misspelt_settings
-from bot.inbox.heartbeat import Heartbeat
+from bot.inbox.isolation import Slots
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.slots import Slots
-from bot.inbox.worker import Worker
+from bot.inbox.worker import Heartbeat, Worker
 from bot.mcp.servers import McpServers
 from bot.observe.logs import TURN_EVENTS, configure_logs
 from bot.observe.tracing import configure_tracing
@@ -80,7 +79,7 @@ from bot.transport.telegram_api import TelegramApi, open_files, open_telegram
 from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
 from memory.stores import build_indexers, warm_up
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 
 log = structlog.get_logger()
 T = TypeVar("T")

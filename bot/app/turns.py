@@ -23,10 +23,9 @@ from bot.app.erasures import build_forget_jobs
 from bot.app.models import BookedModel, sees_pictures
 from bot.features import CONTROLS, FEATURES
 from bot.features.parts import Built, Models, Outside, Parts, Stores
-from bot.inbox.isolation import Isolation
+from bot.inbox.isolation import Isolation, Slots
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.signals import Signals
-from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
 from bot.settings import Settings

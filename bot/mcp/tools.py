@@ -12,10 +12,9 @@ from typing import Annotated, Any, Literal, cast
 import structlog
 from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
-from bot.agent.argument_types import fit_arguments
 from bot.agent.mcp_servers import McpServer
 from bot.agent.model import ToolSpec
-from bot.agent.tool import Tool
+from bot.agent.tool import Tool, fit_arguments
 
 MOST_TOOLS = 128
 """Tools of one server. OpenAI accepts as many in a request."""

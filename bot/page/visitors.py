@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import re
+import secrets
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -11,7 +12,11 @@ from urllib.parse import parse_qsl
 
 from bot.transport.json_fields import int_in, str_in
 from bot.transport.page_links import PagePlace, parse_place
+from memory import keys
 from memory.codec import parse_object
+from memory.keys import Key
+from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
 LINK_HEADER = "mnemogram-link"
 """Header with the signed parameter of a page that a button has opened for another chat."""
@@ -186,3 +191,57 @@ def _read(fields: Mapping[str, str], *, now: float) -> InitData | Refusal:
         language_code=str_in(user, "language_code"),
         start_param=fields.get("start_param", ""),
     )
+
+
+SESSIONS_AT_MOST = 20
+"""Sessions at a time. A further one ends the one that would end first."""
+_TOKEN_BYTES = 24
+
+
+@lua_script("bot.page.scripts")
+def open_session(
+    *, link: Key, sessions: Key, session: str, now: float, ttl: int, most: int
+) -> ScriptCall: ...
+
+
+class Dashboard:
+    """The links and sessions of all processes. Every method raises the store's errors."""
+
+    def __init__(self, redis: RedisClient, *, clock: Callable[[], float]) -> None:
+        """`clock` is Unix seconds."""
+        self._redis = redis
+        self._clock = clock
+
+    async def make_link(self) -> str:
+        """Return the token of a new link, which opens one session within DASHBOARD_TTL_S."""
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        await self._redis.call("SET", _link_key(token), "", "EX", keys.DASHBOARD_TTL_S)
+        return token
+
+    async def open_session(self, token: str) -> Mapping[str, object] | None:
+        """Use up a link. Return a session's token and its end; None if the link is unknown, used or too old."""
+        session, now = secrets.token_urlsafe(_TOKEN_BYTES), self._clock()
+        call = open_session(
+            link=_link_key(token),
+            sessions=keys.global_key("{access}:sessions"),
+            session=_digest(session),
+            now=now,
+            ttl=keys.SESSION_TTL_S,
+            most=SESSIONS_AT_MOST,
+        )
+        if not await self._redis.run(call):
+            return None
+        return {"session": session, "expires_at": now + keys.SESSION_TTL_S}
+
+    async def has_session(self, token: str) -> bool:
+        """Return True if this session has not ended."""
+        end = await self._redis.call("ZSCORE", keys.global_key("{access}:sessions"), _digest(token))
+        return end is not None and self._clock() < float(end)
+
+
+def _link_key(token: str) -> Key:
+    return keys.global_key("{access}:dashboard", _digest(token))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

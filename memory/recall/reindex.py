@@ -5,16 +5,16 @@ Until it is complete, searches find what it has, and people are told that they m
 
 import bisect
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 
 from memory.history.store import BEFORE_ALL
 from memory.keys import SWEEPING_TTL_S, ContextRef, Key, context_key, global_key, partition_key
-from memory.recall.audit import Comparison, IndexAudit, IndexWatch, Sizes
+from memory.recall.audit import Comparison, IndexAudit, IndexWatch
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
 from memory.recall.spaces import (
     Goal,
@@ -28,6 +28,9 @@ from memory.recall.spaces import (
 )
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
+
+if TYPE_CHECKING:
+    from memory.recall.qdrant.index import FormerCollections
 
 log = structlog.get_logger()
 
@@ -94,10 +97,15 @@ class IndexRenewal:
     """
 
     def __init__(
-        self, redis: RedisClient, sizes: Sizes, *, partitions: int, clock: Callable[[], float]
+        self,
+        redis: RedisClient,
+        collections: "FormerCollections",
+        *,
+        partitions: int,
+        clock: Callable[[], float],
     ) -> None:
         self._redis = redis
-        self._sizes = sizes
+        self._collections = collections
         self._counters = [partition_key(partition, "erasures") for partition in range(partitions)]
         self._clock = clock
         self._look_at = 0.0
@@ -114,7 +122,7 @@ class IndexRenewal:
         is_recent = copied_at is not None and now < float(copied_at) + EVERY_S
         if erasures == int(covered or 0) or is_recent:
             return None
-        size = await self._sizes.size(record.serving.collection)
+        size = await self._collections.size(record.serving.collection)
         return erasures if size and size <= LARGEST else None
 
     async def note(self, erasures: int) -> None:
@@ -135,34 +143,6 @@ class ReindexProgress:
     done: int = 0
 
 
-class FormerCollections(Protocol):
-    """All of our collections on the index server. Every method raises RecallUnavailable."""
-
-    async def list_names(self) -> list[str]:
-        """Return the names of all our collections, whatever their space."""
-        ...
-
-    async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
-        """Erase the points of these contexts from this collection. Return how many there were."""
-        ...
-
-    async def delete_if_empty(self, name: str) -> bool:
-        """Delete the collection unless it has points of another deployment. Return True if it is gone."""
-        ...
-
-    async def delete(self, name: str) -> None:
-        """Delete the collection with all its points."""
-        ...
-
-    async def size(self, name: str) -> int | None:
-        """Return about how many points the collection has, of all deployments; None if it does not exist."""
-        ...
-
-    async def list_contexts(self, name: str) -> Collection[str]:
-        """Return the ids of all contexts with a point in the collection, also those of other deployments."""
-        ...
-
-
 class Reindexer:
     """Walks the histories into the space being built, switches to it when it is complete, and erases former spaces.
 
@@ -178,7 +158,7 @@ class Reindexer:
         redis: RedisClient,
         *,
         follower: SpaceFollower,
-        collections: FormerCollections,
+        collections: "FormerCollections",
         audit: IndexAudit,
         partitions: int,
         clock: Callable[[], float],
@@ -454,7 +434,7 @@ class Sweeper:
     def __init__(
         self,
         redis: RedisClient,
-        collections: FormerCollections,
+        collections: "FormerCollections",
         *,
         register: SpaceRegister,
         partitions: int,

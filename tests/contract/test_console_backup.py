@@ -31,7 +31,7 @@ from memory.history.message import Message, Sender, message_id
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_key, global_key
 from memory.recall.recall import RecallQuestion
-from memory.redis.store_format import STORE_FORMAT
+from memory.redis.durability import STORE_FORMAT
 from memory.stores import build_indexers
 from tests.contract.console_rig import (
     BOT_ID,

@@ -13,7 +13,6 @@ from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from bot.tools.current_time import choose_zone
 from memory.history.transcript import quote
-from memory.reminders.context_reminders import ContextReminders
 from memory.reminders.recurrence import (
     HOUR_S,
     NOTHING,
@@ -22,6 +21,7 @@ from memory.reminders.recurrence import (
     read_time,
     skipped_day,
 )
+from memory.reminders.redis_reminders import ContextReminders
 from memory.reminders.reminder import LONGEST_TEXT, PER_CHAT, PER_PERSON, Reminder, reminder_id
 from memory.zones.names import BadTime, find_zone
 
