@@ -167,11 +167,8 @@ def _build_memberships(parts: Parts) -> Memberships:
         telegram=parts.outside.telegram,
         reachability=parts.committer.delivery.marks,
         migrations=parts.stores.migrations,
-        eraser=parts.eraser,
-        chat_contexts=parts.chat_contexts,
         keeps_talk=parts.settings.group_context,
         talk_lines=parts.settings.group_context_messages,
-        erases_on_leave=parts.spec.options.erase_on_leave,
     )
 
 
