@@ -83,7 +83,7 @@ class Team:
     main: str
     # The agents for delegated tasks, without transfer tools; `agents` stand in for missing names.
     delegates: Mapping[str, Agent] = field(default_factory=dict[str, Agent])
-    limits: TeamLimits = TeamLimits()
+    limits: TeamLimits = field(default_factory=TeamLimits)
     # Without it the prompts of long runs are cut instead of compressed.
     digester: Digester | None = None
 
