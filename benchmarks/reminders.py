@@ -36,7 +36,7 @@ from bot.transport.ingest import telegram_ref
 from chaos.rig.measures import percentile
 from chaos.rig.program import Program, start_program
 from memory import keys
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient, open_redis

@@ -31,23 +31,22 @@ from bot.app.turns import build_turns
 from bot.features import BUILT_IN_TOOLS, CONTROLS
 from bot.features.parts import Models, Outside, Stores
 from bot.features.settings import AllSettings
+from bot.inbox.isolation import Slots
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.slots import Slots
 from bot.observe.logs import configure_logs
 from bot.settings import Settings
 from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, telegram_ref
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.turn import Turns
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.keys import ContextRef
 from memory.recall.indexer import Indexer
 from memory.recall.qdrant.index import open_qdrant
 from memory.recall.recall import IndexItem
 from memory.redis.client import RedisClient, open_redis
-from memory.summary.compressor import Compressor
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import Compressor, RedisSummaries
 from tests.fakes.embedder import FakeEmbedder
 
 SIZES = (100, 180, 1_000, 10_000)

@@ -31,13 +31,13 @@ from bot.features.parts import Models, Stores
 from bot.features.settings import AllSettings
 from bot.settings import Settings
 from bot.transport.ingest import telegram_ref
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.recall.embedders.minilm import THREAD_NAME, MiniLMEmbedder
 from memory.recall.qdrant.index import open_qdrant
 from memory.recall.recall import IndexItem
 from memory.redis.client import open_redis
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from tests.fakes.embedder import FakeEmbedder
 
 LENGTHS = (20, 1_000, 10_000)

@@ -30,7 +30,7 @@ from bot.transport.gating import Access, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.migrations import Migrations
 from memory import keys
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.redis.client import RedisClient, open_redis
 

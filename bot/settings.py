@@ -61,65 +61,52 @@ class Settings(BaseSettings):
     """Every setting, named as in the environment (case does not matter). An empty value is an unset one."""
 
     model_config = SettingsConfigDict(
-        env_file=ENV_FILE, env_file_encoding=ENCODING, frozen=True, extra="ignore"
+        env_file=ENV_FILE,
+        env_file_encoding=ENCODING,
+        frozen=True,
+        extra="ignore",
+        use_attribute_docstrings=True,
     )
 
-    telegram_bot_token: SecretStr | None = Field(
-        None,
-        description="The bot's token, from @BotFather. Without one, `mnemogram run` starts the simulator.",
-    )
-    telegram_api_url: str = Field(
-        "https://api.telegram.org", description="The Bot API server: Telegram's, your own, or the simulator."
-    )
-    webhook_url: str | None = Field(
-        None, description="Our public https address. Set: Telegram pushes to it. Unset: we poll."
-    )
-    public_url: str | None = Field(
-        None,
-        description="The https address that leads to our HTTP port; the memory page needs it. Unset: the origin of "
-        "WEBHOOK_URL.",
-    )
-    webhook_secret: SecretStr | None = Field(
-        None, description="Secret that Telegram sends back with each update. Unset: derived from the token."
-    )
-    http_host: str = Field("127.0.0.1", min_length=1, description="The address that we listen on.")
-    http_port: int = Field(8080, ge=0, le=65535, description="The port that we listen on (0: any free one).")
+    telegram_bot_token: SecretStr | None = None
+    """The bot's token, from @BotFather. Without one, `mnemogram run` starts the simulator."""
+    telegram_api_url: str = "https://api.telegram.org"
+    """The Bot API server: Telegram's, your own, or the simulator."""
+    webhook_url: str | None = None
+    """Our public https address. Set: Telegram pushes to it. Unset: we poll."""
+    public_url: str | None = None
+    """The https address that leads to our HTTP port; the memory page needs it. Unset: the origin of WEBHOOK_URL."""
+    webhook_secret: SecretStr | None = None
+    """Secret that Telegram sends back with each update. Unset: derived from the token."""
+    http_host: str = Field("127.0.0.1", min_length=1)
+    """The address that we listen on."""
+    http_port: int = Field(8080, ge=0, le=65535)
+    """The port that we listen on (0: any free one)."""
     redis_url: SecretStr | None = Field(
         None,
         description="redis://, rediss://, redis+cluster:// (host:port,host:port) or redis+sentinel:// "
         "(?service=NAME&sentinel_password=…). Unset: an embedded Valkey under DATA_DIR.",
     )
-    redis_replicas: int = Field(
-        0,
-        ge=0,
-        le=5,
-        description="Replicas that must have an update before it is acknowledged; else a failover may lose it.",
-    )
-    redis_accept_loss: Literal["false", "true", "eviction"] = Field(
-        "false",
-        description="Start also with a store that may lose data (true), or with any, also one that evicts (eviction).",
-    )
-    partitions: int = Field(
-        1,
-        ge=1,
-        le=1024,
-        description="Partitions of the inbox; fixed at the first start. More than 1: a cluster.",
-    )
-    qdrant_url: str | None = Field(
-        None, description="Qdrant's address, or several by commas. Unset: an embedded index in DATA_DIR."
-    )
-    qdrant_api_key: SecretStr | None = Field(None, description="The key of that Qdrant server.")
-    data_dir: Path = Field(Path("data"), description="Folder for the files of the embedded stores.")
-    erasures_dir: Path | None = Field(
-        None, description="Folder with copies of the tombstones of erasures. Unset: `erasures` in DATA_DIR."
-    )
-    openai_api_key: SecretStr | None = Field(
-        None, description="The key of the model endpoint. Without it and OPENAI_BASE_URL: the offline model."
-    )
-    openai_base_url: str | None = Field(None, description="Any OpenAI-compatible endpoint, with its /v1.")
-    openai_model: Annotated[str, AfterValidator(_mend_model)] = Field(
-        "gpt-5.4-mini", min_length=1, description="The chat model."
-    )
+    redis_replicas: int = Field(0, ge=0, le=5)
+    """Replicas that must have an update before it is acknowledged; else a failover may lose it."""
+    redis_accept_loss: Literal["false", "true", "eviction"] = "false"
+    """Start also with a store that may lose data (true), or with any, also one that evicts (eviction)."""
+    partitions: int = Field(1, ge=1, le=1024)
+    """Partitions of the inbox; fixed at the first start. More than 1: a cluster."""
+    qdrant_url: str | None = None
+    """Qdrant's address, or several by commas. Unset: an embedded index in DATA_DIR."""
+    qdrant_api_key: SecretStr | None = None
+    """The key of that Qdrant server."""
+    data_dir: Path = Path("data")
+    """Folder for the files of the embedded stores."""
+    erasures_dir: Path | None = None
+    """Folder with copies of the tombstones of erasures. Unset: `erasures` in DATA_DIR."""
+    openai_api_key: SecretStr | None = None
+    """The key of the model endpoint. Without it and OPENAI_BASE_URL: the offline model."""
+    openai_base_url: str | None = None
+    """Any OpenAI-compatible endpoint, with its /v1."""
+    openai_model: Annotated[str, AfterValidator(_mend_model)] = Field("gpt-5.4-mini", min_length=1)
+    """The chat model."""
     models: Choices = Field(
         (),
         description="The models that people may choose with /model, comma-separated: "
@@ -130,146 +117,95 @@ class Settings(BaseSettings):
         description="The model that writes summaries; with OPENAI_BASE_URL and unset: the chat model. "
         "Empty: none, and the recent window is all there is.",
     )
-    openai_vision: bool | None = Field(
-        None,
-        description="Show photos to the chat model. Unset: as the table of known models says of OPENAI_MODEL.",
-    )
-    openai_transcription_model: ModelName = Field(
-        "gpt-4o-mini-transcribe",
-        description="The model that hears voice messages; with OPENAI_BASE_URL and unset: none. Empty: none.",
-    )
-    openai_embedding_model: ModelName = Field(
-        "text-embedding-3-small",
-        description="The embedding model. Empty, or with the offline model: the embedded MiniLM.",
-    )
-    model_context_window: int | None = Field(
-        None,
-        ge=LEAST_WINDOW,
-        description="Tokens that the chat model takes. Unset: from the table of known models.",
-    )
-    agents_file: Path | None = Field(
-        None, description="TOML: the agents' prompts, models, tools and limits. Unset: the built-in agent."
-    )
-    operator_ids: Ids = Field(frozenset(), description="Telegram user ids of the operators, comma-separated.")
+    openai_vision: bool | None = None
+    """Show photos to the chat model. Unset: as the table of known models says of OPENAI_MODEL."""
+    openai_transcription_model: ModelName = "gpt-4o-mini-transcribe"
+    """The model that hears voice messages; with OPENAI_BASE_URL and unset: none. Empty: none."""
+    openai_embedding_model: ModelName = "text-embedding-3-small"
+    """The embedding model. Empty, or with the offline model: the embedded MiniLM."""
+    model_context_window: int | None = Field(None, ge=LEAST_WINDOW)
+    """Tokens that the chat model takes. Unset: from the table of known models."""
+    agents_file: Path | None = None
+    """TOML: the agents' prompts, models, tools and limits. Unset: the built-in agent."""
+    operator_ids: Ids = frozenset()
+    """Telegram user ids of the operators, comma-separated."""
     allowed_chat_ids: Ids = Field(
         frozenset(),
         description="Chats in which everybody is served. If this, ALLOWED_USER_IDS or INVITED_ONLY is set, only "
         "operators and guests are served elsewhere.",
     )
-    allowed_user_ids: Ids = Field(
-        frozenset(),
-        description="People who are served in every chat. As above: any of the three closes the bot to all others.",
-    )
-    recall_tokens: int = Field(
-        1_000, ge=0, le=100_000, description="Tokens that old messages and facts may take in a prompt."
-    )
-    recall_k: int = Field(
-        25, ge=0, le=50, description="The most old messages and facts that are recalled into a prompt."
-    )
+    allowed_user_ids: Ids = frozenset()
+    """People who are served in every chat. As above: any of the three closes the bot to all others."""
+    recall_tokens: int = Field(1_000, ge=0, le=100_000)
+    """Tokens that old messages and facts may take in a prompt."""
+    recall_k: int = Field(25, ge=0, le=50)
+    """The most old messages and facts that are recalled into a prompt."""
     facts: bool | None = Field(
         None,
         description="Extract facts about people after the reply. Unset: if there is a summary model. "
         "In groups an administrator turns them on with /facts on.",
     )
-    facts_tokens_per_day: int = Field(
-        200_000,
-        ge=0,
-        description="Tokens a day (UTC) that the summary model may take to read older messages for facts.",
-    )
-    window_tokens: int = Field(
-        8000,
-        ge=64,
-        description="The budget of the recent window without a summary model or while it fails, in tokens.",
-    )
-    max_actions: int = Field(5, ge=1, le=100, description="Actions (rounds of tools) that a run may take.")
-    turn_deadline_s: float = Field(120, gt=0, le=3600, description="The time of a whole turn, in seconds.")
-    model_silence_s: float = Field(
-        60,
-        ge=0,
-        le=3600,
-        description="Time without a sign of life from the model, in seconds; 0: until TURN_DEADLINE_S.",
-    )
-    streaming: bool = Field(True, description="Show an answer while it is being written.")
+    facts_tokens_per_day: int = Field(200_000, ge=0)
+    """Tokens a day (UTC) that the summary model may take to read older messages for facts."""
+    window_tokens: int = Field(8000, ge=64)
+    """The budget of the recent window without a summary model or while it fails, in tokens."""
+    max_actions: int = Field(5, ge=1, le=100)
+    """Actions (rounds of tools) that a run may take."""
+    turn_deadline_s: float = Field(120, gt=0, le=3600)
+    """The time of a whole turn, in seconds."""
+    model_silence_s: float = Field(60, ge=0, le=3600)
+    """Time without a sign of life from the model, in seconds; 0: until TURN_DEADLINE_S."""
+    streaming: bool = True
+    """Show an answer while it is being written."""
     while_busy: Literal["queue", "interrupt"] = Field(
         "queue",
         description="Effect of a message during the answer to the sender's message before: it waits for that answer "
         "(queue), or ends it (interrupt).",
     )
-    group_context: bool = Field(
-        True, description="Keep talk in a group that is not addressed to the bot as context."
-    )
-    group_context_messages: int = Field(
-        1_000,
-        ge=1,
-        le=5_000,
-        description="Number of the newest such messages that are kept of each chat or topic. /catchup reads as many.",
-    )
-    group_memory_page: Literal["administrators", "members", "off"] = Field(
-        "administrators",
-        description="People who see the memory page of a group. `members` works where the bot is an administrator.",
-    )
-    operators_read_chats: bool = Field(
-        False, description="Let operators read the text of other people's chats on the page."
-    )
-    show_sources: bool = Field(
-        False, description="Put a button under answers that used memories, which shows these."
-    )
-    invited_only: bool = Field(
-        False,
-        description="Serve only operators, ALLOWED_* and people with an invitation (mnemogram invite).",
-    )
-    inline: bool = Field(
-        False, description="Answer `@bot question` in any chat (inline mode). Needs @BotFather."
-    )
-    inline_memory: bool = Field(
-        False,
-        description="Use the memory of the asker's private chat for inline questions, and keep them there.",
-    )
-    user_messages_per_minute: int = Field(
-        0, ge=0, description="Messages of one person that are answered a minute. 0: no limit."
-    )
-    chat_messages_per_minute: int = Field(
-        0, ge=0, description="Messages of one chat that are answered a minute. 0: no limit."
-    )
-    user_tokens_per_day: int = Field(
-        0, ge=0, description="Tokens that one person may use a day (UTC). 0: no limit."
-    )
-    chat_tokens_per_day: int = Field(
-        0, ge=0, description="Tokens that one chat may use a day (UTC). 0: no limit."
-    )
-    user_money_per_day: float = Field(
-        0,
-        ge=0,
-        allow_inf_nan=False,
-        description="Maximum cost of one person a day, in the unit of the prices. 0: no limit.",
-    )
-    chat_money_per_day: float = Field(
-        0,
-        ge=0,
-        allow_inf_nan=False,
-        description="Maximum cost of one chat a day, in the unit of the prices. 0: no limit.",
-    )
-    money_per_month: float = Field(
-        0,
-        ge=0,
-        allow_inf_nan=False,
-        description="Maximum cost of the whole bot a month (UTC), in the unit of the prices. 0: no limit.",
-    )
-    worker_concurrency: int = Field(
-        32, ge=1, le=1000, description="Chats that one worker process answers at the same time."
-    )
-    lease_s: float = Field(
-        30, ge=1, le=600, description="Time until the chats of a hanging worker go to others, in seconds."
-    )
-    box_limit: int = Field(
-        1000, ge=1, description="Pending updates of one chat; beyond it Telegram is asked to wait (503)."
-    )
-    log_format: Literal["console", "json"] = Field(
-        "console", description="Form of the log: console for people, json for machines."
-    )
-    log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="Least severity.")
-    log_text: bool = Field(False, description="Quote people, the model and tools in logs and traces.")
-    otel_exporter_otlp_endpoint: str | None = Field(None, description="Target of traces (OTLP over HTTP).")
+    group_context: bool = True
+    """Keep talk in a group that is not addressed to the bot as context."""
+    group_context_messages: int = Field(1_000, ge=1, le=5_000)
+    """Number of the newest such messages that are kept of each chat or topic. /catchup reads as many."""
+    group_memory_page: Literal["administrators", "members", "off"] = "administrators"
+    """People who see the memory page of a group. `members` works where the bot is an administrator."""
+    operators_read_chats: bool = False
+    """Let operators read the text of other people's chats on the page."""
+    show_sources: bool = False
+    """Put a button under answers that used memories, which shows these."""
+    invited_only: bool = False
+    """Serve only operators, ALLOWED_* and people with an invitation (mnemogram invite)."""
+    inline: bool = False
+    """Answer `@bot question` in any chat (inline mode). Needs @BotFather."""
+    inline_memory: bool = False
+    """Use the memory of the asker's private chat for inline questions, and keep them there."""
+    user_messages_per_minute: int = Field(0, ge=0)
+    """Messages of one person that are answered a minute. 0: no limit."""
+    chat_messages_per_minute: int = Field(0, ge=0)
+    """Messages of one chat that are answered a minute. 0: no limit."""
+    user_tokens_per_day: int = Field(0, ge=0)
+    """Tokens that one person may use a day (UTC). 0: no limit."""
+    chat_tokens_per_day: int = Field(0, ge=0)
+    """Tokens that one chat may use a day (UTC). 0: no limit."""
+    user_money_per_day: float = Field(0, ge=0, allow_inf_nan=False)
+    """Maximum cost of one person a day, in the unit of the prices. 0: no limit."""
+    chat_money_per_day: float = Field(0, ge=0, allow_inf_nan=False)
+    """Maximum cost of one chat a day, in the unit of the prices. 0: no limit."""
+    money_per_month: float = Field(0, ge=0, allow_inf_nan=False)
+    """Maximum cost of the whole bot a month (UTC), in the unit of the prices. 0: no limit."""
+    worker_concurrency: int = Field(32, ge=1, le=1000)
+    """Chats that one worker process answers at the same time."""
+    lease_s: float = Field(30, ge=1, le=600)
+    """Time until the chats of a hanging worker go to others, in seconds."""
+    box_limit: int = Field(1000, ge=1)
+    """Pending updates of one chat; beyond it Telegram is asked to wait (503)."""
+    log_format: Literal["console", "json"] = "console"
+    """Form of the log: console for people, json for machines."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """Least severity."""
+    log_text: bool = False
+    """Quote people, the model and tools in logs and traces."""
+    otel_exporter_otlp_endpoint: str | None = None
+    """Target of traces (OTLP over HTTP)."""
 
     @model_validator(mode="before")
     @classmethod

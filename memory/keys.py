@@ -313,7 +313,7 @@ PARTITION_KEYS: Mapping[PartitionName, KeyKind] = {
 """One partition: `{m0}:ready`."""
 
 GLOBAL_KEYS: Mapping[GlobalName, KeyKind] = {
-    "format": KeyKind("STRING: the number of the store's format (memory/redis/store_format.py)."),
+    "format": KeyKind("STRING: the number of the store's format (memory/redis/durability.py)."),
     "partitions": KeyKind("STRING: the number of partitions, fixed at the first start."),
     "spaces": KeyKind("STRING: the space of vectors that serves, and the one that is being built, as JSON."),
     "sweeping": KeyKind(

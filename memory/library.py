@@ -30,9 +30,8 @@ from memory.recall.embedders.own import EmbedFunction, open_own_embedder
 from memory.recall.indexer import Indexer
 from memory.recall.vector_index import Where, metadata_tags
 from memory.redis.client import open_redis
-from memory.redis.durability import check_store
+from memory.redis.durability import check_store, check_store_format
 from memory.redis.server_files import ServerFiles
-from memory.redis.store_format import check_store_format
 from memory.redis.tombstone_files import FOLDER
 from memory.stores import (
     EmbedderConfig,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from memory.embedded.file_rewriter import FileRewriter
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey, remove_unfinished_rewrites
 from memory.history.redis_history import RedisHistory
 from memory.recall.audit import IndexAudit
@@ -205,7 +205,7 @@ def _assemble(
     ask_space: AskSpace | None,
     partitions: int,
 ) -> MemoryStores:
-    from memory.recall.qdrant.index import QdrantFormerCollections
+    from memory.recall.qdrant.index import FormerCollections
 
     ours, embedder = first
     follower = SpaceFollower(
@@ -226,7 +226,7 @@ def _assemble(
         reindexer=Reindexer(
             redis,
             follower=follower,
-            collections=QdrantFormerCollections(qdrant),
+            collections=FormerCollections(qdrant),
             audit=IndexAudit(redis, history, partitions=partitions),
             partitions=partitions,
             clock=time.time,

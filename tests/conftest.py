@@ -30,7 +30,7 @@ from memory.redis.client import RedisClient
 from tests.stores import count_keys, empty, hold_open, real_redis
 
 if TYPE_CHECKING:
-    from memory.embedded.index_server import IndexEndpoint
+    from memory.embedded.supervisor import IndexEndpoint
     from memory.recall.embedders.minilm import MiniLMEmbedder
 
 settings.register_profile(
@@ -72,7 +72,7 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
 
     Its collections are shared, so a test uses its own names.
     """
-    from memory.embedded.index_server import IndexEndpoint, open_index_server
+    from memory.embedded.supervisor import IndexEndpoint, open_index_server
 
     if GIVEN_QDRANT:
         yield IndexEndpoint(url=GIVEN_QDRANT, api_key=os.environ.get("TEST_QDRANT_API_KEY", ""))

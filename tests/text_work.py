@@ -7,11 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from time import process_time
 
+from bot.agent.fact_model import holds_secret
 from bot.agent.loose_json import find_values, find_whole_items, parse_object, read_calls
 from bot.agent.openai_failures import Refusal, failure_of, lacking_abilities, quote_endpoint, wait_s
 from bot.agent.prompt.text import without_marks
-from bot.agent.secret_patterns import holds_secret
 from bot.agent.thoughts import AnswerText
+from bot.agent.tool_output import preview
 from bot.errors import ToolFailed
 from bot.features.voice.speech import spoken_text
 from bot.tools.read_web_page import readable_text
@@ -22,7 +23,6 @@ from bot.transport.unfinished import ending, with_closed_code, without_loose_end
 from bot.transport.words import words_for
 from bot.turn.outbox import Part, plan_reply
 from bot.turn.preview import Preview
-from memory.artifacts.preview import preview
 from memory.characters import as_read, one_line, well_formed
 from memory.history.message import render_text
 from memory.recall.lexicon.analyser import analyse_message, analyse_question

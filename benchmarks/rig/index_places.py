@@ -12,15 +12,14 @@ from pathlib import Path
 
 from memory.embedded.data_dir import prepare_directory
 from memory.embedded.guardian import load_port
-from memory.embedded.index_server import answers_ready
-from memory.embedded.supervisor import EmbeddedServer, use_server
+from memory.embedded.supervisor import EmbeddedServer, answers_ready, use_server
 from rig.surroundings import ROOT, answers, child, free_port, until
 
 _SERVER = """
 import asyncio, sys
 from pathlib import Path
 from memory.embedded.index.server import serve
-from memory.embedded.index.upkeep import UpkeepTimes
+from memory.embedded.index.server import UpkeepTimes
 
 asyncio.run(serve(Path(sys.argv[1]), UpkeepTimes(patience=1.0)))
 """

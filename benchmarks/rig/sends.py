@@ -21,7 +21,7 @@ from typing import Any
 import httpx
 
 from bot.settings import SIMULATOR_TOKEN
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 
 from .echo_model import THINKS_S, echo_model

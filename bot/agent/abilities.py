@@ -42,7 +42,7 @@ class Lesson:
 
 @dataclass(slots=True, kw_only=True)
 class Abilities:
-    """The abilities of one model at one endpoint. Processes exchange what they learn; see bot/app/lessons.py."""
+    """The abilities of one model at one endpoint. Processes exchange what they learn; see bot/app/models.py."""
 
     # Lacking for good, by a setting or the table of known models.
     never: frozenset[Ability] = frozenset()

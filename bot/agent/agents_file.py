@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from bot.agent.context import Role
-from bot.agent.mcp_servers import McpReference, McpServer, McpTable, ScopeTable, read_servers
-from bot.agent.mcp_toolset import McpToolset
+from bot.agent.mcp_servers import McpReference, McpServer, McpTable, McpToolset, ScopeTable, read_servers
 from bot.agent.options import DEFAULT_OPTIONS, Options
 from bot.agent.team import (
     TeamLimits,
@@ -112,11 +111,10 @@ def load_agents(
     agents, servers = loading.load(), loading.load_servers(environ or {})
     if loading.problems:
         raise SettingsInvalid(loading.problems)
-    limits = TeamLimits(**document.limits.model_dump())
     return TeamSpec(
         main=document.agent.name,
         agents=agents,
-        limits=limits,
+        limits=document.limits,
         options=document.options,
         servers=servers,
         limited_mcp_tools=frozenset(name for name in document.tools if _server_of(name) in servers),
@@ -150,13 +148,6 @@ class _ToolLimits(ScopeTable):
 
 
 _LIMITS = {"max_calls", "timeout_s", "is_final"}
-_DEFAULT = TeamLimits()
-
-
-class _RunLimits(_Table):
-    delegation_depth: int = Field(default=_DEFAULT.delegation_depth, ge=0)
-    delegations: int = Field(default=_DEFAULT.delegations, ge=0)
-    transfers: int = Field(default=_DEFAULT.transfers, ge=0)
 
 
 class _File(_Table):
@@ -164,7 +155,7 @@ class _File(_Table):
     agents: dict[str, _AnyAgent] = {}
     tools: dict[str, _ToolLimits] = {}
     mcp: McpTable = McpTable()
-    limits: _RunLimits = _RunLimits()
+    limits: TeamLimits = TeamLimits()
     options: Options = DEFAULT_OPTIONS
 
 

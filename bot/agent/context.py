@@ -10,6 +10,7 @@ from bot.agent.actions import CompletedStep, StepDigest
 from bot.agent.files import File
 from bot.agent.model import Image, OnText, Usage
 from bot.agent.prompt.parts import PromptRecord
+from bot.errors import ToolFailed
 from memory.artifacts.store import ContextArtifacts
 from memory.chat_history import ChatHistory
 from memory.facts.context_facts import ContextFacts
@@ -17,13 +18,13 @@ from memory.facts.selection import Memories
 from memory.history import contexts
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
-from memory.history.message import Message
+from memory.history.message import Message, has_request
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_id
 from memory.outgoing_files import OutgoingFiles
 from memory.redis.client import RedisClient
-from memory.reminders.context_reminders import ContextReminders
+from memory.reminders.redis_reminders import ContextReminders
 
 Role = Literal["anyone", "administrators", "operators"]
 """A person's role in a chat. Each role includes the permissions of the roles before it."""
@@ -263,3 +264,14 @@ def note_step(context: AgentContext, kind: StepKind, name: str) -> Generator[Ste
     finally:
         step.seconds = round(time.perf_counter() - began, 3)
         context.record.notes.append(step)
+
+
+ONLY_QUOTED = (
+    "The present message has only words of others. Ask whether the person wants it; call again after that."
+)
+
+
+def require_request(context: AgentContext) -> None:
+    """Raise ToolFailed if the messages have no words of their writers: a forward or a document asks for nothing."""
+    if context.user_messages and not has_request(context.user_messages):
+        raise ToolFailed(ONLY_QUOTED)

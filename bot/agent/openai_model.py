@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -24,10 +24,10 @@ from openai import (
 )
 
 from bot.agent.abilities import Abilities, Ability
-from bot.agent.breaker import model_breaker
 from bot.agent.model import JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec
 from bot.agent.openai_failures import (
     Refusal,
+    blocks_prompt,
     failure_of,
     is_lasting,
     lacking_abilities,
@@ -36,19 +36,20 @@ from bot.agent.openai_failures import (
 )
 from bot.agent.openai_format import opaque_names, request_body, used_abilities
 from bot.agent.openai_stream import EventStream, StreamedReply, error_in
-from bot.agent.refusals import blocks_prompt
 from bot.agent.thoughts import AnswerText
 from bot.errors import (
     AbilityRefused,
+    ModelBarred,
     ModelFiltered,
     ModelMissing,
+    ModelQuotaExhausted,
     ModelRefused,
     ModelRepliedNothing,
     ModelUnavailable,
     TellUser,
 )
-from bot.observe.metrics import MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
-from memory.breaker import Breaker
+from bot.observe.metrics import MODEL_BREAKER, MODEL_BREAKERS_OPEN, MODEL_CALLS, MODEL_SECONDS, MODEL_TOKENS
+from memory.breaker import Breaker, BreakerEvent
 from memory.causes import with_cause
 from memory.characters import is_blank
 from memory.openai_client import open_client
@@ -426,3 +427,38 @@ def _refusal_of(error: APIError | EndpointError) -> Refusal:
             pass
     code = f"{error.code or ''} {error.type or ''}"
     return Refusal(status=error.status_code, code=code, message=message, body=error.response.text)
+
+
+def model_breaker(
+    *,
+    first_s: float = 5.0,
+    longest_s: float = 60.0,
+    clock: Callable[[], float] = time.monotonic,
+    may_be_missing: bool = False,
+) -> Breaker:
+    """Return the breaker of one model at one endpoint.
+
+    It opens on a failure that the next request cannot cure: an account without quota, a wrong key, a missing model.
+    With `may_be_missing` a missing model opens nothing, because another answers instead. Silence and a 5xx say nothing
+    about the account. A failure of one prompt never opens it, and neither does an unreachable endpoint, which may be
+    back at the next request.
+    """
+    always = (ModelBarred, ModelQuotaExhausted)
+    return Breaker(
+        opens_on=always if may_be_missing else (*always, ModelMissing),
+        keeps_open=(ModelUnavailable,),
+        first_s=first_s,
+        longest_s=longest_s,
+        clock=clock,
+        notify=_report,
+    )
+
+
+def _report(event: BreakerEvent, breaker: Breaker) -> None:
+    MODEL_BREAKER.labels("opened" if event == "reopened" else event).inc()
+    if event in ("opened", "reopened") and breaker.failure is not None:
+        MODEL_BREAKERS_OPEN.inc(event == "opened")
+        log.error("model_breaker_opened", failure=breaker.failure.__name__, probe_in_s=breaker.pause_s)
+    elif event == "closed":
+        MODEL_BREAKERS_OPEN.dec()
+        log.warning("model_breaker_closed")

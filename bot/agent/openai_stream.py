@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from bot.agent.loose_json import read_calls
 from bot.agent.model import ModelReply, ToolCall, Usage
-from bot.agent.openai_failures import Refusal
-from bot.agent.refusals import is_filter_reason
+from bot.agent.openai_failures import Refusal, is_filter_reason
 from bot.agent.thoughts import AnswerText
 from memory.characters import well_formed
 from memory.codec import parse_object

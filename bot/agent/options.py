@@ -31,8 +31,6 @@ class Options(BaseModel):
     # An answer of more than 10 messages is sent as its beginning and a file. "document" does so with more than 4
     # messages, or with long code.
     long_answers: Literal["parts", "document"] = "parts"
-    # Erase a group's memory when the bot is removed from it.
-    erase_on_leave: bool = False
 
     @field_validator("compression_tokens")
     @classmethod

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, Protocol
 
-from pydantic import Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from bot.agent.actions import Action, CompletedStep
 from bot.agent.context import AgentContext, Role
@@ -62,15 +62,16 @@ class Digester(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TeamLimits:
-    """Limits of one run."""
+class TeamLimits(BaseModel):
+    """The table `[limits]` of AGENTS_FILE: the limits of one run."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     # The deepest nesting of delegations.
-    delegation_depth: int = 2
+    delegation_depth: int = Field(default=2, ge=0)
     # Delegations on all levels.
-    delegations: int = 6
-    transfers: int = 3
+    delegations: int = Field(default=6, ge=0)
+    transfers: int = Field(default=3, ge=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +83,7 @@ class Team:
     main: str
     # The agents for delegated tasks, without transfer tools; `agents` stand in for missing names.
     delegates: Mapping[str, Agent] = field(default_factory=dict[str, Agent])
-    limits: TeamLimits = TeamLimits()
+    limits: TeamLimits = field(default_factory=TeamLimits)
     # Without it the prompts of long runs are cut instead of compressed.
     digester: Digester | None = None
 

@@ -35,9 +35,8 @@ from bot.settings import Settings
 from bot.transport.gating import Access
 from bot.transport.page_links import PageLinks
 from bot.transport.reminder_updates import ReminderUpdates
-from bot.turn.budget import BudgetWatch
 from bot.turn.conversations import Conversations
-from bot.turn.costs import CostReader
+from bot.turn.costs import BudgetWatch, CostReader
 from bot.turn.erasure import ChatContexts
 from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
@@ -46,8 +45,7 @@ from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowM
 from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
 from memory.summary.compression import CompressionLimits, limits_for
-from memory.summary.compressor import Compressor
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import Compressor, RedisSummaries
 
 SIMULATED_OPERATORS = frozenset({1001})
 """The simulator's Olga Marin is an operator, unless OPERATOR_IDS says otherwise."""

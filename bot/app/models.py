@@ -1,12 +1,14 @@
 """Opens the models: a client for each chat model of the agents, the summary model, transcription."""
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+import asyncio
+import hashlib
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
 
 import structlog
 
-from bot.agent.abilities import Abilities
+from bot.agent.abilities import LEARNED_FOR_S, Abilities, Lesson
 from bot.agent.known_models import sees
 from bot.agent.model import (
     JsonModel,
@@ -21,6 +23,10 @@ from bot.app.agents import window_of
 from bot.errors import ModelUnavailable
 from bot.features.parts import Models
 from bot.settings import Settings
+from memory import keys
+from memory.codec import dump_json, parse_json
+from memory.errors import MemoryFailure, RecordCorrupt
+from memory.redis.client import RedisClient
 
 _OPENAI_FALLBACK = "whisper-1"
 """Takes Ogg files of Telegram that OpenAI's newer models refuse (NousResearch/hermes-agent#68719)."""
@@ -65,8 +71,7 @@ class NoModel:
 @asynccontextmanager
 async def open_models(settings: Settings, names: Iterable[str]) -> AsyncGenerator[Models]:
     """Open these models, or the offline model without an endpoint. All end with the block."""
-    from bot.agent.breaker import model_breaker
-    from bot.agent.openai_model import Patience, open_openai_model
+    from bot.agent.openai_model import Patience, model_breaker, open_openai_model
 
     names = sorted({*names, *filter(None, [settings.summary_model])})
     abilities = {name: abilities_of(settings, name) for name in names}
@@ -130,3 +135,64 @@ def sees_pictures(settings: Settings, model: str) -> bool:
     if settings.is_offline:
         return False
     return sees(model, settings.openai_vision if model == settings.openai_model else None)
+
+
+LOOK_S = 30.0
+"""Seconds until a process knows what another one has learned."""
+_KEY = keys.global_key("abilities")
+
+
+@dataclass(slots=True)
+class SharedLessons:
+    """The lessons about all models of this process at one endpoint, also in Redis."""
+
+    redis: RedisClient
+    # By the name of the model.
+    abilities: Mapping[str, Abilities]
+    base_url: str | None
+    _has_learned: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def run(self) -> None:
+        """Save what this process learns at once, and look for the others' lessons every LOOK_S. Never returns."""
+        for each in self.abilities.values():
+            each.on_lesson = self._has_learned.set
+        while True:
+            with suppress(MemoryFailure):  # the loops that need the store log it
+                await self.load()
+                if self._has_learned.is_set():
+                    self._has_learned.clear()
+                    await self._save()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_S):
+                    await self._has_learned.wait()
+
+    async def load(self) -> None:
+        """Take the lessons of other processes."""
+        for model, lessons in (await load_lessons(self.redis, self.base_url)).items():
+            if model in self.abilities:
+                self.abilities[model].merge(lessons)
+
+    async def _save(self) -> None:
+        for model, abilities in self.abilities.items():
+            if lessons := abilities.lessons():
+                await self.redis.call(
+                    "HSET", _KEY, _field(self.base_url, model), dump_json(list[Lesson], lessons)
+                )
+        await self.redis.call("EXPIRE", _KEY, int(LEARNED_FOR_S))
+
+
+async def load_lessons(redis: RedisClient, base_url: str | None) -> dict[str, list[Lesson]]:
+    """Return all lessons about models at this endpoint, also expired ones, by the name of the model."""
+    stored: Mapping[str, str] = await redis.call("HGETALL", _KEY)
+    prefix = _field(base_url, "")
+    lessons: dict[str, list[Lesson]] = {}
+    for name, line in stored.items():
+        if name.startswith(prefix):
+            with suppress(RecordCorrupt):
+                lessons[name.removeprefix(prefix)] = parse_json(list[Lesson], line)
+    return lessons
+
+
+def _field(base_url: str | None, model: str) -> str:
+    """Return the field of a model. The endpoint's address may have a password, so its digest is used."""
+    return f"{hashlib.sha256((base_url or '').encode()).hexdigest()[:12]} {model}"

@@ -27,7 +27,6 @@ from bot.app.build import (
 )
 from bot.app.erasures import spawn_erasures
 from bot.app.health import find_down, find_low_disk, watch_health_forever
-from bot.app.lessons import SharedLessons
 from bot.app.lifecycle import (
     background,
     bounded,
@@ -41,7 +40,7 @@ from bot.app.lifecycle import (
     unless,
     until_one_ends,
 )
-from bot.app.models import open_models
+from bot.app.models import SharedLessons, open_models
 from bot.app.page import open_page_api
 from bot.app.simulation import open_simulator
 from bot.app.stores import IntakeStores, embedder_config, open_intake_stores, open_stores
@@ -63,10 +62,9 @@ from bot.errors import PortInUse
 from bot.features import CONTROLS
 from bot.features.parts import Models, Outside, Stores
 from bot.features.settings import misspelt_settings
-from bot.inbox.heartbeat import Heartbeat
+from bot.inbox.isolation import Slots
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.slots import Slots
-from bot.inbox.worker import Worker
+from bot.inbox.worker import Heartbeat, Worker
 from bot.mcp.servers import McpServers
 from bot.observe.logs import TURN_EVENTS, configure_logs
 from bot.observe.tracing import configure_tracing
@@ -77,12 +75,11 @@ from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest, has_access
 from bot.transport.inline import InlineQueries
 from bot.transport.polling import Polling, fetch_identity, set_webhook, wait_until_no_webhook
-from bot.transport.telegram_api import TelegramApi, open_telegram
-from bot.transport.telegram_files import open_files
+from bot.transport.telegram_api import TelegramApi, open_files, open_telegram
 from memory.errors import StoreFull, StoreUnavailable
 from memory.recall.indexer import Indexer
 from memory.stores import build_indexers, warm_up
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 
 log = structlog.get_logger()
 T = TypeVar("T")

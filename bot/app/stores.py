@@ -19,8 +19,7 @@ from memory.embedded.data_dir import folder_path
 from memory.errors import CredentialsRefused, StoreMismatch, StoreUnavailable
 from memory.recall.embedders.embedder import Embedder
 from memory.redis.client import RedisClient, open_redis
-from memory.redis.durability import check_store
-from memory.redis.store_format import check_store_format
+from memory.redis.durability import check_store, check_store_format
 from memory.redis.tombstone_files import FOLDER
 from memory.reminders.redis_reminders import copy_zones
 from memory.stores import (

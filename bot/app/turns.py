@@ -23,10 +23,9 @@ from bot.app.erasures import build_forget_jobs
 from bot.app.models import BookedModel, sees_pictures
 from bot.features import CONTROLS, FEATURES
 from bot.features.parts import Built, Models, Outside, Parts, Stores
-from bot.inbox.isolation import Isolation
+from bot.inbox.isolation import Isolation, Slots
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.signals import Signals
-from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
 from bot.settings import Settings
@@ -168,11 +167,8 @@ def _build_memberships(parts: Parts) -> Memberships:
         telegram=parts.outside.telegram,
         reachability=parts.committer.delivery.marks,
         migrations=parts.stores.migrations,
-        eraser=parts.eraser,
-        chat_contexts=parts.chat_contexts,
         keeps_talk=parts.settings.group_context,
         talk_lines=parts.settings.group_context_messages,
-        erases_on_leave=parts.spec.options.erase_on_leave,
     )
 
 

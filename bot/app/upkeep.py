@@ -16,7 +16,7 @@ from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
 from bot.settings import Settings
-from bot.turn.budget import WATCH_S, BudgetWatch
+from bot.turn.costs import WATCH_S, BudgetWatch
 from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult

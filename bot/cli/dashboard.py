@@ -24,7 +24,7 @@ def dashboard(as_json: AsJson = False) -> None:
 
 async def _print_link(settings: "Settings", *, as_json: bool) -> None:
     """Make a link. Raises CommandFailed if nothing serves the page, and the store's errors."""
-    from bot.page.dashboard import Dashboard
+    from bot.page.visitors import Dashboard
     from memory import keys
 
     page = page_on_this_machine(settings)

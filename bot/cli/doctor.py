@@ -76,7 +76,7 @@ async def run_bounded(check: Check, settings: "Settings") -> list[Finding]:
 
 def _checks(simulator_port: int) -> Iterator[Check]:
     """Yield the checks in the order of their printing."""
-    from bot.cli.checks import endpoints, machine, models
+    from bot.cli.checks import endpoints, machine
 
     check_bot, check_page, check_webhook, check_ports = (
         partial(check, simulator_port=simulator_port)
@@ -97,7 +97,7 @@ def _checks(simulator_port: int) -> Iterator[Check]:
             endpoints.check_embedder,
             "Correct OPENAI_EMBEDDING_MODEL and its endpoint (empty: embedded).",
         ),
-        ("model", models.check_model, "Check OPENAI_BASE_URL and the network. Every answer needs them."),
+        ("model", endpoints.check_model, "Check OPENAI_BASE_URL and the network. Every answer needs them."),
         (
             "mcp",
             endpoints.check_servers,
@@ -110,5 +110,5 @@ def _checks(simulator_port: int) -> Iterator[Check]:
         ("ports", check_ports, "Set HTTP_HOST and HTTP_PORT to an address where we may listen."),
     ):
         # Programs of servers may install themselves first.
-        limits = {"mcp": 20.0, "model": models.LIMIT_S}
+        limits = {"mcp": 20.0, "model": endpoints.MODEL_LIMIT_S}
         yield Check(name=name, run=run, fix=fix, limit_s=limits.get(name, CHECK_S))

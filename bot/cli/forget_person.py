@@ -186,7 +186,7 @@ def _print_done(person: int, document: dict[str, Any], file: Path | None) -> Non
 
 async def _verify(settings: "Settings", text: str, *, as_json: bool) -> int:
     from bot.app.stores import erasures_folder
-    from bot.turn.signed_receipt import verify
+    from bot.turn.forget_person import verify
     from memory.tombstones import load_secret, open_beside
 
     async with open_redis_alone(settings) as redis:

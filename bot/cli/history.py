@@ -2,10 +2,9 @@
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import asdict
-from datetime import date
 from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
@@ -24,21 +23,10 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from memory.history.message import Message
     from memory.history.store import HistorySnapshot
-    from memory.recall.vector_index import Where
 
 PLACEHOLDER = "(the next message)"
-_NAMES_AT_MOST = 20
 _LONGEST_NAME = 16
 _COLUMNS = ("time (UTC)", "who", "text")
-
-
-def _parse_day(text: str) -> date:
-    from memory.recall.filters import parse_day
-
-    try:
-        return parse_day(text)
-    except ValueError as error:
-        raise typer.BadParameter(f"{text!r} {error}") from None
 
 
 def history(
@@ -75,30 +63,14 @@ def search(
     chat: Chat,
     text: Annotated[list[str], typer.Argument(help="Words to search for; their meaning counts too.")],
     k: Annotated[int, typer.Option("-k", min=1, max=100, help="The number of messages to find.")] = 5,
-    *,
-    speaker: Annotated[
-        str | None,
-        typer.Option("--from", metavar="NAME", help="Only messages of this person, or of the bot."),
-    ] = None,
-    after: Annotated[
-        date | None, typer.Option(parser=_parse_day, metavar="DATE", help="Only of this day (UTC) or later.")
-    ] = None,
-    before: Annotated[
-        date | None, typer.Option(parser=_parse_day, metavar="DATE", help="Only of this day or earlier.")
-    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Find messages of a chat by words and meaning, as the agent's recall does."""
     for word in text:
         if word.startswith("--"):  # NEGATIVE_NUMBERS makes words of unknown options
             raise typer.BadParameter(f"No such option: {word}")
-    if after is not None and before is not None and after > before:
-        raise typer.BadParameter(f"--after {after} is later than --before {before}")
     settings = load_quietly()
-    searching = _search(
-        settings, chat, query=" ".join(text), k=k, speaker=speaker, days=(after, before), as_json=as_json
-    )
-    finish(settings, searching)
+    finish(settings, _search(settings, chat, query=" ".join(text), k=k, as_json=as_json))
 
 
 async def _print_history(
@@ -130,19 +102,9 @@ async def _print_history(
         print_line(f"Earlier conversations have {snapshot.count - total:,} more; --whole includes them.")
 
 
-async def _search(
-    settings: "Settings",
-    name: ChatName,
-    *,
-    query: str,
-    k: int,
-    speaker: str | None,
-    days: tuple[date | None, date | None],
-    as_json: bool,
-) -> None:
-    """Print the best matches first. Raises CommandFailed for an unknown speaker."""
+async def _search(settings: "Settings", name: ChatName, *, query: str, k: int, as_json: bool) -> None:
+    """Print the best matches first."""
     from memory.chat_history import ChatHistory
-    from memory.recall.filters import on_days
     from memory.tokens import tokenizer_for
 
     async with open_stores(settings) as stores:
@@ -156,8 +118,7 @@ async def _search(
             clock=time.time,
             new_id=lambda: str(uuid4()),
         )
-        where = on_days(_by_speaker(speaker, snapshot.people), after=days[0], before=days[1])
-        hits = await chat_history.search(query, k, where=where, is_deliberate=True, is_floored=False)
+        hits = await chat_history.search(query, k, is_deliberate=True, is_floored=False)
     if as_json:
         documents = [{"score": round(hit.score, 4), **message_document(hit.message)} for hit in hits]
         print_json({**_chat_document(chat, snapshot), "text": query, "found": documents})
@@ -166,23 +127,6 @@ async def _search(
     else:
         rows = [(float(hit.score), *_cells(hit.message)) for hit in hits]
         print_table([">score", *_COLUMNS], rows, wide=("text",))
-
-
-def _by_speaker(speaker: str | None, people: Mapping[int, str]) -> "Where":
-    from memory.recall.filters import ASSISTANT_NAMES, find_people
-    from memory.recall.vector_index import Where
-
-    if speaker is None:
-        return Where()
-    sender_ids = find_people(speaker, people)
-    if sender_ids:
-        return Where(sender_ids=sender_ids)
-    if speaker.strip().casefold() in ASSISTANT_NAMES:
-        return Where(roles=frozenset(["assistant"]))
-    names = sorted(set(people.values()), key=str.casefold)
-    more = f" and {len(names) - _NAMES_AT_MOST:,} more" if len(names) > _NAMES_AT_MOST else ""
-    writers = f"Its writers are: {', '.join(names[:_NAMES_AT_MOST])}{more}." if names else "It has no names."
-    raise CommandFailed(f"Nobody called {speaker!r} has written in this chat. {writers}")
 
 
 def message_document(message: "Message") -> dict[str, object]:

@@ -258,7 +258,7 @@ def _examine_token(settings: "Settings") -> Finding:
 
 
 def _examine_model(settings: "Settings") -> Finding:
-    from bot.cli.checks.models import request_answer
+    from bot.cli.checks.endpoints import request_answer
 
     async def run(settings: "Settings") -> list[Finding]:
         return [await request_answer(settings, settings.openai_model)]

@@ -12,7 +12,6 @@ from time import monotonic
 from typing import Protocol
 
 from bot.inbox.records import ISOLATED_FROM, Claim
-from bot.inbox.slots import Slots
 
 SURVIVED_S = 1.0
 """An update that kills its worker usually does so at once. After this long it is not suspected any more."""
@@ -34,6 +33,58 @@ class Settling(Protocol):
     """Ends the work on a context."""
 
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool: ...
+
+
+RESTING_AT_MOST = 1_000
+"""Contexts that may wait without a slot. Each has a claim, a heartbeat and an outbox in memory."""
+
+
+class Slots:
+    """One instance per worker and event loop."""
+
+    def __init__(self, count: int, *, resting_at_most: int = RESTING_AT_MOST) -> None:
+        self.resting = 0
+        """Contexts that have released their slot for a while."""
+        self._free = asyncio.Semaphore(count)
+        self._resting_at_most = resting_at_most
+        self._owed = 0
+        """Slots that cancelled contexts did not take back. The next contexts that end do not release theirs."""
+
+    @asynccontextmanager
+    async def work(self) -> AsyncGenerator[None]:
+        """Hold a slot during the block."""
+        await self._free.acquire()
+        try:
+            yield
+        finally:
+            if self._owed:
+                self._owed -= 1
+            else:
+                self._free.release()
+
+    @asynccontextmanager
+    async def rest(self) -> AsyncGenerator[None]:
+        """Release the slot during the block, so that another context can use it, unless too many contexts rest.
+
+        Call it within `work`. A waiting context, for example one whose chat has a rate limit, needs no slot.
+        """
+        if self.resting >= self._resting_at_most:
+            yield
+            return
+        self.resting += 1
+        self._free.release()
+        try:
+            try:
+                yield
+            except Exception:
+                await self._free.acquire()
+                raise
+            await self._free.acquire()
+        except asyncio.CancelledError:
+            self._owed += 1
+            raise
+        finally:
+            self.resting -= 1
 
 
 class Isolation:

@@ -1,17 +1,20 @@
 """The tools of one MCP server as Tools of ours, and the state of its connection."""
 
+import json
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, cast
+from hashlib import sha256
+from typing import Annotated, Any, Literal, cast
 
 import structlog
+from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
 
-from bot.agent.argument_types import fit_arguments
 from bot.agent.mcp_servers import McpServer
 from bot.agent.model import ToolSpec
-from bot.agent.tool import Tool
-from bot.mcp.schemas import repair_schema, tool_name
+from bot.agent.tool import Tool, fit_arguments
 
 MOST_TOOLS = 128
 """Tools of one server. OpenAI accepts as many in a request."""
@@ -94,3 +97,136 @@ def _read_tool(
         is_repeatable=claims.get("readOnlyHint") is True or claims.get("idempotentHint") is True,
         scope=server.table.scope,
     )
+
+
+LARGEST = 16_000
+"""Characters of a schema."""
+
+_DEEPEST = 48
+_MOST_NODES = 5_000
+_LONGEST_TEXT = 1_024
+_LONGEST_NAME = 64
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
+_DEFINITIONS = ("$defs", "definitions")
+_NOT_AT_THE_TOP = {"anyOf", "oneOf", "allOf", "enum", "const", "default"}
+
+
+def tool_name(server: str, tool: str) -> str:
+    """Return `server__tool` as endpoints accept names. A name that had to change ends with a hash of the tool's own.
+
+    Tools with different names get different names, whatever else the server lists.
+    """
+    name = _NOT_IN_NAMES.sub("_", f"{server}__{tool}")
+    if name == f"{server}__{tool}" and len(name) <= _LONGEST_NAME:
+        return name
+    digest = sha256(tool.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{name[: _LONGEST_NAME - 9]}_{digest}"
+
+
+def repair_schema(schema: object) -> dict[str, Any] | None:
+    """Return the schema of a tool's arguments as OpenAI accepts it; None if it is not an object or too large.
+
+    References are replaced by their targets. Unknown and malformed keywords are dropped, so that the repaired schema
+    accepts at least what the original accepts. The server checks the arguments all the same.
+    """
+    if not isinstance(schema, dict):
+        return None
+    given = cast("dict[str, Any]", schema)
+    if given.get("type", "object") not in ("object", ["object"]):
+        return None
+    try:
+        plain = {key: value for key, value in given.items() if key not in _DEFINITIONS}
+        root = _clean(_References(given).replace(plain, ("#",), 0))
+        properties, required = root.get("properties", {}), root.get("required", [])
+        for key in ("anyOf", "oneOf", "allOf"):
+            for option in root.get(key, ()):
+                properties = {**option.get("properties", {}), **properties}
+                required = [*required, *(option.get("required", ()) if key == "allOf" else ())]
+        whole = {key: value for key, value in root.items() if key not in _NOT_AT_THE_TOP}
+        repaired = {**whole, "type": "object", "properties": properties}
+        if required:
+            repaired["required"] = list(dict.fromkeys(required))
+        return repaired if len(json.dumps(repaired, allow_nan=False)) <= LARGEST else None
+    except (ValueError, RecursionError):
+        return None
+
+
+@dataclass(slots=True)
+class _References:
+    """The references of a document, and the number of nodes that their replacement has made."""
+
+    document: Mapping[str, Any]
+    nodes: int = 0
+
+    def replace(self, value: Any, within: tuple[str, ...], depth: int) -> Any:
+        """Return the value with targets for references. Raises ValueError if it becomes too large.
+
+        Deep parts, and the places where a schema refers to itself, accept anything.
+        """
+        self.nodes += 1
+        if self.nodes > _MOST_NODES:
+            raise ValueError("the schema is too large")
+        if isinstance(value, list):
+            return [self.replace(each, within, depth + 1) for each in cast("list[Any]", value)]
+        if not isinstance(value, dict):
+            return value
+        if depth > _DEEPEST:
+            return {}
+        found = cast("dict[str, Any]", value)
+        reference = found.get("$ref")
+        if isinstance(reference, str):
+            target = {} if reference in within else self._target(reference)
+            merged = {**target, **{key: each for key, each in found.items() if key != "$ref"}}
+            return self.replace(merged, (*within, reference), depth + 1)
+        return {key: self.replace(each, within, depth + 1) for key, each in found.items()}
+
+    def _target(self, reference: str) -> dict[str, Any]:
+        """Return the schema at a reference into this document, {} for any other."""
+        at: Any = self.document if reference.startswith("#") else None
+        for step in reference.split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            at = cast("dict[str, Any]", at).get(name) if isinstance(at, dict) else None
+        return cast("dict[str, Any]", at) if isinstance(at, dict) else {}
+
+
+def _clean(schema: object) -> dict[str, Any]:
+    """Return the keywords that endpoints know. Malformed ones are dropped; only known properties are required."""
+    given = cast("dict[str, Any]", schema) if isinstance(schema, dict) else {}
+    clean: dict[str, Any] = {}
+    for key, kind in _KEYWORDS.items():
+        with suppress(ValidationError):
+            if given.get(key) is not None:
+                clean[key] = kind.validate_python(given[key])
+    if "array" in clean.get("type", ()):
+        clean.setdefault("items", {})
+    known = clean.get("properties", {})
+    if required := [name for name in dict.fromkeys(clean.pop("required", ())) if name in known]:
+        clean["required"] = required
+    return clean
+
+
+_Kind = Literal["object", "array", "string", "number", "integer", "boolean", "null"]
+_Nested = Annotated[object, AfterValidator(_clean)]
+_KEYWORDS: Mapping[str, TypeAdapter[Any]] = {
+    key: TypeAdapter(kind, config=ConfigDict(strict=True))
+    for kind, keys in cast(
+        "tuple[tuple[Any, tuple[str, ...]], ...]",
+        (
+            (_Kind | Annotated[list[_Kind], Field(min_length=1)], ("type",)),
+            (
+                Annotated[str, AfterValidator(lambda text: text[:_LONGEST_TEXT])],
+                ("description", "format", "pattern"),
+            ),
+            (int | FiniteFloat, ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")),
+            (int, ("minLength", "maxLength", "minItems", "maxItems")),
+            (Annotated[list[Any], Field(min_length=1)], ("enum",)),
+            (Any, ("const", "default")),
+            (dict[str, _Nested], ("properties",)),
+            (list[str], ("required",)),
+            (bool | _Nested, ("additionalProperties",)),
+            (_Nested, ("items",)),
+            (Annotated[list[_Nested], Field(min_length=1)], ("anyOf", "oneOf", "allOf")),
+        ),
+    )
+    for key in keys
+}

@@ -19,8 +19,7 @@ from bot.media.formats import (
     read_text,
     seems_text,
 )
-from bot.media.isolated import FileProcess
-from bot.media.pdf import DOCUMENT_CHARS, PdfReader
+from bot.media.isolated import DOCUMENT_CHARS, FileProcess, PdfReader
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment
 from memory.characters import well_formed

@@ -13,10 +13,9 @@ from starlette.routing import Route
 
 from bot.errors import ChatUnreachable, TelegramRefused
 from bot.page.access import ChatAccess, PageContext
-from bot.page.api import admit, api_route, read_object
+from bot.page.api import RateLimit, admit, api_route, read_object
 from bot.page.documents import erasure_document, is_written_by
 from bot.page.memories import OpenRecall
-from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
 from bot.times import iso
 from bot.transport.forms import ChatPlace

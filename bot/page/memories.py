@@ -8,9 +8,8 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from bot.page.access import ChatAccess, PageContext
-from bot.page.api import admit, api_route, whole_number
+from bot.page.api import RateLimit, admit, api_route, whole_number
 from bot.page.documents import context_document, message_document, receipt_document, why_document
-from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
 from bot.transport.gating import BotIdentity
 from bot.transport.words import Words, words_for

@@ -2,23 +2,26 @@
 
 import os
 import warnings
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 from typing import Any, Literal, cast
+from urllib.parse import quote
 
 import aiohttp
 import telegram
 from telegram.warnings import PTBUserWarning
+from yarl import URL
 
-from bot.errors import FileGone, FileTooLarge, TelegramRefused
+from bot.errors import FileGone, FileTooLarge, TelegramRefused, TelegramUnavailable
 from bot.transport.forms import ChatPlace
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_request import AiohttpRequest, translated_errors
 from bot.transport.updates import CHOSEN_RESULT, INLINE_QUERY
+from memory.causes import find_cause
 from memory.http_calls import open_session
 
 ALLOWED_UPDATES = ("message", "edited_message", "callback_query", "my_chat_member")
@@ -39,6 +42,7 @@ _CALLS = aiohttp.ClientTimeout(
 _POLLS = aiohttp.ClientTimeout(
     connect=2 * _CONNECT_S, sock_connect=_CONNECT_S, sock_read=POLL_S + 10, total=POLL_S + 30
 )
+_DOWNLOADS = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_S, sock_read=_SILENCE_S)
 
 MEMBERS = ("creator", "administrator", "member", "restricted")
 _NOT_MODIFIED = "message is not modified"
@@ -392,3 +396,59 @@ def _inline_button(button: Button) -> telegram.InlineKeyboardButton:
         url=button.url or None,
         web_app=telegram.WebAppInfo(button.web_app) if button.web_app else None,
     )
+
+
+class TelegramFiles:
+    """The files of the Bot API."""
+
+    def __init__(
+        self, find_file: Callable[[str], Awaitable[str]], session: aiohttp.ClientSession, url: str
+    ) -> None:
+        self._find_file = find_file
+        self._session = session
+        self._url = url
+
+    async def download(self, file_id: str, *, at_most: int) -> bytes:
+        """Return the whole file. A failure is retried once, because Telegram moves files and connections break.
+
+        Raises FileTooLarge if the file exceeds `at_most` bytes or the Bot API's own limit, FileGone if it does not
+        exist (any more), and TelegramUnavailable.
+        """
+        try:
+            return await self._fetch(file_id, at_most)
+        except (FileGone, TelegramUnavailable):
+            return await self._fetch(file_id, at_most)
+
+    async def _fetch(self, file_id: str, at_most: int) -> bytes:
+        # Quoted, because a path that is a whole URL would send us to another server, perhaps inside our network.
+        path = quote(await self._find_file(file_id), errors="replace")
+        try:
+            async with self._session.get(URL(f"{self._url}/{path}"), allow_redirects=False) as response:
+                return await _content(response, at_most)
+        except (aiohttp.ClientError, OSError) as error:
+            cause = find_cause(error) or type(error).__name__
+        raise TelegramUnavailable(cause)
+
+
+@asynccontextmanager
+async def open_files(
+    find_file: Callable[[str], Awaitable[str]], *, token: str, api_url: str, connections: int = 100
+) -> AsyncGenerator[TelegramFiles]:
+    """Open the files of the Bot API at `api_url`, with up to `connections` connections."""
+    async with open_session(api_url, connections=connections, timeout=_DOWNLOADS) as session:
+        yield TelegramFiles(find_file, session, f"{api_url}/file/bot{token}")
+
+
+async def _content(response: aiohttp.ClientResponse, at_most: int) -> bytes:
+    if response.status in (400, 404, 410):
+        raise FileGone
+    if not 200 <= response.status < 300:
+        raise TelegramUnavailable(f"HTTP {response.status} for a file")
+    if (response.content_length or 0) > at_most:
+        raise FileTooLarge
+    content = bytearray()
+    async for piece in response.content.iter_any():
+        content += piece
+        if len(content) > at_most:
+            raise FileTooLarge
+    return bytes(content)

@@ -7,8 +7,8 @@ from typing import Literal
 
 import structlog
 
-from bot.errors import ChatMigrated, TelegramFailure, TurnEnded, TurnRestarted, TurnStopped
-from bot.inbox.records import Claim, Signal
+from bot.errors import TelegramFailure, TurnEnded, TurnRestarted, TurnStopped
+from bot.inbox.records import Signal
 from bot.transport.contents import VOICE_KINDS
 from bot.transport.controls import STOP_BUTTON
 from bot.transport.gating import BotIdentity, strip_mention
@@ -20,23 +20,16 @@ from bot.transport.words import Words, words_for
 from bot.turn.batch import has_changed, is_alone, stops_turn
 from bot.turn.commit import Reply
 from bot.turn.delivery import Reachability
-from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.permissions import Permissions
-from bot.turn.question import Question, TurnJournal
+from bot.turn.question import Question
 from bot.turn.store import TurnStore
-from memory.codec import parse_json
-from memory.erasure import ErasureReceipt, sum_receipts
 from memory.errors import Forgotten, MemoryFailure
 from memory.history.message import Message, render_message
 from memory.history.redis_history import RedisHistory
 from memory.history.selectors import TokenCounter
-from memory.history.store import Erasure
 from memory.keys import ContextRef
 
 log = structlog.get_logger()
-
-_RESET_STEP = "reset"
-"""Written by reset.lua: the running update has erased this context."""
 
 EditOutcome = Literal["edited", "edit_of_unkept_message", "edit_of_voice_message"]
 
@@ -49,31 +42,28 @@ class Memberships:
     telegram: TelegramApi
     reachability: Reachability
     migrations: Migrations
-    eraser: Eraser
-    chat_contexts: ChatContexts
     keeps_talk: bool
     """True if talk in groups that is not addressed to the bot is kept as context."""
     talk_lines: int
     """The lines of such talk that are kept."""
-    erases_on_leave: bool
 
-    async def follow(self, update: WaitingUpdate, claim: Claim, journal: TurnJournal, *, epoch: int) -> Reply:
-        """Greet a group that the bot joined, note who blocked it, forget a group that it left if settings say so.
+    async def follow(self, update: WaitingUpdate, ref: ContextRef, *, epoch: int) -> Reply:
+        """Greet a group that the bot joined, note who blocked it, follow a group to its new id.
 
         Raises Fenced, Forgotten and the store's errors.
         """
-        chat_id, partition = update.message.chat_id, claim.ref.partition
+        chat_id, partition = update.message.chat_id, ref.partition
         match update.admission.reason:
             case "joined":
                 return Reply(text=await self._greeting(update))
             case "promoted":
                 return Reply(text=await self._promotion(update))
             case "left":
-                return await self._leave(update, claim, journal)
+                pass  # the memory stays until somebody has it forgotten
             case "blocked":
                 await self.reachability.mark(partition, chat_id)
             case "migration":
-                await self._migrate(update, claim.ref, epoch=epoch)
+                await self._migrate(update, ref, epoch=epoch)
             case _:
                 await self.reachability.clear(partition, chat_id)
         return Reply()
@@ -113,37 +103,6 @@ class Memberships:
             return (await self.telegram.get_me()).can_read_all_group_messages
         except TelegramFailure:
             return self.bot.can_read_all_group_messages
-
-    async def _leave(self, update: WaitingUpdate, claim: Claim, journal: TurnJournal) -> Reply:
-        """Keep the memory until a reset, or erase it with all topics if ERASE_ON_LEAVE says so."""
-        if not self.erases_on_leave or await self._has_moved(update):
-            return Reply()
-        chat_id, own = update.message.chat_id, claim.ref
-        receipts: list[ErasureReceipt] = []
-        reset_before = await journal.finished(_RESET_STEP)
-        if reset_before is None:
-            others = [ref for ref in await self.chat_contexts.find(chat_id) if ref != own]
-            receipts = [await self.eraser.reset(ref, update_id=update.update_id) for ref in others]
-            erased = await self.eraser.reset_own(claim, update.update_id, others="")
-        else:
-            erased = parse_json(Erasure, reset_before)
-        receipt = sum_receipts([*receipts, await self.eraser.finish(own, erased)])
-        log.info("erased_on_leave", chat=chat_id, is_proven=receipt.is_proven, **receipt.counts())
-        return Reply(epoch=erased.epoch)
-
-    async def _has_moved(self, update: WaitingUpdate) -> bool:
-        """Return True if the group became a supergroup. This learns the migration if it was not known."""
-        chat_id = update.message.chat_id
-        if chat_id in await self.migrations.present_ids():
-            return True
-        try:
-            await self.telegram.is_administrator(chat_id, self.bot.id)
-        except ChatMigrated as moved:
-            await self.migrations.learn(chat_id, moved.new_chat_id)
-            return True
-        except TelegramFailure:
-            pass  # the bot is out, as the update says
-        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

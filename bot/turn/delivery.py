@@ -23,8 +23,8 @@ from bot.errors import (
     TelegramUnavailable,
     TokenRefused,
 )
+from bot.inbox.isolation import Slots
 from bot.inbox.records import Claim
-from bot.inbox.slots import Slots
 from bot.observe import metrics
 from bot.transport.rates import Importance
 from bot.transport.rich_text import RichText

@@ -1,11 +1,13 @@
 """Forgets a person in all chats, in small steps. Each is recorded in the store, so that any process can go on."""
 
 import asyncio
+import hashlib
+import hmac
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from bot.inbox.inspection import InboxInspection
@@ -15,7 +17,6 @@ from bot.transport.ingest import telegram_ref
 from bot.turn.costs import last_months, ranking_key
 from bot.turn.forget_requests import ForgetJob, ForgetRequests
 from bot.turn.person import NOTHING, Chosen, Person, PersonEraser
-from bot.turn.signed_receipt import sign
 from memory import keys
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten
@@ -292,3 +293,60 @@ def describe_counts(counts: Sequence[PersonCounts]) -> list[dict[str, Any]]:
 def dump_receipt_name(job: ForgetJob) -> str:
     """Return the name of the receipt's file."""
     return f"forgotten-{json.loads(job.receipt)['id'][:8]}.json"
+
+
+_SEALS, _SIGNATURE = "seals", "signature"
+KIND = "mnemogram erasure"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """The result of a check of a receipt."""
+
+    is_true: bool
+    changed: tuple[str, ...] = ()
+    """Fields that were changed, added or taken away, as far as they are known."""
+    reason: str = ""
+    """The reason why it is none of ours, if the fields do not tell."""
+
+
+def sign(secret: bytes, fields: Mapping[str, Any]) -> str:
+    """Return the receipt's file with these fields of plain JSON. `id` keeps seals of other receipts apart."""
+    seals = {name: _seal(secret, fields, name) for name in fields}
+    whole: dict[str, Any] = {"kind": KIND, **fields, _SEALS: seals}
+    return json.dumps({**whole, _SIGNATURE: _sign(secret, whole)}, indent=1, ensure_ascii=False) + "\n"
+
+
+def verify(secret: bytes, text: str) -> Verdict:
+    """Return whether the installation with this secret has written this file, and what was changed since."""
+    try:
+        document: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return Verdict(is_true=False, reason="this is not JSON, so it is no receipt of ours")
+    if not isinstance(document, dict):
+        return Verdict(is_true=False, reason="this is no receipt of ours")
+    given = cast("dict[str, Any]", document)
+    seals, signature = given.get(_SEALS), given.pop(_SIGNATURE, None)
+    if given.get("kind") != KIND or not isinstance(seals, dict) or not isinstance(signature, str):
+        return Verdict(is_true=False, reason="this is no receipt of ours")
+    if hmac.compare_digest(signature.encode(), _sign(secret, given).encode()):
+        return Verdict(is_true=True)
+    fields = {name: value for name, value in given.items() if name not in ("kind", _SEALS)}
+    known = cast("dict[str, Any]", seals)
+    names = dict.fromkeys([*fields, *known])
+    changed = tuple(each for each in names if known.get(each) != _seal(secret, fields, each))
+    if len(changed) == len(names):
+        return Verdict(is_true=False, reason="another installation has written it, or everything was changed")
+    return Verdict(is_true=False, changed=changed or (_SIGNATURE,))
+
+
+def _seal(secret: bytes, fields: Mapping[str, Any], name: str) -> str:
+    """Return the short HMAC of one field."""
+    if name not in fields:
+        return ""
+    return _sign(secret, {"id": fields.get("id"), "field": name, "value": fields[name]})[:16]
+
+
+def _sign(secret: bytes, fields: Mapping[str, Any]) -> str:
+    text = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hmac.new(b"receipts" + secret, text.encode(), hashlib.sha256).hexdigest()

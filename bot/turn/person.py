@@ -10,7 +10,7 @@ from bot.turn.forgetting import Forgetting
 from memory import keys
 from memory.codec import parse_json
 from memory.erasure import ErasureReceipt, sum_receipts
-from memory.facts.erasure import erase_facts
+from memory.facts.context_facts import erase_facts
 from memory.facts.redis_facts import FACTS_LIMIT, RedisFacts
 from memory.history.corrections import dump_corrections, parse_corrections
 from memory.history.fact import Fact

@@ -196,7 +196,7 @@ class Turns:
                 await self._end(question, Reply(text=first.message.text), reason=first.admission.reason)
             case "membership" | "migration":
                 epoch = question.snapshot.epoch
-                reply = await self.memberships.follow(first, question.claim, question.journal, epoch=epoch)
+                reply = await self.memberships.follow(first, question.claim.ref, epoch=epoch)
                 await self._end(question, reply, reason=first.admission.reason)
             case _ if (command := first.admission.command) is not None:
                 reply = await self.commands.run(command.name, _call(question, command.argument))

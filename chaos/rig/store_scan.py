@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.redis.client import Command, RedisClient
 from tests.stores import all_keys
 

@@ -24,7 +24,7 @@ from bot.transport.ingest import telegram_ref
 from chaos.rig.fork_server import Forks, forks
 from chaos.rig.program import Outcome, Program, run_console, start_program
 from chaos.rig.tcp_proxy import TcpProxy, place_of, tcp_proxy
-from memory.embedded.index_server import IndexEndpoint, open_index_server
+from memory.embedded.supervisor import IndexEndpoint, open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient, open_redis

@@ -9,7 +9,7 @@ import os
 import signal
 from dataclasses import dataclass
 
-from bot.inbox.heartbeat import SILENT_S
+from bot.inbox.worker import SILENT_S
 from chaos.card import Bench, Row, Score
 from chaos.rig.chat_load import ANSWERED_WITHIN_S, ChatLoad, open_chat_load
 from chaos.rig.command_monitor import CommandMonitor, monitoring_commands

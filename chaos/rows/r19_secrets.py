@@ -19,7 +19,7 @@ from chaos.rig.fork_server import Forks, forks
 from chaos.rig.program import Program, start_program, until
 from chaos.rig.secret_scan import Collector, SecretScan, descendants, processes_with
 from chaos.rig.system import free_port
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.redis.client import RedisClient, open_redis
 from tests.contract.simulator_rig import Rig, served_simulator
 from tests.scripted_openai import scripted_openai

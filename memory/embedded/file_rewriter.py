@@ -7,8 +7,8 @@ from memory.embedded.data_dir import rest_after
 from memory.errors import CommandRefused
 from memory.keys import global_key, partition_key
 from memory.redis.client import RedisClient
-from memory.redis.durability import ask_info
-from memory.redis.server_files import is_rewriting, rewrite_files
+from memory.redis.durability import ask_info, is_rewriting
+from memory.redis.server_files import rewrite_files
 
 GATHER_S = 2.0
 """Time from an erasure to the rewrite, so that erasures that follow soon are in the same one."""

@@ -4,7 +4,7 @@ from collections.abc import AsyncGenerator, Callable, Collection, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from random import Random
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -15,6 +15,9 @@ from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.spaces import SpacesRecord
 from memory.recall.vector_index import VectorIndex
 from memory.redis.client import RedisClient
+
+if TYPE_CHECKING:
+    from memory.recall.qdrant.index import FormerCollections
 
 log = structlog.get_logger()
 
@@ -154,14 +157,6 @@ class IndexAudit:
             start = f"({rows[-1][0]}"
 
 
-class Sizes(Protocol):
-    """The sizes of collections. Raises RecallUnavailable."""
-
-    async def size(self, name: str) -> int | None:
-        """Return about how many points the collection has; None if it does not exist."""
-        ...
-
-
 class IndexWatch:
     """Decides when to compare: at the start, each day for a sample, and when the collection seems to have lost data.
 
@@ -169,9 +164,11 @@ class IndexWatch:
     the chats is compared at a time, so that a caller can follow the record of the spaces between.
     """
 
-    def __init__(self, audit: IndexAudit, sizes: Sizes, *, clock: Callable[[], float]) -> None:
+    def __init__(
+        self, audit: IndexAudit, collections: "FormerCollections", *, clock: Callable[[], float]
+    ) -> None:
         self._audit = audit
-        self._sizes = sizes
+        self._collections = collections
         self._clock = clock
         self._random = Random()  # noqa: S311 - a sample
         self._collection = ""
@@ -212,7 +209,7 @@ class IndexWatch:
 
     async def _look(self, collection: str) -> None:
         """Choose the chats to compare."""
-        now, size = self._clock(), await self._sizes.size(collection)
+        now, size = self._clock(), await self._collections.size(collection)
         self._look_at = now + LOOK_EVERY_S
         is_first = not self._collection
         is_back = self._was_away and now >= self._again_at

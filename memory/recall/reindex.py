@@ -5,17 +5,16 @@ Until it is complete, searches find what it has, and people are told that they m
 
 import bisect
 import secrets
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
 
 from memory.history.store import BEFORE_ALL
 from memory.keys import SWEEPING_TTL_S, ContextRef, Key, context_key, global_key, partition_key
 from memory.recall.audit import Comparison, IndexAudit, IndexWatch
-from memory.recall.renewal import IndexRenewal
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
 from memory.recall.spaces import (
     Goal,
@@ -29,6 +28,9 @@ from memory.recall.spaces import (
 )
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
+
+if TYPE_CHECKING:
+    from memory.recall.qdrant.index import FormerCollections
 
 log = structlog.get_logger()
 
@@ -81,6 +83,55 @@ def end_walk(partition: int, cursor: _Cursor) -> ScriptCall: ...
 def end_sweeping(sweeping: Key, token: str) -> ScriptCall: ...
 
 
+EVERY_S = 24 * 3600.0
+"""Least time between two copies."""
+LARGEST = 200_000
+"""Points of the largest collection that is copied. Above that Qdrant's own vacuum must do: docs/operating.md."""
+LOOK_EVERY_S = 30.0
+
+
+class IndexRenewal:
+    """Has the collection copied if data was erased since the last copy. All processes share what the store has.
+
+    Raises StoreUnavailable, StoreFull and RecallUnavailable.
+    """
+
+    def __init__(
+        self,
+        redis: RedisClient,
+        collections: "FormerCollections",
+        *,
+        partitions: int,
+        clock: Callable[[], float],
+    ) -> None:
+        self._redis = redis
+        self._collections = collections
+        self._counters = [partition_key(partition, "erasures") for partition in range(partitions)]
+        self._clock = clock
+        self._look_at = 0.0
+
+    async def find_due(self, record: SpacesRecord) -> int | None:
+        """Return the number of erasures that a copy would cover now; None if no copy is due."""
+        now = self._clock()
+        if record.serving is None or record.sweep_after is not None or now < self._look_at:
+            return None
+        self._look_at = now + LOOK_EVERY_S
+        counts = await self._redis.calls([("GET", key) for key in self._counters])
+        erasures = sum(int(count or 0) for count in counts)
+        covered, copied_at = await self._redis.call("HMGET", global_key("renewed"), "erasures", "at")
+        is_recent = copied_at is not None and now < float(copied_at) + EVERY_S
+        if erasures == int(covered or 0) or is_recent:
+            return None
+        size = await self._collections.size(record.serving.collection)
+        return erasures if size and size <= LARGEST else None
+
+    async def note(self, erasures: int) -> None:
+        """Note that a copy has begun that covers these erasures."""
+        await self._redis.call(
+            "HSET", global_key("renewed"), "erasures", erasures, "at", f"{self._clock():.0f}"
+        )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReindexProgress:
     """Progress of the current build over all partitions, or of the last one if `target` is None."""
@@ -90,34 +141,6 @@ class ReindexProgress:
     goal: Goal = "build"
     total: int = 0
     done: int = 0
-
-
-class FormerCollections(Protocol):
-    """All of our collections on the index server. Every method raises RecallUnavailable."""
-
-    async def list_names(self) -> list[str]:
-        """Return the names of all our collections, whatever their space."""
-        ...
-
-    async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
-        """Erase the points of these contexts from this collection. Return how many there were."""
-        ...
-
-    async def delete_if_empty(self, name: str) -> bool:
-        """Delete the collection unless it has points of another deployment. Return True if it is gone."""
-        ...
-
-    async def delete(self, name: str) -> None:
-        """Delete the collection with all its points."""
-        ...
-
-    async def size(self, name: str) -> int | None:
-        """Return about how many points the collection has, of all deployments; None if it does not exist."""
-        ...
-
-    async def list_contexts(self, name: str) -> Collection[str]:
-        """Return the ids of all contexts with a point in the collection, also those of other deployments."""
-        ...
 
 
 class Reindexer:
@@ -135,7 +158,7 @@ class Reindexer:
         redis: RedisClient,
         *,
         follower: SpaceFollower,
-        collections: FormerCollections,
+        collections: "FormerCollections",
         audit: IndexAudit,
         partitions: int,
         clock: Callable[[], float],
@@ -411,7 +434,7 @@ class Sweeper:
     def __init__(
         self,
         redis: RedisClient,
-        collections: FormerCollections,
+        collections: "FormerCollections",
         *,
         register: SpaceRegister,
         partitions: int,

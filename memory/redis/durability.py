@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from memory.errors import CommandRefused
+from memory import keys
+from memory.errors import CommandRefused, StoreMismatch
 from memory.keys import PROBE_TTL_S, global_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
@@ -216,7 +217,7 @@ async def rewrite_torn_file(redis: RedisClient) -> bool:
         return False
     files = await ask_info(redis, "persistence")
     if not any(map(_was_never_rewritten, files)):
-        if not any(map(_is_rewriting, files)):
+        if not any(map(is_rewriting, files)):
             await redis.call("SET", global_key("whole_since"), run_ids)
         return False
     try:
@@ -243,10 +244,41 @@ def leaves_torn_transactions(server: Mapping[str, Any]) -> bool:
     return not (name == "Valkey" and version_numbers(version) >= _VALKEY_TRUNCATES_FROM)
 
 
-def _is_rewriting(persistence: Mapping[str, Any]) -> bool:
-    return bool(persistence.get("aof_rewrite_in_progress") or persistence.get("aof_rewrite_scheduled"))
+def is_rewriting(persistence: Mapping[str, Any]) -> bool:
+    """Return True if this server (INFO persistence) rewrites its file, or will."""
+    return any(int(persistence.get(f"aof_rewrite_{state}", 0)) for state in ("in_progress", "scheduled"))
 
 
 def _was_never_rewritten(persistence: Mapping[str, Any]) -> bool:
-    is_on = persistence.get("aof_enabled") and not _is_rewriting(persistence)
+    is_on = persistence.get("aof_enabled") and not is_rewriting(persistence)
     return bool(is_on) and persistence.get("aof_last_rewrite_time_sec") == _NEVER
+
+
+STORE_FORMAT = 3
+"""Number of the present layout of keys and records. Raise it with a change that older records do not fit."""
+
+
+async def check_store_format(redis: RedisClient, *, partitions: int, restores: bool = False) -> int:
+    """Return the number of partitions, which the first start fixes.
+
+    Raises StoreMismatch for another format, and for a half restored store unless `restores`.
+
+    An empty store gets ours. The format is written first: a store with partitions and no format is of an earlier build.
+    With another number of partitions, chats would lose their memory.
+    """
+    if await redis.call("GET", keys.global_key("partitions")) is None:
+        is_new = await redis.call("SET", keys.global_key("format"), STORE_FORMAT, "NX")
+        if is_new:
+            await note_whole_file(redis)
+    stored = await redis.call("GET", keys.global_key("format"))
+    if stored != str(STORE_FORMAT):
+        raise StoreMismatch(
+            f"this store has {f'format {stored}' if stored else 'no format number'}, and this build needs format "
+            f"{STORE_FORMAT}: name an empty store, or start the build that wrote this one"
+        )
+    if not restores and await redis.call("EXISTS", keys.global_key("restoring")):
+        raise StoreMismatch(
+            "the restore of a backup into this store is incomplete: run `mnemogram restore` with the same file again"
+        )
+    await redis.call("SET", keys.global_key("partitions"), partitions, "NX")
+    return int(await redis.call("GET", keys.global_key("partitions")))

@@ -11,7 +11,7 @@ from memory.errors import CommandRefused, MemoryFailure
 from memory.keys import global_key, partition_key
 from memory.redis.address import node_url
 from memory.redis.client import RedisClient, open_redis
-from memory.redis.durability import ask_info
+from memory.redis.durability import ask_info, is_rewriting
 
 log = structlog.get_logger()
 
@@ -155,11 +155,6 @@ async def _wait_for_end(redis: RedisClient) -> list[Mapping[str, Any]]:
     return found
 
 
-def is_rewriting(persistence: Mapping[str, Any]) -> bool:
-    """Return True if this server (INFO persistence) rewrites its file, or will."""
-    return any(int(persistence.get(f"aof_rewrite_{state}", 0)) for state in ("in_progress", "scheduled"))
-
-
 def _has_failed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Return True if no rewrite has succeeded between these INFOs.
 
@@ -170,8 +165,3 @@ def _has_failed(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
         return False
     has_counted = int(after.get("aof_rewrites", 1)) > int(before.get("aof_rewrites", 0))
     return not has_counted or after.get("aof_last_bgrewrite_status") != "ok"
-
-
-def describe_unclean(unclean: Mapping[str, str]) -> str:
-    """Return one line for an operator: the servers, with the reasons."""
-    return "; ".join(f"{name} ({reason})" for name, reason in unclean.items())

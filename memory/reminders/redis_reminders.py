@@ -1,13 +1,14 @@
 """Reminders of contexts in Redis, and the time zones of people."""
 
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Literal
 
 from memory.codec import dump_json, parse_json
 from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
-from memory.reminders.reminder import PER_CHAT, PER_PERSON, Reminder
+from memory.reminders.reminder import PER_CHAT, PER_PERSON, Reminder, ReminderPlace
 
 _SCRIPTS = "memory.redis.scripts"
 _ZONES_AT_ONCE = 1_000
@@ -104,3 +105,31 @@ def add_reminder(
 def cancel_reminders(
     ref: ContextRef, *, context_id: str, expected_epoch: int, ids: list[str]
 ) -> ScriptCall: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextReminders:
+    """The reminders of the context of a turn, and the place where new ones are sent."""
+
+    reminders: RedisReminders
+    """The store. It also has the clock and the time zones of people."""
+    ref: ContextRef
+    epoch: Callable[[], int]
+    """The epoch of the turn, which a tool may have raised."""
+    place: ReminderPlace
+    is_due: bool = False
+    """True in the turn of a due reminder."""
+    reply_id: str = ""
+    """Id of the answer of the turn, "" if it has none."""
+
+    async def add(self, reminder: Reminder) -> Addition:
+        """See `RedisReminders.add`."""
+        return await self.reminders.add(self.ref, reminder, epoch=self.epoch())
+
+    async def cancel(self, ids: Collection[str]) -> int:
+        """See `RedisReminders.cancel`."""
+        return await self.reminders.cancel(self.ref, ids, epoch=self.epoch())
+
+    async def list(self) -> list[Reminder]:
+        """See `RedisReminders.list`."""
+        return await self.reminders.list(self.ref)

@@ -10,8 +10,8 @@ from pydantic import BaseModel, Field
 
 from memory.keys import CONTEXT_KEYS, PREFIX, ContextRef, Key, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
+from memory.redis.durability import STORE_FORMAT
 from memory.redis.lua import ScriptCall, lua_script
-from memory.redis.store_format import STORE_FORMAT
 
 TRIES = 4
 """Times that the backup is written if something was erased meanwhile."""

@@ -14,8 +14,8 @@ from memory.facts.redis_facts import RedisFacts
 from memory.history.redis_history import RedisHistory
 from memory.keys import CONTEXT_KEYS, ContextName, ContextRef, Key, global_key, partition_key
 from memory.redis.client import RedisClient
+from memory.redis.durability import STORE_FORMAT
 from memory.redis.lua import ScriptCall, lua_script
-from memory.redis.store_format import STORE_FORMAT
 from memory.reminders.recurrence import next_date
 from memory.reminders.reminder import Reminder
 from memory.tombstones import Graveyard, load_graveyard, load_secret

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from bot.settings import SIMULATOR_TOKEN
 from bot.transport.page_links import PagePlace, sign_place
 from memory.embedded.valkey import open_valkey
-from memory.facts.erasure import switch_off
+from memory.facts.context_facts import switch_off
 from memory.facts.redis_facts import RedisFacts
 from memory.history.message import Sender
 from memory.keys import context_key

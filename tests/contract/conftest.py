@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from memory.embedded.index_server import IndexEndpoint, open_index_server
+from memory.embedded.supervisor import IndexEndpoint, open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.recall.qdrant.index import open_qdrant
 from memory.recall.vector_index import VectorIndex

@@ -5,9 +5,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bot.inbox.isolation import Slots
 from bot.inbox.records import Accepted, Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.slots import Slots
 from bot.transport.rich_text import RichText
 from bot.turn.delivery import Delivery, Pause, PlanRest, Reachability, Send
 from bot.turn.outbox import Part, parse_part, plan_parts

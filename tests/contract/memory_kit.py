@@ -16,7 +16,7 @@ from memory.keys import ContextRef, context_key
 from memory.leased import QueueClaim
 from memory.recall.indexer import CurrentHistory
 from memory.redis.client import RedisClient, open_redis
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from tests.fakes.history import InMemoryHistory
 from tests.messages import make_receipt
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from memory.chat_history import ChatHistory
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, partition_key
 from memory.recall.indexer import GROUP, CurrentHistory, Indexer

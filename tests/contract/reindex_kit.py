@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from qdrant_client import models as q
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.contexts import get_or_create
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
@@ -17,7 +17,7 @@ from memory.recall.audit import IndexAudit
 from memory.recall.embedders.embedder import Embedder, EmbeddingSpace
 from memory.recall.indexer import Indexer
 from memory.recall.lexicon.analysis import RECIPE
-from memory.recall.qdrant.index import Qdrant, QdrantFormerCollections, QdrantIndex, open_qdrant
+from memory.recall.qdrant.index import FormerCollections, Qdrant, QdrantIndex, open_qdrant
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
@@ -142,7 +142,7 @@ class Rig:
             reindexer=Reindexer(
                 self.redis,
                 follower=follower,
-                collections=QdrantFormerCollections(self.qdrant),
+                collections=FormerCollections(self.qdrant),
                 audit=IndexAudit(self.redis, self.history, partitions=self.partitions),
                 partitions=self.partitions,
                 clock=self.clock,

@@ -9,8 +9,7 @@ import pytest
 
 from bot.inbox.reminders import FiringRules
 from bot.transport.ingest import parse_waiting, telegram_ref
-from bot.turn.budget import BudgetWatch
-from bot.turn.costs import MICROS, CostReader, month_key, month_of
+from bot.turn.costs import MICROS, BudgetWatch, CostReader, month_key, month_of
 from memory import keys
 from memory.redis.client import RedisClient
 from tests.contract.tripping_redis import TrippingRedis

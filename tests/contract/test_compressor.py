@@ -21,8 +21,7 @@ from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
 from memory.summary import compressor
 from memory.summary.compression import CompressionLimits, Piece
-from memory.summary.compressor import CompressionResult, Compressor
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import CompressionResult, Compressor, RedisSummaries
 from tests.contract.tripping_redis import TrippingRedis
 from tests.messages import ids, make_ref, some_messages
 from tests.redis_values import all_values

@@ -17,7 +17,7 @@ from tests.contract.console_rig import (
 )
 
 ANNA = ["My sister Anna lives in Lisbon.", "Noted.", "I like strong coffee.", "So do I."]
-GROUP, BAND = -1001234, -1005678
+GROUP = -1001234
 
 
 def test_chats_says_that_there_are_none(console: ConsoleRig) -> None:
@@ -102,33 +102,6 @@ def test_search_finds_by_meaning_and_only_in_its_chat(console: ConsoleRig) -> No
     assert "Lisbon" in console("search", str(GROUP), "where is my sister?").out
 
 
-def test_search_is_limited_to_a_person_or_to_days(console: ConsoleRig) -> None:
-    on_stores(remember(BAND, [*ANNA, "I drink coffee with milk.", "Coffee with milk it is."]))
-
-    def found(*options: str) -> set[str | None]:
-        ran = console("search", str(BAND), "who drinks coffee?", *options, "--json")
-        return {one["sender"] and one["sender"]["name"] for one in ran.document["found"]}
-
-    assert found("--from", "anna") == {"Anna Berg"}
-    assert found("--from", "Anna Berg", "--after", "2026-01-02", "--before", "2026-01-02") == {"Anna Berg"}
-    assert found("--from", "bot") == {None}
-    assert found("--before", "2026-01-01") == found("--after", "2026-01-03") == set()
-
-
-def test_a_search_for_an_unknown_person_or_day_is_refused(console: ConsoleRig) -> None:
-    on_stores(remember(GROUP, ANNA))
-    nobody = console("search", str(GROUP), "coffee", "--from", "Zoe")
-    assert (nobody.status, nobody.out) == (1, "")
-    assert nobody.err == "Nobody called 'Zoe' has written in this chat. Its writers are: Anna Berg.\n"
-    for day in ("tomorrow", "2026-02-30", "20260102"):
-        ran = console("search", str(GROUP), "coffee", "--after", day)
-        assert (ran.status, ran.out) == (2, "")
-        assert f"'{day}' must be a day such as 2026-05-31" in " ".join(ran.err.replace("│", " ").split())
-    reversed_days = console("search", str(GROUP), "coffee", "--after", "2026-01-03", "--before", "2026-01-02")
-    assert reversed_days.status == 2
-    assert "--after 2026-01-03 is later than" in " ".join(reversed_days.err.replace("│", " ").split())
-
-
 @pytest.mark.parametrize("text", ["thanks!", "quantum entanglement", "Anna Berg"])
 def test_a_search_shows_every_match_with_its_score(console: ConsoleRig, text: str) -> None:
     on_stores(remember(GROUP, ANNA))
@@ -139,7 +112,7 @@ def test_a_search_shows_every_match_with_its_score(console: ConsoleRig, text: st
 
 def test_a_search_without_matches_says_so(console: ConsoleRig) -> None:
     on_stores(remember(GROUP, ANNA))
-    ran = console("search", str(GROUP), "coffee", "--before", "2001-01-01")
+    ran = console("search", str(GROUP), " ")
     assert (ran.status, ran.err) == (0, "")
     assert ran.out.startswith("Nothing was found.")
 

@@ -22,7 +22,7 @@ from bot.features.settings import load_settings
 from bot.transport.forms import context_keys
 from bot.transport.ingest import telegram_ref
 from memory.codec import dump_json
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts
@@ -31,7 +31,7 @@ from memory.history.message import Message, Sender, message_id
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_key, global_key
 from memory.recall.recall import RecallQuestion
-from memory.redis.store_format import STORE_FORMAT
+from memory.redis.durability import STORE_FORMAT
 from memory.stores import build_indexers
 from tests.contract.console_rig import (
     BOT_ID,

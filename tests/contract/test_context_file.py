@@ -12,7 +12,7 @@ from memory.artifacts.store import ContextArtifacts
 from memory.characters import well_formed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, StoreUnavailable
-from memory.facts.erasure import switch_off
+from memory.facts.context_facts import switch_off
 from memory.history.contexts import dump_entry
 from memory.history.fact import Fact
 from memory.history.ledger import LedgerEntry, LedgerTurn
@@ -25,7 +25,7 @@ from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from memory.transfer.exporter import ChangedMeanwhile, export_context
 from memory.transfer.file import (
     BadFile,

@@ -18,8 +18,8 @@ from bot.errors import (
     TelegramUnavailable,
     ThreadGone,
 )
+from bot.inbox.isolation import Slots
 from bot.inbox.records import Claim
-from bot.inbox.slots import Slots
 from bot.transport.rich_text import Entity, RichText
 from bot.turn.delivery import Reachability
 from bot.turn.outbox import Part, plan_changes, plan_parts

@@ -14,7 +14,7 @@ import pytest
 from qdrant_client import AsyncQdrantClient, models
 from qdrant_client.http.exceptions import ResponseHandlingException
 
-from memory.embedded.index_server import IndexEndpoint, open_index_server
+from memory.embedded.supervisor import IndexEndpoint, open_index_server
 
 pytestmark = pytest.mark.slow
 
@@ -22,7 +22,7 @@ COUNT_IN_ANOTHER_PROCESS = """
 import asyncio, sys
 from pathlib import Path
 from qdrant_client import AsyncQdrantClient
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 
 async def count(data_dir):
     async with open_index_server(Path(data_dir)) as endpoint:

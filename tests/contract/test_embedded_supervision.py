@@ -16,8 +16,7 @@ import pytest
 
 from memory.embedded.errors import DataDirLocked, DataDirUnusable, ServerDidNotStart
 from memory.embedded.guardian import is_held, open_lock, try_lock
-from memory.embedded.index_server import answers_ready, open_index_server
-from memory.embedded.supervisor import EmbeddedServer, use_server
+from memory.embedded.supervisor import EmbeddedServer, answers_ready, open_index_server, use_server
 from memory.embedded.valkey import answers_ping, open_valkey
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 
 from memory.erasure import delete_and_prove, delete_provably
 from memory.errors import Forgotten
-from memory.facts.erasure import erase_facts, switch_off
+from memory.facts.context_facts import erase_facts, switch_off
 from memory.history.message import Quote
 from memory.keys import context_key, partition_key
 from memory.recall.recall import IndexItem, Recall

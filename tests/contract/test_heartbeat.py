@@ -7,13 +7,10 @@ from contextlib import AsyncExitStack, asynccontextmanager
 
 import pytest
 
-from bot.inbox import heartbeat as heartbeat_module
 from bot.inbox import worker as worker_module
-from bot.inbox.heartbeat import Heartbeat
-from bot.inbox.isolation import Isolation
+from bot.inbox.isolation import Isolation, Slots
 from bot.inbox.records import Claim
-from bot.inbox.slots import Slots
-from bot.inbox.worker import Worker
+from bot.inbox.worker import Heartbeat, Worker
 from memory import keys
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, eventually, open_inbox
@@ -26,10 +23,9 @@ def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocking reads short, and the silence of a dead worker too."""
     monkeypatch.setattr(worker_module, "CLAIM_WAIT_MS", 20)
     monkeypatch.setattr(worker_module, "BEAT_S", 0.02)
-    monkeypatch.setattr(heartbeat_module, "BEAT_S", 0.02)
-    monkeypatch.setattr(heartbeat_module, "LOOK_COUNTS_S", 0.04)
-    monkeypatch.setattr(heartbeat_module, "SILENT_S", 0.5)
-    monkeypatch.setattr(heartbeat_module, "LATE_S", 0.4)
+    monkeypatch.setattr(worker_module, "LOOK_COUNTS_S", 0.04)
+    monkeypatch.setattr(worker_module, "SILENT_S", 0.5)
+    monkeypatch.setattr(worker_module, "LATE_S", 0.4)
 
 
 class Work:

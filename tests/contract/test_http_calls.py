@@ -13,7 +13,7 @@ import aiohttp
 import pytest
 from openai import Timeout
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.http_calls import is_unsent, open_session, tracked
 from memory.openai_client import open_client
 from memory.recall.qdrant.index import list_collections, open_qdrant

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.keys import ContextRef
 from memory.recall.indexer import SpaceMoved
 from memory.recall.qdrant.index import QdrantIndex
-from memory.recall.renewal import EVERY_S, LOOK_EVERY_S
+from memory.recall.reindex import EVERY_S, LOOK_EVERY_S
 from memory.recall.spaces import SWEEP_AFTER_S, is_copy
 from memory.redis.client import RedisClient
 from tests.contract.reindex_kit import Process, Rig, collection_names, make_embedder, rig_on_server

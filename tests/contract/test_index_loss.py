@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 from pydantic_core import to_json
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.keys import ContextRef
 from memory.recall.audit import AGAIN_S, DAILY_S, LOOK_EVERY_S
 from memory.recall.qdrant.index import open_qdrant

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from bot.agent.abilities import LEARNED_FOR_S, Abilities, Lesson, describe
-from bot.app.lessons import SharedLessons, load_lessons
+from bot.app.models import SharedLessons, load_lessons
 from memory import keys
 from memory.redis.client import RedisClient
 

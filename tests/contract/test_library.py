@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memory import Memory
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import UnsafeStore
 from memory.redis.client import RedisClient
 from tests.stores import all_keys

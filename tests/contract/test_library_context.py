@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 import pytest
 
 from memory import Memory
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.message import Sender
 from memory.prompt_memory import RECALLED_HEADING, SUMMARY_HEADING, WINDOW_HEADING
 from memory.redis.client import RedisClient

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from memory import Memory
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.contexts import get_or_create
 from memory.history.message import Sender
 from memory.keys import ContextRef

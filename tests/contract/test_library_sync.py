@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from memory import Chat, SyncChat, SyncMemory
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.redis.client import open_redis
 from tests.stores import all_keys, empty
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.agent.context import AgentContext
 from bot.errors import FileGone
-from bot.media.pdf import PdfReader
+from bot.media.isolated import PdfReader
 from bot.media.reader import MediaReader
 from bot.transport.gating import Admission, BotIdentity
 from bot.transport.ingest import WaitingUpdate

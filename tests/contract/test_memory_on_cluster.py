@@ -8,9 +8,9 @@ import pytest
 
 from bot.agent.model import Usage
 from bot.inbox.inspection import InboxInspection
+from bot.inbox.isolation import Slots
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.slots import Slots
 from bot.observe.series import CounterReader
 from bot.transport.rates import SendRates
 from bot.turn.commit import Committer
@@ -23,7 +23,7 @@ from memory.artifacts.store import PIECE, PIECES_AT_ONCE, ContextArtifacts
 from memory.codec import parse_json
 from memory.erasure import delete_provably
 from memory.errors import Forgotten
-from memory.facts.erasure import switch_off
+from memory.facts.context_facts import switch_off
 from memory.facts.queue import FactQueue
 from memory.facts.redis_facts import RedisFacts
 from memory.history.message import Sender
@@ -33,7 +33,7 @@ from memory.keys import ContextRef
 from memory.recall.spaces import SWEEP_AFTER_S
 from memory.record_counts import RecordCounts
 from memory.redis.client import SOCKET_TIMEOUT_S, RedisClient, open_redis
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from tests.contract.facts_kit import ANNA, said, told
 from tests.contract.inbox_kit import end_blocking_reads_on_time, some_parts
 from tests.contract.memory_kit import LEASE_S, NOW, RedisMemory, make_entry, make_summary, make_turn

@@ -12,8 +12,7 @@ from memory.history.redis_history import RedisHistory
 from memory.history.store import BEFORE_ALL
 from memory.keys import context_key, partition_key
 from memory.redis.client import RedisClient
-from memory.summary.compressor import Compressor
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import Compressor, RedisSummaries
 from memory.transfer.move_in import ImportGone, forget_import, list_imports
 from tests.contract.test_compressor import LIMITS, Joining
 from tests.exports import chatgpt_conversation, move_in, telegram_chat, telegram_message

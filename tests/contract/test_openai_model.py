@@ -9,9 +9,8 @@ from dataclasses import dataclass
 import pytest
 from structlog.testing import capture_logs
 
-from bot.agent.breaker import model_breaker
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, ToolCall, ToolSpec, Usage
-from bot.agent.openai_model import OpenAIModel, Patience, open_openai_model
+from bot.agent.openai_model import OpenAIModel, Patience, model_breaker, open_openai_model
 from bot.errors import (
     BotError,
     ModelBarred,

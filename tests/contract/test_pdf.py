@@ -6,7 +6,7 @@ import time
 import pytest
 
 from bot.errors import MediaReason, MediaUnreadable
-from bot.media.pdf import PdfLimits, PdfReader, PdfText
+from bot.media.isolated import PdfReader, PdfText, ProcessLimits
 from tests.documents import encrypted_pdf, pdf_bomb, pdf_of, pdf_with, scanned_pdf
 
 pytestmark = pytest.mark.slow
@@ -15,7 +15,7 @@ ENDLESS = pdf_with(b"BT /F1 12 Tf " + b"(a) Tj 1 0 0 1 0 0 Tm " * 400_000 + b"ET
 """A page that takes minutes."""
 
 
-async def read(data: bytes, *, at_most: int = 10_000, limits: PdfLimits | None = None) -> PdfText:
+async def read(data: bytes, *, at_most: int = 10_000, limits: ProcessLimits | None = None) -> PdfText:
     return await PdfReader(at_most=at_most, limits=limits).read(data)
 
 
@@ -55,7 +55,7 @@ async def test_a_long_pdf_is_read_up_to_a_limit() -> None:
 
 
 async def test_a_bomb_and_an_endless_page_hit_their_limits_without_blocking_others() -> None:
-    limits = PdfLimits(seconds=1, memory=256 * 1024 * 1024)
+    limits = ProcessLimits(seconds=1, memory=256 * 1024 * 1024)
     reading = PdfReader(at_most=10_000, limits=limits)
     packed = pdf_bomb(100)
     beats = 0

@@ -18,7 +18,7 @@ from bot.errors import SettingsInvalid, TelegramFailure, TelegramUnavailable
 from bot.features.settings import load_settings
 from bot.mcp.transports import open_streams
 from bot.transport.telegram_api import open_telegram
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.http_calls import SocksProxyFailed, certificates, open_session
 from memory.openai_client import open_client
 from memory.proxy import proxy_of

@@ -14,9 +14,9 @@ from starlette.responses import PlainTextResponse
 
 from bot.transport.http_connection import CYCLE
 from bot.transport.http_server import serve_http
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, RecallTimedOut, RecallUnavailable
-from memory.recall.qdrant.index import Qdrant, QdrantFormerCollections, QdrantIndex, open_qdrant
+from memory.recall.qdrant.index import FormerCollections, Qdrant, QdrantIndex, open_qdrant
 from memory.recall.vector_index import VectorPoint
 from tests.contract.vector_kit import EAST, find, ids, make_index, make_point, make_query, make_space, terms
 from tests.local_http import local_client
@@ -97,7 +97,7 @@ async def test_no_request_accepts_a_compressed_answer(
         await index.drop_keys(chat, epoch=0, kept={"m": 0})
         await index.drop(chat, epoch=0, message_ids=["m"])
         await index.erase(chat, below_epoch=1)
-        former = QdrantFormerCollections(qdrant)
+        former = FormerCollections(qdrant)
         assert index.collection in await former.list_names()
         await former.erase_contexts(index.collection, [chat])
         await former.delete_if_empty(index.collection)

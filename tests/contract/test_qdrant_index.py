@@ -11,12 +11,12 @@ import pytest
 from pydantic_core import from_json, to_json
 from qdrant_client import AsyncQdrantClient, models
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
 from memory.recall.qdrant.index import (
+    FormerCollections,
     Qdrant,
-    QdrantFormerCollections,
     QdrantIndex,
     RequestTooLarge,
     open_qdrant,
@@ -257,7 +257,7 @@ async def test_a_space_is_emptied_context_by_context_and_then_deleted(
     former, present, all_of_them = (
         make_index(qdrant, make_space()),
         make_index(qdrant, make_space()),
-        QdrantFormerCollections(qdrant),
+        FormerCollections(qdrant),
     )
     for index in (former, present):
         await index.upsert(
@@ -376,7 +376,7 @@ async def test_a_missing_server_is_unavailable_with_its_cause(chat: str) -> None
             index.upsert([make_point(chat, "m", EAST)]),
             index.count(chat),
             index.erase(chat, below_epoch=1),
-            QdrantFormerCollections(nowhere).delete_if_empty(index.collection),
+            FormerCollections(nowhere).delete_if_empty(index.collection),
         ):
             with pytest.raises(RecallUnavailable, match="cannot be reached") as raised:
                 await attempt

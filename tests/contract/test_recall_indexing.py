@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.erasure import count_vectors, delete_provably, prove_erased
 from memory.errors import RecallUnavailable
 from memory.history.redis_history import RedisHistory

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.fact import Fact
 from memory.history.store import CurrentMessages
 from memory.keys import ContextRef, partition_key

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.message import Message, Sender
 from memory.keys import ContextRef
 from memory.recall.embedders.embedder import EmbeddingUnavailable

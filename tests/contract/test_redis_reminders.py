@@ -10,8 +10,7 @@ from memory.history.message import Sender, message_id
 from memory.history.redis_history import RedisHistory
 from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
-from memory.reminders.context_reminders import ContextReminders
-from memory.reminders.redis_reminders import RedisReminders, copy_zones
+from memory.reminders.redis_reminders import ContextReminders, RedisReminders, copy_zones
 from memory.reminders.reminder import Reminder, ReminderPlace, reminder_id
 from tests.messages import make_message, make_ref
 from tests.redis_values import keys_with

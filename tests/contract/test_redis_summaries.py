@@ -10,7 +10,7 @@ from memory.history.summary import Summary
 from memory.keys import context_key, partition_key
 from memory.leased import QueueClaim, SaveOutcome
 from memory.redis.client import RedisClient
-from memory.summary.redis_summaries import STORED_SUMMARIES, RedisSummaries
+from memory.summary.compressor import STORED_SUMMARIES, RedisSummaries
 from tests.contract.memory_kit import LEASE_S, RedisMemory, make_summary
 from tests.messages import make_message, make_ref, some_messages
 from tests.redis_values import all_values

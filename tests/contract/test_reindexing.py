@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from chaos.rig.tcp_proxy import TcpProxy
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import RecallUnavailable
 from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import EmbeddingRefused, EmbeddingUnavailable

@@ -4,8 +4,7 @@ from typing import Any
 
 from bot.inbox.records import Arrival
 from bot.turn.store import Commit
-from memory.facts.context_facts import list_all
-from memory.facts.erasure import erase_facts, switch_off
+from memory.facts.context_facts import erase_facts, list_all, switch_off
 from memory.facts.queue import NewFact
 from memory.history.fact import STANDING_LIMIT
 from memory.history.message import Sender

@@ -5,7 +5,7 @@ import pytest
 from memory import keys
 from memory.errors import StoreMismatch
 from memory.redis.client import RedisClient
-from memory.redis.store_format import STORE_FORMAT, check_store_format
+from memory.redis.durability import STORE_FORMAT, check_store_format
 from tests.redis_values import all_values
 
 

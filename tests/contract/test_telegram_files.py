@@ -14,8 +14,7 @@ from starlette.routing import Route
 
 from bot.errors import FileGone, FileTooLarge, TelegramFailure, TelegramUnavailable
 from bot.transport.http_server import serve_http
-from bot.transport.telegram_api import open_telegram
-from bot.transport.telegram_files import TelegramFiles, open_files
+from bot.transport.telegram_api import TelegramFiles, open_files, open_telegram
 
 TOKEN = "4242:secret-token"
 

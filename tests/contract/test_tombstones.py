@@ -15,7 +15,7 @@ from bot.transport.forms import context_keys
 from bot.turn.forget_requests import ForgetRequests
 from bot.turn.person import Person
 from memory.codec import dump_json
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.facts.redis_facts import RedisFacts
 from memory.history import contexts

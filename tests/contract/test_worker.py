@@ -12,10 +12,9 @@ import pytest
 from bot.errors import Fenced
 from bot.inbox import isolation as isolation_module
 from bot.inbox import worker as worker_module
-from bot.inbox.isolation import Isolation
+from bot.inbox.isolation import Isolation, Slots
 from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from memory import keys
 from memory.errors import CommandRefused, MemoryFailure, StoreFull, StoreUnavailable

@@ -24,7 +24,7 @@ SERVER = """
 import asyncio, os, signal, sys
 from pathlib import Path
 from memory.embedded.index.server import serve
-from memory.embedded.index.upkeep import UpkeepTimes
+from memory.embedded.index.server import UpkeepTimes
 
 async def reached(stage):
     if stage == sys.argv[2]:

@@ -18,8 +18,7 @@ import pytest
 import qdrant_edge as edge
 
 from memory.embedded.index.collections import Collection, Collections, IndexFailure, engine_errors
-from memory.embedded.index.server import IndexApp
-from memory.embedded.index.upkeep import UpkeepTimes, keep_up, vacuum
+from memory.embedded.index.server import IndexApp, UpkeepTimes, keep_up, vacuum
 
 SETTINGS = {
     "vectors": {"dense": {"size": 8, "distance": "Cosine"}},

@@ -23,7 +23,7 @@ from bot.features.settings import load_settings
 from bot.transport.forms import context_keys
 from chaos.rig.store_scan import file_words, points, redis_words
 from memory.codec import dump_json
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.history import contexts
 from memory.history.fact import Fact

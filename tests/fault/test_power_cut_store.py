@@ -12,8 +12,7 @@ from chaos.rig.power_cut_store import SOCKET, PowerCutStore, power_cut_store
 from memory.embedded.valkey import server_options, valkey_binary
 from memory.errors import CommandRefused
 from memory.redis.client import RedisClient, open_redis
-from memory.redis.durability import ask_info, rewrite_torn_file
-from memory.redis.store_format import check_store_format
+from memory.redis.durability import ask_info, check_store_format, rewrite_torn_file
 
 TORN_OFF = len("*1\r\n$4\r\nEXEC\r\n") + 3
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from chaos.rig.store_scan import file_words
-from memory.embedded.index_server import open_index_server
+from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
 from tests.scripted_replies import Reply, held, text

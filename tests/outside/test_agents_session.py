@@ -18,7 +18,7 @@ from openai import AsyncOpenAI
 
 from examples.agents_session import ChatSession
 from memory import Memory
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.redis.client import RedisClient
 from tests.scripted_openai import scripted_openai
 from tests.scripted_script import tool_then_echo

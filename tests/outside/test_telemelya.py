@@ -21,7 +21,7 @@ from starlette.routing import Route
 from bot.app.service import run_service
 from bot.settings import WEBHOOK_PATH
 from bot.transport.http_server import serve_http
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.redis.client import RedisClient
 from tests.scripted_openai import scripted_openai
 from tests.scripted_replies import call, calls, text

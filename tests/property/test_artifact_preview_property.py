@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.artifacts.preview import preview
+from bot.agent.tool_output import preview
 
 anything = st.text(st.characters(), max_size=300)  # lone surrogates too
 values = st.recursive(

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.errors import Forgotten
-from memory.facts.erasure import erase_facts, switch_off
+from memory.facts.context_facts import erase_facts, switch_off
 from memory.facts.queue import FactWork, NewFact
 from memory.keys import ContextName, context_key, partition_key
 from memory.leased import QueueClaim

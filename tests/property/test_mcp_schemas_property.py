@@ -7,8 +7,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.mcp.results import read_result
-from bot.mcp.schemas import LARGEST, repair_schema, tool_name
+from bot.mcp.connection import read_result
+from bot.mcp.tools import LARGEST, repair_schema, tool_name
 from tests.openai_checker.schema import schema_faults
 
 KEYWORDS = (

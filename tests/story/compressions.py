@@ -10,7 +10,7 @@ from bot.app import service, upkeep
 from memory import keys, leased
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from tests.story.harness import BEN, CHIARA, Json, Story, make_ref
 
 POLL_S = 0.01

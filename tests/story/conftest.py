@@ -7,7 +7,7 @@ import pytest
 
 from bot.features.settings import AllSettings
 from bot.inbox import worker
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import end_blocking_reads_on_time
 from tests.local_http import local_client

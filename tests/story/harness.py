@@ -25,7 +25,7 @@ from bot.transport.ingest import telegram_ref
 from bot.transport.texts import details_text
 from bot.transport.words import words_for
 from memory import keys
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef

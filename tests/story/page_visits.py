@@ -20,8 +20,7 @@ from bot.transport.gating import BotIdentity
 from bot.transport.migrations import Migrations
 from bot.transport.page_links import PagePlace, sign_place
 from bot.transport.people import Guests
-from bot.transport.telegram_api import open_telegram
-from bot.transport.telegram_files import open_files
+from bot.transport.telegram_api import open_files, open_telegram
 from tests.contract.simulator_rig import Clock
 from tests.local_http import local_client
 from tests.page_http import hash_of, serve_page

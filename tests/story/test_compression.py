@@ -10,7 +10,7 @@ import pytest
 from bot.agent.prompt.text import DIGEST_HEADING, SUMMARY_HEADING
 from bot.observe.metrics import COMPRESSIONS
 from memory.keys import partition_key
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from tests.scripted_replies import Call, Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest
 from tests.story.agents import keep_path, write_agents

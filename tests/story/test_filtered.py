@@ -13,7 +13,7 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary, SummaryText
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from tests.scripted_replies import Reply, call, calls, filtered, held, text
 from tests.scripted_script import Behaviour, ChatRequest, echo
 from tests.story.compressions import compress_at_once, wait_until_compressed

@@ -11,12 +11,12 @@ import pytest
 
 from bot.turn import answer
 from memory import keys
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary, SummaryFact, SummaryText
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import RedisSummaries
 from tests.scripted_replies import Reply, call, calls, held, server_error, text
 from tests.scripted_script import ChatRequest, echo
 from tests.story.expected import english, help_text

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from bot.features.forget import me
-from bot.turn.signed_receipt import verify
+from bot.turn.forget_person import verify
 from memory.keys import context_key, global_key
 from memory.tombstones import load_secret
 from tests.scripted_script import echo

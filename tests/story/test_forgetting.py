@@ -7,7 +7,7 @@ import pytest
 
 from bot.turn.erasure import Eraser
 from memory import keys
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.erasure import ErasureReceipt
 from memory.errors import StoreUnavailable
 from memory.history.store import Erasure

@@ -2,7 +2,7 @@
 
 from bot.transport.words import words_for
 from tests.story.expected import english
-from tests.story.harness import BEN, BOT, BUGS, CHIARA, OLGA, WEEKEND, WORKSHOP, StoryStores, running_bot
+from tests.story.harness import BEN, BOT, CHIARA, OLGA, WEEKEND, StoryStores, running_bot
 
 CANARY = "quokka"
 
@@ -63,23 +63,6 @@ async def test_a_removed_bot_keeps_the_memory_until_a_reset(stores: StoryStores)
 
         await bot.ask(OLGA, f"/reset {WEEKEND}")
         assert await bot.keys_with(CANARY) == []
-
-
-async def test_a_removed_bot_erases_the_group_and_its_topics_if_the_settings_say_so(
-    stores: StoryStores,
-) -> None:
-    async with running_bot(stores, erase_on_leave=True, privacy_mode=False) as bot:
-        await bot.ask(BEN, f"@mnemogram_bot the word is {CANARY}", chat=WORKSHOP)
-        await bot.ask(BEN, f"@mnemogram_bot the bug is {CANARY}", chat=WORKSHOP, thread=BUGS)
-        await bot.say(BEN, f"between us: {CANARY}", chat=WORKSHOP, thread=BUGS)
-        await bot.people.member("remove", WORKSHOP, by=OLGA, user=BOT)
-
-        async def is_gone() -> bool:
-            return await bot.keys_with(CANARY) == []
-
-        await bot.wait_until_true(is_gone)
-        await bot.wait_until_idle()
-        assert (await bot.history(WORKSHOP)).epoch == 1
 
 
 async def test_a_blocked_bot_sends_nothing_and_an_unblocked_one_answers(stores: StoryStores) -> None:

@@ -8,7 +8,7 @@ from memory import keys
 from tests.scripted_replies import Reply, held
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english
-from tests.story.harness import BEN, BOT, OLGA, WEEKEND, Json, StoryStores, make_ref, running_bot
+from tests.story.harness import BEN, OLGA, WEEKEND, StoryStores, make_ref, running_bot
 from tests.story.prompts import prompt_texts
 
 CANARY = "quokka"
@@ -80,23 +80,3 @@ async def test_a_reset_works_with_either_id(stores: StoryStores) -> None:
 
             assert english("count-messages", count=2) in receipt
             assert await bot.keys_with(CANARY) == []
-
-
-async def test_a_migration_is_not_taken_for_a_removal(stores: StoryStores) -> None:
-    """Telegram may also report that the bot is no member of the old group any more."""
-    us: Json = {"id": BOT, "is_bot": True, "first_name": "Mnemogram"}
-    left: Json = {
-        "chat": {"id": WEEKEND, "type": "group", "title": "Weekend plans"},
-        "from": {"id": OLGA, "is_bot": False, "first_name": "Olga"},
-        "date": 1_800_000_000,
-        "old_chat_member": {"user": us, "status": "member"},
-        "new_chat_member": {"user": us, "status": "left"},
-    }
-    async with running_bot(stores, erase_on_leave=True) as bot:
-        await bot.ask(BEN, "@mnemogram_bot the word is otter", chat=WEEKEND)
-        await bot.people.upgrade(WEEKEND, by=OLGA)
-        await bot.push({"my_chat_member": left})
-        await bot.wait_until_finished(4)
-
-        assert (await bot.records())[-1]["reason"] == "left"
-        assert len(await bot.lines(WEEKEND)) == 2

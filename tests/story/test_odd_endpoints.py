@@ -13,7 +13,7 @@ import stamina
 from bot.inbox import worker
 from bot.model_choices import ModelChoice
 from memory import keys
-from memory.embedded.index_server import IndexEndpoint
+from memory.embedded.supervisor import IndexEndpoint
 from memory.reminders.redis_reminders import RedisReminders
 from tests.contract.inbox_kit import end_blocking_reads_on_time
 from tests.odd.endpoint import OddEndpoint, odd_endpoint

@@ -9,8 +9,8 @@ from functools import partial
 
 import pytest
 
-from bot.page.dashboard import SESSIONS_AT_MOST, Dashboard
-from bot.turn.signed_receipt import verify
+from bot.page.visitors import SESSIONS_AT_MOST, Dashboard
+from bot.turn.forget_person import verify
 from bot.turn.store import ATTEMPTS_AT_MOST
 from memory import keys
 from memory.redis.client import RedisClient

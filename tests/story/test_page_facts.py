@@ -10,7 +10,7 @@ import pytest
 from bot.page.api import OF_A_VISITOR
 from bot.turn.answer_receipt import AnswerReceipt
 from memory.codec import dump_json
-from memory.facts.erasure import switch_off
+from memory.facts.context_facts import switch_off
 from memory.facts.redis_facts import RedisFacts
 from memory.history.fact import LONGEST_STATEMENT
 from memory.history.message import Sender

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from memory.artifacts.preview import preview
+from bot.agent.tool_output import preview
 
 
 def test_i06_a_text_shows_its_size_and_its_first_whole_lines() -> None:

@@ -15,10 +15,9 @@ from bot.agent.loop import run_agent
 from bot.agent.options import Options
 from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
-from bot.agent.tool_output import render_reference
+from bot.agent.tool_output import preview, render_reference
 from bot.errors import ToolFailed
 from bot.features import BUILT_IN_TOOLS
-from memory.artifacts.preview import preview
 from memory.artifacts.store import Artifact
 from memory.history.ledger import render_entry
 from tests.unit.agent.kit import (

@@ -19,8 +19,14 @@ from memory.embedded.index.requests import (
     DeletePoints,
     UpsertPoints,
 )
-from memory.embedded.index.server import load_api_key
-from memory.embedded.index.upkeep import FLUSH_POINTS, UpkeepTimes, is_vacuum_due, keep_up, vacuum
+from memory.embedded.index.server import (
+    FLUSH_POINTS,
+    UpkeepTimes,
+    is_vacuum_due,
+    keep_up,
+    load_api_key,
+    vacuum,
+)
 
 SETTINGS = CollectionSettings.model_validate({"vectors": {"dense": {"size": 4, "distance": "Cosine"}}})
 

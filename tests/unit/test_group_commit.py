@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from bot.inbox.redis_inbox import CALLS_PER_TRIP, TRIPS_AT_ONCE, GroupCommit
 from memory.errors import CommandRefused, StoreUnavailable
-from memory.redis.group_commit import CALLS_PER_TRIP, TRIPS_AT_ONCE, GroupCommit
 from memory.redis.lua import Script, ScriptCall
 
 

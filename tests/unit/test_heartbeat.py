@@ -1,6 +1,6 @@
 """A worker counts as dead if an observer has seen its heartbeat stand still for long enough."""
 
-from bot.inbox.heartbeat import BEAT_S, LOOK_COUNTS_S, SILENT_S, Silence
+from bot.inbox.worker import BEAT_S, LOOK_COUNTS_S, SILENT_S, Silence
 
 
 def looks(silence: Silence, *beats: dict[str, str], begin: float, every_s: float = BEAT_S) -> list[set[str]]:

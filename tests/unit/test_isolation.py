@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bot.inbox import isolation
-from bot.inbox.isolation import Isolation
+from bot.inbox.isolation import Isolation, Slots
 from bot.inbox.records import GROUP, Claim, Fence
-from bot.inbox.slots import Slots
 from tests.messages import make_ref
 
 LONG_S = 60.0

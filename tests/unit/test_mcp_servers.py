@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from bot.agent.mcp_servers import McpReference, McpServerTable, read_servers
-from bot.mcp.results import MOST_IMAGES, read_result
-from bot.mcp.schemas import repair_schema, tool_name
+from bot.mcp.connection import MOST_IMAGES, read_result
+from bot.mcp.tools import repair_schema, tool_name
 from tests.mcp_server import PIXEL
 
 

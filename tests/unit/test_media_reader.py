@@ -15,8 +15,7 @@ from bot.errors import (
     TelegramFailure,
     TelegramUnavailable,
 )
-from bot.media.isolated import FileProcess
-from bot.media.pdf import PdfReader
+from bot.media.isolated import FileProcess, PdfReader
 from bot.media.reader import LONGEST_SOUND_S, UNSURE, Media, MediaReader
 from bot.observe.metrics import MEDIA
 from bot.transport.updates import Attachment

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.page.init_data import CLOCK_SKEW_S, LONGEST, VALID_S, InitData, check_init_data, key_of
+from bot.page.visitors import CLOCK_SKEW_S, LONGEST, VALID_S, InitData, check_init_data, key_of
 from tests.page_http import hash_of
 
 TOKEN, OTHER_TOKEN = "123456:ABC-DEF", "123457:ABC-DEF"

@@ -2,9 +2,8 @@
 
 import pytest
 
-from bot.transport.rendering import render, render_messages, render_with
+from bot.transport.rendering import display_width, render, render_messages, render_with
 from bot.transport.rich_text import Entity, RichText, Span, is_sendable_url, valid_spans
-from bot.transport.tables import display_width
 
 
 def render_entities(markdown: str) -> tuple[str, list[tuple[object, ...]]]:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.inbox.slots import Slots
+from bot.inbox.isolation import Slots
 
 
 async def _settle() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.turn.signed_receipt import sign, verify
+from bot.turn.forget_person import sign, verify
 from memory.redis.tombstone_files import Tombstone, TombstoneFolder
 from memory.tombstones import Graveyard, name_of
 

@@ -13,7 +13,7 @@ import httpx
 
 from bot.agent.abilities import describe
 from bot.app.health import LOW_SPACE_BYTES
-from bot.app.lessons import load_lessons
+from bot.app.models import load_lessons
 from bot.app.stores import store_config
 from bot.cli.checks import Finding, fail, ok, warn
 from bot.cli.output import count

@@ -32,8 +32,7 @@ from bot.turn.hooks import Hooks
 from bot.turn.permissions import Permissions
 from memory.characters import one_line
 from memory.codec import dump_json
-from memory.facts.context_facts import list_all
-from memory.facts.erasure import erase_facts, switch_off
+from memory.facts.context_facts import erase_facts, list_all, switch_off
 from memory.facts.redis_facts import FactChoices, RedisFacts, are_extracted
 from memory.history.corrections import (
     AwaitedCorrection,

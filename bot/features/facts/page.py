@@ -11,17 +11,16 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from bot.page.access import ChatAccess, PageContext
-from bot.page.api import admit, api_route, read_object, whole_number
+from bot.page.api import RateLimit, admit, api_route, read_object, whole_number
 from bot.page.documents import Document, erasure_document
 from bot.page.erasures import honest, open_or_none
 from bot.page.memories import OpenRecall
-from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
 from bot.transport.texts import forgotten_text
 from bot.transport.words import words_for
 from memory.characters import one_line, well_formed
 from memory.errors import Forgotten
-from memory.facts.erasure import erase_facts
+from memory.facts.context_facts import erase_facts
 from memory.facts.redis_facts import RedisFacts, are_extracted
 from memory.history.fact import LONGEST_STATEMENT, Fact
 from memory.history.redis_history import RedisHistory

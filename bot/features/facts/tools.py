@@ -5,11 +5,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bot.agent.context import AgentContext, Caller
+from bot.agent.context import AgentContext, Caller, require_request
 from bot.agent.tool import works_on
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
-from bot.tools.requests import require_request
 from memory.facts.context_facts import ContextFacts
 from memory.history.fact import Fact
 from memory.history.transcript import quote

@@ -10,9 +10,8 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from bot.page.access import ChatAccess, PageContext
-from bot.page.api import admit, api_route
+from bot.page.api import RateLimit, admit, api_route
 from bot.page.documents import Document, erasure_document
-from bot.page.rates import RateLimit
 from bot.page.visitors import PageError, Visitor
 from bot.transport.texts import forgotten_text
 from bot.transport.words import words_for

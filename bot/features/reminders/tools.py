@@ -8,13 +8,11 @@ from zoneinfo import ZoneInfo
 
 from pydantic import Field
 
-from bot.agent.context import AgentContext
+from bot.agent.context import AgentContext, require_request
 from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from bot.tools.current_time import choose_zone
-from bot.tools.requests import require_request
 from memory.history.transcript import quote
-from memory.reminders.context_reminders import ContextReminders
 from memory.reminders.recurrence import (
     HOUR_S,
     NOTHING,
@@ -23,6 +21,7 @@ from memory.reminders.recurrence import (
     read_time,
     skipped_day,
 )
+from memory.reminders.redis_reminders import ContextReminders
 from memory.reminders.reminder import LONGEST_TEXT, PER_CHAT, PER_PERSON, Reminder, reminder_id
 from memory.zones.names import BadTime, find_zone
 

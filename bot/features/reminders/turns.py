@@ -22,8 +22,7 @@ from bot.turn.store import Commit
 from memory.characters import one_line
 from memory.history.message import Message
 from memory.history.selectors import TokenCounter
-from memory.reminders.context_reminders import ContextReminders
-from memory.reminders.redis_reminders import RedisReminders
+from memory.reminders.redis_reminders import ContextReminders, RedisReminders
 from memory.reminders.reminder import Reminder, ReminderPlace
 
 log = structlog.get_logger()

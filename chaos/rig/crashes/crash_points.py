@@ -15,7 +15,7 @@ from chaos.rig.crashes.process_source import HalfFailedError, Source, source
 from chaos.rig.crashes.scenarios import KINDS, Kind
 from chaos.rig.crashes.verdict import Finding, answers_twice, judge, judge_alone
 from chaos.rig.crashes.worker_process import Fault, Order
-from memory.embedded.index_server import IndexEndpoint, open_index_server
+from memory.embedded.supervisor import IndexEndpoint, open_index_server
 from memory.embedded.valkey import open_valkey
 
 FAULTS: Sequence[Fault] = ("kill", "cancel", "cut", "away")

@@ -19,10 +19,9 @@ from bot.app.turns import build_turns
 from bot.features import CONTROLS
 from bot.features.parts import Models, Outside, Stores
 from bot.features.settings import load_settings
-from bot.inbox.isolation import Isolation
+from bot.inbox.isolation import Isolation, Slots
 from bot.inbox.records import Claim
 from bot.inbox.redis_inbox import RedisInbox
-from bot.inbox.slots import Slots
 from bot.inbox.worker import Worker
 from bot.settings import Settings
 from bot.transport.gating import BotIdentity
@@ -48,8 +47,7 @@ from memory.recall.indexer import Indexer
 from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import RedisClient, open_redis
 from memory.summary.compression import CompressionLimits
-from memory.summary.compressor import Compressor
-from memory.summary.redis_summaries import RedisSummaries
+from memory.summary.compressor import Compressor, RedisSummaries
 from memory.tokens import CachingTokenCounter, Tokenizer
 from tests.contract.inbox_kit import end_blocking_reads_on_time
 from tests.fakes.embedder import FakeEmbedder

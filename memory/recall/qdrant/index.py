@@ -31,24 +31,22 @@ from memory.recall.qdrant.connection import (
     refusal,
     unreachable,
 )
-from memory.recall.qdrant.copies import (
-    COPIED_AT_ONCE,
-    list_contexts,
-    list_points,
-    own_messages,
-    read_points,
-)
 from memory.recall.qdrant.points import (
+    COPIED_AT_ONCE,
     DENSE,
     TERMS,
     Answer,
     Json,
     erasure_filter,
     filter_of_contexts,
+    list_contexts,
+    list_points,
     messages_filter,
+    own_messages,
     parse_answers,
     parse_hits,
     parse_scored,
+    read_points,
     score_requests,
     search_requests,
     to_batches,
@@ -102,7 +100,7 @@ class Qdrant:
     client: AsyncQdrantClient
     send: Send
     is_embedded: bool = False
-    """True for our own server, whose files have nothing that was erased (memory/embedded/index/upkeep.py)."""
+    """True for our own server, whose files have nothing that was erased (memory/embedded/index/server.py)."""
 
 
 @asynccontextmanager
@@ -267,42 +265,49 @@ class QdrantIndex:
         )
 
 
-class QdrantFormerCollections:
-    """FormerCollections on a Qdrant server, or on the embedded one."""
+class FormerCollections:
+    """All of our collections on a Qdrant server, or on the embedded one. Every method raises RecallUnavailable."""
 
     def __init__(self, qdrant: Qdrant) -> None:
         self._client = qdrant.client
         self._send = qdrant.send
 
     async def list_names(self) -> list[str]:
-        """See FormerCollections."""
+        """Return the names of all our collections, whatever their space."""
         return await list_collections(self._client)
 
     async def size(self, name: str) -> int | None:
-        """See FormerCollections."""
+        """Return about how many points the collection has, of all deployments; None if it does not exist."""
         if name not in await list_collections(self._client):
             return None
         return await count_points(self._client, name, None, is_exact=False)
 
     async def list_contexts(self, name: str) -> Collection[str]:
-        """See FormerCollections."""
+        """Return the ids of all contexts with a point in the collection, also those of other deployments."""
         return await list_contexts(self._send, name)
 
     async def delete(self, name: str) -> None:
-        """See FormerCollections."""
+        """Delete the collection with all its points."""
         with translate_errors(accepted={_NOT_FOUND}):
             await self._client.delete_collection(name)
 
     async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
-        """See FormerCollections."""
+        """Erase the points of these contexts from this collection. Return how many there were."""
         erasure = await erase_points(self._client, name, filter_of_contexts(context_ids))
         if erasure.left:
             raise RecallUnavailable(f"{erasure.left} points were not erased")
         return erasure.before
 
     async def delete_if_empty(self, name: str) -> bool:
-        """See FormerCollections."""
-        return await delete_if_empty(self._client, name)
+        """Delete the collection unless points of any context are left. Return True if it is gone.
+
+        Another deployment may use this collection on the same server. Its writes between our count and our deletion
+        are lost, so call this only when nothing of ours writes to it.
+        """
+        if await count_points(self._client, name, None):
+            return False
+        await self.delete(name)
+        return True
 
 
 class QdrantCollection:
@@ -398,19 +403,6 @@ async def erase_points(client: AsyncQdrantClient, collection: str, scope: q.Filt
     except CollectionGone:
         return VectorErasure(before=before, left=0)
     return VectorErasure(before=before, left=await count_points(client, collection, scope))
-
-
-async def delete_if_empty(client: AsyncQdrantClient, collection: str) -> bool:
-    """Delete the collection unless points of any context are left. Return True if it is gone.
-
-    Another deployment may use this collection on the same server. Its writes between our count and our deletion are
-    lost, so call this only when nothing of ours writes to it.
-    """
-    if await count_points(client, collection, None):
-        return False
-    with translate_errors(accepted={_NOT_FOUND}):
-        await client.delete_collection(collection)
-    return True
 
 
 def check_completed(status: str) -> None:

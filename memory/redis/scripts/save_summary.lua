@@ -1,7 +1,7 @@
 -- Make a summary the current one if nothing that it was made from has changed. All of it, or nothing.
 -- KEYS: compress epoch meta order summaries lineage
 -- ARGV: context_id token expected_epoch:current revision save:json
--- save: SummarySave (memory/summary/redis_summaries.py)
+-- save: SummarySave (memory/summary/compressor.py)
 -- Reply: saved (now or by an earlier try) | stale (messages were deleted or edited, or a new conversation began) |
 --        lost (the claim is not ours any more)
 if redis.call('ZSCORE', compress, context_id) ~= token then

@@ -11,8 +11,7 @@ from prometheus_client import Counter, Histogram
 from bot.agent.context import AgentContext, Conversation, Delegation, Journal, RunRecord
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.loop import run_agent
-from bot.agent.mcp_servers import McpTools
-from bot.agent.mcp_toolset import McpToolset
+from bot.agent.mcp_servers import McpTools, McpToolset
 from bot.agent.model import ChatModel, ModelReply, OnText, PromptMessage, ToolCall, ToolSpec, Usage
 from bot.agent.prompt.parts import PromptOrder
 from bot.agent.prompt.text import as_prompt_message

@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from bot.agent.argument_types import fit_arguments
 from bot.agent.mcp_servers import McpServer, McpServerTable
-from bot.agent.tool import Tool
+from bot.agent.tool import Tool, fit_arguments
 from bot.mcp.tools import read_tools
 from tests.unit.agent.kit import make_context
 

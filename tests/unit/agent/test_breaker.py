@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.agent.breaker import model_breaker
+from bot.agent.openai_model import model_breaker
 from bot.errors import (
     ModelBarred,
     ModelMissing,

@@ -1,7 +1,6 @@
 """Large outputs: the reference to the artifact, and the cut text without a store."""
 
-from bot.agent.tool_output import cut_middle, keep_if_large, render_reference
-from memory.artifacts.preview import preview
+from bot.agent.tool_output import cut_middle, keep_if_large, preview, render_reference
 from memory.artifacts.store import LARGEST_TEXT, Artifact, ContextArtifacts
 from memory.redis.client import RedisClient
 from tests.messages import make_ref

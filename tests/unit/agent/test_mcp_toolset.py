@@ -9,8 +9,7 @@ import pytest
 from bot.agent.actions import PICTURES_GONE, PICTURES_HEADING
 from bot.agent.context import Caller
 from bot.agent.functions_based import PromptLimits
-from bot.agent.mcp_servers import McpReference
-from bot.agent.mcp_toolset import McpToolset, fit_tools
+from bot.agent.mcp_servers import McpReference, McpToolset, fit_tools
 from bot.agent.model import Image
 from bot.agent.tool import Scope, Tool
 from bot.agent.tool_calls import OUTCOME_UNKNOWN

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.openai_failures import Refusal, failure_of
-from bot.agent.refusals import blocks_prompt, is_filter_reason, is_filtered
+from bot.agent.openai_failures import Refusal, blocks_prompt, failure_of, is_filter_reason, is_filtered
 from bot.errors import ModelBarred, ModelFiltered, ModelQuotaExhausted, ModelRefused, PromptTooLong
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.agent.secret_patterns import holds_secret
+from bot.agent.fact_model import holds_secret
 
 
 @pytest.mark.parametrize(
