@@ -198,7 +198,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     "reminders": KeyKind("HASH reminder id → the reminder as JSON.", counted_as="reminders"),
     "incognito": KeyKind(
         "ZSET of the spans of incognito (Unix seconds): `BEGIN` while it is on, scored by its end after an hour of"
-        " silence; `BEGIN END` later, scored by the time up to which its answers were sent."
+        " silence; `BEGIN END` later, scored by the time up to which its answers were sent.",
+        outlives_resets=True,
     ),
     "imports": KeyKind(
         "HASH of imports from other services: import id → ImportRecord as JSON; `ID:first`, its lowest sequence, which"

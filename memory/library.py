@@ -1,17 +1,20 @@
 """Memory as a library: chats that remember, on any Redis and Qdrant or on embedded stores, without the bot."""
 
 import asyncio
+import json
 import os
 import time
 from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, is_dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TextIO, Unpack
 from uuid import UUID, uuid4
+
+from pydantic import TypeAdapter, ValidationError
 
 from memory.chat_history import ChatHistory, MessageDetails, RankedMessage, SearchHints
 from memory.embedded.data_dir import folder_path
@@ -46,7 +49,7 @@ from memory.stores import (
 from memory.tokens import Tokenizer
 from memory.tombstones import open_beside
 from memory.transfer.exporter import write_export
-from memory.transfer.file import Header
+from memory.transfer.file import FileMessage, Header
 
 NAMESPACE = "library"
 """Contexts of the library have ids of their own: no key of ours is a chat of the bot."""
@@ -55,6 +58,7 @@ PARTITIONS = 8
 CLEAN_EVERY_S = 2.0
 _LEASE_S = 30.0
 _TOKENIZER = Tokenizer(encoding="o200k_base")
+_FILE_MESSAGE = TypeAdapter(FileMessage)
 _NOTHING: Mapping[str, MetadataValue] = {}
 
 
@@ -209,16 +213,19 @@ class Chat:
         Raises ValueError for an empty text, unless a `note` tells what was sent, and for wrong `metadata`.
         """
         _check_message(text, details)
-        return await (await self._history(is_written=True)).append_user_message(text, **details)
+        appended = await (await self._history(is_written=True)).append_user_message(text, **details)
+        return await self._stored(appended, details)
 
     async def add_assistant(self, text: str, **details: Unpack[MessageDetails]) -> Message:
         """Add a reply; return the message with its id and sequence. Raises ValueError as `add_user` does."""
         _check_message(text, details)
-        return await (await self._history(is_written=True)).append_assistant_message(text, **details)
+        appended = await (await self._history(is_written=True)).append_assistant_message(text, **details)
+        return await self._stored(appended, details)
 
     async def get(self, message_id: str) -> Message | None:
         """Return the message with this id; None if this chat has none."""
-        return (await self._memory.stores.history.get(self.ref, [message_id])).get(message_id)
+        wanted = _canonical(message_id)
+        return (await self._memory.stores.history.get(self.ref, [wanted])).get(wanted)
 
     async def update(self, message_id: str, text: str) -> Message:
         """Replace the text of a message, and its vector. Summaries and facts that rest on it are dropped.
@@ -232,7 +239,7 @@ class Chat:
         found = await self.get(message_id)
         if found is not None:
             tokens = await asyncio.to_thread(_TOKENIZER.count, render_message(replace(found, text=text)))
-            await history.replace(self.ref, message_id, text=text, tokens=tokens, edited_at=now, epoch=epoch)
+            await history.replace(self.ref, found.id, text=text, tokens=tokens, edited_at=now, epoch=epoch)
             found = await self.get(message_id)
         if found is None:
             raise LookupError(f"`message_id`: the chat {self.key!r} has no message {message_id!r}.")
@@ -318,9 +325,10 @@ class Chat:
         The receipt tells what reading both back found. An id that this chat does not have is in its `missing`, and
         then it is not proven. Raises ValueError without ids and for an empty one.
         """
-        wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+        wanted = [ids] if isinstance(ids, str) else list(ids)
         for each in wanted or [""]:
             _refuse_blank(each, "Name the messages to forget by their ids: `Message.id` of each.")
+        wanted = list(dict.fromkeys(map(_canonical, wanted)))
         stores, ref = self._memory.stores, self.ref
         epoch = (await stores.history.load(ref, limit=0)).epoch
         found = await stores.history.get(ref, wanted)
@@ -330,6 +338,10 @@ class Chat:
     async def reset(self) -> ErasureReceipt:
         """Erase the whole chat from history and index; return the receipt of reading both back."""
         return await (await self._history()).clear()
+
+    async def _stored(self, appended: Message, details: MessageDetails) -> Message:
+        """Return the message that has this id: one that existed keeps its text."""
+        return (await self.get(appended.id) if details.get("id") else None) or appended
 
     async def _history(self, *, is_written: bool = False) -> ChatHistory:
         """Return the history in its present epoch, which another process may have changed.
@@ -360,6 +372,7 @@ def _key_of(context: Context) -> str | None:
 
 
 def _check_message(text: str, details: MessageDetails) -> None:
+    """Raise ValueError for a message that could not be found, read again or exported. Make its id canonical."""
     if not (isinstance(note := details.get("note", ""), str) and note.strip()):
         _refuse_blank(
             text,
@@ -367,10 +380,37 @@ def _check_message(text: str, details: MessageDetails) -> None:
         )
     check_metadata(details.get("metadata", _NOTHING), "metadata")
     if own_id := details.get("id"):
-        try:
-            UUID(own_id)
-        except ValueError:
+        details["id"] = _canonical(own_id)
+    if unknown := details.keys() - MessageDetails.__annotations__.keys():
+        raise TypeError(f"A message has no `{min(unknown)}`.")
+    given = {name: value for name, value in details.items() if value or name not in ("id", "sent_at")}
+    if given:
+        _check_details(given)
+
+
+def _check_details(given: Mapping[str, object]) -> None:
+    empty = {"id": str(uuid4()), "role": "user", "text": "", "sent_at": 0, "tokens": 0}
+    line = json.dumps(empty | dict(given), default=_fields_of, ensure_ascii=False)
+    try:
+        _FILE_MESSAGE.validate_json(line.encode("utf-8", "replace"), strict=True)
+    except ValidationError as error:
+        first = error.errors(include_input=False, include_url=False)[0]
+        if first["loc"] == ("id",):
             raise ValueError("The `id` of a message must be a UUID, such as `str(uuid.uuid4())`.") from None
+        raise ValueError(f"`{'.'.join(map(str, first['loc']))}`: {first['msg']}.") from None
+
+
+def _fields_of(value: object) -> object:
+    """Return the fields of a record; for anything else a list, which no option is."""
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else []
+
+
+def _canonical(message_id: str) -> str:
+    """Return the usual form of a UUID; any other id as it is."""
+    try:
+        return str(UUID(message_id))
+    except (ValueError, TypeError, AttributeError):
+        return message_id
 
 
 def _filter_of(where: Mapping[str, MetadataValue] | Where) -> Where:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from memory.codec import parse_json
 from memory.history.message import EXPIRED, Message
 from memory.history.redis_history import dump_message
-from memory.history.store import Deletion
+from memory.history.store import BEFORE_ALL, Deletion
 from memory.keys import (
     TERMINAL_UPDATE_TTL_S,
     ContextRef,
@@ -155,7 +155,7 @@ class RetentionQueue(LeasedQueue):
 
     async def count_expired(self, ref: ContextRef, *, days: int) -> int:
         """Count the messages that are older than this."""
-        count, last = 0, "-1"
+        count, last = 0, str(BEFORE_ALL)
         while last:
             page = await self.read(ref, after=last, days=days, now=self._clock())
             count, last = count + len(page.ids), page.last
@@ -319,7 +319,7 @@ class _Walk:
 
     async def run(self) -> None:
         """Drop everything that is too old. Raises Forgotten after a reset."""
-        page = await self._read("-1")
+        page = await self._read(str(BEFORE_ALL))
         oldest = page.oldest
         while page.last:
             if page.ids:

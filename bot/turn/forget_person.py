@@ -320,7 +320,7 @@ def sign(secret: bytes, fields: Mapping[str, Any]) -> str:
 def verify(secret: bytes, text: str) -> Verdict:
     """Return whether the installation with this secret has written this file, and what was changed since."""
     try:
-        document: Any = json.loads(text)
+        document: Any = json.loads(text, object_pairs_hook=_once_each)
     except (ValueError, RecursionError):
         return Verdict(is_true=False, reason="this is not JSON, so it is no receipt of ours")
     if not isinstance(document, dict):
@@ -329,7 +329,7 @@ def verify(secret: bytes, text: str) -> Verdict:
     seals, signature = given.get(_SEALS), given.pop(_SIGNATURE, None)
     if given.get("kind") != KIND or not isinstance(seals, dict) or not isinstance(signature, str):
         return Verdict(is_true=False, reason="this is no receipt of ours")
-    if hmac.compare_digest(signature.encode(), _sign(secret, given).encode()):
+    if hmac.compare_digest(signature.encode(errors="replace"), _sign(secret, given).encode()):
         return Verdict(is_true=True)
     fields = {name: value for name, value in given.items() if name not in ("kind", _SEALS)}
     known = cast("dict[str, Any]", seals)
@@ -338,6 +338,14 @@ def verify(secret: bytes, text: str) -> Verdict:
     if len(changed) == len(names):
         return Verdict(is_true=False, reason="another installation has written it, or everything was changed")
     return Verdict(is_true=False, changed=changed or (_SIGNATURE,))
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object. Raises ValueError for one with a name twice: readers would take either value."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError
+    return fields
 
 
 def _seal(secret: bytes, fields: Mapping[str, Any], name: str) -> str:

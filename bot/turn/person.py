@@ -15,7 +15,7 @@ from memory.facts.redis_facts import FACTS_LIMIT, RedisFacts
 from memory.history.corrections import dump_corrections, parse_corrections
 from memory.history.fact import Fact
 from memory.history.message import CONVERSATION_ROLES, Message, forwarded_name, people_of, sequence_of
-from memory.history.store import Erasure
+from memory.history.store import BEFORE_ALL, Erasure
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.recall import Recall
@@ -94,7 +94,7 @@ class Chosen:
     ids: tuple[str, ...] = ()
     unquoted: tuple[str, ...] = ()
     """Messages of others that lose a quotation."""
-    after: int = -1
+    after: int = BEFORE_ALL
     """Sequence up to which the context was looked at."""
     is_answered: bool = True
     """False if an answer to them may follow."""

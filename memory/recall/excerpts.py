@@ -11,7 +11,7 @@ from typing import TypeAlias
 from memory.characters import seam_before, well_formed
 from memory.history.message import Message
 from memory.recall.lexicon.languages import MARKS, UNSPACED_SCRIPTS, normal, stop_words
-from memory.recall.lexicon.terms import spell_word, tokenize, word_terms
+from memory.recall.lexicon.terms import LONGEST_WORD, spell_word, tokenize, word_terms
 
 GAP = "…"
 """Stands where an excerpt leaves something out."""
@@ -85,7 +85,10 @@ class QuestionWords:
             word = match.group().casefold()
             if word in self.exact:
                 yield match.start(), word
-            elif word[:_BEGINNING] in self.beginnings and (shared := self._hash_of(word)) is not None:
+            elif (
+                word[:_BEGINNING] in self.beginnings
+                and (shared := self._hash_of(word[:LONGEST_WORD])) is not None
+            ):
                 yield match.start(), shared
 
     def _hash_of(self, word: str) -> int | None:

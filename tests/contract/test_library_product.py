@@ -184,8 +184,42 @@ async def test_wrong_numbers_and_ids_are_refused_with_the_name_of_the_argument(m
             memory.chat(key)  # pyright: ignore[reportArgumentType]
     own = str(uuid4())
     first = await chat.add_user("The code is 4711.", id=own)
-    assert (await chat.add_user("The code is 4711.", id=own)).sequence == first.sequence
+    assert (
+        await chat.add_user("The code is 12.", id=own.upper())
+        == first
+        == await chat.get(own.replace("-", ""))
+    )
     assert await chat.count() == 1
+    assert (await chat.forget(own.upper())).is_proven
+
+
+@pytest.mark.parametrize(
+    "details",
+    [
+        {"sent_at": float("nan")},
+        {"sent_at": float("inf")},
+        {"sent_at": "yesterday"},
+        {"sent_at": -1},
+        {"sent_at": 1e18},
+        {"sender": "Anna"},
+        {"sender": Sender(id="7", name="Anna")},  # pyright: ignore[reportArgumentType]
+        {"note": None},
+        {"note": b"a photo"},
+        {"origin": "a guess"},
+        {"id": 7},
+    ],
+)
+async def test_a_detail_that_could_not_be_read_again_is_refused_and_the_chat_stays_whole(
+    memory: Memory, details: dict[str, Any], tmp_path: Path
+) -> None:
+    chat = memory.chat("anna")
+    with pytest.raises(ValueError, match=f"`{next(iter(details))}"):
+        await chat.add_user("The code is 4711.", **details)
+    assert await chat.recent() == []
+    with pytest.raises(TypeError, match="`sent`"):
+        await chat.add_user("The code is 4711.", sent=1.0)  # pyright: ignore[reportCallIssue]
+    await chat.add_user("The code is 4711.", sent_at=0)
+    assert (await chat.export(tmp_path / "chat.jsonl"))["message"] == 1
 
 
 async def test_an_export_has_everything_and_replaces_no_file(memory: Memory, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from memory.history.redis_history import RedisHistory
 from memory.history.store import BEFORE_ALL
 from tests.exports import chatgpt_conversation, telegram_chat, telegram_message
+from tests.story.expected import english
 from tests.story.harness import (
     BEN,
     OLGA,
@@ -21,6 +22,8 @@ from tests.story.harness import (
     make_ref,
     running_bot,
 )
+from tests.story.test_forget_me import confirm, receipt_in
+from tests.story.test_retention import the_menu
 
 pytestmark = pytest.mark.slow
 
@@ -148,3 +151,41 @@ async def test_forget_me_counts_what_somebody_else_imported_without_naming_their
     assert sorted(line.count("1 message") for line in counted) == [1, 1]
     assert [line for line in counted if "Olga" in line] == []
     assert "Ben" in question["text"]
+
+
+async def test_forget_me_erases_what_is_imported_and_keeps_the_words_of_others(stores: StoryStores) -> None:
+    lines = [
+        telegram_message(1, "my quokka", sender=f"user{BEN}", name="Ben"),
+        telegram_message(2, ANNA, sender="user7", name="Anna"),
+    ]
+    async with running_bot(stores) as bot:
+        for person in (OLGA, BEN):
+            offer = await offered(bot, a_file(telegram_chat(lines)), person=person)
+            await pressed(bot, offer, person=person)
+        await bot.wait_until_indexed()
+
+        await confirm(bot, BEN)
+        receipt = await receipt_in(bot, BEN)
+
+        assert receipt["erased"]["messages"] >= 3
+        assert await bot.keys_with("quokka") == []
+        assert ("user", ANNA, "Telegram") in await whole(bot, OLGA)
+        assert [each for each in await whole(bot) if each[2]] == []
+
+
+async def test_the_limit_of_a_chat_counts_and_erases_what_is_imported(stores: StoryStores) -> None:
+    async with running_bot(stores) as bot:
+        offer = await offered(
+            bot, a_file(telegram_chat([telegram_message(1, ANNA), telegram_message(2, "b")]))
+        )
+        await pressed(bot, offer)
+
+        question = await the_menu(bot, BEN, argument="30")
+        limit = english("retention-span", days=30)
+        assert english("retention-asks", count=2, limit=limit) in question["text"]
+        await bot.people.press(BEN, question, buttons_of(question)[0])
+
+        async def are_gone() -> bool:
+            return [each for each in await whole(bot) if each[2]] == []
+
+        await bot.wait_until_true(are_gone)

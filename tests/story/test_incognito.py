@@ -12,7 +12,6 @@ from bot.features.reminders.tools import IN_INCOGNITO
 from bot.turn import answer
 from bot.turn.batch import UNKEPT_QUOTE
 from memory import keys
-from memory.history.redis_history import RedisHistory
 from tests.scripted_replies import Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest, echo, last_user_text
 from tests.story.expected import english
@@ -29,6 +28,7 @@ from tests.story.harness import (
 )
 from tests.story.page_visits import visiting
 from tests.story.prompts import overheard, prompt_texts
+from tests.story.test_forget_me import confirm, receipt_in
 from tests.story.test_stop_buttons import answer_to
 
 CANARY = "quokka"
@@ -404,10 +404,23 @@ async def test_a_due_reminder_from_before_is_sent_and_kept(stores: StoryStores) 
         assert len(await bot.lines(BEN)) == 1
 
 
-async def test_a_reset_ends_it(stores: StoryStores) -> None:
+async def test_neither_a_reset_nor_forget_me_ends_it_or_lets_it_be_quoted_later(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.ask(BEN, "I like tea")
         await bot.ask(BEN, "/incognito")
+        said = await bot.say(BEN, f"a {CANARY}")
+        answered = await bot.wait_for_reply(said)
+
         await bot.reset(BEN)
-        assert await bot.ask(BEN, "hello") == "echo: hello"
-        assert (await RedisHistory(bot.redis).load(make_ref(BEN), limit=9)).count == 2
+        assert await bot.ask(BEN, f"one {CANARY}") == marked(f"echo: one {CANARY}")
+        await confirm(bot, BEN)
+        await receipt_in(bot, BEN)
+        assert await bot.ask(BEN, f"two {CANARY}s") == marked(f"echo: two {CANARY}s")
+
+        assert await bot.ask(BEN, "/incognito") == OFF
+        await bot.ask(BEN, "I like coffee")
+        await bot.reset(BEN)
+        await bot.people.edit(said, f"the {CANARY}")
+        await bot.wait_for_reply(await bot.say(BEN, "what was that?", reply_to=answered["message_id"]))
+        assert UNKEPT_QUOTE in str(bot.prompts()[-1])
+        assert await kept_of(bot) == []

@@ -97,7 +97,7 @@ async def test_a_shorter_time_is_asked_about_with_the_number_of_messages_and_the
         async with visiting(bot, BEN) as page:
             assert english("retention-limit", limit=limit) in str(await page.read("contexts"))
 
-        longer = await the_menu(bot, BEN, argument="90")
+        longer = await the_menu(bot, BEN, argument="۹۰")
         assert longer["text"].startswith(english("retention-longer"))
         await bot.ask(BEN, "/reset")
         assert english("retention-span", days=90) in (await the_menu(bot, BEN))["text"]

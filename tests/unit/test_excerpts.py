@@ -2,6 +2,8 @@
 
 # ruff: noqa: RUF001 - the punctuation of other languages is meant as it stands
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,6 +71,13 @@ def test_a_short_message_is_told_whole() -> None:
 def test_a_word_of_4096_letters_is_cut() -> None:
     excerpt = _excerpt("a" * 4096, "a?", at_most=300)
     assert excerpt == "a" * 300 + f" {GAP}"
+
+
+def test_a_word_of_100_000_letters_is_compared_by_its_beginning() -> None:
+    """Stemming all of it takes seconds."""
+    began = time.process_time()
+    find_spans("quokka" * 20_000, read_question("quokkas"), at_most=300)
+    assert time.process_time() - began < 1
 
 
 def test_a_number_is_no_part_of_another_number() -> None:

@@ -87,10 +87,8 @@ def test_every_key_name_is_documented() -> None:
         assert list(get_args(names)) == list(table)
 
 
-def test_a_reset_erases_all_keys_of_a_context_except_its_epoch_and_choices_and_counts_every_kind_of_record() -> (
-    None
-):
-    assert set(CONTEXT_KEYS) - set(ERASED_KEYS) == {"epoch", "choices", "artifact", "receipt"}
+def test_a_reset_erases_all_keys_of_a_context_except_epoch_choices_and_incognito_and_counts_records() -> None:
+    assert set(CONTEXT_KEYS) - set(ERASED_KEYS) == {"epoch", "choices", "incognito", "artifact", "receipt"}
     lists = {CONTEXT_KEYS["artifact"].listed_in, CONTEXT_KEYS["receipt"].listed_in}
     assert lists < set(ERASED_KEYS), "single artifacts and receipts are found by these lists"
     assert set(ERASED_KEYS.values()) - {""} == {field.name for field in fields(RecordCounts)} - {"quotes"}

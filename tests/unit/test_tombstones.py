@@ -104,6 +104,7 @@ def test_a_receipt_may_be_written_again_with_other_blanks() -> None:
         ({"erased": {"messages": 5}, "person": "8"}, ("person", "erased")),
         ({"new": 1}, ("new",)),
         ({"signature": "0" * 64}, ("signature",)),
+        ({"signature": "\ud800"}, ("signature",)),
     ],
 )
 def test_a_changed_receipt_is_false_and_names_the_fields(
@@ -119,6 +120,12 @@ def test_a_field_that_was_taken_away_is_named() -> None:
     del receipt["left"]
 
     assert verify(SECRET, json.dumps(receipt)).changed == ("left",)
+
+
+def test_a_receipt_that_tells_a_field_twice_is_false() -> None:
+    """A reader would see the first one, and JSON takes the last."""
+    receipt = sign(SECRET, FIELDS)
+    assert not verify(SECRET, receipt.replace('"left"', '"left": 0, "left"', 1)).is_true
 
 
 def test_a_receipt_of_another_installation_is_false() -> None:

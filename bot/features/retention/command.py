@@ -36,7 +36,7 @@ class RetentionCommand:
         """Show the choices, or take the number of days that the command names."""
         number = call.argument.strip()
         current = parse_choice(call.snapshot.retention)
-        if not (number.isascii() and number.isdigit()) or int(number) > LONGEST_DAYS:
+        if not number.isdecimal() or len(number) > 5 or int(number) > LONGEST_DAYS:
             return self._list(call, current)
         refusal = await self.permissions.refusal_for(call.message)
         if refusal is not None:

@@ -186,7 +186,7 @@ def _piece_terms(words: TokenizedText) -> Iterator[tuple[str, WeightedHashes]]:
             yield kind, terms
 
 
-_LONGEST_WORD = 48
+LONGEST_WORD = 48
 """Characters of a word that count. Longer ones are keys, hashes or noise."""
 _LONGEST_RUN = 2_000
 """Characters that count in a run of text without spaces."""
@@ -219,7 +219,7 @@ def _pieces_of(match: re.Match[str]) -> list[Token]:
     if kind == "dotted":
         return list(_split_words(text.replace(".", "")))
     if kind == "tag":
-        return [(kind, text.casefold()[:_LONGEST_WORD]), *_split_words(text[1:])]
+        return [(kind, text.casefold()[:LONGEST_WORD]), *_split_words(text[1:])]
     return [] if kind == "mention" else [(kind, text.casefold())]
 
 
@@ -228,14 +228,14 @@ def _split_words(text: str) -> Iterator[Token]:
     if text in _CAPITALS:
         yield "latin", _CAPITALS[text]
     elif text.isascii() and "_" not in text:
-        yield "latin", text[:_LONGEST_WORD].casefold()
+        yield "latin", text[:LONGEST_WORD].casefold()
     else:
         for run in islice(_RUN.findall(text), WORD_LIMIT):
             word = str(run[:_LONGEST_RUN]).casefold().strip("\u200c\u200d'")
             if not any(map(str.isalnum, word)):
                 continue
             if script_of(word) not in _CHARACTERS_OF_A_WORD:
-                word = word[:_LONGEST_WORD]
+                word = word[:LONGEST_WORD]
             yield script_of(word), word
 
 
