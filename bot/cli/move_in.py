@@ -206,6 +206,7 @@ class _Job:
             "import": stored.id,
             "messages": stored.record.messages,
             "added": stored.added,
+            "forgotten": stored.forgotten,
             "was_imported_before": before.is_whole,
         }
 
@@ -252,9 +253,15 @@ def _result(name: ChatName, survey: "Survey", before: "StoredImport", stored: "S
         return (
             f"Chat {name} has these {messages} from {survey.service} already, since {at}. {NOTHING} {forget}"
         )
-    known = stored.record.messages - stored.added
-    rest = f" The other {known:,} were here already." if known else ""
-    return f"Chat {name} has {stored.added:,} of {messages} from {survey.service} as new ones.{rest} {forget}"
+    known = stored.record.messages - stored.added - stored.forgotten
+    sentences = [f"Chat {name} has {stored.added:,} of {messages} from {survey.service} as new ones."]
+    if known:
+        sentences.append(f"Here already: {known:,}.")
+    if stored.forgotten:
+        sentences.append(f"Forgotten here before, so left out: {stored.forgotten:,}.")
+    if stored.added or not stored.forgotten:
+        sentences.append(forget)
+    return " ".join(sentences)
 
 
 class _Reports:

@@ -310,7 +310,7 @@ async def _look_for_erasures(stores: "Stores", file: Path, facts: "FileFacts", f
     from memory.tombstones import load_graveyard
     from memory.transfer.file import read_file
 
-    found.graves = await load_graveyard(stores.redis, stores.partitions)
+    found.graves = await load_graveyard(stores.redis, range(stores.partitions))
     reset_at = found.graves.find("reset", facts.header.context)
     if reset_at is not None and reset_at > (facts.header.reset_at or 0.0):
         raise CommandFailed(

@@ -136,7 +136,7 @@ class Restore:
 
         What was erased since the backup is left out, or erased again before anybody can read it.
         """
-        self._graves = await load_graveyard(self.redis, self.partitions)
+        self._graves = await load_graveyard(self.redis, range(self.partitions))
         done, of_keys = 0, (_LINE.validate_json(text) for text in lines)
         for _, same in groupby((line for line in of_keys if isinstance(line, KeyLine)), key=_slot_of):
             while batch := list(islice(same, LINES_AT_ONCE)):

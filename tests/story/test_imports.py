@@ -111,6 +111,30 @@ async def test_a_history_that_is_sent_again_adds_nothing(stores: StoryStores) ->
         assert len(buttons_of(listed)) == 1
 
 
+async def test_what_was_forgotten_does_not_come_back_with_the_same_file(stores: StoryStores) -> None:
+    tea = chatgpt_conversation("c1", ["I like tea", "Noted"])
+    car = chatgpt_conversation("c2", ["I sold the car", "Fine"])
+    async with running_bot(stores) as bot:
+        done = await pressed(bot, await offered(bot, a_file([tea])))
+        await pressed(bot, done)
+
+        offer = await offered(bot, a_file([tea]))
+        await bot.people.press(BEN, offer, buttons_of(offer)[0])
+        refused = await bot.wait_for_receipt(offer)
+        assert refused.startswith(
+            "I've imported nothing: this history from ChatGPT was forgotten here before"
+        )
+
+        await pressed(bot, await offered(bot, a_file([car])))
+        await bot.reset(BEN)
+        more = [tea, car, chatgpt_conversation("c3", ["I moved to Porto", "Good luck"])]
+        again = await pressed(bot, await offered(bot, a_file(more)))
+
+        assert "I've imported 2 messages from ChatGPT" in again["text"]
+        assert "4 messages had been forgotten here before, and stay forgotten." in again["text"]
+        assert [each[1] for each in await whole(bot) if each[2]] == ["I moved to Porto", "Good luck"]
+
+
 async def test_other_documents_are_read_as_before(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         reply = await offered(bot, b'{"colour": "green"}', name="settings.json")

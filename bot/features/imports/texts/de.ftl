@@ -34,6 +34,14 @@ import-known =
        *[other] { $count } Nachrichten waren schon da.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } Nachricht wurde hier früher vergessen und bleibt vergessen.
+       *[other] { $count } Nachrichten wurden hier früher vergessen und bleiben vergessen.
+    }
+
+import-all-forgotten = Ich habe nichts importiert: Dieser Verlauf aus { $service } wurde hier früher vergessen, und was vergessen ist, kommt nicht zurück.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Diesen Import vergessen: { $service }, { $count }
 import-forgotten = Ich habe diesen Import vergessen.

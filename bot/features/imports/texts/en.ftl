@@ -34,6 +34,14 @@ import-known =
        *[other] { $count } messages were here already.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } message had been forgotten here before, and stays forgotten.
+       *[other] { $count } messages had been forgotten here before, and stay forgotten.
+    }
+
+import-all-forgotten = I've imported nothing: this history from { $service } was forgotten here before, and what is forgotten doesn't come back.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Forget this import: { $service }, { $count }
 import-forgotten = I've forgotten that import.

@@ -34,6 +34,14 @@ import-known =
        *[other] { $count } mensajes ya estaban aquí.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } mensaje se había olvidado aquí antes y sigue olvidado.
+       *[other] { $count } mensajes se habían olvidado aquí antes y siguen olvidados.
+    }
+
+import-all-forgotten = No he importado nada: este historial de { $service } se había olvidado aquí antes, y lo olvidado no vuelve.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Olvidar esta importación: { $service }, { $count }
 import-forgotten = He olvidado esa importación.

@@ -30,6 +30,13 @@ import-known =
        *[other] { $count } پیام از پیش اینجا بود.
     }
 
+import-stays-forgotten =
+    { $count ->
+       *[other] { $count } پیام پیش‌تر در اینجا فراموش شده بود و فراموش‌شده می‌ماند.
+    }
+
+import-all-forgotten = چیزی وارد نشد: این تاریخچهٔ { $service } پیش‌تر در اینجا فراموش شده است و آنچه فراموش شود برنمی‌گردد.
+
 import-line = • { $service }، { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = فراموش کردن این تاریخچه: { $service }، { $count }
 import-forgotten = آن تاریخچه را فراموش کردم.

@@ -34,6 +34,14 @@ import-known =
        *[other] { $count } mensagens já estavam aqui.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } mensagem tinha sido esquecida aqui antes e continua esquecida.
+       *[other] { $count } mensagens tinham sido esquecidas aqui antes e continuam esquecidas.
+    }
+
+import-all-forgotten = Não importei nada: este histórico do { $service } tinha sido esquecido aqui antes, e o que foi esquecido não volta.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Esquecer esta importação: { $service }, { $count }
 import-forgotten = Esqueci essa importação.

@@ -38,6 +38,15 @@ import-known =
        *[other] { $count } сообщений здесь уже было.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } сообщение раньше было здесь забыто и останется забытым.
+        [few] { $count } сообщения раньше были здесь забыты и останутся забытыми.
+       *[other] { $count } сообщений раньше было здесь забыто и останется забытыми.
+    }
+
+import-all-forgotten = Ничего не перенесено: эта история из { $service } раньше была здесь забыта, а забытое не возвращается.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Забыть эту историю: { $service }, { $count }
 import-forgotten = Перенесённая история забыта.
