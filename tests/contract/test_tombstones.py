@@ -210,6 +210,27 @@ def test_a_restore_brings_back_nothing_that_was_forgotten_since(
     assert on_stores(read()) == ([f"The {CANARY} is about."], [50])
 
 
+def test_a_restore_keeps_nothing_that_is_too_old(
+    console: ConsoleRig, tmp_path: Path, other_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def write() -> None:
+        async with open_stores(load_settings()) as stores:
+            new = replace(said(GROUP, 999, "new", ANNA), sent_at=time.time())
+            old = [said(GROUP, number, CANARY, ANNA) for number in range(700)]
+            await _chat(stores, GROUP, [*old, new])
+
+    on_stores(write())
+    file = tmp_path / "f.backup"
+    assert console("backup", str(file)).status == 0
+    monkeypatch.setenv("RETENTION_DAYS", "30")
+
+    done = restored(console, file, monkeypatch, other_dir)
+
+    assert done["messages_expired"] == 700
+    assert on_stores(texts_in(GROUP)) == ["new"]
+    assert on_stores(found_with(CANARY)) == []
+
+
 def test_a_backup_after_an_erasure_is_restored_whole(
     console: ConsoleRig, tmp_path: Path, other_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
