@@ -92,6 +92,7 @@ def import_(
     The workers make the search entries again.
     """
     from bot.cli import move_in
+    from memory.transfer.archives import is_own_export
 
     settings = load_quietly()
     if lists or forgets is not None:
@@ -101,7 +102,7 @@ def import_(
     if file is None:
         raise typer.BadParameter("name a FILE to import")
     check_file(file, nothing=NOTHING)
-    if not move_in.is_own_file(file):
+    if not is_own_export(lambda: file.open("rb")):
         finish(settings, move_in.move_in(settings, file, into=into, as_json=as_json))
     if replaces and sys.stdin.isatty() and not yes:
         chat = "the file's chat" if into is None else f"chat {into}"

@@ -144,6 +144,12 @@ async def test_other_documents_are_read_as_before(stores: StoryStores) -> None:
         unknown = await offered(bot, a_zip(settings={"colour": "green"}), name="settings.zip")
         assert unknown["text"].startswith("I don't know any history in this zip.")
 
+        header = b'{"kind":"header","format":2,"version":"1","exported_at":"","chat":"77","context":"c"}\n'
+        for name in ("chat.jsonl", "chat.json"):
+            own = await offered(bot, header + b'{"kind":"context"}\n', name=name)
+            assert own["text"].startswith("This is an export of my own memory.")
+            assert "mnemogram import" in own["text"]
+
         cut = await offered(bot, a_file(telegram_chat([telegram_message(1, "One")]))[:-4])
         assert "ends in the middle, after 1 message" in cut["text"]
         assert await whole(bot) == [each for each in await whole(bot) if not each[2]]

@@ -31,6 +31,7 @@ from memory.history.message import Sender
 from memory.history.selectors import TokenCounter
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
+from memory.transfer.archives import is_own_export
 from memory.transfer.export_survey import CutExport, Survey, UnknownExport, survey_export
 from memory.transfer.foreign import Service
 from memory.transfer.json_stream import BadJson
@@ -44,8 +45,8 @@ LISTED_AT_MOST = 8
 _WITHIN_S = 3600.0
 _PROGRESS_EVERY_S = 3.0
 _KINDS = ("application/json", "application/zip", "application/x-zip-compressed")
-_ENDINGS = (".json", ".zip")
-_TITLE_CHARACTERS = 40
+_ENDINGS = (".json", ".jsonl", ".zip")
+_OWN_COMMAND = "mnemogram import"
 
 log = structlog.get_logger()
 
@@ -95,6 +96,8 @@ class ImportCommand:
         try:
             survey = await self._survey(data)
         except UnknownExport:
+            if is_own_export(lambda: BytesIO(data)):
+                return Reply(text=call.words("import-own", command=_OWN_COMMAND))
             return Reply(text=call.words("import-unknown")) if data.startswith(b"PK") else None
         except CutExport as cut:
             return Reply(text=call.words("import-cut", count=cut.read))
