@@ -142,7 +142,7 @@ def _read_messages(reader: JsonReader, reading: Reading, number: int) -> Message
 
 
 def _looks_ours(fields: Mapping[str, Any]) -> bool:
-    return fields.get("type") in {"message", "service"} and "date" in fields
+    return fields.get("type") in ("message", "service") and "date" in fields
 
 
 def _message(
