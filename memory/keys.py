@@ -203,7 +203,8 @@ CONTEXT_KEYS: Mapping[ContextName, KeyKind] = {
     ),
     "imports": KeyKind(
         "HASH of imports from other services: import id → ImportRecord as JSON; `ID:first`, its lowest sequence, which"
-        " is negative; `ID:done`, messages that were read (missing while it is being forgotten); `ID:added`."
+        " is negative; `ID:done`, messages that were read (missing while it is being forgotten); `ID:added`;"
+        " `ID:forgotten`, those that stay forgotten; `ID:chats:UPTO`, names of the tombstones that a reset leaves."
     ),
 }
 """Memory of one context: `{m0}:ctx:CONTEXT:messages`."""

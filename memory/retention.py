@@ -294,8 +294,29 @@ class Retention(LeasedStep[RetentionResult]):
         await self._queue.finish(claim)
 
 
+async def expire_undisturbed(
+    queue: RetentionQueue, ref: ContextRef, *, most_days: int, clock: Callable[[], float]
+) -> int:
+    """Drop everything that is too old from a context of a store that nobody else uses; return the messages."""
+    choice = await queue.choice(ref)
+    result = RetentionResult(outcome="expired", ref=ref)
+    days = choice.days_within(most_days)
+    if days:
+        walk = _Walk(
+            queue,
+            ref,
+            result,
+            days=days,
+            keeps_facts=choice.keeps_facts,
+            clock=clock,
+            rest=None,
+        )
+        await walk.run()
+    return result.counts.messages
+
+
 class _Walk:
-    """One walk through a context."""
+    """One walk through a context. Alone in the store it does not wait for index work, which nobody does."""
 
     def __init__(
         self,
@@ -306,15 +327,17 @@ class _Walk:
         days: int,
         keeps_facts: bool,
         clock: Callable[[], float],
-        rest: Callable[[float], Awaitable[object]],
+        rest: Callable[[float], Awaitable[object]] | None,
     ) -> None:
+        """Without `rest` the walk is alone in the store."""
+        self._is_alone = rest is None
         self._queue = queue
         self._ref = ref
         self._result = result
         self._days = days
         self._keeps_facts = keeps_facts
         self._clock = clock
-        self._rest = rest
+        self._rest = rest or _never_rest
         self._waits_until = monotonic() + PATIENCE_S
 
     async def run(self) -> None:
@@ -345,7 +368,7 @@ class _Walk:
                 self._ref, after=after, days=self._days, now=self._clock(), keeps_facts=self._keeps_facts
             )
             await self._rest_after(began)
-            if not page.ids or page.index_work <= BACKLOG:
+            if self._is_alone or not page.ids or page.index_work <= BACKLOG:
                 return page
             await self._rest(BUSY_REST_S)
 
@@ -369,6 +392,10 @@ class _Walk:
         took = monotonic() - began
         self._result.longest_s = max(self._result.longest_s, took)
         await self._rest(max(LEAST_REST_S, REST * took))
+
+
+async def _never_rest(_: float) -> None:
+    pass
 
 
 class SteadyClock:

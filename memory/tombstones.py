@@ -18,20 +18,22 @@ from typing import Literal
 import structlog
 
 from memory.errors import StoreFull
-from memory.keys import ContextRef, global_key, partition_key
+from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.tombstone_files import Plot, Tombstone, TombstoneFolder
 
 log = structlog.get_logger()
 
-Grave = Literal["message", "quoted", "talk", "fact", "reset", "replaced", "person"]
-"""Things that a tombstone names: a message by its id, and one that the history did not have by its Telegram id.
+Grave = Literal["message", "shown", "quoted", "talk", "fact", "reset", "replaced", "imported", "person"]
+"""Things that a tombstone names: a message by its id and by its Telegram ids, and one that the history did not have.
 
-A line of talk by its score, a fact by its id. A whole context, which was reset or made way for an import. What a person
-said, in one context or everywhere.
+A line of talk by its score, a fact by its id. A whole context, which was reset or made way for an import. A chat of
+another service that the context had imported before its reset. What a person said, in one context or everywhere.
 """
 
 NAME_BYTES = 16
+CHATS_FIELD = ":chats:"
+"""Part of the names of a context's imports that have the tombstones which a reset leaves, one for each chat."""
 _OVERLAP_S = 60.0
 """A tombstone of a script that began earlier may arrive so much later, at most."""
 
@@ -72,14 +74,23 @@ async def names_of(redis: RedisClient, ref: ContextRef, **wanted: Iterable[str |
         secret = await load_secret(redis)
     except StoreFull:
         return [""]
-    graves: Mapping[str, Grave] = {each: each for each in ("message", "quoted", "talk", "fact")}
+    graves: Mapping[str, Grave] = {each: each for each in ("message", "shown", "quoted", "talk", "fact")}
     return [
         name_of(secret, graves[grave], ref.context_id, each) for grave, ids in wanted.items() for each in ids
     ]
 
 
-async def reset_name(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> str:
-    """Return the name of the tombstone of a whole context, "" as `names_of` does."""
+async def reset_names(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> list[str]:
+    """Return the names of the tombstones of a whole context. A reset also names the chats that it has imported."""
+    names = [await _reset_name(redis, ref, grave)]
+    if grave == "reset":
+        imports: dict[str, str] = await redis.call("HGETALL", context_key(ref, "imports"))
+        names += [name for field, text in imports.items() if CHATS_FIELD in field for name in text.split()]
+    return names
+
+
+async def _reset_name(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> str:
+    """Return "" as `names_of` does."""
     try:
         return name_of(await load_secret(redis), grave, ref.context_id)
     except StoreFull:
@@ -175,11 +186,11 @@ class Graveyard:
         return max((each for each in times if each is not None), default=None)
 
 
-async def load_graveyard(redis: RedisClient, partitions: int) -> Graveyard:
-    """Return the tombstones of the store and of the files beside it."""
+async def load_graveyard(redis: RedisClient, partitions: Iterable[int]) -> Graveyard:
+    """Return the tombstones of the store's partitions and of the files beside it."""
     plots = {} if redis.beside is None else await asyncio.to_thread(redis.beside.load)
     plot = plots.setdefault(await load_secret(redis), {})
-    for partition in range(partitions):
+    for partition in partitions:
         for each in await _load(redis, partition):
             if each.name not in plot or plot[each.name].at < each.at:
                 plot[each.name] = each
@@ -188,7 +199,7 @@ async def load_graveyard(redis: RedisClient, partitions: int) -> Graveyard:
 
 async def load_reset_time(redis: RedisClient, ref: ContextRef) -> float | None:
     """Return the time of the last reset of a context, or None."""
-    name = await reset_name(redis, ref)
+    name = await _reset_name(redis, ref)
     return await redis.call("ZSCORE", partition_key(ref.partition, "tombstones"), name)
 
 

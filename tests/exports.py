@@ -93,16 +93,26 @@ def claude_conversation(key: str, messages: Sequence[Document], *, name: str = "
     }
 
 
-def move_in(redis: RedisClient, ref: ContextRef, document: Any, *, person: Sender | None = None) -> MoveIn:
+def move_in(
+    redis: RedisClient,
+    ref: ContextRef,
+    document: Any,
+    *,
+    person: Sender | None = None,
+    own_chat: int = 1,
+    bot_id: int = 0,
+    now: float = 1_760_000_000.0,
+) -> MoveIn:
     """Return an import of this document into a context."""
-    data, now = json.dumps(document).encode(), 1_760_000_000.0
+    data = json.dumps(document).encode()
     return MoveIn(
         redis=redis,
         place=Destination(
             ref=ref,
             registered=dump_entry({"chat_id": 1}, title="", created_at=now),
             person=person,
-            own_chat=1,
+            own_chat=own_chat,
+            bot_id=bot_id,
         ),
         survey=survey_export(lambda: io.BytesIO(data), now=now),
         open_file=lambda: io.BytesIO(data),
@@ -114,7 +124,11 @@ def move_in(redis: RedisClient, ref: ContextRef, document: Any, *, person: Sende
 async def import_chat(redis: RedisClient, ref: ContextRef, texts: Sequence[str]) -> StoredImport:
     """Import these texts as a chat of Telegram."""
     chat = telegram_chat([telegram_message(number, text) for number, text in enumerate(texts, start=1)])
-    work = move_in(redis, ref, chat)
+    return await run_import(redis, ref, move_in(redis, ref, chat))
+
+
+async def run_import(redis: RedisClient, ref: ContextRef, work: MoveIn) -> StoredImport:
+    """Run an import to its end."""
     epoch = (await RedisHistory(redis).load(ref, limit=0)).epoch
     stored = await work.begin(epoch=epoch)
     async for step in work.run(stored, epoch=epoch):

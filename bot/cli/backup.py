@@ -1,6 +1,7 @@
 """`backup` and `restore`: the memory of all chats as one file, and back into empty stores."""
 
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -85,6 +86,8 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
     import asyncio
 
     from bot.app.erasures import build_forget_jobs
+    from bot.features.retention.settings import RetentionSettings
+    from memory.retention import RetentionQueue, expire_undisturbed
     from memory.transfer.restore import Restore, StoresInUse, check_backup
 
     with open_lines(file, nothing=_NOTHING) as lines:
@@ -99,6 +102,12 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
             clock=time.time,
             notify=lambda done: progress.show(done, total),
             forget_person=build_forget_jobs(settings, stores.redis, clock=time.time).forget_again,
+            expire=partial(
+                expire_undisturbed,
+                RetentionQueue(stores.redis, clock=time.time),
+                most_days=settings.of(RetentionSettings).retention_days,
+                clock=time.time,
+            ),
         )
         try:
             await run.begin(end)
@@ -128,6 +137,7 @@ def _print_restored(run: "Restore", end: "Complete", file: Path, *, as_json: boo
                 "reminders_passed": run.passed_reminders,
                 "chats_reset": len(run.reset_contexts),
                 "messages_forgotten": run.forgotten,
+                "messages_expired": run.expired,
             }
         )
         return
@@ -136,6 +146,10 @@ def _print_restored(run: "Restore", end: "Complete", file: Path, *, as_json: boo
         print_line(
             f"What was erased since did not come back: {count(run.forgotten, 'message')}, and"
             f" {count(len(run.reset_contexts), 'chat or topic', 'chats and topics')} that had been reset."
+        )
+    if run.expired:
+        print_line(
+            f"{count(run.expired, 'message')} were older than chats keep theirs, and went with what rests on them."
         )
     if artifacts:
         print_line(f"{count(artifacts, 'artifact')} had expired and were not restored.")

@@ -1,6 +1,5 @@
 """`import` of other services' histories: Telegram Desktop's, ChatGPT's and Claude's."""
 
-import re
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,23 +23,8 @@ TAKEN = (
     " (one chat or all), conversations.json of ChatGPT or Claude, and a zip with one of them."
 )
 NOTHING = "Nothing was imported."
-_OWN_BEGINNING = re.compile(rb'\s*\{\s*"kind"\s*:\s*"header"')
 _REPORT_EVERY_S = 5.0
 _TITLE_CHARACTERS = 40
-
-
-def is_own_file(file: Path) -> bool:
-    """Return True for a file of `mnemogram export`, also in a zip. Its beginning tells, not its name."""
-    from memory.transfer.archives import open_parts
-    from memory.transfer.export_survey import MOST_UNPACKED
-    from memory.transfer.json_stream import BadJson
-
-    try:
-        with open_parts(lambda: file.open("rb"), most_bytes=MOST_UNPACKED) as parts:
-            part = next(parts, None)
-            return part is not None and _OWN_BEGINNING.match(part.peek()) is not None
-    except (BadJson, OSError):
-        return False
 
 
 async def move_in(settings: "Settings", file: Path, *, into: ChatName | None, as_json: bool) -> None:
@@ -206,6 +190,7 @@ class _Job:
             "import": stored.id,
             "messages": stored.record.messages,
             "added": stored.added,
+            "forgotten": stored.forgotten,
             "was_imported_before": before.is_whole,
         }
 
@@ -252,9 +237,15 @@ def _result(name: ChatName, survey: "Survey", before: "StoredImport", stored: "S
         return (
             f"Chat {name} has these {messages} from {survey.service} already, since {at}. {NOTHING} {forget}"
         )
-    known = stored.record.messages - stored.added
-    rest = f" The other {known:,} were here already." if known else ""
-    return f"Chat {name} has {stored.added:,} of {messages} from {survey.service} as new ones.{rest} {forget}"
+    known = stored.record.messages - stored.added - stored.forgotten
+    sentences = [f"Chat {name} has {stored.added:,} of {messages} from {survey.service} as new ones."]
+    if known:
+        sentences.append(f"Here already: {known:,}.")
+    if stored.forgotten:
+        sentences.append(f"Forgotten here before, so left out: {stored.forgotten:,}.")
+    if stored.added or not stored.forgotten:
+        sentences.append(forget)
+    return " ".join(sentences)
 
 
 class _Reports:

@@ -92,6 +92,7 @@ def import_(
     The workers make the search entries again.
     """
     from bot.cli import move_in
+    from memory.transfer.archives import is_own_export
 
     settings = load_quietly()
     if lists or forgets is not None:
@@ -101,7 +102,7 @@ def import_(
     if file is None:
         raise typer.BadParameter("name a FILE to import")
     check_file(file, nothing=NOTHING)
-    if not move_in.is_own_file(file):
+    if not is_own_export(lambda: file.open("rb")):
         finish(settings, move_in.move_in(settings, file, into=into, as_json=as_json))
     if replaces and sys.stdin.isatty() and not yes:
         chat = "the file's chat" if into is None else f"chat {into}"
@@ -310,7 +311,7 @@ async def _look_for_erasures(stores: "Stores", file: Path, facts: "FileFacts", f
     from memory.tombstones import load_graveyard
     from memory.transfer.file import read_file
 
-    found.graves = await load_graveyard(stores.redis, stores.partitions)
+    found.graves = await load_graveyard(stores.redis, range(stores.partitions))
     reset_at = found.graves.find("reset", facts.header.context)
     if reset_at is not None and reset_at > (facts.header.reset_at or 0.0):
         raise CommandFailed(

@@ -25,7 +25,7 @@ from memory.history.store import Erasure, HistorySnapshot
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script, named, numbered
-from memory.tombstones import copy_beside, reset_name
+from memory.tombstones import copy_beside, reset_names
 
 _SCRIPTS = "bot.inbox.scripts"
 UPDATES_AT_MOST = 20
@@ -475,9 +475,9 @@ class TurnStore:
         and returns the counts of the first.
         """
         token = self.new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
-        name = await reset_name(self.redis, ref, grave)
+        names = await reset_names(self.redis, ref, grave)
         order: dict[str, object] = {
-            "tombstone": name,
+            "buried": names,
             "vectors": vectors,
             "others": others,
             "update_prefix": keys.partition_key(ref.partition, "update", ""),
@@ -498,7 +498,7 @@ class TurnStore:
         )
         reply = await self.redis.run_durably(call)
         _check(reply)
-        problem = await copy_beside(self.redis, ref.partition, [name])
+        problem = await copy_beside(self.redis, ref.partition, names)
         return replace(parse_json(Erasure, reply), not_copied=problem)
 
     async def _run(self, call: ScriptCall) -> str | int:

@@ -30,7 +30,7 @@ from memory.keys import ERASED_KEYS, ContextRef, context_key, listed_prefixes
 from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script, named, numbered
-from memory.tombstones import copy_beside, names_of, reset_name
+from memory.tombstones import copy_beside, names_of, reset_names
 
 _SCRIPTS = "memory.redis.scripts"
 _RECENT_BYTES = 8 * 2**20
@@ -81,8 +81,10 @@ class MessageEdit:
 class RedisHistory:
     """HistoryStore on Redis or Valkey."""
 
-    def __init__(self, redis: RedisClient) -> None:
+    def __init__(self, redis: RedisClient, *, buries: bool = True) -> None:
+        """Without `buries` deleted messages leave no tombstones."""
         self._redis = redis
+        self._buries = buries
         self._recent = recent_messages()
 
     async def load(self, ref: ContextRef, *, limit: int) -> HistorySnapshot:
@@ -195,7 +197,7 @@ class RedisHistory:
         """See HistoryStore. `unquoted` are ids of messages that lose their quotation, whatever it quotes."""
         if not ids and not quoted and not unquoted:
             return Deletion()
-        names = await names_of(self._redis, ref, message=ids, quoted=quoted)
+        names = await self._tombstones_of(ref, ids, quoted) if self._buries else []
         call = forget_messages(
             ref,
             expected_epoch=epoch,
@@ -208,6 +210,15 @@ class RedisHistory:
         deletion = _parse_deletion(await self._redis.run(call), ids)
         return replace(deletion, not_copied=await copy_beside(self._redis, ref.partition, names))
 
+    async def _tombstones_of(
+        self, ref: ContextRef, ids: Collection[str], quoted: Collection[int]
+    ) -> list[str]:
+        links: list[str | None] = (
+            await self._redis.call("HMGET", context_key(ref, "telegram"), *ids) if ids else []
+        )
+        shown = [each for link in links if link for each in link.split()]
+        return await names_of(self._redis, ref, message=ids, shown=shown, quoted=quoted)
+
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore. Artifacts and receipts that have expired are not counted."""
         prefixes = listed_prefixes(ref)
@@ -219,10 +230,10 @@ class RedisHistory:
 
     async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
-        name = await reset_name(self._redis, ref)
-        call = erase_context(ref, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS, tombstone=name)
+        names = await reset_names(self._redis, ref)
+        call = erase_context(ref, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS, buried=names)
         erasure = parse_json(Erasure, await self._redis.run(call))
-        return replace(erasure, not_copied=await copy_beside(self._redis, ref.partition, [name]))
+        return replace(erasure, not_copied=await copy_beside(self._redis, ref.partition, names))
 
     async def start_conversation(self, ref: ContextRef, *, epoch: int) -> int:
         """Begin a new conversation after the present messages; return the sequence at which it begins.
@@ -338,7 +349,7 @@ def count_mentions(ref: ContextRef, *, prefixes: Mapping[str, str], deleted: Del
 
 @lua_script(_SCRIPTS)
 def erase_context(
-    ref: ContextRef, *, prefixes: Mapping[str, str], erased_keys: Mapping[str, str], tombstone: str
+    ref: ContextRef, *, prefixes: Mapping[str, str], erased_keys: Mapping[str, str], buried: list[str]
 ) -> ScriptCall: ...
 
 

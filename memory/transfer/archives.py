@@ -1,6 +1,7 @@
 """Opens an export, or the files in its zip one after the other, without unpacking them to disk or memory."""
 
 import io
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Generator, Iterator
@@ -17,6 +18,7 @@ _RATIO, _FREE = 200, 16_000_000
 _TAIL = 65_557
 _END = b"PK\x05\x06"
 _BEGINNINGS = frozenset(b"{[")
+_OWN_BEGINNING = re.compile(rb'\s*\{\s*"kind"\s*:\s*"header"')
 _PEEKED = 64
 
 Opener: TypeAlias = Callable[[], IO[bytes]]
@@ -91,6 +93,16 @@ def is_zip(open_file: Opener) -> bool:
     """Return True if the file begins like a zip."""
     with open_file() as file:
         return file.read(4) == b"PK\x03\x04"
+
+
+def is_own_export(open_file: Opener) -> bool:
+    """Return True for a file of `mnemogram export`, also in a zip. Its beginning tells, not its name."""
+    try:
+        with open_parts(open_file, most_bytes=_FREE) as parts:
+            part = next(parts, None)
+            return part is not None and _OWN_BEGINNING.match(part.peek()) is not None
+    except (BadJson, OSError):
+        return False
 
 
 @contextmanager

@@ -22,6 +22,8 @@ LARGEST_CONVERSATION = 64_000_000
 """Bytes that one conversation may take in memory, about."""
 _SHOWN_OF_FILE = 4_000
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "assistant", "human": "user"}
+_WORDS = ("text", "voice_note")
+"""Blocks of Claude with words of the conversation."""
 _HIDDEN = "is_visually_hidden_from_conversation"
 
 
@@ -95,7 +97,7 @@ def _shown_branch(found: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]
     """
     nodes = cast("dict[str, Any]", found["mapping"])
     at: object = found.get("current_node")
-    if at not in nodes:
+    if not isinstance(at, str) or at not in nodes:
         leaves = [key for key, node in nodes.items() if not _object(node).get("children")]
         at = max(
             leaves, key=lambda key: _seconds(_object(_object(nodes[key]).get("message"))) or 0, default=None
@@ -133,7 +135,7 @@ def _claude_messages(found: Mapping[str, Any], reading: Reading, chat: ForeignCh
         role = _ROLES.get(str(message.get("sender")))
         blocks = [_object(block) for block in _list(message.get("content"))]
         texts = [
-            block["text"] for block in blocks if block.get("type") == "text" and _is_text(block.get("text"))
+            block["text"] for block in blocks if block.get("type") in _WORDS and _is_text(block.get("text"))
         ]
         if not texts and _is_text(message.get("text")):
             texts = [message["text"]]

@@ -53,6 +53,7 @@ class ForeignMessage:
     sender_name: str = ""
     note: str = ""
     forwarded_from: str = ""
+    forwarded_id: int | None = None
     via_bot: bool = False
     edited_at: float | None = None
     telegram_id: int | None = None

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 from memory.codec import Seconds, dump_json, parse_json
 from memory.erasure import ErasureReceipt, delete_provably, sum_receipts
@@ -16,7 +17,8 @@ from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 from memory.transfer.archives import Opener
 from memory.transfer.export_survey import MOST_UNPACKED, Survey, read_export
-from memory.transfer.foreign import ForeignMessage, Reading, Service
+from memory.transfer.foreign import ForeignChat, ForeignMessage, Reading, Service
+from memory.transfer.unearthed import ImportGraves
 
 ROWS_AT_ONCE, BYTES_AT_ONCE = 250, 500_000
 """Limits of one script, so that others wait a few milliseconds for it."""
@@ -54,6 +56,8 @@ class StoredImport:
     """Messages of the file that were read; None while it is being forgotten."""
     added: int
     """Messages that were new."""
+    forgotten: int
+    """Messages that had been forgotten here and stay so."""
 
     @property
     def is_whole(self) -> bool:
@@ -82,6 +86,10 @@ class ImportBatch:
     rows: tuple[ImportedRow, ...]
     upto: int
     is_last: bool
+    forgotten: int
+    """Messages between them that had been forgotten."""
+    chats: str
+    """Names of the tombstones that a reset leaves for chats which begin in this batch, with spaces."""
     people_limit: int = PEOPLE_LIMIT
 
 
@@ -166,69 +174,102 @@ class MoveIn:
         if reply[1] == "":
             raise ImportGone
         return StoredImport(
-            id=self.id, record=record, first=int(reply[0]), done=int(reply[1]), added=int(reply[2])
+            id=self.id,
+            record=record,
+            first=int(reply[0]),
+            done=int(reply[1]),
+            added=int(reply[2]),
+            forgotten=int(reply[3] or 0),
         )
 
     async def run(self, stored: StoredImport, *, epoch: int) -> AsyncGenerator[StoredImport]:
-        """Append what is left, and yield the progress after each step.
+        """Append what is left, and yield the progress after each step. What was forgotten here is left out.
 
         Raises Forgotten after a reset, ImportGone, BadJson if the file has changed, OSError, and the store's errors.
         """
-        batches = self._batches(stored)
+        graves = ImportGraves(
+            redis=self.redis,
+            ref=self.place.ref,
+            service=self.survey.service,
+            owner=self.place.person.id if self.place.person else None,
+        )
+        await graves.refresh()
+        batches = self._batches(stored, graves)
         while (batch := await asyncio.to_thread(next, batches, None)) is not None:
             call = append_imported(self.place.ref, expected_epoch=epoch, import_id=self.id, batch=batch)
-            done, *added = await self.redis.run(call)
+            done, *counts = await self.redis.run(call)
             if done == "gone":
                 raise ImportGone
-            stored = replace(stored, done=int(done), added=int(added[0]))
+            stored = replace(stored, done=int(done), added=int(counts[0]), forgotten=int(counts[1]))
+            if stored.is_whole and stored.forgotten and not stored.added:
+                await forget_import(
+                    self.redis, self.place.ref, stored, epoch=epoch, recall=None
+                )  # it is empty
             yield stored
+            await graves.refresh()
 
     def _is_wanted(self, chat: int) -> bool:
         return self.chats is None or chat in self.chats
 
-    def _batches(self, stored: StoredImport) -> Iterator[ImportBatch]:
+    def _batches(self, stored: StoredImport, graves: ImportGraves) -> Iterator[ImportBatch]:
         rows: list[ImportedRow] = []
-        size, upto = 0, 0
-        for row in self._rows(stored.first):
-            upto += 1
-            if upto <= (stored.done or 0):
-                continue
-            rows.append(row)
-            size += len(row.json)
-            if len(rows) >= ROWS_AT_ONCE or size >= BYTES_AT_ONCE or upto == stored.record.messages:
-                yield ImportBatch(rows=tuple(rows), upto=upto, is_last=upto == stored.record.messages)
-                rows, size = [], 0
+        chats: dict[str, None] = {}
+        size, upto, left, chat = 0, stored.done or 0, 0, ""
+        for key, row in islice(self._rows(stored.first, graves), upto, None):
+            upto, left = upto + 1, left + 1
+            if row is not None:
+                rows.append(row)
+                size += len(row.json)
+                if key != chat:
+                    chats[graves.name_chat(key)] = None
+                    chat = key
+            is_last = upto == stored.record.messages
+            if left >= ROWS_AT_ONCE or size >= BYTES_AT_ONCE or is_last:
+                yield ImportBatch(
+                    rows=tuple(rows),
+                    upto=upto,
+                    is_last=is_last,
+                    forgotten=left - len(rows),
+                    chats=" ".join(chats),
+                )
+                rows, chats, size, left = [], {}, 0, 0
 
-    def _rows(self, first: int) -> Iterator[ImportedRow]:
+    def _rows(self, first: int, graves: ImportGraves) -> Iterator[tuple[str, ImportedRow | None]]:
+        """Yield the key of the chat and the row of each message; None for one that was forgotten."""
         reading = Reading(now=self.now)
         sessions = _Sessions()
         chat, number = -1, 0
-        for message in read_export(self.open_file, reading, most_unpacked=self.most_unpacked):
-            if not self._is_wanted(message.chat):
+        for foreign in read_export(self.open_file, reading, most_unpacked=self.most_unpacked):
+            if not self._is_wanted(foreign.chat):
                 continue
-            number = number + 1 if message.chat == chat else 0
-            chat = message.chat
-            yield self._row(message, reading, first + self._offsets[chat] + number, sessions)
+            number = number + 1 if foreign.chat == chat else 0
+            chat = foreign.chat
+            # A file may tell the id of its chat last.
+            known = self.survey.chats.get(chat) or reading.chats[chat]
+            key = known.key or known.title
+            message = self._message(
+                foreign,
+                message_id(self.place.ref.context_id, "imported", self.survey.service, key, foreign.key),
+            )
+            shown_as = str(foreign.telegram_id or "") if self._has_telegram_ids(known) else ""
+            is_gone = graves.is_forgotten(message, chat=key, is_own=self._is_own(known), shown_as=shown_as)
+            sequence = first + self._offsets[chat] + number
+            yield (
+                key,
+                None
+                if is_gone
+                else _row(message, shown_as, sequence, sessions.begins(chat, message.sent_at)),
+            )
 
-    def _row(
-        self, foreign: ForeignMessage, reading: Reading, sequence: int, sessions: "_Sessions"
-    ) -> ImportedRow:
-        chat, service = reading.chats[foreign.chat], self.survey.service
-        known = self.survey.chats.get(foreign.chat, chat)  # a file may tell the id of its chat last
-        key = known.key or known.title
-        message = self._message(
-            foreign, message_id(self.place.ref.context_id, "imported", service, key, foreign.key)
-        )
-        is_here = known.chat_id == self.place.own_chat and (known.chat_id or 0) < -(10**12)
-        return ImportedRow(
-            id=message.id,
-            json=dump_message(message),
-            sequence=sequence,
-            is_indexed=is_indexed(message),
-            begins_session=sessions.begins(foreign.chat, message.sent_at),
-            telegram_id=str(foreign.telegram_id or "") if is_here else "",
-            sender_id=str(message.sender.id) if message.sender else "",
-            sender_name=message.sender.name if message.sender else "",
+    def _has_telegram_ids(self, chat: ForeignChat) -> bool:
+        """Return True if the file has the message ids that the bot knows: only those of a supergroup are the same."""
+        return chat.chat_id == self.place.own_chat and (chat.chat_id or 0) < -(10**12)
+
+    def _is_own(self, chat: ForeignChat) -> bool:
+        """Return True for the history of the very chat that imports it."""
+        is_private = (self.place.own_chat or 0) > 0
+        return chat.chat_id is not None and chat.chat_id == (
+            self.place.bot_id if is_private else self.place.own_chat
         )
 
     def _message(self, foreign: ForeignMessage, id_: str) -> Message:
@@ -247,10 +288,24 @@ class MoveIn:
             edited_at=foreign.edited_at,
             note=foreign.note,
             forwarded_from=foreign.forwarded_from,
+            forwarded_id=foreign.forwarded_id,
             origin="via_bot" if foreign.via_bot else "typed",
             imported_from=service,
         )
         return replace(message, tokens=self.tokenizer.count(render_message(message)))
+
+
+def _row(message: Message, telegram_id: str, sequence: int, begins_session: bool) -> ImportedRow:
+    return ImportedRow(
+        id=message.id,
+        json=dump_message(message),
+        sequence=sequence,
+        is_indexed=is_indexed(message),
+        begins_session=begins_session,
+        telegram_id=telegram_id,
+        sender_id=str(message.sender.id) if message.sender else "",
+        sender_name=message.sender.name if message.sender else "",
+    )
 
 
 @dataclass(slots=True)
@@ -280,6 +335,7 @@ async def list_imports(redis: RedisClient, ref: ContextRef) -> list[StoredImport
             first=int(fields[f"{id_}:first"]),
             done=int(fields[f"{id_}:done"]) if f"{id_}:done" in fields else None,
             added=int(fields[f"{id_}:added"]),
+            forgotten=int(fields.get(f"{id_}:forgotten", 0)),
         )
         for id_, record in fields.items()
         if ":" not in id_
@@ -288,24 +344,32 @@ async def list_imports(redis: RedisClient, ref: ContextRef) -> list[StoredImport
 
 
 async def forget_import(
-    redis: RedisClient, ref: ContextRef, stored: StoredImport, *, epoch: int, recall: Recall | None
+    redis: RedisClient,
+    ref: ContextRef,
+    stored: StoredImport,
+    *,
+    epoch: int,
+    recall: Recall | None,
+    for_good: bool = True,
 ) -> ErasureReceipt:
     """Erase the messages of an import with everything that rests on them, and read back. Repeating goes on.
 
-    An import that still runs ends with ImportGone. Raises Forgotten after a reset, and the store's errors.
+    Without `for_good` a later import can bring the messages: this one was cancelled. An import that still runs ends
+    with ImportGone. Raises Forgotten after a reset, and the store's errors.
     """
     imports, order = context_key(ref, "imports"), context_key(ref, "order")
     last = stored.first + stored.record.messages - 1
     await redis.call("HDEL", imports, f"{stored.id}:done")
     receipts: list[ErasureReceipt] = []
-    history = RedisHistory(redis)
+    history = RedisHistory(redis, buries=for_good)
     page = ("ZRANGEBYSCORE", order, stored.first, last, "LIMIT", 0, _FORGOTTEN_AT_ONCE)
     while ids := await redis.call(*page):
         receipts.append(await delete_provably(ref, ids, epoch=epoch, store=history, recall=recall))
+    names = await redis.call("HKEYS", imports)
     await redis.calls(
         [
             ("ZREMRANGEBYSCORE", context_key(ref, "sessions"), stored.first, last),
-            ("HDEL", imports, stored.id, f"{stored.id}:first", f"{stored.id}:added"),
+            ("HDEL", imports, stored.id, *(each for each in names if each.startswith(f"{stored.id}:"))),
             ("INCR", partition_key(ref.partition, "erasures")),
         ]
     )

@@ -107,6 +107,8 @@ class Restore:
     """Called with the number of entries that are done."""
     forget_person: Callable[[ContextRef, int, float], Awaitable[int]]
     """Forgets in a context what a person had said until that time; returns the number of messages."""
+    expire: Callable[[ContextRef], Awaitable[int]]
+    """Drops what is too old to be kept from a context; returns the number of messages."""
     expired_artifacts: set[str] = field(default_factory=set[str])
     passed_reminders: int = 0
     """Reminders without another date. They are left out: they may have been sent."""
@@ -114,6 +116,8 @@ class Restore:
     """Contexts that were reset since. Only what outlives a reset is restored of them."""
     forgotten: int = 0
     """Messages that were forgotten since."""
+    expired: int = 0
+    """Messages that were too old to be kept."""
     _graves: Graveyard = field(default_factory=Graveyard)
     _digger: Gravedigger | None = None
     """None if nothing was erased since."""
@@ -134,9 +138,9 @@ class Restore:
     async def run(self, lines: Iterable[str]) -> None:
         """Restore the lines of a checked backup that `begin` has noted. Raises the store's errors.
 
-        What was erased since the backup is left out, or erased again before anybody can read it.
+        What was erased since the backup is left out, or erased again before anybody can read it. So is what is too old.
         """
-        self._graves = await load_graveyard(self.redis, self.partitions)
+        self._graves = await load_graveyard(self.redis, range(self.partitions))
         done, of_keys = 0, (_LINE.validate_json(text) for text in lines)
         for _, same in groupby((line for line in of_keys if isinstance(line, KeyLine)), key=_slot_of):
             while batch := list(islice(same, LINES_AT_ONCE)):
@@ -147,6 +151,8 @@ class Restore:
                 done += sum(map(count_entries, batch))
                 self.notify(done)
         await self._bury_again()
+        for ref in {each async for each in scan_contexts(self.redis, self.partitions)}:
+            self.expired += await self.expire(ref)
         await self.redis.call("DEL", global_key("restoring"))
 
     async def _bury_again(self) -> None:

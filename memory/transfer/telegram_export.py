@@ -142,7 +142,7 @@ def _read_messages(reader: JsonReader, reading: Reading, number: int) -> Message
 
 
 def _looks_ours(fields: Mapping[str, Any]) -> bool:
-    return fields.get("type") in {"message", "service"} and "date" in fields
+    return fields.get("type") in ("message", "service") and "date" in fields
 
 
 def _message(
@@ -169,6 +169,7 @@ def _message(
         sender_name=clean_name(fields.get("from")) or ("Deleted account" if sender_id else ""),
         note=note,
         forwarded_from=(clean_name(fields["forwarded_from"]) or "somebody") if forwarded else "",
+        forwarded_id=peer_id(fields.get("forwarded_from_id")) if forwarded else None,
         via_bot="via_bot" in fields,
         edited_at=reading.possible_date(_date(fields, "edited")),
         telegram_id=telegram_id if is_numbered else None,

@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from memory.history.message import CONVERSATION_ROLES, Message, Quote, forwarded_name, people_of
-from memory.keys import ContextRef
-from memory.tombstones import Grave, Graveyard
+from memory.keys import ContextRef, partition_key
+from memory.redis.client import RedisClient
+from memory.tombstones import Grave, Graveyard, load_graveyard, load_secret, name_of
 from memory.transfer import file
 
 _PEOPLE = re.compile(r'"(?:id|sender_id|forwarded_id|subject_id|said_by|person_id)":"(-?\d{1,19})"')
@@ -103,10 +104,13 @@ class FileGraves:
     def learn_names(self, lines: Iterable[file.FileLine]) -> None:
         """Read the whole file for the names of forgotten people: older records of forwarded words have no ids."""
         for line in lines:
-            if isinstance(line, file.MessageLine) and line.message.sender is not None:
-                sender = line.message.sender
-                if self._is_of(sender.id, 0.0):
-                    self.names.add((sender.id, sender.name))
+            if isinstance(line, file.MessageLine):
+                self.learn_name(line.message)
+
+    def learn_name(self, message: Message) -> None:
+        """Note the name of a forgotten person."""
+        if message.sender is not None and self._is_of(message.sender.id, 0.0):
+            self.names.add((message.sender.id, message.sender.name))
 
     def keeps(self, line: file.FileLine) -> bool:
         """Return False for a line that is left out. A message is noted, and erased with what rests on it."""
@@ -128,18 +132,31 @@ class FileGraves:
                 pass
         return True
 
-    def _look_at(self, message: Message) -> None:
+    def is_forgotten(self, message: Message, *, also: bool = False) -> bool:
+        """Return True for the next message of the file if it was forgotten, or answers one that was.
+
+        `also` is True if more is known of it.
+        """
         is_theirs = (
-            self._is_buried("message", message.id)
+            also
+            or self._is_buried("message", message.id)
             or self._is_of_any(people_of(message), forwarded_name(message), message.sent_at)
             or (self.owner is not None and self._is_of(self.owner, message.sent_at))
         )
-        if is_theirs or (self._answers and message.role == "assistant"):
+        is_answer = self._answers and message.role == "assistant"
+        if message.role in CONVERSATION_ROLES:
+            self._answers = is_theirs and message.role == "user"
+        return is_theirs or is_answer
+
+    def begin_chat(self) -> None:
+        """Begin another chat of the file: its first message answers none of the chat before."""
+        self._answers = False
+
+    def _look_at(self, message: Message) -> None:
+        if self.is_forgotten(message):
             self.messages.append(message.id)
         elif message.quote is not None and self._is_quoted(message, message.quote):
             self.unquoted.append(message.id)
-        if message.role in CONVERSATION_ROLES:
-            self._answers = is_theirs and message.role == "user"
 
     def _look_at_fact(self, line: file.FactLine) -> None:
         fact = line.fact
@@ -166,3 +183,60 @@ class FileGraves:
 
     def _is_buried(self, grave: Grave, id: str | int) -> bool:
         return any(self.graves.find(grave, each, id) is not None for each in self.contexts)
+
+
+@dataclass(slots=True, kw_only=True)
+class ImportGraves:
+    """Finds in the file of another service what was forgotten in the context that imports it."""
+
+    redis: RedisClient
+    ref: ContextRef
+    service: str
+    owner: int | None
+    """The person of a private chat."""
+    _secret: bytes = b""
+    _file: FileGraves = field(default_factory=FileGraves)
+    _chat: str = ""
+    _seen: list[object] = field(default_factory=list[object])
+
+    async def refresh(self) -> None:
+        """Load the tombstones, if there are others than before. People are forgotten while a large file is imported."""
+        # Those of people who were forgotten everywhere are in the first partition.
+        partitions = sorted({0, self.ref.partition})
+        seen: list[object] = []
+        for each in partitions:
+            key = partition_key(each, "tombstones")
+            seen += [
+                await self.redis.call("ZCARD", key),
+                await self.redis.call("ZREVRANGE", key, 0, 0, "WITHSCORES"),
+            ]
+        if not self._secret:
+            self._secret = await load_secret(self.redis)
+            self._file.contexts, self._file.owner = (self.ref.context_id,), self.owner
+        elif seen == self._seen:
+            return
+        self._file.graves = await load_graveyard(self.redis, partitions)
+        self._seen = seen
+
+    def name_chat(self, chat: str) -> str:
+        """Return the name of the tombstone that a reset leaves for an imported chat."""
+        return name_of(self._secret, "imported", self.ref.context_id, self.service, chat)
+
+    def is_forgotten(self, message: Message, *, chat: str, is_own: bool, shown_as: str) -> bool:
+        """Return True for a message that was forgotten here.
+
+        `chat` is the chat's id in the service; `is_own` is True for the context's own chat, which a reset forgets
+        whole. `shown_as` is the message's Telegram id, if the bot knows it.
+        """
+        graves, context = self._file.graves, self.ref.context_id
+        times = [graves.find("imported", context, self.service, chat)]
+        if is_own:
+            times.append(graves.find("reset", context))
+        if shown_as:
+            times += [graves.find("shown", context, shown_as), graves.find("quoted", context, shown_as)]
+        if chat != self._chat:
+            self._file.begin_chat()
+            self._chat = chat
+        self._file.learn_name(message)
+        is_gone = any(at is not None and message.sent_at <= at for at in times)
+        return self._file.is_forgotten(message, also=is_gone)

@@ -116,6 +116,30 @@ async def test_a_history_that_is_sent_again_adds_nothing(stores: StoryStores) ->
         assert len(buttons_of(listed)) == 1
 
 
+async def test_what_was_forgotten_does_not_come_back_with_the_same_file(stores: StoryStores) -> None:
+    tea = chatgpt_conversation("c1", ["I like tea", "Noted"])
+    car = chatgpt_conversation("c2", ["I sold the car", "Fine"])
+    async with running_bot(stores) as bot:
+        done = await pressed(bot, await offered(bot, a_file([tea])))
+        await pressed(bot, done)
+
+        offer = await offered(bot, a_file([tea]))
+        await bot.people.press(BEN, offer, buttons_of(offer)[0])
+        refused = await bot.wait_for_receipt(offer)
+        assert refused.startswith(
+            "I've imported nothing: this history from ChatGPT was forgotten here before"
+        )
+
+        await pressed(bot, await offered(bot, a_file([car])))
+        await bot.reset(BEN)
+        more = [tea, car, chatgpt_conversation("c3", ["I moved to Porto", "Good luck"])]
+        again = await pressed(bot, await offered(bot, a_file(more)))
+
+        assert "I've imported 2 messages from ChatGPT" in again["text"]
+        assert "4 messages had been forgotten here before, and stay forgotten." in again["text"]
+        assert [each[1] for each in await whole(bot) if each[2]] == ["I moved to Porto", "Good luck"]
+
+
 async def test_other_documents_are_read_as_before(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         reply = await offered(bot, b'{"colour": "green"}', name="settings.json")
@@ -124,6 +148,12 @@ async def test_other_documents_are_read_as_before(stores: StoryStores) -> None:
 
         unknown = await offered(bot, a_zip(settings={"colour": "green"}), name="settings.zip")
         assert unknown["text"].startswith("I don't know any history in this zip.")
+
+        header = b'{"kind":"header","format":2,"version":"1","exported_at":"","chat":"77","context":"c"}\n'
+        for name in ("chat.jsonl", "chat.json"):
+            own = await offered(bot, header + b'{"kind":"context"}\n', name=name)
+            assert own["text"].startswith("This is an export of my own memory.")
+            assert "mnemogram import" in own["text"]
 
         cut = await offered(bot, a_file(telegram_chat([telegram_message(1, "One")]))[:-4])
         assert "ends in the middle, after 1 message" in cut["text"]

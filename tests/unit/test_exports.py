@@ -3,8 +3,9 @@
 import io
 import json
 import zipfile
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, cast
 
 import pytest
 
@@ -109,6 +110,32 @@ def test_of_all_chats_each_has_the_id_that_bots_know_and_service_notes_are_count
     assert bot_api_id("personal_chat", "5") is None
 
 
+def test_writers_of_telegram_without_a_name_or_an_id() -> None:
+    deleted = telegram_message(1, "deleted account") | {"from": None}
+    channel = telegram_message(2, "post", sender="channel1234567890", name="News")
+    nobody = telegram_message(3, "nobody")
+    del nobody["from"], nobody["from_id"]
+
+    found = [(each.sender_id, each.sender_name) for each in read(telegram_chat([deleted, channel, nobody]))]
+
+    assert found == [(7, "Deleted account"), (-1_001_234_567_890, "News"), (None, "")]
+
+
+@pytest.mark.parametrize("text", [None, 5, {}, [], [None, 5, ["x"], {"type": "bold"}], [{"text": {"a": 1}}]])
+def test_a_text_of_telegram_without_words_is_left_out(text: Any) -> None:
+    found = survey(telegram_chat([telegram_message(1, text), telegram_message(2, "words")]))
+
+    assert (found.messages, found.left_out) == (1, {"without content": 1})
+
+
+def test_a_message_that_is_nested_too_deeply_is_refused() -> None:
+    deep = packed(telegram_chat([telegram_message(1, "words"), telegram_message(2, "DEEP")]))
+    deep = deep.replace(b'"DEEP"', b"[" * 5_000 + b"]" * 5_000)
+
+    with pytest.raises(BadJson, match="nested too deeply"):
+        survey(deep)
+
+
 def test_ids_of_older_and_odd_exports() -> None:
     assert [peer_id(each) for each in ("user5", 5, "channel6", "chat7", "user", None, "user-1")] == [
         *(5, 5, -1_000_000_000_006, -7),
@@ -185,6 +212,11 @@ def test_of_chatgpt_the_branch_that_is_shown_is_read() -> None:
         {"recipient": "python"},
         {"content": {"content_type": "thoughts", "thoughts": []}},
         {"content": {"content_type": "user_editable_context", "user_profile": "x"}},
+        {"content": {"content_type": "code", "language": "json", "text": "{}"}, "recipient": "browser"},
+        {"content": {"content_type": "tether_browsing_display", "result": "x", "summary": None}},
+        {"content": {"content_type": "text", "parts": None}},
+        {"content": {"content_type": "text", "parts": [None, 5, "", {"x": 1}]}},
+        {"author": None},
         {"metadata": {"is_visually_hidden_from_conversation": True}},
         {"content": None},
     ],
@@ -202,6 +234,51 @@ def test_a_tree_of_chatgpt_without_its_end_or_with_a_ring_is_read_once() -> None
     ring["mapping"]["n0"]["parent"] = "n1"
 
     assert [each.text for each in read([found, ring])] == ["Question", "Answer", "One", "Two"]
+
+
+def test_odd_conversations_of_chatgpt_harm_no_other() -> None:
+    """danny-avila/LibreChat#15229: newer exports leave out metadata; daugaard47/ChatGPT_Conversations_To_Markdown#4."""
+    bare: dict[str, Any] = chatgpt_conversation("bare", ["Question", "Answer"])
+    bare |= {"title": None, "create_time": "soon"}
+    for node in bare["mapping"].values():
+        if node["message"]:
+            node["message"] |= {"metadata": None, "recipient": None, "create_time": 1_700_000_000}
+    odd: list[Any] = [
+        "a text",
+        None,
+        {"title": "no tree"},
+        chatgpt_conversation("empty", ["x"]) | {"mapping": {}},
+        chatgpt_conversation("nodes", ["x"]) | {"mapping": {"n0": None, "n1": 5, "n2": {"children": "n1"}}},
+        chatgpt_conversation("lost", ["x"]) | {"current_node": ["n0"]},
+    ]
+
+    found = read([*odd[:5], bare])
+
+    assert [each.text for each in found] == ["Question", "Answer"]
+    assert [each.text for each in read([odd[5]])] == ["x"]
+
+
+def test_odd_messages_of_claude_harm_no_other() -> None:
+    """osteele/claude-chat-viewer#5: blocks of new kinds; spoken words are one of them."""
+    odd: list[Any] = [
+        None,
+        {"sender": None, "text": "x"},
+        {"sender": "human", "text": None, "content": None, "attachments": None, "files": None},
+        {"sender": "human", "text": "", "content": [None, 5, {"type": "text", "text": None}]},
+        {
+            "sender": "assistant",
+            "content": [{"type": "token_budget"}, {"type": "tool_result", "content": []}],
+        },
+    ]
+    found = claude_conversation("k1", []) | {"name": None}
+    found["chat_messages"] = [
+        *odd,
+        {"sender": "human", "content": [{"type": "voice_note", "title": "Voice", "text": "spoken"}]},
+    ]
+
+    (message,) = read([found, {"uuid": "k2", "chat_messages": []}])
+
+    assert (message.role, message.text) == ("user", "spoken")
 
 
 def test_of_claude_pasted_texts_are_kept_with_the_message() -> None:
@@ -228,11 +305,84 @@ def test_of_claude_pasted_texts_are_kept_with_the_message() -> None:
     assert second.sent_at == 1_740_823_260
 
 
+ODD: Sequence[Any] = (
+    None,
+    True,
+    5,
+    -1,
+    1e308,
+    10**30,
+    "",
+    "x",
+    "\ud800",
+    [],
+    [[]],
+    [None, 5],
+    {},
+    {"type": []},
+)
+
+
+def changed(document: Any) -> Iterator[Any]:
+    """Yield the document with each of its values replaced by each odd one, in turn."""
+    yield from ODD
+    if not isinstance(document, dict | list):
+        return
+    parts = cast("Any", document)
+    for key in list[Any](parts) if isinstance(document, dict) else range(len(parts)):
+        for other in changed(parts[key]):
+            copy = parts.copy()
+            copy[key] = other
+            yield copy
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        telegram_chat(
+            [
+                telegram_message(
+                    1,
+                    ["a", {"type": "bold", "text": "b"}],
+                    forwarded_from="Bo",
+                    forwarded_from_id="user5",
+                    edited_unixtime="1600000060",
+                    poll={"question": "When?", "answers": [{"text": "Today"}]},
+                ),
+                telegram_message(2, "", file="a.mp3", media_type="audio_file", title="So", performer="M"),
+                telegram_message(3, "", contact_information={"first_name": "Bo"}, location_information={}),
+            ]
+        ),
+        {"chats": {"list": [telegram_chat([telegram_message(1, "a")])]}},
+        [chatgpt_conversation("c1", ["Question", "Answer"])],
+        [
+            claude_conversation(
+                "k1",
+                [
+                    {"sender": "human", "text": "a", "attachments": [{"extracted_content": "b"}]},
+                    {
+                        "sender": "assistant",
+                        "content": [{"type": "text", "text": "c"}],
+                        "files": [{"file_name": "d"}],
+                    },
+                ],
+            )
+        ],
+    ],
+    ids=["chat", "all chats", "ChatGPT", "Claude"],
+)
+def test_no_value_in_the_place_of_another_breaks_the_reader(document: Any) -> None:
+    for each in changed(document):
+        with suppress(UnknownExport, BadJson, CutExport):
+            found = survey(each)
+            assert found.messages == len(read(each))
+
+
 @pytest.mark.parametrize(
     "document",
     [
         b"", b"hello", b"%PDF-1.7", b"{}", b"[]", b"[1, 2]", b'"text"', b"\xff\xfe{", {"messages": [{"role": "user"}]},
-        [{"id": 1}], {"chats": 5}, {"name": "x", "messages": [5]}, b"[" * 1000, zip_of({"a.txt": b"hello"}),
+        [{"id": 1}], {"chats": 5}, {"messages": [{"type": {"x": 1}, "date": 1}]}, {"name": "x", "messages": [5]}, b"[" * 1000, zip_of({"a.txt": b"hello"}),
         zip_of({"user.json": {"id": 1}, "x.json": b"{broken"}),
     ],
 )  # fmt: skip

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
 
@@ -31,6 +31,7 @@ from memory.history.message import Sender
 from memory.history.selectors import TokenCounter
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
+from memory.transfer.archives import is_own_export
 from memory.transfer.export_survey import CutExport, Survey, UnknownExport, survey_export
 from memory.transfer.foreign import Service
 from memory.transfer.json_stream import BadJson
@@ -44,8 +45,8 @@ LISTED_AT_MOST = 8
 _WITHIN_S = 3600.0
 _PROGRESS_EVERY_S = 3.0
 _KINDS = ("application/json", "application/zip", "application/x-zip-compressed")
-_ENDINGS = (".json", ".zip")
-_TITLE_CHARACTERS = 40
+_ENDINGS = (".json", ".jsonl", ".zip")
+_OWN_COMMAND = "mnemogram import"
 
 log = structlog.get_logger()
 
@@ -95,6 +96,8 @@ class ImportCommand:
         try:
             survey = await self._survey(data)
         except UnknownExport:
+            if is_own_export(lambda: BytesIO(data)):
+                return Reply(text=call.words("import-own", command=_OWN_COMMAND))
             return Reply(text=call.words("import-unknown")) if data.startswith(b"PK") else None
         except CutExport as cut:
             return Reply(text=call.words("import-cut", count=cut.read))
@@ -157,11 +160,11 @@ class ImportCommand:
             return Reply(text=words("import-paused"), buttons=button, edits=call.menu)
         else:
             log.info("history_imported", service=survey.service, messages=survey.messages, added=stored.added)
-            text = words("import-done", service=survey.service, count=stored.added)
-            if known := survey.messages - stored.added:
-                text += "\n" + words("import-known", count=known)
             return Reply(
-                text=text, buttons=[_forget_button(words, stored)], edits=call.menu, meta=_without_offer(call)
+                text=_result(words, survey, stored, added=0 if progress.was_whole else stored.added),
+                buttons=[_forget_button(words, stored)] if stored.added or not stored.forgotten else [],
+                edits=call.menu,
+                meta=_without_offer(call),
             )
         return Reply(text=text, edits=call.menu, meta=_without_offer(call))
 
@@ -197,7 +200,12 @@ class ImportCommand:
         for stored in await list_imports(self.redis, call.ref):
             if stored.id == work.id and not stored.is_whole:
                 await forget_import(
-                    self.redis, call.ref, stored, epoch=call.snapshot.epoch, recall=self.recall
+                    self.redis,
+                    call.ref,
+                    stored,
+                    epoch=call.snapshot.epoch,
+                    recall=self.recall,
+                    for_good=False,
                 )
 
     async def _forget(self, call: CommandCall, name: str) -> Reply:
@@ -229,6 +237,8 @@ class _Progress:
     command: ImportCommand
     call: CommandCall
     of: int
+    was_whole: bool = False
+    """True if the file had been imported before."""
     _shown_at: float = field(default=0.0)
 
     async def follow(self, work: MoveIn) -> StoredImport:
@@ -236,7 +246,8 @@ class _Progress:
         epoch, loop = self.call.snapshot.epoch, asyncio.get_running_loop()
         stored = await work.begin(epoch=epoch)
         if stored.is_whole:
-            return replace(stored, added=0)
+            self.was_whole = True
+            return stored
         async for step in work.run(stored, epoch=epoch):
             stored = step
             if loop.time() - self._shown_at >= _PROGRESS_EVERY_S and not step.is_whole:
@@ -249,6 +260,18 @@ class _Progress:
 def _may_be_history(attachment: Attachment) -> bool:
     is_named = attachment.file_name.lower().endswith(_ENDINGS)
     return attachment.kind == "document" and (is_named or attachment.mime_type in _KINDS)
+
+
+def _result(words: Words, survey: Survey, stored: StoredImport, *, added: int) -> str:
+    forgotten = stored.forgotten
+    if forgotten == survey.messages:
+        return words("import-all-forgotten", service=survey.service)
+    lines = [words("import-done", service=survey.service, count=added)]
+    if known := survey.messages - added - forgotten:
+        lines.append(words("import-known", count=known))
+    if forgotten:
+        lines.append(words("import-stays-forgotten", count=forgotten))
+    return "\n".join(lines)
 
 
 def _offer_in(call: CommandCall) -> OfferedFile | None:

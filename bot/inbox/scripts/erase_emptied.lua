@@ -7,4 +7,4 @@ if redis.call('EXISTS', order) == 1 or redis.call('HEXISTS', active, context_id)
     or redis.call('HEXISTS', contexts, context_id) + redis.call('EXISTS', meta, people, facts, talk, reminders) == 0 then
   return ''
 end
-return cjson.encode(erase_memory(keys, erased_keys, context_id, prefixes, ''))
+return cjson.encode(erase_memory(keys, erased_keys, context_id, prefixes, {}))

@@ -15,7 +15,7 @@ if before then
   return before
 end
 
-local counts = erase_memory(keys, erased_keys, context_id, order_of_reset.prefixes, order_of_reset.tombstone)
+local counts = erase_memory(keys, erased_keys, context_id, order_of_reset.prefixes, order_of_reset.buried)
 
 local forgotten = 0
 local function forget(id, from)

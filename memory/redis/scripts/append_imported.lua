@@ -1,11 +1,11 @@
 -- Append messages of an import, each at its own sequence. One that is present, under its id or its Telegram id, stays as
 -- it is. At the end the messages are summarised, unless the conversation has begun anew or has a summary already, and read
--- for facts within the budget for older ones.
+-- for facts within the budget for older ones; those that are too old to be kept go.
 -- USES: telegram_index
--- KEYS: messages order telegram meta work people senders sessions imports extract compress lineage epoch
+-- KEYS: messages order telegram meta work people senders sessions imports extract compress lineage epoch retain
 -- ARGV: context_id expected_epoch:current import_id batch:json
 -- batch: ImportBatch (memory/transfer/move_in.py); a row's json is stored as it is, never decoded
--- Reply: {done, added} | {'gone'} (the import is being forgotten)
+-- Reply: {done, added, forgotten} | {'gone'} (the import is being forgotten)
 local done = tonumber(redis.call('HGET', imports, import_id .. ':done'))
 if not done then
   return { 'gone' }
@@ -34,10 +34,15 @@ for _, row in ipairs(batch.rows) do
     redis.call('ZADD', sessions, row.sequence, row.sequence)
   end
 end
+if batch.chats ~= '' then
+  redis.call('HSET', imports, import_id .. ':chats:' .. batch.upto, batch.chats)
+end
+local total = redis.call('HINCRBY', imports, import_id .. ':added', added)
+local left_out = redis.call('HINCRBY', imports, import_id .. ':forgotten', batch.upto > done and batch.forgotten or 0)
 done = math.max(done, batch.upto)
 redis.call('HSET', imports, import_id .. ':done', string.format('%.0f', done))
-local total = redis.call('HINCRBY', imports, import_id .. ':added', added)
 if batch.is_last and total > 0 then
+  redis.call('ZADD', retain, 0, context_id)  -- some may be too old to be kept
   if redis.call('HEXISTS', meta, 'facts_from') == 1 then
     redis.call('ZADD', extract, 'NX', 0, context_id)
   end
@@ -45,4 +50,4 @@ if batch.is_last and total > 0 then
     redis.call('ZADD', compress, 'NX', 0, context_id)
   end
 end
-return { done, total }
+return { done, total, left_out }

@@ -34,6 +34,14 @@ import-known =
        *[other] { $count } Nachrichten waren schon da.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } Nachricht wurde hier früher vergessen und bleibt vergessen.
+       *[other] { $count } Nachrichten wurden hier früher vergessen und bleiben vergessen.
+    }
+
+import-all-forgotten = Ich habe nichts importiert: Dieser Verlauf aus { $service } wurde hier früher vergessen, und was vergessen ist, kommt nicht zurück.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Diesen Import vergessen: { $service }, { $count }
 import-forgotten = Ich habe diesen Import vergessen.
@@ -41,6 +49,7 @@ import-cancelled = Ich habe den Import abgebrochen und nichts davon behalten.
 import-paused = Der Import ist noch nicht fertig. Drück den Knopf, dann mache ich dort weiter.
 import-gone = Ich bekomme diese Datei nicht mehr. Bitte schick sie noch einmal.
 import-too-large = Telegram gibt mir nur Dateien bis { $limit } MB, und diese ist größer. Wenn es ein Verlauf ist, schick mir nur seine JSON-Datei als Zip, oder exportiere einen kürzeren Zeitraum.
+import-own = Das ist ein Export aus meinem eigenen Gedächtnis. Er kommt nur als Ganzes in einen leeren Chat zurück: Wer mich betreibt, kann das mit { $command } tun.
 import-unknown = In diesem Zip kenne ich keinen Verlauf. Importieren kann ich result.json aus Telegram Desktop und conversations.json aus ChatGPT oder Claude.
 import-bad = Diesen Verlauf kann ich nicht lesen: Die Datei ist beschädigt, geschützt oder ausgepackt viel zu groß. Es wurde nichts importiert. Bitte exportiere ihn noch einmal.
 import-empty = Dieser Verlauf aus { $service } hat keine Nachrichten.

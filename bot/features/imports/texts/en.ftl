@@ -34,6 +34,14 @@ import-known =
        *[other] { $count } messages were here already.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } message had been forgotten here before, and stays forgotten.
+       *[other] { $count } messages had been forgotten here before, and stay forgotten.
+    }
+
+import-all-forgotten = I've imported nothing: this history from { $service } was forgotten here before, and what is forgotten doesn't come back.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Forget this import: { $service }, { $count }
 import-forgotten = I've forgotten that import.
@@ -41,6 +49,7 @@ import-cancelled = I've cancelled the import and kept none of it.
 import-paused = The import isn't finished. Press the button and I'll go on from there.
 import-gone = I can't get that file any more. Please send it again.
 import-too-large = Telegram lets me fetch files of up to { $limit } MB, and this one is larger. If it's a history, send me only its JSON file in a zip, or export a shorter period.
+import-own = This is an export of my own memory. It comes back only into an empty chat, whole: whoever runs me can do that with { $command }.
 import-unknown = I don't know any history in this zip. I can import result.json from Telegram Desktop, and conversations.json from ChatGPT or Claude.
 import-bad = I can't read this history: the file is damaged, protected or far too large when unpacked. Nothing was imported. Please export it again.
 import-empty = This history from { $service } has no messages.

@@ -34,6 +34,14 @@ import-known =
        *[other] { $count } mensajes ya estaban aquí.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } mensaje se había olvidado aquí antes y sigue olvidado.
+       *[other] { $count } mensajes se habían olvidado aquí antes y siguen olvidados.
+    }
+
+import-all-forgotten = No he importado nada: este historial de { $service } se había olvidado aquí antes, y lo olvidado no vuelve.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Olvidar esta importación: { $service }, { $count }
 import-forgotten = He olvidado esa importación.
@@ -41,6 +49,7 @@ import-cancelled = He cancelado la importación y no he guardado nada de ella.
 import-paused = La importación no ha terminado. Pulsa el botón y seguiré desde ahí.
 import-gone = Ya no puedo obtener ese archivo. Envíalo otra vez, por favor.
 import-too-large = Telegram me deja descargar archivos de hasta { $limit } MB, y este es más grande. Si es un historial, envíame solo su archivo JSON en un zip, o exporta un período más corto.
+import-own = Esta es una exportación de mi propia memoria. Solo vuelve entera y a un chat vacío: quien me administra puede hacerlo con { $command }.
 import-unknown = No reconozco ningún historial en este zip. Puedo importar result.json de Telegram Desktop y conversations.json de ChatGPT o Claude.
 import-bad = No puedo leer este historial: el archivo está dañado, protegido o es demasiado grande al descomprimirlo. No se ha importado nada. Expórtalo otra vez, por favor.
 import-empty = Este historial de { $service } no tiene mensajes.

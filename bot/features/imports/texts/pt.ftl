@@ -34,6 +34,14 @@ import-known =
        *[other] { $count } mensagens já estavam aqui.
     }
 
+import-stays-forgotten =
+    { $count ->
+        [one] { $count } mensagem tinha sido esquecida aqui antes e continua esquecida.
+       *[other] { $count } mensagens tinham sido esquecidas aqui antes e continuam esquecidas.
+    }
+
+import-all-forgotten = Não importei nada: este histórico do { $service } tinha sido esquecido aqui antes, e o que foi esquecido não volta.
+
 import-line = • { $service }, { DATETIME($date, dateStyle: "long") }: { $count }
 import-forget-button = Esquecer esta importação: { $service }, { $count }
 import-forgotten = Esqueci essa importação.
@@ -41,6 +49,7 @@ import-cancelled = Cancelei a importação e não guardei nada dela.
 import-paused = A importação não terminou. Toque no botão e continuo de onde parei.
 import-gone = Não consigo mais obter esse arquivo. Envie-o de novo, por favor.
 import-too-large = O Telegram me deixa baixar arquivos de até { $limit } MB, e este é maior. Se for um histórico, envie só o arquivo JSON em um zip, ou exporte um período mais curto.
+import-own = Esta é uma exportação da minha própria memória. Ela só volta inteira e para um chat vazio: quem me administra pode fazer isso com { $command }.
 import-unknown = Não reconheço nenhum histórico neste zip. Posso importar result.json do Telegram Desktop e conversations.json do ChatGPT ou do Claude.
 import-bad = Não consigo ler este histórico: o arquivo está danificado, protegido ou fica grande demais ao ser descompactado. Nada foi importado. Exporte-o de novo, por favor.
 import-empty = Este histórico do { $service } não tem mensagens.
