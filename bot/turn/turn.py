@@ -309,6 +309,8 @@ class Turns:
             reply = Reply()
             await self.buttons.answer_stale_stop(press)
         else:
+            if reply.closes_menu:
+                await self.buttons.remove(press)
             is_seen = await self.buttons.show(press, reply.notice, is_alert=bool(reply.notice))
             if not (is_seen or reply.text or reply.rich):
                 reply = replace(reply, text=reply.notice)

@@ -16,8 +16,8 @@ class NewCommand:
 
     async def run(self, call: CommandCall) -> Reply:
         """Begin it, unless the sender may not change the chat's memory."""
-        refusal = await self.permissions.refusal_for(call.message)
-        return Reply(text=call.words(refusal or "new-conversation"), starts_conversation=refusal is None)
+        done = Reply(text=call.words("new-conversation"), starts_conversation=True)
+        return await call.refused_by(self.permissions) or done
 
 
 async def build(parts: Parts) -> Built:
