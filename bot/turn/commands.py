@@ -31,6 +31,7 @@ class CommandCall:
     """Questions about facts that wait for an answer."""
     journal: TurnJournal
     """The steps of an interrupted try."""
+    permissions: Permissions
     incoming: Incoming
     """The signals of the context since the command began."""
     owner: str = ""
@@ -65,11 +66,15 @@ class CommandCall:
         callback = self.update.callback
         return (self.message.message_id,) if callback is not None and callback.under == "menu" else ()
 
-    async def refused_by(self, permissions: Permissions) -> Reply | None:
+    async def may_change(self, *, owner: int | None = None) -> bool:
+        """Return True if this person owns a record, or may change the chat's memory."""
+        return await self.permissions.may_change(self.message, self.person_id, owner=owner)
+
+    async def refused(self) -> Reply | None:
         """Return the refusal if this person may not change the chat's memory, for a press as a notice."""
         callback = self.update.callback
         message = replace(self.message, sender_id=callback.sender_id) if callback else self.message
-        refusal = await permissions.refusal_for(message)
+        refusal = await self.permissions.refusal_for(message)
         if refusal is None:
             return None
         return Reply(notice=self.words(refusal)) if callback else Reply(text=self.words(refusal))
@@ -122,7 +127,6 @@ class Commands:
     handlers: Mapping[str, Handler]
     presses: Mapping[str, PressHandler]
     """By the word of each button whose presses wait."""
-    permissions: Permissions
 
     async def run(self, name: str, call: CommandCall) -> Reply:
         """Run the command of this name. A word that is no command, and a message without content, get a sentence."""
@@ -148,7 +152,8 @@ class Commands:
         if callback.under == "another" and not callback.rule.is_answered_anew:
             return None
         call = replace(call, argument=value, owner=owner)
-        refused = await call.refused_by(self.permissions) if callback.rule.pressers == "owners" else None
-        reply = refused or await handler(call)
-        is_in_place = not callback.rule.is_answered_anew and reply is not None and (reply.text or reply.rich)
-        return replace(reply, edits=call.menu) if reply is not None and is_in_place else reply
+        reply = await call.refused() if callback.rule.pressers == "owners" else None
+        reply = reply or await handler(call)
+        if reply is None or callback.rule.is_answered_anew or not (reply.text or reply.rich):
+            return reply
+        return replace(reply, edits=call.menu)

@@ -96,28 +96,23 @@ class ListMenu:
             lines += [each.line] if each.heading in lines else [each.heading, each.line]
         if total > PAGE_SIZE:
             lines.append(words("list-page", first=first + 1, last=first + len(shown), total=total))
-        rows = [
-            [
-                (words(key, number=number), replace(at, verb=verb, first=first, token=each.token))
-                for number, each in shown.items()
-            ]
-            for verb, key in self.actions.items()
-        ]
-        turns = {"list-back": first - PAGE_SIZE, "list-more": first + PAGE_SIZE}
-        rows.append(
-            [
-                (words(key), ListPress(owner=at.owner, first=target))
-                for key, target in turns.items()
-                if 0 <= target < total
-            ]
-        )
         buttons = [
-            Button(text=text, data=press.dump(self.word), row=row)
-            for row, presses in enumerate(rows)
-            for text, press in presses
+            self._button(
+                words(key, number=number), row, replace(at, verb=verb, first=first, token=each.token)
+            )
+            for row, (verb, key) in enumerate(self.actions.items())
+            for number, each in shown.items()
+        ]
+        buttons += [
+            self._button(words(key), len(self.actions), ListPress(owner=at.owner, first=target))
+            for key, target in (("list-back", first - PAGE_SIZE), ("list-more", first + PAGE_SIZE))
+            if 0 <= target < total
         ]
         parts = [notice, "\n".join(lines), "\n".join(filter(None, notes))]
         return Reply(rich=RichText(text="\n\n".join(filter(None, parts))), buttons=buttons)
+
+    def _button(self, text: str, row: int, press: ListPress) -> Button:
+        return Button(text=text, data=press.dump(self.word), row=row)
 
 
 def page_start(first: int, total: int) -> int:

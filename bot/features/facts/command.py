@@ -23,7 +23,6 @@ from bot.turn.commands import CommandCall, Handler
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
 from bot.turn.menus import ListEntry, ListMenu, ListPress, parse_list_press
-from bot.turn.permissions import Permissions
 from memory.characters import one_line
 from memory.codec import dump_json
 from memory.facts.context_facts import list_all
@@ -57,7 +56,6 @@ class FactsCommand:
     has told. Only the owner and the administrators may press its buttons.
     """
 
-    permissions: Permissions
     facts: RedisFacts
     recall: Recall
     page_links: PageLinks
@@ -100,7 +98,7 @@ class FactsCommand:
         receipt = await call.journal.finished(_RECEIPT_STEP)
         if receipt is not None:
             return await self._list(call, press, notice=receipt)
-        if not await self.permissions.may_change(call.message, call.person_id, owner=press.owner):
+        if not await call.may_change(owner=press.owner):
             return Reply(notice=call.words("facts-not-yours"))
         chosen = await call.journal.finished(_CHOSEN_STEP)
         if chosen is not None:
@@ -122,7 +120,7 @@ class FactsCommand:
         statement = one_line(call.argument)
         if not 0 < len(statement) <= LONGEST_STATEMENT:
             return Reply(text=call.words("facts-too-long", limit=LONGEST_STATEMENT))
-        if not await self.permissions.may_change(call.message, awaited.sender_id, owner=awaited.owner_id):
+        if not await call.may_change(owner=awaited.owner_id):
             return Reply(text=call.words("facts-not-yours"))
         epoch = call.snapshot.epoch
         fact = await self.facts.correct(
@@ -242,10 +240,8 @@ class FactsCommand:
         if receipt is not None:
             return Reply(text=receipt)
         is_resumed = await call.journal.finished(_CHOSEN_STEP) is not None
-        if is_whole and call.is_group and not is_resumed:
-            refused = await call.refused_by(self.permissions)
-            if refused is not None:
-                return refused
+        if is_whole and call.is_group and not is_resumed and (refused := await call.refused()):
+            return refused
         await call.journal.record_for_good(_CHOSEN_STEP, _OFF)
         done = await switch_off(
             call.ref,
@@ -267,7 +263,7 @@ class FactsCommand:
         choices = await self.facts.choices(call.ref)
         if are_extracted(choices, is_group=call.is_group, person=call.user_id):
             return Reply(text=call.words("facts-already-on"))
-        refused = await call.refused_by(self.permissions)
+        refused = await call.refused()
         await self.facts.switch_on(call.ref, person=call.user_id, context=refused is None)
         if not call.is_group:
             return Reply(text=call.words("facts-on-private"))
@@ -334,7 +330,6 @@ async def build(parts: Parts) -> Built:
     """Return the command, the buttons of its list, and the hook for corrections."""
     stores = parts.stores
     facts = FactsCommand(
-        permissions=parts.permissions,
         facts=RedisFacts(stores.redis, clock=parts.clock),
         recall=stores.recall,
         page_links=parts.page_links,

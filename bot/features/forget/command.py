@@ -11,7 +11,6 @@ from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.forgetting import Forgetting, ForgottenMessages, TelegramNumber
 from bot.turn.later_use import LaterUses, Offer, dump_offers
-from bot.turn.permissions import Permissions
 from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.message import Message, sequence_of
@@ -43,7 +42,6 @@ class _Receipt:
 class ForgetCommand:
     """Erases one message, and then answers that used it. An interrupted try goes on with the same messages."""
 
-    permissions: Permissions
     forgetting: Forgetting
     later_uses: LaterUses
     history: RedisHistory
@@ -72,8 +70,7 @@ class ForgetCommand:
         """Erase the answers that used a forgotten message, and put the receipt in place of the other one."""
         if call.argument == CONFIRMS:
             return await self.me.press(call)
-        refused = await call.refused_by(self.permissions)
-        if refused is not None:
+        if refused := await call.refused():
             return refused
         reply = await self._resume(call, key="forgotten-several")
         if reply is not None:
@@ -112,7 +109,7 @@ class ForgetCommand:
         writer = await self._writer_of_unkept(call) if message is None else _writer_of(message)
         if writer is not None and writer == call.message.sender_id:
             return None
-        refusal = await self.permissions.refusal_for(call.message)
+        refusal = await call.permissions.refusal_for(call.message)
         return "others-message" if refusal == "administrators-only" else refusal
 
     async def _writer_of_unkept(self, call: CommandCall) -> int | None:
@@ -196,7 +193,6 @@ async def build(parts: Parts) -> Built:
     stores = parts.stores
     redis, history = stores.redis, stores.history
     forget = ForgetCommand(
-        permissions=parts.permissions,
         forgetting=Forgetting(redis=redis, store=parts.store, history=history, talk=RedisTalk(redis)),
         later_uses=LaterUses(redis=redis, history=history),
         history=history,

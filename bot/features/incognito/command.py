@@ -17,7 +17,6 @@ from bot.transport.words import Words
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
-from bot.turn.permissions import Permissions
 from bot.turn.question import Question
 from memory.history import contexts
 from memory.history.store import HistorySnapshot
@@ -30,13 +29,11 @@ class IncognitoCommand:
     """Begins and ends incognito. In groups only administrators may."""
 
     bot: BotIdentity
-    permissions: Permissions
     clock: Callable[[], float]
 
     async def run(self, call: CommandCall) -> Reply:
         """End it if it is on, else begin it, at the time of the command."""
-        refused = await call.refused_by(self.permissions)
-        if refused is not None:
+        if refused := await call.refused():
             return refused
         if call.update.is_incognito:
             return self._end(call, at=call.message.date)
@@ -77,7 +74,7 @@ def mark(question: Question, context: AgentContext) -> None:
 
 async def build(parts: Parts) -> Built:
     """Return the command, its button, and the hook that marks answers."""
-    incognito = IncognitoCommand(bot=parts.outside.bot, permissions=parts.permissions, clock=parts.clock)
+    incognito = IncognitoCommand(bot=parts.outside.bot, clock=parts.clock)
     return Built(
         commands={"incognito": incognito.run},
         buttons={"incognito": incognito.press},

@@ -11,7 +11,6 @@ from bot.transport.rich_text import RichText
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.menus import choice_buttons
-from bot.turn.permissions import Permissions
 from memory.characters import one_line
 from memory.summary.compression import CompressionLimits, is_due
 
@@ -22,7 +21,6 @@ class ModelCommand:
 
     models: Sequence[str]
     """The models that people may choose, the default first."""
-    permissions: Permissions
     compression: Mapping[str, CompressionLimits]
     """By chosen model, "" for the default; empty if no model writes summaries."""
     loaded_limit: int
@@ -36,7 +34,7 @@ class ModelCommand:
         name = one_line(call.argument).casefold()
         model = next((each for each in self.models if name in (each.casefold(), _digest(each))), None)
         if model is not None:
-            return await call.refused_by(self.permissions) or self._choose(call, model)
+            return await call.refused() or self._choose(call, model)
         if name and call.update.callback is None:
             return Reply(rich=RichText(text=call.words("model-unknown", model=one_line(call.argument))))
         notice = call.words("button-unknown") if name else ""
@@ -71,7 +69,6 @@ async def build(parts: Parts) -> Built:
     chat_models = parts.outside.models.chat
     model = ModelCommand(
         models=[chat_models[each].name for each in parts.settings.model_names],
-        permissions=parts.permissions,
         compression=parts.limits.compression,
         loaded_limit=parts.limits.window_messages,
     )

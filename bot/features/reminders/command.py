@@ -11,7 +11,6 @@ from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
 from bot.turn.menus import ListEntry, ListMenu, ListPress, parse_list_press
-from bot.turn.permissions import Permissions
 from memory.characters import one_line
 from memory.reminders.recurrence import NAMED_RULES
 from memory.reminders.redis_reminders import RedisReminders
@@ -32,7 +31,6 @@ class RemindersCommand:
     and the store's errors.
     """
 
-    permissions: Permissions
     reminders: RedisReminders
 
     async def run(self, call: CommandCall) -> Reply:
@@ -52,8 +50,7 @@ class RemindersCommand:
         reminder = await self.reminders.get(call.ref, press.token)
         if reminder is None:
             return replace(await self._page(call, press), notice=call.words("reminders-gone"))
-        owner = reminder.person_id
-        if not await self.permissions.may_change(call.message, call.person_id, owner=owner):
+        if not await call.may_change(owner=reminder.person_id):
             return Reply(notice=call.words("reminders-not-yours"))
         await self.reminders.cancel(call.ref, [reminder.id], epoch=call.snapshot.epoch)
         notice = call.words("reminders-cancelled", text=one_line(reminder.text, SHOWN_CHARACTERS))
@@ -99,7 +96,7 @@ async def build(parts: Parts) -> Built:
     """Return the commands, their buttons, and the hooks: the tools' place to set them, a due one, a location."""
     stores = parts.stores
     rows = RedisReminders(stores.redis, clock=parts.clock)
-    reminders = RemindersCommand(permissions=parts.permissions, reminders=rows)
+    reminders = RemindersCommand(reminders=rows)
     timezone = TimezoneCommand(reminders=rows)
     turns = ReminderTurns(
         access=parts.permissions.access,

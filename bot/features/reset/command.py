@@ -13,7 +13,6 @@ from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.erasure import ChatContexts, Eraser
 from bot.turn.menus import CONFIRM_WITHIN_S
-from bot.turn.permissions import Permissions
 from bot.turn.store import TurnStore
 from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt, sum_receipts
@@ -32,7 +31,6 @@ _VALUE = re.compile(r"(chat|topic|all):(\d+)")
 class ResetCommand:
     """Asks, and resets when the button is pressed. Both raise Fenced and the store's errors."""
 
-    permissions: Permissions
     eraser: Eraser
     chat_contexts: ChatContexts
     history: HistoryStore
@@ -44,8 +42,7 @@ class ResetCommand:
         argument = call.argument.strip()
         if argument and argument != "all":
             return await self._reset_other(call, argument)
-        refused = await call.refused_by(self.permissions)
-        if refused is not None:
+        if refused := await call.refused():
             return refused
         scope: Scope = "topic" if call.message.thread_id is not None else "chat"
         if argument == "all" and not call.message.is_direct:  # the other topics belong to other people
@@ -84,7 +81,7 @@ class ResetCommand:
         """Return True for the person who asked, or any administrator if an anonymous one asked."""
         is_anonymous = call.owner == str(call.message.chat_id) and call.is_group
         is_theirs = is_anonymous or call.owner == str(call.person_id)
-        return is_theirs and await self.permissions.may_change(call.message, call.person_id)
+        return is_theirs and await call.may_change()
 
     async def _is_empty(self, call: CommandCall) -> bool:
         if (
@@ -96,7 +93,7 @@ class ResetCommand:
         return not (await self.history.count_traces(call.ref)).total
 
     async def _reset_other(self, call: CommandCall, argument: str) -> Reply:
-        if not self.permissions.is_operator(call.message.sender_id):
+        if not call.permissions.is_operator(call.message.sender_id):
             return Reply(text=call.words("operators-only"))
         try:
             chat_id = int(argument)
@@ -148,7 +145,6 @@ class ResetCommand:
 async def build(parts: Parts) -> Built:
     """Return the command, and the button that confirms it."""
     reset = ResetCommand(
-        permissions=parts.permissions,
         eraser=parts.eraser,
         chat_contexts=parts.chat_contexts,
         history=parts.stores.history,

@@ -11,7 +11,6 @@ from bot.transport.rich_text import RichText
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.menus import CONFIRM_WITHIN_S, choice_buttons
-from bot.turn.permissions import Permissions
 from memory.retention import LONGEST_DAYS, RetentionChoice, RetentionQueue, parse_choice
 
 OFFERED_DAYS = (30, 90, 365)
@@ -27,7 +26,6 @@ class RetentionCommand:
     most_days: int
     """The operator's limit, 0 for none."""
     queue: RetentionQueue
-    permissions: Permissions
     clock: Callable[[], float]
 
     async def run(self, call: CommandCall) -> Reply:
@@ -39,8 +37,7 @@ class RetentionCommand:
         named = _CHOICE.fullmatch(call.argument.strip())
         if named is None or int(named[1]) > LONGEST_DAYS:
             return self._list(call, current)
-        refused = await call.refused_by(self.permissions)
-        if refused is not None:
+        if refused := await call.refused():
             return refused
         keeps_facts = named[2] == "+" if named[2] else current.keeps_facts
         wanted = RetentionChoice(days=int(named[1]), keeps_facts=keeps_facts)
@@ -109,7 +106,6 @@ async def build(parts: Parts) -> Built:
     retention = RetentionCommand(
         most_days=parts.settings.of(RetentionSettings).retention_days,
         queue=RetentionQueue(parts.stores.redis, clock=parts.clock),
-        permissions=parts.permissions,
         clock=parts.clock,
     )
     return Built(commands={"retention": retention.run}, buttons={"retention": retention.run})

@@ -32,7 +32,6 @@ async def build(parts: Parts) -> Built:
     """Return both commands."""
     stats = StatsCommand(
         guard=parts.guard,
-        permissions=parts.permissions,
         redis=parts.stores.redis,
         inbox=parts.inbox,
         costs=parts.costs,

@@ -10,7 +10,6 @@ from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.costs import CostReader, MonthCosts, Used, last_months
 from bot.turn.limits import LimitGuard, used_text, wait_text
-from bot.turn.permissions import Permissions
 from memory.characters import one_line
 from memory.history import contexts
 from memory.redis.client import RedisClient
@@ -25,7 +24,6 @@ class StatsCommand:
     """Shows how much work there is, and everybody's usage of today or of a month. Raises the store's errors."""
 
     guard: LimitGuard
-    permissions: Permissions
     redis: RedisClient
     inbox: RedisInbox
     costs: CostReader
@@ -34,7 +32,7 @@ class StatsCommand:
     async def run(self, call: CommandCall) -> Reply:
         """Return the numbers for an operator, and a refusal for others."""
         words = call.words
-        if not self.permissions.is_operator(call.message.sender_id):
+        if not call.permissions.is_operator(call.message.sender_id):
             return Reply(text=words("operators-only"))
         if call.argument.strip():
             return Reply(rich=RichText(text=await self._month(call)))  # names are no Markdown

@@ -14,7 +14,6 @@ from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
 from bot.turn.menus import choice_buttons
-from bot.turn.permissions import Permissions
 from bot.turn.store import MetaField
 from memory.characters import one_line
 from memory.history.store import HistorySnapshot
@@ -27,7 +26,6 @@ class VoiceCommand:
     choice_in: Callable[[HistorySnapshot], VoiceChoice]
     can_speak: bool
     """False without a speech model."""
-    permissions: Permissions
 
     async def run(self, call: CommandCall) -> Reply:
         """Show the choices, or take the one that the command or the button names."""
@@ -38,7 +36,7 @@ class VoiceCommand:
         if choice is None or not self.can_speak:
             return self._list(call, self.choice_in(call.snapshot))
         meta: dict[MetaField, str] = {"choices": call.snapshot.choices.with_feature("voice", choice)}
-        return await call.refused_by(self.permissions) or replace(self._list(call, choice), meta=meta)
+        return await call.refused() or replace(self._list(call, choice), meta=meta)
 
     def _list(self, call: CommandCall, current: VoiceChoice) -> Reply:
         """Return the present choice, and a button for each."""
@@ -68,9 +66,7 @@ async def build(parts: Parts) -> Built:
         interruptions=parts.interruptions,
         tokenizer=parts.tokenizer,
     )
-    voice = VoiceCommand(
-        choice_in=voices.choice_in, can_speak=voices.speaker is not None, permissions=parts.permissions
-    )
+    voice = VoiceCommand(choice_in=voices.choice_in, can_speak=voices.speaker is not None)
     return Built(
         commands={"voice": voice.run},
         buttons={"voice": voice.run},
