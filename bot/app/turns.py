@@ -125,8 +125,8 @@ def _assemble(parts: Parts, features: Sequence[Built], team_with: Callable[[str]
         commands=Commands(
             handlers=ChainMap(*(dict(each.commands) for each in features)),
             presses=ChainMap(*(dict(each.buttons) for each in features)),
-            permissions=parts.permissions,
         ),
+        permissions=parts.permissions,
         memberships=_build_memberships(parts),
         hooks=hooks,
         edits=Edits(bot=outside.bot, history=stores.history, tokenizer=parts.tokenizer),

@@ -32,8 +32,6 @@ class ButtonRule:
     """False if people without access to the bot may press it too."""
     waits: bool = True
     """True if a press waits in the chat's line, as a command does. False if it acts on the running answer."""
-    owner_at: int | None = 0
-    """Place of the menu's owner in its data, between colons. 0: the menu belongs to the chat. None: to one button."""
     is_answered_anew: bool = False
     """True if the answer may be a new message. Equal presses of one person that wait together get one."""
 
@@ -48,12 +46,17 @@ def word_of(data: str) -> str:
     return data.partition(":")[0]
 
 
+def press_data(word: str, value: object = "", *, owner: object = "") -> str:
+    """Return the data of a button. Its menu belongs to a person or record; to the chat if `owner` is ""."""
+    return f"{word}:{owner}:{value}"
+
+
 def is_same_menu(data: str, other: str, rule: ButtonRule) -> bool:
-    """Return True if buttons with these data can be on the same menu: of the same command and the same owner."""
-    if word_of(data) != word_of(other):
-        return False
-    at = rule.owner_at
-    return data == other if at is None else data.split(":")[at : at + 1] == other.split(":")[at : at + 1]
+    """Return True if buttons with these data can be on the same menu: of the same command and the same owner.
+
+    A button that acts on the running answer is only the same as itself.
+    """
+    return data == other or (rule.waits and data.split(":")[:2] == other.split(":")[:2])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -194,9 +194,9 @@ def details_buttons(words: Words, receipt: ErasureReceipt, *, is_resumed: bool =
     return [Button(text=words("receipt-details"), data=data, row=1)] if len(data) <= 64 else []
 
 
-def details_text(words: Words, data: str) -> str:
-    """Return the counts in the data of this button."""
-    *erased, is_resumed = (int(each or "0", 16) for each in data.partition(":")[2].split(","))
+def details_text(words: Words, counts: str) -> str:
+    """Return the counts of this button, as its data has them."""
+    *erased, is_resumed = (int(each or "0", 16) for each in counts.split(","))
     keys = [f"count-{each}" for each in _COUNTED_AS.split()]
     things = _counts(words, *zip(keys, erased, strict=True)) or "0"
     told = words("receipt-erased", things=things)

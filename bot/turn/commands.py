@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 
 from bot.inbox.records import Claim
 from bot.inbox.signals import Incoming
-from bot.transport.controls import word_of
 from bot.transport.gating import UNREADABLE
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.page_links import PagePlace
@@ -26,14 +25,17 @@ class CommandCall:
     claim: Claim
     update: WaitingUpdate
     argument: str
-    """The text after the command, or the data of the button."""
+    """The text after the command, or the value of the button."""
     snapshot: HistorySnapshot
     corrections: tuple[AwaitedCorrection, ...]
     """Questions about facts that wait for an answer."""
     journal: TurnJournal
     """The steps of an interrupted try."""
+    permissions: Permissions
     incoming: Incoming
     """The signals of the context since the command began."""
+    owner: str = ""
+    """The owner of the pressed menu, as the data of the button names it."""
     is_stopped: bool = False
     """True if a /stop came before the command began."""
 
@@ -63,6 +65,19 @@ class CommandCall:
         """The message that a press may change: its menu. None if the press names another message."""
         callback = self.update.callback
         return (self.message.message_id,) if callback is not None and callback.under == "menu" else ()
+
+    async def may_change(self, *, owner: int | None = None) -> bool:
+        """Return True if this person owns a record, or may change the chat's memory."""
+        return await self.permissions.may_change(self.message, self.person_id, owner=owner)
+
+    async def refused(self) -> Reply | None:
+        """Return the refusal if this person may not change the chat's memory, for a press as a notice."""
+        callback = self.update.callback
+        message = replace(self.message, sender_id=callback.sender_id) if callback else self.message
+        refusal = await self.permissions.refusal_for(message)
+        if refusal is None:
+            return None
+        return Reply(notice=self.words(refusal)) if callback else Reply(text=self.words(refusal))
 
     @property
     def words(self) -> Words:
@@ -112,7 +127,6 @@ class Commands:
     handlers: Mapping[str, Handler]
     presses: Mapping[str, PressHandler]
     """By the word of each button whose presses wait."""
-    permissions: Permissions
 
     async def run(self, name: str, call: CommandCall) -> Reply:
         """Run the command of this name. A word that is no command, and a message without content, get a sentence."""
@@ -126,8 +140,10 @@ class Commands:
         """Answer the press of a button; None if it is no button, or one that only a running turn answers.
 
         None also for a message without such a button: the data is made up, or the menu has done its work.
+        The answer takes the place of the menu, unless the rule says that it may be a new message.
         """
-        word, callback = word_of(call.argument), call.update.callback
+        callback = call.update.callback
+        word, owner, value = [*call.argument.split(":", 2), "", ""][:3]
         handler = self.presses.get(word)
         if handler is None or callback is None or callback.rule is None:
             return None
@@ -135,9 +151,9 @@ class Commands:
             return Reply(notice=call.words("button-gone", command=f"/{word}"))
         if callback.under == "another" and not callback.rule.is_answered_anew:
             return None
-        if callback.rule.pressers == "owners":
-            presser = replace(call.message, sender_id=call.person_id)
-            refusal = await self.permissions.refusal_for(presser)
-            if refusal is not None:
-                return Reply(notice=call.words(refusal))
-        return await handler(call)
+        call = replace(call, argument=value, owner=owner)
+        reply = await call.refused() if callback.rule.pressers == "owners" else None
+        reply = reply or await handler(call)
+        if reply is None or callback.rule.is_answered_anew or not (reply.text or reply.rich):
+            return reply
+        return replace(reply, edits=call.menu)

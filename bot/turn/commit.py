@@ -42,6 +42,8 @@ class Reply:
     """The messages that the reply replaces."""
     notice: str = ""
     """A sentence of at most 200 characters for the person who pressed the button."""
+    closes_menu: bool = False
+    """True if the pressed menu loses its buttons."""
     deletes: Sequence[int] = ()
     starts_conversation: bool = False
     meta: Mapping[MetaField, str] = field(default_factory=dict[MetaField, str])

@@ -35,6 +35,7 @@ from bot.turn.commit import Committer, Reply
 from bot.turn.hooks import Hooks
 from bot.turn.limits import LimitGuard, payer_of
 from bot.turn.outbox import plan_reply
+from bot.turn.permissions import Permissions
 from bot.turn.question import Question, TurnJournal, joined_updates, preview_in
 from bot.turn.rest import is_reset_press
 from bot.turn.store import Commit, Todo, TurnStore
@@ -59,6 +60,7 @@ class Turns:
     guard: LimitGuard
     answerer: Answerer
     commands: Commands
+    permissions: Permissions
     memberships: Memberships
     hooks: Hooks
     edits: Edits
@@ -199,10 +201,13 @@ class Turns:
                 reply = await self.memberships.follow(first, question.claim.ref, epoch=epoch)
                 await self._end(question, reply, reason=first.admission.reason)
             case _ if (command := first.admission.command) is not None:
-                reply = await self.commands.run(command.name, _call(question, command.argument))
+                reply = await self.commands.run(
+                    command.name, _call(question, command.argument, self.permissions)
+                )
                 await self._end(question, reply, reason=f"command_{command.name}")
             case _:
-                call = _call(question, strip_mention(first.message, bot=self.bot))
+                text = strip_mention(first.message, bot=self.bot)
+                call = _call(question, text, self.permissions)
                 # What a feature takes is written into memory.
                 taken = await _reply_of_feature(self.hooks, call) if first.is_kept else None
                 if taken is None:
@@ -304,11 +309,13 @@ class Turns:
         """
         press, batch, reply = question.first, question.batch, None
         if press.callback is not None and press.admission.reason != UNKNOWN_BUTTON:
-            reply = await self.commands.press(_call(question, press.callback.data))
+            reply = await self.commands.press(_call(question, press.callback.data, self.permissions))
         if reply is None:
             reply = Reply()
             await self.buttons.answer_stale_stop(press)
         else:
+            if reply.closes_menu:
+                await self.buttons.remove(press)
             is_seen = await self.buttons.show(press, reply.notice, is_alert=bool(reply.notice))
             if not (is_seen or reply.text or reply.rich):
                 reply = replace(reply, text=reply.notice)
@@ -387,7 +394,7 @@ def _is_reset_next(todo: Todo) -> bool:
     return bool(todo.updates) and is_reset_press(parse_waiting(next(iter(todo.updates.values()))))
 
 
-def _call(question: Question, argument: str) -> CommandCall:
+def _call(question: Question, argument: str, permissions: Permissions) -> CommandCall:
     return CommandCall(
         claim=question.claim,
         update=question.first,
@@ -395,6 +402,7 @@ def _call(question: Question, argument: str) -> CommandCall:
         snapshot=question.snapshot,
         corrections=question.corrections,
         journal=question.journal,
+        permissions=permissions,
         incoming=question.incoming,
         is_stopped=is_stopped(question.batch, question.waiting, question.stopped_before),
     )

@@ -322,7 +322,9 @@ def buttons_of(message: Json) -> list[str]:
 def receipt_of(message: Json) -> str:
     """Return the text of a receipt, and below it the counts in its button "Details"."""
     details = [data for data in buttons_of(message) if data.startswith(DETAILS_BUTTON)]
-    return "\n\n".join([message["text"], *(details_text(words_for("en"), data) for data in details)])
+    return "\n\n".join(
+        [message["text"], *(details_text(words_for("en"), data.partition(":")[2]) for data in details)]
+    )
 
 
 def _topic_of(message: Json) -> int | None:

@@ -157,7 +157,7 @@ async def _show_forgotten(bot: Story, place: Place) -> Json:
 async def _count_forgotten(bot: Story, place: Place, menu: Json) -> int:
     meta = keys.context_key(make_ref(place.chat, place.thread), "meta")
     offers = parse_offers(await bot.redis.call("HGET", meta, "offers"))
-    return f"forget:{offers[-1].update_id}" != buttons_of(menu)[0] if offers else 1
+    return f"forget:{offers[-1].update_id}:" != buttons_of(menu)[0] if offers else 1
 
 
 async def _show_facts(bot: Story, place: Place) -> Json:

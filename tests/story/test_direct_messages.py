@@ -116,7 +116,7 @@ async def test_a_forged_button_erases_nothing_of_other_people(stores: StoryStore
         question = await bot.wait_for_reply(await bot.say(BEN, "/reset", chat=chat))
         epoch = (await bot.history(chat, BENS, is_direct=True)).epoch
 
-        await bot.people.press(BEN, question, f"reset:all:{BEN}:{epoch}", any_data=True)
+        await bot.people.press(BEN, question, f"reset:{BEN}:all:{epoch}", any_data=True)
         await bot.wait_for_receipt(question)
 
         assert (await bot.history(chat, CHIARAS, is_direct=True)).count == 2

@@ -135,7 +135,7 @@ async def _reset(bot: Story, _: Json) -> None:
 
 
 async def _ask_for_a_correction(bot: Story, shown: Json) -> None:
-    await bot.people.press(BEN, shown, next(each for each in buttons_of(shown) if each.startswith("facts:c")))
+    await bot.people.press(BEN, shown, next(each for each in buttons_of(shown) if ":c:" in each))
     await bot.wait_until(lambda: now(bot, shown) == english("facts-ask", statement="Ben Hart likes tea"))
 
 

@@ -5,7 +5,7 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from bot.features.reminders.lists import when_text
+from bot.features.reminders.turns import when_text
 from bot.transport.words import words_for
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder

@@ -112,7 +112,7 @@ async def test_a_forged_button_does_nothing(stores: StoryStores) -> None:
         await bot.ask(BEN, "hello")
         question = await the_question(bot, BEN)
 
-        for data in ("reset", "reset:all", "reset:what:1:1", f"reset:chat:{BEN}:9"):
+        for data in ("reset", "reset:all", "reset:1:what:1", f"reset:{BEN}:chat:9"):
             press = await bot.people.press(BEN, question, data, any_data=True)
             assert (await answer_to(bot, press))[0] == english("button-unknown")
 

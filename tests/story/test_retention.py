@@ -77,14 +77,14 @@ async def test_a_shorter_time_is_asked_about_with_the_number_of_messages_and_the
         await say_long_ago(bot, BEN, 3, days=40)
         menu = await the_menu(bot, BEN)
         assert menu["text"].startswith(english("retention-none"))
-        assert buttons_of(menu) == ["retention:30-", "retention:90-", "retention:365-", "retention:0-"]
+        assert buttons_of(menu) == ["retention::30-", "retention::90-", "retention::365-", "retention::0-"]
 
-        await bot.people.press(BEN, menu, "retention:30-")
+        await bot.people.press(BEN, menu, "retention::30-")
         limit = english("retention-span", days=30)
         question = await shown(bot, BEN, menu, english("retention-asks", count=3, limit=limit))
         assert await bot.keys_with(CANARY) != []
         confirm, back = buttons_of(question)
-        assert back == "retention:0-"
+        assert back == "retention::0-"
         await bot.people.press(BEN, question, confirm)
         done = await shown(bot, BEN, menu, english("retention-erasing"))
 
@@ -126,14 +126,14 @@ async def test_facts_stay_only_if_somebody_says_so_and_in_their_language(stores:
         limit = german("retention-span", days=90)
         assert menu["text"].startswith(german("retention-limit", limit=limit))
         assert german("retention-operator", limit=limit) in menu["text"]
-        assert buttons_of(menu) == ["retention:30-", "retention:90-", "retention:0+"]
+        assert buttons_of(menu) == ["retention::30-", "retention::90-", "retention::0+"]
 
-        await bot.people.press(CHIARA, menu, "retention:0+")
+        await bot.people.press(CHIARA, menu, "retention::0+")
         kept = await shown(bot, CHIARA, menu, german("retention-facts", facts="kept"))
         assert german("retention-limit", limit=limit) in kept["text"]
         assert (await bot.history(CHIARA)).retention == "0 facts"
 
-        await bot.people.press(CHIARA, kept, "retention:0-")
+        await bot.people.press(CHIARA, kept, "retention::0-")
         none = german("retention-asks", count=0, limit=limit)
         question = await shown(bot, CHIARA, menu, none)
         assert german("retention-asks-facts", facts="dropped") in question["text"]
@@ -146,12 +146,12 @@ async def test_in_a_group_everybody_may_look_and_only_administrators_change(stor
         menu = await the_menu(bot, BEN, chat=WEEKEND)
         assert english("retention-choose", place="group") in menu["text"]
 
-        refused = await bot.people.press(BEN, menu, "retention:30-")
+        refused = await bot.people.press(BEN, menu, "retention::30-")
         assert await answer_to(bot, refused) == (english("administrators-only"), True)
         refused = await the_menu(bot, CHIARA, chat=WEEKEND, argument="30")
         assert refused["text"] == english("administrators-only")
 
-        await bot.people.press(OLGA, menu, "retention:30-")
+        await bot.people.press(OLGA, menu, "retention::30-")
         limit = english("retention-span", days=30)
         question = await shown(bot, WEEKEND, menu, english("retention-asks", count=2, limit=limit))
         refused = await bot.people.press(BEN, question, buttons_of(question)[0])

@@ -8,15 +8,14 @@ import pytest
 
 from bot import features
 from bot.features import CONTROLS, FEATURES
-from bot.features.facts.lists import FactPress
 from bot.features.feature import Feature
-from bot.features.reminders.lists import press_data
 from bot.features.voice.speech import VOICE_CHOICES
-from bot.transport.controls import word_of
+from bot.transport.controls import press_data, word_of
 from bot.transport.texts import details_buttons
 from bot.transport.updates import parse_update
 from bot.transport.words import LANGUAGES, menu_descriptions, words_for
 from bot.turn.batch import dump_stop, with_nothing_else
+from bot.turn.menus import ListPress
 from memory.erasure import ErasureReceipt
 from memory.record_counts import RecordCounts
 
@@ -67,18 +66,18 @@ LARGE_RECEIPT = ErasureReceipt(
 LONGEST = {
     "stop": with_nothing_else(dump_stop(-LARGEST, 2**31)),
     "help": "help",
-    "reset": f"reset:topic:{-LARGEST}:{LARGEST}",
+    "reset": press_data("reset", f"topic:{LARGEST}", owner=-LARGEST),
     "why": "why",
-    "facts": FactPress(verb="delete", owner=-LARGEST, first=999_999, token="0" * 16).dump(),
-    "forget": max(f"forget:{-(2**63)}", f"forget:me:{LARGEST}", key=len),
-    "reminders": press_data(999_999, "0" * 8),
+    "facts": ListPress(verb="delete", owner=-LARGEST, first=999_999, token="0" * 16).dump("facts"),
+    "forget": max(press_data("forget", owner=-(2**63)), press_data("forget", "me", owner=LARGEST), key=len),
+    "reminders": ListPress(verb="delete", first=999_999, token="0" * 8).dump("reminders"),
     "memory": details_buttons(words_for("en"), LARGE_RECEIPT)[0].data,
-    "timezone": max((f"timezone:{zone}" for zone in available_timezones()), key=len),
-    "model": f"model:{'0' * 16}",
-    "import": f"import:go:{-(2**63)}",
-    "voice": max((f"voice:{choice}" for choice in VOICE_CHOICES), key=len),
-    "incognito": "incognito:end",
-    "retention": "retention:36500+:9999999999",
+    "timezone": max((press_data("timezone", zone) for zone in available_timezones()), key=len),
+    "model": press_data("model", "0" * 16),
+    "import": press_data("import", "go", owner=-(2**63)),
+    "voice": max((press_data("voice", choice) for choice in VOICE_CHOICES), key=len),
+    "incognito": press_data("incognito", "end"),
+    "retention": press_data("retention", "36500+:9999999999"),
 }
 
 

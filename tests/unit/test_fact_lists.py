@@ -1,20 +1,16 @@
-"""The list of /facts: its pages, its lines, its buttons and what they mean."""
+"""The list of /facts: its pages, its lines and its buttons."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
 
-from bot.features.facts.lists import (
-    FactPress,
-    facts_buttons,
-    facts_text,
-    parse_press,
-    token_of,
-)
-from bot.transport.paging import PAGE_SIZE, page_start
+from bot.features.facts.command import facts_page
 from bot.transport.rich_text import utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT
+from bot.transport.telegram_api import Button
 from bot.transport.words import LANGUAGES, words_for
+from bot.turn.menus import PAGE_SIZE, ListPress
 from memory.history.fact import LONGEST_STATEMENT, LONGEST_SUBJECT, Fact
 
 BEN = 1002
@@ -40,8 +36,14 @@ SEVEN = [make_fact(number) for number in range(1, 8)]
 
 
 def _text(facts: list[Fact], *, first: int = 0) -> list[str]:
-    shown = facts_text(ENGLISH, facts, first=first, title="Known:", notice="", notes=["note"])
-    return shown.text.split("\n")
+    at = ListPress(first=first)
+    shown = facts_page(ENGLISH, facts, at=at, title="Known:", notice="", notes=["note"]).rich
+    return shown.text.split("\n") if shown else []
+
+
+def _buttons(facts: list[Fact], *, first: int = 0) -> Sequence[Button]:
+    at = ListPress(owner=BEN, first=first)
+    return facts_page(ENGLISH, facts, at=at, title="Known:", notice="", notes=[]).buttons
 
 
 def test_the_facts_are_numbered_over_all_pages() -> None:
@@ -75,44 +77,21 @@ def test_without_facts_there_are_only_the_notes() -> None:
 
 def test_a_page_has_a_row_to_delete_a_row_to_correct_and_a_row_of_pages() -> None:
     eleven = [make_fact(number) for number in range(1, 12)]
-    buttons = facts_buttons(ENGLISH, eleven, first=5, owner=BEN)
+    buttons = _buttons(eleven, first=5)
     assert [(each.row, each.text) for each in buttons] == [
         *((0, f"❌ {number}") for number in range(6, 11)),
         *((1, f"✏️ {number}") for number in range(6, 11)),
         (2, "◀️ Back"),
         (2, "More ▶️"),
     ]
-    back, more = (parse_press(each.data) for each in buttons[-2:])
-    assert back == FactPress(verb="page", owner=BEN, first=0)
-    assert more == FactPress(verb="page", owner=BEN, first=10)
+    assert [each.data for each in buttons[-2:]] == [f"facts:{BEN}:p:0:", f"facts:{BEN}:p:10:"]
 
 
 def test_a_button_names_the_fact_as_it_was_shown() -> None:
-    before, after = make_fact(1), make_fact(1, "Ben has a dog")
-    (delete, _) = facts_buttons(ENGLISH, [before], first=0, owner=BEN)
-    press = parse_press(delete.data)
-    assert press is not None
-    assert press.token == token_of(before) != token_of(after)
-
-
-def test_the_data_of_every_button_fits_telegrams_64_bytes() -> None:
-    widest = FactPress(verb="correct", owner=-1_009_999_999_999_999_999, first=99_999, token="f" * 16)
-    assert len(widest.dump()) <= 64
-    assert parse_press(widest.dump()) == widest
-
-
-@pytest.mark.parametrize(
-    "data",
-    ["facts", "facts:p", "facts:x:1:0:", "facts:d:1:0:", "facts:p:1:0:0123456789abcdef", "facts:p:a:0:", ""],
-)
-def test_other_data_means_nothing(data: str) -> None:
-    assert parse_press(data) is None
-
-
-@pytest.mark.parametrize(("first", "start"), [(0, 0), (4, 0), (5, 5), (6, 5), (7, 5), (500, 5)])
-def test_a_page_beyond_the_end_is_the_last_one(first: int, start: int) -> None:
-    assert page_start(first, 7) == start
-    assert page_start(first, 0) == 0
+    before, same, after = (make_fact(1, f"Ben has a {pet}") for pet in ("cat", "cat", "dog"))
+    shown, again, changed = ([each.data for each in _buttons([fact])] for fact in (before, same, after))
+    assert shown == again
+    assert not set(shown) & set(changed)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -127,5 +106,6 @@ def test_the_longest_page_fits_into_one_message(language: str) -> None:
         words("facts-title", place="group"),
         words("facts-noted", statement="ш" * LONGEST_STATEMENT),
     )
-    shown = facts_text(words, longest, first=0, title=title, notice=notice, notes=notes)
+    shown = facts_page(words, longest, at=ListPress(), title=title, notice=notice, notes=notes).rich
+    assert shown is not None
     assert utf16_length(shown.text) <= MESSAGE_LIMIT

@@ -1,18 +1,14 @@
-"""The list of /reminders: its dates in six languages, its lines, its buttons and what they mean."""
+"""The list of /reminders: its dates in six languages, its lines and its buttons."""
 
 import pytest
 
-from bot.features.reminders.lists import (
-    parse_press,
-    press_data,
-    reminders_buttons,
-    reminders_text,
-    when_text,
-)
-from bot.transport.paging import PAGE_SIZE
+from bot.features.reminders.command import reminders_page
+from bot.features.reminders.turns import when_text
 from bot.transport.rich_text import utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT
 from bot.transport.words import LANGUAGES, words_for
+from bot.turn.commit import Reply
+from bot.turn.menus import PAGE_SIZE, ListPress
 from memory.reminders.recurrence import NAMED_RULES
 from memory.reminders.reminder import LONGEST_TEXT, Reminder
 
@@ -37,9 +33,14 @@ def make_reminder(number: int = 1, *, text: str = "tea", name: str = "Ben", repe
     )
 
 
+def _page(*reminders: Reminder, is_group: bool = False, first: int = 0) -> Reply:
+    at = ListPress(first=first)
+    return reminders_page(ENGLISH, reminders, at=at, zone="UTC", is_group=is_group, notice="")
+
+
 def _lines(*reminders: Reminder, is_group: bool = False) -> list[str]:
-    rich = reminders_text(ENGLISH, reminders, first=0, zone="UTC", is_group=is_group, notice="")
-    return rich.text.split("\n")
+    rich = _page(*reminders, is_group=is_group).rich
+    return rich.text.split("\n") if rich else []
 
 
 @pytest.mark.parametrize(
@@ -77,21 +78,8 @@ def test_a_text_can_neither_break_its_line_nor_turn_its_direction() -> None:
     assert _lines(hostile, is_group=True)[1] == "1. 24 November 2026, 00:00, B en: a 2. Olga **owes** money"
 
 
-@pytest.mark.parametrize(
-    "data", ["reminders", "reminders:0", "reminders:x:", "reminders:0:123", "facts:0:", ""]
-)
-def test_other_data_means_nothing(data: str) -> None:
-    assert parse_press(data) is None
-
-
-def test_the_data_of_every_button_is_read_back_and_fits_64_bytes() -> None:
-    for press in ((999_999, "f" * 8), (5, "")):
-        assert parse_press(press_data(*press)) == press
-        assert len(press_data(*press)) <= 64
-
-
 def test_a_page_has_a_row_that_cancels_and_a_row_of_pages() -> None:
-    buttons = reminders_buttons(ENGLISH, [make_reminder(number) for number in range(11)], first=5)
+    buttons = _page(*map(make_reminder, range(11)), first=5).buttons
     assert [(each.row, each.text) for each in buttons] == [
         *((0, f"❌ {number}") for number in range(6, 11)),
         (1, "◀️ Back"),
@@ -106,5 +94,7 @@ def test_the_longest_page_fits_into_one_message(language: str) -> None:
         for number in range(PAGE_SIZE + 1)
     ]
     zone = "America/Argentina/ComodRivadavia"
-    shown = reminders_text(words_for(language), longest, first=0, zone=zone, is_group=True, notice="😀" * 220)
+    words, notice = words_for(language), "😀" * 220
+    shown = reminders_page(words, longest, at=ListPress(), zone=zone, is_group=True, notice=notice).rich
+    assert shown is not None
     assert utf16_length(shown.text) <= MESSAGE_LIMIT

@@ -286,12 +286,12 @@ def _keyboard(*data: str) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("data", "shown", "under"),
     [
-        ("facts:p:7:10:", ["facts:d:7:0:0123456789abcdef"], "menu"),  # the list has another page meanwhile
-        ("facts:p:8:0:", ["facts:p:7:0:"], "another"),  # the list of another person
-        ("facts:p:7:0:", ["why"], "another"),
-        ("reset:all:7:3", ["reset:chat:7:2"], "menu"),
-        ("reset:chat:8:3", ["reset:chat:7:3"], "another"),
-        ("model:0", ["https", "model:1"], "menu"),
+        ("facts:7:p:10:", ["facts:7:d:0:0123456789abcdef"], "menu"),  # the list has another page meanwhile
+        ("facts:8:p:0:", ["facts:7:p:0:"], "another"),  # the list of another person
+        ("facts:7:p:0:", ["why"], "another"),
+        ("reset:7:all:3", ["reset:7:chat:2"], "menu"),
+        ("reset:8:chat:3", ["reset:7:chat:3"], "another"),
+        ("model::0", ["https", "model::1"], "menu"),
         ("stop:7:5", ["stop:7:5"], "menu"),
         ("stop:7:alone:5", ["stop:7:5"], "another"),  # would delete the message
         ("buy", ["buy"], "another"),

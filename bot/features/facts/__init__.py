@@ -6,6 +6,6 @@ from bot.transport.controls import FACTS_BUTTON, ButtonRule
 FEATURE = Feature(
     build="bot.features.facts.command:build",
     commands={"facts": "everybody"},
-    buttons={FACTS_BUTTON: ButtonRule(pressers="asker", owner_at=2)},
+    buttons={FACTS_BUTTON: ButtonRule(pressers="asker")},
     tools={"forget_fact": "bot.features.facts.tools:forget_fact"},
 )

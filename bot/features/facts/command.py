@@ -1,17 +1,11 @@
 """/facts lists what is known about a person, with buttons to delete and correct it, and turns facts on and off."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import partial
 
-from bot.features.facts.lists import (
-    FactPress,
-    facts_buttons,
-    facts_text,
-    link_row,
-    parse_press,
-    token_of,
-)
 from bot.features.parts import Built, Parts
 from bot.features.retention.limit import limit_line
 from bot.inbox.reminders import FiringRules
@@ -19,7 +13,6 @@ from bot.transport.controls import FACTS_BUTTON
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.page_links import PageLinks
-from bot.transport.paging import page_start
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button
 from bot.transport.texts import fact_deleted_text, forgotten_text
@@ -29,7 +22,7 @@ from bot.turn.batch import correction_in
 from bot.turn.commands import CommandCall, Handler
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
-from bot.turn.permissions import Permissions
+from bot.turn.menus import ListEntry, ListMenu, ListPress, parse_list_press
 from memory.characters import one_line
 from memory.codec import dump_json
 from memory.facts.context_facts import erase_facts, list_all, switch_off
@@ -50,6 +43,8 @@ from memory.redis.lua import ScriptCall, lua_script
 _CHOSEN_STEP, _RECEIPT_STEP = "fact", "fact_receipt"
 """Steps in the journal: the id of the fact that is being erased, or OFF; and the receipt."""
 _OFF = "off"
+_LIST = ListMenu(word=FACTS_BUTTON, actions={"delete": "list-delete", "correct": "facts-correct"})
+_LINK_ROW = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +55,6 @@ class FactsCommand:
     has told. Only the owner and the administrators may press its buttons.
     """
 
-    permissions: Permissions
     facts: RedisFacts
     recall: Recall
     page_links: PageLinks
@@ -97,13 +91,13 @@ class FactsCommand:
 
         A press on a fact that was deleted or changed since gets a notice and the present list.
         """
-        press = parse_press(call.argument)
+        press = parse_list_press(call.owner, call.argument)
         if press is None:
             return None
         receipt = await call.journal.finished(_RECEIPT_STEP)
         if receipt is not None:
             return await self._list(call, press, notice=receipt)
-        if not await self.permissions.may_change(call.message, call.person_id, owner=press.owner):
+        if not await call.may_change(owner=press.owner):
             return Reply(notice=call.words("facts-not-yours"))
         chosen = await call.journal.finished(_CHOSEN_STEP)
         if chosen is not None:
@@ -125,7 +119,7 @@ class FactsCommand:
         statement = one_line(call.argument)
         if not 0 < len(statement) <= LONGEST_STATEMENT:
             return Reply(text=call.words("facts-too-long", limit=LONGEST_STATEMENT))
-        if not await self.permissions.may_change(call.message, awaited.sender_id, owner=awaited.owner_id):
+        if not await call.may_change(owner=awaited.owner_id):
             return Reply(text=call.words("facts-not-yours"))
         epoch = call.snapshot.epoch
         fact = await self.facts.correct(
@@ -134,7 +128,7 @@ class FactsCommand:
         notice = "facts-outdated" if fact is None else "facts-noted"
         reply = await self._page(
             call,
-            FactPress(verb="page", owner=awaited.owner_id, first=awaited.first),
+            ListPress(owner=awaited.owner_id, first=awaited.first),
             notice=call.words(notice, statement=statement),
         )
         return replace(
@@ -153,7 +147,7 @@ class FactsCommand:
         record = partition_key(call.ref.partition, "update", update_id)
         fields: list[str] = await self.redis.call("HKEYS", record)
         messages = [message] if message else sorted(int(each[5:]) for each in fields if each[:5] == "sent:")
-        press = FactPress(verb="page", owner=owner, first=first)
+        press = ListPress(owner=owner, first=first)
         noted_as = (str(update_id), _note_of(call, press, messages[-1])) if messages else ()
         noted = await self.redis.call("HGET", context_key(call.ref, "fact_lists"), str(owner))
         if noted not in noted_as:
@@ -163,19 +157,17 @@ class FactsCommand:
     async def _show(self, call: CommandCall, *, owner: int) -> Reply:
         """Show the first page. Messages that wait to be read for facts are read now."""
         await self.facts.hurry(call.ref)
-        return await self._page(call, FactPress(verb="page", owner=owner))
+        return await self._page(call, ListPress(owner=owner))
 
-    async def _list(self, call: CommandCall, press: FactPress, *, notice: str = "") -> Reply:
+    async def _list(self, call: CommandCall, press: ListPress, *, notice: str = "") -> Reply:
         """Put the present list in place of the message with the button."""
         telegram_id = call.message.message_id
         reply = await self._page(call, press, notice=notice, message=telegram_id if call.menu else 0)
-        if call.corrections:
-            left = without_correction(call.corrections, telegram_id)
-            reply = replace(reply, meta={"corrections": dump_corrections(left)})
-        return replace(reply, edits=call.menu)
+        left = without_correction(call.corrections, telegram_id)
+        return replace(reply, meta={"corrections": dump_corrections(left)} if call.corrections else {})
 
     async def _page(
-        self, call: CommandCall, press: FactPress, *, notice: str = "", message: int = 0
+        self, call: CommandCall, press: ListPress, *, notice: str = "", message: int = 0
     ) -> Reply:
         """Return a page of the list. `message` is that of the list, 0 for a new one.
 
@@ -186,7 +178,7 @@ class FactsCommand:
         await self.facts.note_list(call.ref, press.owner, note, epoch=call.snapshot.epoch)
         facts = await self._load(call, press.owner)
         unread = await self.facts.count_unread(call.ref)
-        first, place = page_start(press.first, len(facts)), "group" if call.is_group else "private"
+        place = "group" if call.is_group else "private"
         notes = [call.words("facts-buttons")] if facts else []
         if state:
             notes.append(call.words(state))
@@ -196,13 +188,9 @@ class FactsCommand:
             notes.append(call.words("facts-unread", count=unread))
         notes.append(self.limit_line(call.words, call.snapshot))
         title = call.words("facts-title", place=place)
-        return Reply(
-            rich=facts_text(call.words, facts, first=first, title=title, notice=notice, notes=notes),
-            buttons=[
-                *facts_buttons(call.words, facts, first=first, owner=press.owner),
-                *link_row(self.page_links.open_place(call.place, call.words("memory-open"))),
-            ],
-        )
+        reply = facts_page(call.words, facts, at=press, title=title, notice=notice, notes=notes)
+        links = self.page_links.open_place(call.place, call.words("memory-open"))
+        return replace(reply, buttons=[*reply.buttons, *(replace(each, row=_LINK_ROW) for each in links)])
 
     def _state(self, call: CommandCall, choices: FactChoices, owner: int) -> str:
         """Return the catalogue's key of the reason why no facts are extracted about this person, or ""."""
@@ -216,7 +204,7 @@ class FactsCommand:
     async def _load(self, call: CommandCall, owner: int) -> list[Fact]:
         return await list_all(self.facts, call.ref, people=[owner] if call.is_group else None)
 
-    async def _ask(self, call: CommandCall, press: FactPress, fact: Fact) -> Reply:
+    async def _ask(self, call: CommandCall, press: ListPress, fact: Fact) -> Reply:
         """Put the question for the right statement in place of the list."""
         await self.facts.note_list(call.ref, press.owner, "", epoch=call.snapshot.epoch)
         telegram_id = call.message.message_id
@@ -228,17 +216,15 @@ class FactsCommand:
             first=press.first,
             asked_at=self.clock(),
         )
-        cancel = FactPress(verb="page", owner=press.owner, first=press.first)
+        cancel = ListPress(owner=press.owner, first=press.first)
+        statement = one_line(fact.statement, LONGEST_STATEMENT)
         return Reply(
-            rich=RichText(
-                text=call.words("facts-ask", statement=one_line(fact.statement, LONGEST_STATEMENT))
-            ),
-            buttons=[Button(text=call.words("facts-cancel"), data=cancel.dump())],
-            edits=call.menu,
+            rich=RichText(text=call.words("facts-ask", statement=statement)),
+            buttons=[Button(text=call.words("facts-cancel"), data=cancel.dump(FACTS_BUTTON))],
             meta={"corrections": dump_corrections(with_correction(call.corrections, awaited))},
         )
 
-    async def _delete(self, call: CommandCall, press: FactPress, fact_id: str) -> Reply:
+    async def _delete(self, call: CommandCall, press: ListPress, fact_id: str) -> Reply:
         """Erase the fact. Show the present list with one line of receipt."""
         receipt = await erase_facts(
             call.ref, [fact_id], epoch=call.snapshot.epoch, facts=self.facts, recall=self.recall
@@ -253,10 +239,8 @@ class FactsCommand:
         if receipt is not None:
             return Reply(text=receipt)
         is_resumed = await call.journal.finished(_CHOSEN_STEP) is not None
-        if is_whole and call.is_group and not is_resumed:
-            refusal = await self.permissions.refusal_for(call.message)
-            if refusal is not None:
-                return Reply(text=call.words(refusal))
+        if is_whole and call.is_group and not is_resumed and (refused := await call.refused()):
+            return refused
         await call.journal.record_for_good(_CHOSEN_STEP, _OFF)
         done = await switch_off(
             call.ref,
@@ -278,17 +262,45 @@ class FactsCommand:
         choices = await self.facts.choices(call.ref)
         if are_extracted(choices, is_group=call.is_group, person=call.user_id):
             return Reply(text=call.words("facts-already-on"))
-        refusal = await self.permissions.refusal_for(call.message)
-        await self.facts.switch_on(call.ref, person=call.user_id, context=refusal is None)
+        refused = await call.refused()
+        await self.facts.switch_on(call.ref, person=call.user_id, context=refused is None)
         if not call.is_group:
             return Reply(text=call.words("facts-on-private"))
-        if refusal is None:
+        if refused is None:
             return Reply(text=call.words("facts-on-group"))
         is_on = are_extracted(await self.facts.choices(call.ref), is_group=True)
         return Reply(text=call.words("facts-on-person" if is_on else "facts-are-off-group"))
 
 
-def _note_of(call: CommandCall, press: FactPress, message: int) -> str:
+def facts_page(
+    words: Words, facts: Sequence[Fact], *, at: ListPress, title: str, notice: str, notes: Sequence[str]
+) -> Reply:
+    """Return one page of the sorted facts. Standing wishes and other facts have a title each."""
+
+    def show(fact: Fact, number: int) -> ListEntry:
+        heading = words("facts-standing") if fact.is_standing else title
+        return ListEntry(heading=heading, line=_line(words, fact, number), token=token_of(fact))
+
+    return _LIST.page(words, facts, show, at=at, notice=notice, notes=notes)
+
+
+def _line(words: Words, fact: Fact, number: int) -> str:
+    """Return the line of a fact. A statement that does not name its subject gets it in front."""
+    subject, statement = one_line(fact.subject), one_line(fact.statement)
+    if subject and subject.casefold() not in statement.casefold():
+        statement = f"{subject}: {statement}"
+    if fact.valid_to is None:
+        return words("facts-line", number=number, statement=statement)
+    until = datetime.fromtimestamp(fact.valid_to, UTC).date()
+    return words("facts-line-closed", number=number, statement=statement, date=until)
+
+
+def token_of(fact: Fact) -> str:
+    """Return a digest of the fact's id and statement: a corrected fact has another one."""
+    return hashlib.sha256(f"{fact.id}\n{fact.statement}".encode(errors="replace")).hexdigest()[:16]
+
+
+def _note_of(call: CommandCall, press: ListPress, message: int) -> str:
     """Return the note of the list that this call shows: an update of our own that shows it again, without its number.
 
     `message` is that of the list, 0 for the one that the call sends.
@@ -317,7 +329,6 @@ async def build(parts: Parts) -> Built:
     """Return the command, the buttons of its list, and the hook for corrections."""
     stores = parts.stores
     facts = FactsCommand(
-        permissions=parts.permissions,
         facts=RedisFacts(stores.redis, clock=parts.clock),
         recall=stores.recall,
         page_links=parts.page_links,

@@ -6,5 +6,5 @@ from bot.transport.controls import FORGET_BUTTON, ButtonRule
 FEATURE = Feature(
     build="bot.features.forget.command:build",
     commands={"forget": "everybody"},
-    buttons={FORGET_BUTTON: ButtonRule(pressers="asker", owner_at=None)},
+    buttons={FORGET_BUTTON: ButtonRule(pressers="asker")},
 )

@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass, replace
 
-from bot.features.forget.me import ForgetMe, is_press
+from bot.features.forget.me import CONFIRMS, ForgetMe
 from bot.features.parts import Built, Parts
-from bot.transport.controls import FORGET_BUTTON
+from bot.transport.controls import FORGET_BUTTON, press_data
 from bot.transport.telegram_api import Button
 from bot.transport.texts import details_buttons, forgotten_text
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.forgetting import Forgetting, ForgottenMessages, TelegramNumber
 from bot.turn.later_use import LaterUses, Offer, dump_offers
-from bot.turn.permissions import Permissions
 from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.message import Message, sequence_of
@@ -43,7 +42,6 @@ class _Receipt:
 class ForgetCommand:
     """Erases one message, and then answers that used it. An interrupted try goes on with the same messages."""
 
-    permissions: Permissions
     forgetting: Forgetting
     later_uses: LaterUses
     history: RedisHistory
@@ -70,20 +68,19 @@ class ForgetCommand:
 
     async def press(self, call: CommandCall) -> Reply:
         """Erase the answers that used a forgotten message, and put the receipt in place of the other one."""
-        if is_press(call.argument):
+        if call.argument == CONFIRMS:
             return await self.me.press(call)
-        refusal = await self.permissions.refusal_for(replace(call.message, sender_id=call.person_id))
-        if refusal is not None:
-            return Reply(notice=call.words(refusal))
+        if refused := await call.refused():
+            return refused
         reply = await self._resume(call, key="forgotten-several")
-        if reply is None:
-            offers = await self.later_uses.offers(call.ref)
-            offer = next((each for each in offers if _button_data(each.update_id) == call.argument), None)
-            messages = await self.later_uses.messages_at(call.ref, offer.answers) if offer else []
-            if not messages:
-                return Reply(notice=call.words("button-unknown"))
-            reply = await self._begin(call, messages, key="forgotten-several")
-        return replace(reply, edits=call.menu)
+        if reply is not None:
+            return reply
+        offers = await self.later_uses.offers(call.ref)
+        offer = next((each for each in offers if str(each.update_id) == call.owner), None)
+        messages = await self.later_uses.messages_at(call.ref, offer.answers) if offer else []
+        if not messages:
+            return Reply(notice=call.words("button-unknown"))
+        return await self._begin(call, messages, key="forgotten-several")
 
     async def _begin(self, call: CommandCall, messages: list[Message], *, key: str) -> Reply:
         chosen = _Chosen(ids=tuple(each.id for each in messages), sequences=tuple(map(sequence_of, messages)))
@@ -112,7 +109,7 @@ class ForgetCommand:
         writer = await self._writer_of_unkept(call) if message is None else _writer_of(message)
         if writer is not None and writer == call.message.sender_id:
             return None
-        refusal = await self.permissions.refusal_for(call.message)
+        refusal = await call.permissions.refusal_for(call.message)
         return "others-message" if refusal == "administrators-only" else refusal
 
     async def _writer_of_unkept(self, call: CommandCall) -> int | None:
@@ -151,14 +148,10 @@ class ForgetCommand:
     async def _reply(self, call: CommandCall, receipt: _Receipt) -> Reply:
         """Return the receipt with its button, in place of the offer whose button was pressed."""
         offers = await self.later_uses.offers(call.ref)
-        left = [each for each in offers if _button_data(each.update_id) != call.argument]
+        left = [each for each in offers if str(each.update_id) != call.owner]
         if receipt.answers:
             left.append(Offer(update_id=call.update.update_id, answers=receipt.answers))
         return Reply(text=receipt.text, buttons=receipt.buttons, meta={"offers": dump_offers(left)})
-
-
-def _button_data(update_id: int) -> str:
-    return f"{FORGET_BUTTON}:{update_id}"
 
 
 def _telegram_id(call: CommandCall) -> int:
@@ -184,7 +177,7 @@ def _receipt(
         key = "forgotten-unkept"
     else:
         return _Receipt(text=call.words("forgotten-unanswered" if done.has_letters else "not-kept"))
-    data = _button_data(call.update.update_id)
+    data = press_data(FORGET_BUTTON, owner=call.update.update_id)
     forget = [Button(text=call.words("forget-answers-button"), data=data)] if used.answers else []
     buttons = (*forget, *details_buttons(call.words, receipt, is_resumed=is_resumed))
     text = forgotten_text(call.words, receipt, key=key, used=used)
@@ -200,11 +193,10 @@ async def build(parts: Parts) -> Built:
     stores = parts.stores
     redis, history = stores.redis, stores.history
     forget = ForgetCommand(
-        permissions=parts.permissions,
         forgetting=Forgetting(redis=redis, store=parts.store, history=history, talk=RedisTalk(redis)),
         later_uses=LaterUses(redis=redis, history=history),
         history=history,
         recall=stores.recall,
-        me=ForgetMe(jobs=parts.forget_jobs, buttons=parts.interruptions.buttons, clock=parts.clock),
+        me=ForgetMe(jobs=parts.forget_jobs, clock=parts.clock),
     )
     return Built(commands={"forget": forget.run}, buttons={FORGET_BUTTON: forget.press})

@@ -6,23 +6,23 @@ from dataclasses import dataclass
 import structlog
 
 from bot.errors import ChatUnreachable, TelegramFailure, TelegramRefused
-from bot.transport.controls import FORGET_BUTTON
+from bot.transport.controls import FORGET_BUTTON, press_data
 from bot.transport.forms import ChatPlace
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button, TelegramApi
 from bot.transport.words import Words, words_for
-from bot.turn.chat_events import Buttons
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.forget_person import ForgetJobs, PersonCounts, dump_receipt_name
 from bot.turn.forget_requests import ForgetJob, ReceiptPlace
+from bot.turn.menus import CONFIRM_WITHIN_S
 from bot.turn.person import Person
 
 log = structlog.get_logger()
 
-CONFIRM_WITHIN_S = 600.0
 CHATS_SHOWN = 20
-_BUTTON = f"{FORGET_BUTTON}:me:"
+CONFIRMS = "me"
+"""The value of the button; its owner is the person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,6 @@ class ForgetMe:
     """Asks with the counts by chat, and records the request when the button is pressed. A worker does it."""
 
     jobs: ForgetJobs
-    buttons: Buttons
     clock: Callable[[], float]
 
     async def run(self, call: CommandCall) -> Reply:
@@ -46,17 +45,17 @@ class ForgetMe:
             *_lines(words, found, has_titles=not call.is_group),
             words("forget-me-undo"),
         ]
-        button = Button(text=words("forget-me-button"), data=f"{_BUTTON}{person}")
+        button = Button(
+            text=words("forget-me-button"), data=press_data(FORGET_BUTTON, CONFIRMS, owner=person)
+        )
         return Reply(rich=RichText(text="\n".join(lines)), buttons=[button])
 
     async def press(self, call: CommandCall) -> Reply:
         """Record the request. A repetition of an interrupted press changes nothing."""
-        asker = call.argument.removeprefix(_BUTTON)
-        if str(call.person_id) != asker:
+        if str(call.person_id) != call.owner:
             return Reply(notice=call.words("forget-me-not-yours"))
         if self.clock() - call.message.date > CONFIRM_WITHIN_S:
-            await self.buttons.remove(call.update)
-            return Reply(notice=call.words("forget-me-expired"))
+            return Reply(notice=call.words("forget-me-expired"), closes_menu=True)
         callback, place = call.update.callback, call.message
         await self.jobs.requests.begin(
             Person(
@@ -74,12 +73,7 @@ class ForgetMe:
                 language_code=callback.language_code if callback else "",
             ),
         )
-        return Reply(text=call.words("forget-me-begun"), edits=call.menu)
-
-
-def is_press(data: str) -> bool:
-    """Return True for the data of the button that confirms."""
-    return data.startswith(_BUTTON)
+        return Reply(text=call.words("forget-me-begun"))
 
 
 def _lines(words: Words, found: Sequence[PersonCounts], *, has_titles: bool) -> list[str]:

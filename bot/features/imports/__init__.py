@@ -6,5 +6,5 @@ from bot.transport.controls import ButtonRule
 FEATURE = Feature(
     build="bot.features.imports.command:build",
     commands={"import": "owners"},
-    buttons={"import": ButtonRule(pressers="owners", owner_at=None)},
+    buttons={"import": ButtonRule(pressers="owners")},
 )

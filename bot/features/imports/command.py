@@ -13,6 +13,7 @@ from bot.errors import FileTooLarge, TelegramFailure, TurnStopped
 from bot.features.parts import Built, Parts
 from bot.media.reader import LARGEST_FILE, Files
 from bot.transport.contents import Attachment
+from bot.transport.controls import press_data
 from bot.transport.forms import context_keys
 from bot.transport.rich_text import RichText
 from bot.transport.telegram_api import Button, TelegramApi
@@ -132,12 +133,10 @@ class ImportCommand:
 
     async def press(self, call: CommandCall) -> Reply | None:
         """Import the offered file, or forget an import; the result takes the place of the button."""
-        _, _, rest = call.argument.partition(":")
-        verb, _, name = rest.partition(":")
-        if verb == "forget":
-            return await self._forget(call, name)
+        if call.argument == "forget":
+            return await self._forget(call, call.owner)
         offer = _offer_in(call)
-        if verb != "go" or offer is None or name != str(offer.update_id):
+        if call.argument != "go" or offer is None or call.owner != str(offer.update_id):
             return Reply(notice=call.words("button-unknown"))
         return await self._import(call, offer)
 
@@ -147,7 +146,7 @@ class ImportCommand:
             data = await self.files.download(offer.file_id, at_most=LARGEST_FILE)
             survey = await self._survey(data)
         except (TelegramFailure, UnknownExport, CutExport, BadJson):
-            return Reply(text=words("import-gone"), edits=call.menu)
+            return Reply(text=words("import-gone"))
         work = self._move_in(call, survey, data)
         progress = _Progress(command=self, call=call, of=survey.messages)
         try:
@@ -156,17 +155,15 @@ class ImportCommand:
             await self._take_back(call, work)
             text = words("import-cancelled")
         except (TimeoutError, ImportGone):
-            button = [_go_button(words, offer)]
-            return Reply(text=words("import-paused"), buttons=button, edits=call.menu)
+            return Reply(text=words("import-paused"), buttons=[_go_button(words, offer)])
         else:
             log.info("history_imported", service=survey.service, messages=survey.messages, added=stored.added)
             return Reply(
                 text=_result(words, survey, stored, added=0 if progress.was_whole else stored.added),
                 buttons=[_forget_button(words, stored)] if stored.added or not stored.forgotten else [],
-                edits=call.menu,
                 meta=_without_offer(call),
             )
-        return Reply(text=text, edits=call.menu, meta=_without_offer(call))
+        return Reply(text=text, meta=_without_offer(call))
 
     async def _survey(self, data: bytes) -> Survey:
         now = self.clock()
@@ -216,7 +213,7 @@ class ImportCommand:
             self.redis, call.ref, found[0], epoch=call.snapshot.epoch, recall=self.recall
         )
         text = forgotten_text(call.words, receipt, key="import-forgotten")
-        return Reply(text=text, buttons=details_buttons(call.words, receipt), edits=call.menu)
+        return Reply(text=text, buttons=details_buttons(call.words, receipt))
 
     async def show(self, call: CommandCall, text: str) -> None:
         """Show the progress in the message of the button, if there is room for a call now."""
@@ -286,12 +283,13 @@ def _without_offer(call: CommandCall) -> dict[MetaField, str]:
 
 
 def _go_button(words: Words, offer: OfferedFile) -> Button:
-    return Button(text=words("import-button", count=offer.messages), data=f"{WORD}:go:{offer.update_id}")
+    data = press_data(WORD, "go", owner=offer.update_id)
+    return Button(text=words("import-button", count=offer.messages), data=data)
 
 
 def _forget_button(words: Words, stored: StoredImport) -> Button:
     text = words("import-forget-button", service=stored.record.service, count=stored.added)
-    return Button(text=text, data=f"{WORD}:forget:{stored.id}")
+    return Button(text=text, data=press_data(WORD, "forget", owner=stored.id))
 
 
 def _line(words: Words, stored: StoredImport) -> str:

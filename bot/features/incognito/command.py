@@ -8,6 +8,7 @@ from bot.agent.context import AgentContext
 from bot.features.parts import Built, Parts
 from bot.inbox.records import IncognitoChange
 from bot.settings import Settings
+from bot.transport.controls import press_data
 from bot.transport.forms import context_keys
 from bot.transport.gating import BotIdentity
 from bot.transport.rich_text import RichText
@@ -16,12 +17,11 @@ from bot.transport.words import Words
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
-from bot.turn.permissions import Permissions
 from bot.turn.question import Question
 from memory.history import contexts
 from memory.history.store import HistorySnapshot
 
-_END = "incognito:end"
+_END = "end"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,20 +29,18 @@ class IncognitoCommand:
     """Begins and ends incognito. In groups only administrators may."""
 
     bot: BotIdentity
-    permissions: Permissions
     clock: Callable[[], float]
 
     async def run(self, call: CommandCall) -> Reply:
         """End it if it is on, else begin it, at the time of the command."""
-        refusal = await self.permissions.refusal_for(call.message)
-        if refusal is not None:
-            return Reply(text=call.words(refusal))
+        if refused := await call.refused():
+            return refused
         if call.update.is_incognito:
             return self._end(call, at=call.message.date)
         words = call.words
         return Reply(
             rich=RichText(text=words("incognito-on", place="group" if call.is_group else "private")),
-            buttons=[Button(text=words("incognito-end"), data=_END)],
+            buttons=[Button(text=words("incognito-end"), data=press_data("incognito", _END))],
             incognito=self._change(call, is_on=True, at=call.message.date),
         )
 
@@ -76,7 +74,7 @@ def mark(question: Question, context: AgentContext) -> None:
 
 async def build(parts: Parts) -> Built:
     """Return the command, its button, and the hook that marks answers."""
-    incognito = IncognitoCommand(bot=parts.outside.bot, permissions=parts.permissions, clock=parts.clock)
+    incognito = IncognitoCommand(bot=parts.outside.bot, clock=parts.clock)
     return Built(
         commands={"incognito": incognito.run},
         buttons={"incognito": incognito.press},

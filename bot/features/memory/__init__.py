@@ -6,5 +6,5 @@ from bot.transport.controls import DETAILS_BUTTON, ButtonRule
 FEATURE = Feature(
     build="bot.features.memory.command:build",
     commands={"memory": "everybody"},
-    buttons={DETAILS_BUTTON: ButtonRule(needs_access=False, owner_at=None, is_answered_anew=True)},
+    buttons={DETAILS_BUTTON: ButtonRule(needs_access=False, is_answered_anew=True)},
 )

@@ -48,7 +48,7 @@ class MemoryCommand:
         """
         if not call.menu:
             return Reply(notice=call.words("button-unknown"))
-        return Reply(rich=RichText(text=texts.details_text(call.words, call.argument)))
+        return Reply(rich=RichText(text=texts.details_text(call.words, call.owner)))
 
 
 async def build(parts: Parts) -> Built:

@@ -8,10 +8,9 @@ from bot.features.parts import Built, Parts
 from bot.model_choices import chosen_model
 from bot.transport.controls import MODEL_BUTTON
 from bot.transport.rich_text import RichText
-from bot.transport.telegram_api import Button
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
-from bot.turn.permissions import Permissions
+from bot.turn.menus import choice_buttons
 from memory.characters import one_line
 from memory.summary.compression import CompressionLimits, is_due
 
@@ -22,33 +21,24 @@ class ModelCommand:
 
     models: Sequence[str]
     """The models that people may choose, the default first."""
-    permissions: Permissions
     compression: Mapping[str, CompressionLimits]
     """By chosen model, "" for the default; empty if no model writes summaries."""
     loaded_limit: int
     """Newest messages that are loaded with each turn."""
 
     async def run(self, call: CommandCall) -> Reply:
-        """Show the models, or choose the one that the command names."""
-        name = one_line(call.argument)
-        if not name:
-            return self._list(call, call.snapshot.choices.model)
-        model = next((each for each in self.models if each.casefold() == name.casefold()), None)
-        if model is None:
-            return Reply(rich=RichText(text=call.words("model-unknown", model=name)))
-        refusal = await self.permissions.refusal_for(call.message)
-        return self._choose(call, model) if refusal is None else Reply(text=call.words(refusal))
+        """Show the models, or choose the one that the command or the button names.
 
-    async def press(self, call: CommandCall) -> Reply:
-        """Choose the model of the button. A button of a model that is gone gets a notice and the present list."""
-        model = next((each for each in self.models if _data(each) == call.argument), None)
-        if model is None:
-            reply = replace(
-                self._list(call, call.snapshot.choices.model), notice=call.words("button-unknown")
-            )
-        else:
-            reply = self._choose(call, model)
-        return replace(reply, edits=call.menu)
+        A button of a model that is gone gets a notice and the present list.
+        """
+        name = one_line(call.argument).casefold()
+        model = next((each for each in self.models if name in (each.casefold(), _digest(each))), None)
+        if model is not None:
+            return await call.refused() or self._choose(call, model)
+        if name and call.update.callback is None:
+            return Reply(rich=RichText(text=call.words("model-unknown", model=one_line(call.argument))))
+        notice = call.words("button-unknown") if name else ""
+        return replace(self._list(call, call.snapshot.choices.model), notice=notice)
 
     def _choose(self, call: CommandCall, model: str) -> Reply:
         """Keep the choice. A conversation that is too long for the model's window is compressed at once."""
@@ -64,16 +54,14 @@ class ModelCommand:
         if len(self.models) == 1:
             return Reply(rich=RichText(text=text))
         hint = call.words("model-choose", place="group" if call.is_group else "private")
-        buttons = [
-            Button(text=f"✓ {each}" if each == current else each, data=_data(each), row=row)
-            for row, each in enumerate(self.models)
-        ]
+        labels = {_digest(each): each for each in self.models}
+        buttons = choice_buttons(MODEL_BUTTON, labels, _digest(current))
         return Reply(rich=RichText(text=f"{text} {hint}"), buttons=buttons)
 
 
-def _data(model: str) -> str:
-    """Return the data of a model's button: a digest, because data has at most 64 bytes."""
-    return f"{MODEL_BUTTON}:{hashlib.sha256(model.encode()).hexdigest()[:16]}"
+def _digest(model: str) -> str:
+    """Return the value of a model's button: a digest, because data has at most 64 bytes."""
+    return hashlib.sha256(model.encode()).hexdigest()[:16]
 
 
 async def build(parts: Parts) -> Built:
@@ -81,8 +69,7 @@ async def build(parts: Parts) -> Built:
     chat_models = parts.outside.models.chat
     model = ModelCommand(
         models=[chat_models[each].name for each in parts.settings.model_names],
-        permissions=parts.permissions,
         compression=parts.limits.compression,
         loaded_limit=parts.limits.window_messages,
     )
-    return Built(commands={"model": model.run}, buttons={MODEL_BUTTON: model.press})
+    return Built(commands={"model": model.run}, buttons={MODEL_BUTTON: model.run})

@@ -1,23 +1,26 @@
 """/reminders lists and cancels the reminders of a chat or topic."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bot.features.parts import Built, Parts
-from bot.features.reminders.lists import (
-    SHOWN_CHARACTERS,
-    parse_press,
-    reminders_buttons,
-    reminders_text,
-)
 from bot.features.reminders.timezone import TimezoneCommand
-from bot.features.reminders.turns import ReminderTurns
-from bot.transport.paging import page_start
+from bot.features.reminders.turns import ReminderTurns, when_text
+from bot.transport.words import Words
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
-from bot.turn.permissions import Permissions
+from bot.turn.menus import ListEntry, ListMenu, ListPress, parse_list_press
 from memory.characters import one_line
+from memory.reminders.recurrence import NAMED_RULES
 from memory.reminders.redis_reminders import RedisReminders
+from memory.reminders.reminder import Reminder
+
+SHOWN_CHARACTERS = 200
+"""Characters of a reminder's text in a list."""
+_NAME_CHARACTERS = 40
+_NAMES = {rule: name for name, rule in NAMED_RULES.items()}
+_LIST = ListMenu(word="reminders", actions={"delete": "list-delete"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,49 +31,72 @@ class RemindersCommand:
     and the store's errors.
     """
 
-    permissions: Permissions
     reminders: RedisReminders
 
     async def run(self, call: CommandCall) -> Reply:
         """Show the first page."""
-        return await self._page(call, reader=call.user_id)
+        return await self._page(call, ListPress())
 
     async def press(self, call: CommandCall) -> Reply | None:
         """Turn the page or cancel a reminder, in the message of the list.
 
         A press on a reminder that was sent or cancelled since gets a notice and the present list.
         """
-        press = parse_press(call.argument)
+        press = parse_list_press(call.owner, call.argument)
         if press is None:
             return None
-        (first, chosen), text = press, ""
-        reminder = await self.reminders.get(call.ref, chosen) if chosen else None
-        if reminder is not None:
-            owner = reminder.person_id
-            if not await self.permissions.may_change(call.message, call.person_id, owner=owner):
-                return Reply(notice=call.words("reminders-not-yours"))
-            await self.reminders.cancel(call.ref, [reminder.id], epoch=call.snapshot.epoch)
-            text = call.words("reminders-cancelled", text=one_line(reminder.text, SHOWN_CHARACTERS))
-        notice = call.words("reminders-gone") if chosen and reminder is None else ""
-        reply = await self._page(call, reader=call.person_id, first=first, notice=text)
-        return replace(reply, edits=call.menu, notice=notice)
+        if press.verb == "page":
+            return await self._page(call, press)
+        reminder = await self.reminders.get(call.ref, press.token)
+        if reminder is None:
+            return replace(await self._page(call, press), notice=call.words("reminders-gone"))
+        if not await call.may_change(owner=reminder.person_id):
+            return Reply(notice=call.words("reminders-not-yours"))
+        await self.reminders.cancel(call.ref, [reminder.id], epoch=call.snapshot.epoch)
+        notice = call.words("reminders-cancelled", text=one_line(reminder.text, SHOWN_CHARACTERS))
+        return await self._page(call, press, notice=notice)
 
-    async def _page(self, call: CommandCall, *, reader: int, first: int = 0, notice: str = "") -> Reply:
+    async def _page(self, call: CommandCall, press: ListPress, *, notice: str = "") -> Reply:
         """Show the page in the reader's time zone; in that of the first reminder if it is unknown."""
         reminders = await self.reminders.list(call.ref)
-        first = page_start(first, len(reminders))
-        zone = await self.reminders.zone_of(reader) or (reminders[0].zone if reminders else "UTC")
-        rich = reminders_text(
-            call.words, reminders, first=first, zone=zone, is_group=call.is_group, notice=notice
+        zone = await self.reminders.zone_of(call.person_id) or (reminders[0].zone if reminders else "UTC")
+        return reminders_page(
+            call.words, reminders, at=press, zone=zone, is_group=call.is_group, notice=notice
         )
-        return Reply(rich=rich, buttons=reminders_buttons(call.words, reminders, first=first))
+
+
+def reminders_page(
+    words: Words, reminders: Sequence[Reminder], *, at: ListPress, zone: str, is_group: bool, notice: str
+) -> Reply:
+    """Return one page of the sorted reminders with times of `zone`. In groups each line names the person."""
+    notes = [words("reminders-buttons"), words("reminders-zone", zone=zone)]
+
+    def show(reminder: Reminder, number: int) -> ListEntry:
+        line = _line(words, reminder, number=number, zone=zone, is_group=is_group)
+        return ListEntry(heading=words("reminders-title"), line=line, token=reminder.id)
+
+    return _LIST.page(
+        words, reminders, show, at=at, notice=notice, notes=notes if reminders else [words("reminders-none")]
+    )
+
+
+def _line(words: Words, reminder: Reminder, *, number: int, zone: str, is_group: bool) -> str:
+    when = when_text(words, reminder.due_at, zone)
+    if reminder.repeats:
+        kind = _NAMES.get(reminder.repeats, "other")
+        when = words("reminder-when-repeated", when=when, repeats=kind)
+    text = one_line(reminder.text, SHOWN_CHARACTERS)
+    name = one_line(reminder.person_name, _NAME_CHARACTERS)
+    if is_group and name:
+        return words("reminders-line-by", number=number, when=when, name=name, text=text)
+    return words("reminders-line", number=number, when=when, text=text)
 
 
 async def build(parts: Parts) -> Built:
     """Return the commands, their buttons, and the hooks: the tools' place to set them, a due one, a location."""
     stores = parts.stores
     rows = RedisReminders(stores.redis, clock=parts.clock)
-    reminders = RemindersCommand(permissions=parts.permissions, reminders=rows)
+    reminders = RemindersCommand(reminders=rows)
     timezone = TimezoneCommand(reminders=rows)
     turns = ReminderTurns(
         access=parts.permissions.access,

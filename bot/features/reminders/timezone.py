@@ -10,6 +10,7 @@ from bot.transport.telegram_api import Button
 from bot.transport.updates import IncomingMessage
 from bot.turn.commands import CommandCall, Handler
 from bot.turn.commit import Reply
+from bot.turn.menus import choice_buttons
 from memory.characters import one_line
 from memory.reminders.redis_reminders import RedisReminders
 from memory.zones.names import BadTime, find_zone
@@ -59,12 +60,11 @@ class TimezoneCommand:
 
     async def press(self, call: CommandCall) -> Reply | None:
         """Set the zone of the person who has sent the command's question. A press by others sets theirs."""
-        name = call.argument.partition(":")[2]
-        if name == _NONE:
+        if call.argument == _NONE:
             reply = Reply(text=call.words("timezone-help"))
         else:
             try:
-                reading = ZoneReading(zone=find_zone(name).key)
+                reading = ZoneReading(zone=find_zone(call.argument).key)
             except BadTime:
                 return None
             reply = await self._set(call, call.person_id, reading)
@@ -91,10 +91,7 @@ class TimezoneCommand:
         labels = {zone: f"{zone} — {self._time(zone)}" for zone in zones}
         if labels:
             labels[_NONE] = call.words("timezone-other")
-        return [
-            Button(text=label, data=f"timezone:{zone}", row=row)
-            for row, (zone, label) in enumerate(labels.items())
-        ]
+        return choice_buttons("timezone", labels)
 
     def _now(self, call: CommandCall, key: str, zone: str) -> str:
         """Return the sentence of this key with the zone and the time of day there."""

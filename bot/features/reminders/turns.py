@@ -3,12 +3,12 @@
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 import structlog
 
 from bot.agent.context import AgentContext
 from bot.errors import TelegramFailure
-from bot.features.reminders.lists import when_text
 from bot.inbox.records import TerminalState
 from bot.observe import metrics
 from bot.transport.gating import GROUPS, Access
@@ -24,6 +24,7 @@ from memory.history.message import Message
 from memory.history.selectors import TokenCounter
 from memory.reminders.redis_reminders import ContextReminders, RedisReminders
 from memory.reminders.reminder import Reminder, ReminderPlace
+from memory.zones.names import find_zone
 
 log = structlog.get_logger()
 
@@ -161,3 +162,9 @@ def _addressed(words: Words, reminder: Reminder, text: str) -> RichText:
         type="text_mention", offset=offset, length=utf16_length(name), user_id=reminder.person_id
     )
     return RichText(text=whole, entities=(mention,))
+
+
+def when_text(words: Words, at: float, zone: str) -> str:
+    """Return a date (Unix seconds) with its time in this zone, as people write it in the reader's language."""
+    moment = datetime.fromtimestamp(at, find_zone(zone))
+    return words("reminder-when", date=moment.date(), time=f"{moment:%H:%M}")

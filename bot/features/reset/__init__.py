@@ -6,5 +6,5 @@ from bot.transport.controls import RESET_BUTTON, ButtonRule
 FEATURE = Feature(
     build="bot.features.reset.command:build",
     commands={"reset": "owners"},
-    buttons={RESET_BUTTON: ButtonRule(pressers="asker", owner_at=2, needs_access=False)},
+    buttons={RESET_BUTTON: ButtonRule(pressers="asker", needs_access=False)},
 )

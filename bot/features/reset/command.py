@@ -2,45 +2,39 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from bot.features.parts import Built, Parts
-from bot.transport.controls import RESET_BUTTON
+from bot.transport.controls import RESET_BUTTON, press_data
 from bot.transport.telegram_api import Button
 from bot.transport.texts import details_buttons, receipt_text
-from bot.turn.chat_events import Buttons
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.erasure import ChatContexts, Eraser
-from bot.turn.permissions import Permissions
+from bot.turn.menus import CONFIRM_WITHIN_S
 from bot.turn.store import TurnStore
 from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt, sum_receipts
 from memory.history.store import NO_CHOICES, Erasure, HistoryStore
 from memory.keys import ContextRef
 
-CONFIRM_WITHIN_S = 600.0
-"""A button that erases everything must not stay around: nobody remembers the question after ten minutes."""
-
 _CONFIRMED_STEP, _RESET_STEP, _OTHERS_STEP = "confirmed", "reset", "others"
 """Steps in the journal. The last two are written by reset.lua, which deletes the others."""
 
 Scope = Literal["chat", "topic", "all"]
-_BUTTON = re.compile(rf"{RESET_BUTTON}:(chat|topic|all):(-?\d+):(\d+)")
-"""The data of the button: the scope, the person who asked, and the context's epoch then."""
+_VALUE = re.compile(r"(chat|topic|all):(\d+)")
+"""The value of the button: the scope and the context's epoch when it was asked. The owner is the person who asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetCommand:
     """Asks, and resets when the button is pressed. Both raise Fenced and the store's errors."""
 
-    permissions: Permissions
     eraser: Eraser
     chat_contexts: ChatContexts
     history: HistoryStore
     store: TurnStore
-    buttons: Buttons
     clock: Callable[[], float]
 
     async def run(self, call: CommandCall) -> Reply:
@@ -48,19 +42,16 @@ class ResetCommand:
         argument = call.argument.strip()
         if argument and argument != "all":
             return await self._reset_other(call, argument)
-        refusal = await self.permissions.refusal_for(call.message)
-        if refusal is not None:
-            return Reply(text=call.words(refusal))
+        if refused := await call.refused():
+            return refused
         scope: Scope = "topic" if call.message.thread_id is not None else "chat"
         if argument == "all" and not call.message.is_direct:  # the other topics belong to other people
             scope = "all"
         elif await self._is_empty(call):
             return Reply(text=call.words("reset-nothing"))
-        data = f"{RESET_BUTTON}:{scope}:{call.message.sender_id or 0}:{call.snapshot.epoch}"
-        return Reply(
-            text=call.words("reset-asks", scope=scope),
-            buttons=[Button(text=call.words("reset-button"), data=data)],
-        )
+        data = press_data(RESET_BUTTON, f"{scope}:{call.snapshot.epoch}", owner=call.message.sender_id or 0)
+        button = Button(text=call.words("reset-button"), data=data)
+        return Reply(text=call.words("reset-asks", scope=scope), buttons=[button])
 
     async def press(self, call: CommandCall) -> Reply | None:
         """Erase, and put the receipt in place of the question. A press that may not erase gets a short notice.
@@ -68,31 +59,29 @@ class ResetCommand:
         The epoch in the button makes sure that it works once: every reset raises the epoch. A forged button
         gives nobody more rights than /reset does.
         """
-        button = _BUTTON.fullmatch(call.argument)
+        button = _VALUE.fullmatch(call.argument)
         if button is None:
             return None
-        scope, asker, epoch = button.groups()
+        scope, epoch = button.groups()
         is_resumed = await call.journal.finished(_CONFIRMED_STEP) or await call.journal.finished(_RESET_STEP)
         if not is_resumed:
-            if not await self._may_press(call, int(asker)):
+            if not await self._may_press(call):
                 return Reply(notice=call.words("reset-not-yours"))
             if epoch != str(call.snapshot.epoch):  # the message may be a receipt by now, with its own button
                 return Reply(notice=call.words("button-unknown"))
             if self.clock() - call.message.date > CONFIRM_WITHIN_S:
-                await self.buttons.remove(call.update)
-                return Reply(notice=call.words("reset-expired"))
+                return Reply(notice=call.words("reset-expired"), closes_menu=True)
             await call.journal.record_for_good(_CONFIRMED_STEP, "1")
         refs = [call.ref]
         if scope == "all" and not call.message.is_direct:
             refs = [*await self.chat_contexts.find(call.message.chat_id), call.ref]
-        reply = await self._erase(call, refs, done=scope)
-        return replace(reply, edits=call.menu)
+        return await self._erase(call, refs, done=scope)
 
-    async def _may_press(self, call: CommandCall, asker: int) -> bool:
+    async def _may_press(self, call: CommandCall) -> bool:
         """Return True for the person who asked, or any administrator if an anonymous one asked."""
-        is_anonymous = asker == call.message.chat_id and call.is_group
-        is_theirs = is_anonymous or call.person_id == asker
-        return is_theirs and await self.permissions.may_change(call.message, call.person_id)
+        is_anonymous = call.owner == str(call.message.chat_id) and call.is_group
+        is_theirs = is_anonymous or call.owner == str(call.person_id)
+        return is_theirs and await call.may_change()
 
     async def _is_empty(self, call: CommandCall) -> bool:
         if (
@@ -104,7 +93,7 @@ class ResetCommand:
         return not (await self.history.count_traces(call.ref)).total
 
     async def _reset_other(self, call: CommandCall, argument: str) -> Reply:
-        if not self.permissions.is_operator(call.message.sender_id):
+        if not call.permissions.is_operator(call.message.sender_id):
             return Reply(text=call.words("operators-only"))
         try:
             chat_id = int(argument)
@@ -156,12 +145,10 @@ class ResetCommand:
 async def build(parts: Parts) -> Built:
     """Return the command, and the button that confirms it."""
     reset = ResetCommand(
-        permissions=parts.permissions,
         eraser=parts.eraser,
         chat_contexts=parts.chat_contexts,
         history=parts.stores.history,
         store=parts.store,
-        buttons=parts.interruptions.buttons,
         clock=parts.clock,
     )
     return Built(commands={"reset": reset.run}, buttons={RESET_BUTTON: reset.press})

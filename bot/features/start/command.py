@@ -11,19 +11,17 @@ from bot.transport.people import Guests
 from bot.transport.telegram_api import Button
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
-from bot.turn.permissions import Permissions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HelpCommand:
     """Lists the commands that a person can use here."""
 
-    permissions: Permissions
     controls: Controls
 
     async def run(self, call: CommandCall) -> Reply:
         """Return the list for the person who sent the command, or pressed the button of /start."""
-        is_operator = self.permissions.is_operator(call.person_id)
+        is_operator = call.permissions.is_operator(call.person_id)
         text = texts.help_text(
             call.words, self.controls.commands, is_group=call.is_group, is_operator=is_operator
         )
@@ -54,7 +52,7 @@ class StartCommand:
             return Reply(text=call.words(text, viewers=self.page_links.group_access), buttons=buttons)
         greeting = call.words("start-group" if call.is_group else "start-private")
         lines = [greeting, call.words("start-offline" if self.is_offline else "start-erasing")]
-        if self.is_offline and not call.is_group and self.help.permissions.is_operator(call.person_id):
+        if self.is_offline and not call.is_group and call.permissions.is_operator(call.person_id):
             lines.append(call.words("start-offline-operator"))
         button = Button(text=call.words("start-button"), data=HELP_BUTTON)
         return Reply(text="\n".join(lines), buttons=[button])
@@ -72,7 +70,7 @@ class StartCommand:
 
 async def build(parts: Parts) -> Built:
     """Return the commands and the button of the greeting."""
-    help_command = HelpCommand(permissions=parts.permissions, controls=parts.controls)
+    help_command = HelpCommand(controls=parts.controls)
     start = StartCommand(
         guests=parts.stores.guests,
         help=help_command,

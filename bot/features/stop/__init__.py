@@ -6,5 +6,5 @@ from bot.transport.controls import STOP_BUTTON, ButtonRule
 FEATURE = Feature(
     build="bot.features.stop.command:build",
     commands={"stop": "everybody"},
-    buttons={STOP_BUTTON: ButtonRule(pressers="asker", owner_at=None, needs_access=False, waits=False)},
+    buttons={STOP_BUTTON: ButtonRule(pressers="asker", needs_access=False, waits=False)},
 )

@@ -11,7 +11,6 @@ from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.costs import CostReader, MonthCosts, Used, last_months
 from bot.turn.limits import LimitGuard, usage_text, used_text, wait_text
-from bot.turn.permissions import Permissions
 from memory.characters import one_line
 from memory.history import contexts
 from memory.redis.client import RedisClient
@@ -40,7 +39,6 @@ async def build(parts: Parts) -> Built:
     """Return both commands."""
     stats = StatsCommand(
         guard=parts.guard,
-        permissions=parts.permissions,
         redis=parts.stores.redis,
         inbox=parts.inbox,
         costs=parts.costs,
@@ -59,7 +57,6 @@ class StatsCommand:
     """Shows how much work there is, and everybody's usage of today or of a month. Raises the store's errors."""
 
     guard: LimitGuard
-    permissions: Permissions
     redis: RedisClient
     inbox: RedisInbox
     costs: CostReader
@@ -68,7 +65,7 @@ class StatsCommand:
     async def run(self, call: CommandCall) -> Reply:
         """Return the numbers for an operator, and a refusal for others."""
         words = call.words
-        if not self.permissions.is_operator(call.message.sender_id):
+        if not call.permissions.is_operator(call.message.sender_id):
             return Reply(text=words("operators-only"))
         if call.argument.strip():
             return Reply(rich=RichText(text=await self._month(call)))  # names are no Markdown

@@ -9,12 +9,12 @@ from bot.features.voice.settings import VoiceSettings
 from bot.features.voice.speech import VOICE_CHOICES, Speaker, VoiceChoice, VoiceReplies, choice_in
 from bot.settings import Settings
 from bot.transport.rich_text import RichText
-from bot.transport.telegram_api import Button
 from bot.transport.words import Words
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
-from bot.turn.permissions import Permissions
+from bot.turn.menus import choice_buttons
+from bot.turn.store import MetaField
 from memory.characters import one_line
 from memory.history.store import HistorySnapshot
 
@@ -26,32 +26,17 @@ class VoiceCommand:
     choice_in: Callable[[HistorySnapshot], VoiceChoice]
     can_speak: bool
     """False without a speech model."""
-    permissions: Permissions
 
     async def run(self, call: CommandCall) -> Reply:
-        """Show the choices, or take the one that the command names."""
+        """Show the choices, or take the one that the command or the button names."""
         name = one_line(call.argument).casefold()
         choice: VoiceChoice | None = next(
             (each for each in VOICE_CHOICES if name in self._names(call, each)), None
         )
         if choice is None or not self.can_speak:
             return self._list(call, self.choice_in(call.snapshot))
-        refusal = await self.permissions.refusal_for(call.message)
-        return self._choose(call, choice) if refusal is None else Reply(text=call.words(refusal))
-
-    async def press(self, call: CommandCall) -> Reply | None:
-        """Take the choice of the button."""
-        choice: VoiceChoice | None = next(
-            (each for each in VOICE_CHOICES if call.argument == _data(each)), None
-        )
-        if choice is None or not self.can_speak:
-            return None
-        return replace(self._choose(call, choice), edits=call.menu)
-
-    def _choose(self, call: CommandCall, choice: VoiceChoice) -> Reply:
-        return replace(
-            self._list(call, choice), meta={"choices": call.snapshot.choices.with_feature("voice", choice)}
-        )
+        meta: dict[MetaField, str] = {"choices": call.snapshot.choices.with_feature("voice", choice)}
+        return await call.refused() or replace(self._list(call, choice), meta=meta)
 
     def _list(self, call: CommandCall, current: VoiceChoice) -> Reply:
         """Return the present choice, and a button for each."""
@@ -59,20 +44,15 @@ class VoiceCommand:
         if not self.can_speak:
             return Reply(text=words("voice-none"))
         hint = words("voice-choose", place="group" if call.is_group else "private")
-        labels: dict[VoiceChoice, str] = {each: words("voice-label", choice=each) for each in VOICE_CHOICES}
-        buttons = [
-            Button(text=f"✓ {label}" if each == current else label, data=_data(each), row=row)
-            for row, (each, label) in enumerate(labels.items())
-        ]
-        return Reply(rich=RichText(text=f"{words('voice-current', choice=current)} {hint}"), buttons=buttons)
+        labels = {each: words("voice-label", choice=each) for each in VOICE_CHOICES}
+        return Reply(
+            rich=RichText(text=f"{words('voice-current', choice=current)} {hint}"),
+            buttons=choice_buttons("voice", labels, current),
+        )
 
     @staticmethod
     def _names(call: CommandCall, choice: VoiceChoice) -> tuple[str, ...]:
         return choice, choice.replace("_", " "), call.words("voice-label", choice=choice).casefold()
-
-
-def _data(choice: VoiceChoice) -> str:
-    return f"voice:{choice}"
 
 
 async def build(parts: Parts) -> Built:
@@ -86,12 +66,10 @@ async def build(parts: Parts) -> Built:
         interruptions=parts.interruptions,
         tokenizer=parts.tokenizer,
     )
-    voice = VoiceCommand(
-        choice_in=voices.choice_in, can_speak=voices.speaker is not None, permissions=parts.permissions
-    )
+    voice = VoiceCommand(choice_in=voices.choice_in, can_speak=voices.speaker is not None)
     return Built(
         commands={"voice": voice.run},
-        buttons={"voice": voice.press},
+        buttons={"voice": voice.run},
         hooks=Hooks(before_commit=(voices.speak,)),
     )
 
