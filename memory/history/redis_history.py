@@ -197,7 +197,7 @@ class RedisHistory:
         """See HistoryStore. `unquoted` are ids of messages that lose their quotation, whatever it quotes."""
         if not ids and not quoted and not unquoted:
             return Deletion()
-        names = await self._tombstones_of(ref, ids, quoted) if self._buries else []
+        names = await _tombstones_of(self._redis, ref, ids, quoted) if self._buries else []
         call = forget_messages(
             ref,
             expected_epoch=epoch,
@@ -209,15 +209,6 @@ class RedisHistory:
         )
         deletion = _parse_deletion(await self._redis.run(call), ids)
         return replace(deletion, not_copied=await copy_beside(self._redis, ref.partition, names))
-
-    async def _tombstones_of(
-        self, ref: ContextRef, ids: Collection[str], quoted: Collection[int]
-    ) -> list[str]:
-        links: list[str | None] = (
-            await self._redis.call("HMGET", context_key(ref, "telegram"), *ids) if ids else []
-        )
-        shown = [each for link in links if link for each in link.split()]
-        return await names_of(self._redis, ref, message=ids, shown=shown, quoted=quoted)
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore. Artifacts and receipts that have expired are not counted."""
@@ -254,6 +245,15 @@ class RedisHistory:
         """Return the id of the message that is shown under this Telegram id, or None."""
         found = await self._redis.call("HGET", context_key(ref, "telegram"), telegram_message_id)
         return None if found is None else str(found)
+
+
+async def _tombstones_of(
+    redis: RedisClient, ref: ContextRef, ids: Collection[str], quoted: Collection[int]
+) -> list[str]:
+    """Return the names of the tombstones of messages that are deleted now."""
+    links: list[str | None] = await redis.call("HMGET", context_key(ref, "telegram"), *ids) if ids else []
+    shown = [each for link in links if link for each in link.split()]
+    return await names_of(redis, ref, message=ids, shown=shown, quoted=quoted)
 
 
 class RedisTalk:
