@@ -72,9 +72,8 @@ def read_folds() -> dict[str, RankerWeights]:
     shipped = load_weights()
     weights: dict[str, RankerWeights] = {}
     for fold in json.loads(FOLDS.read_text(encoding="utf-8"))["folds"]:
-        floor = replace(shipped.hybrid_floor, **fold["floor"])
-        learned = replace(shipped, hybrid=fold["hybrid"], lexical=fold["lexical"], hybrid_floor=floor)
-        weights.update(dict.fromkeys(fold["without"], learned))
+        without, floor = fold.pop("without"), replace(shipped.hybrid_floor, **fold.pop("floor"))
+        weights.update(dict.fromkeys(without, replace(shipped, hybrid_floor=floor, **fold)))
     return weights
 
 

@@ -3,6 +3,7 @@
 import importlib
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -94,6 +95,17 @@ def test_strange_questions_come_from_the_other_conversations(rig: Any, conversat
 
     assert [each.text for each in evaluated.strange_to(other)] == ["What is Cy's pet?"]
     assert evaluated.strange_to(conversation) == []
+
+
+def test_each_fold_is_judged_by_nothing_that_was_learned_from_it(rig: Any) -> None:
+    folds = json.loads((BENCHMARKS / "ranker_folds.json").read_text(encoding="utf-8"))["folds"]
+    judges = rig("recall").read_folds()
+
+    for fold in folds:
+        judge = asdict(judges[fold.pop("without")[0]])
+        floor = fold.pop("floor")
+        assert judge | fold == judge
+        assert judge["hybrid_floor"] | floor == judge["hybrid_floor"]
 
 
 @pytest.mark.parametrize(
