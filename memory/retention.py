@@ -408,21 +408,11 @@ def read_expired(ref: ContextRef, *, after: str, now: float, age: float, limit: 
 
 @lua_script(_SCRIPTS)
 def expire_messages(
-    ref: ContextRef,
-    *,
-    expected_epoch: int,
-    prefixes: Mapping[str, str],
-    ids: tuple[str, ...],
-    expiry: Expiry,
+    ref: ContextRef, *, expected_epoch: int, prefixes: Mapping[str, str], ids: tuple[str, ...], expiry: Expiry
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def expire_records(
-    ref: ContextRef,
-    *,
-    expected_epoch: int,
-    artifact_prefix: str,
-    page: RecordPage,
-    expiry: Expiry,
+    ref: ContextRef, *, expected_epoch: int, artifact_prefix: str, page: RecordPage, expiry: Expiry
 ) -> ScriptCall: ...

@@ -4,13 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.features.facts.lists import (
-    FactPress,
-    facts_buttons,
-    facts_text,
-    parse_press,
-    token_of,
-)
+from bot.features.facts.lists import FactPress, facts_buttons, facts_text, parse_press, token_of
 from bot.transport.paging import PAGE_SIZE, page_start
 from bot.transport.rich_text import utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT

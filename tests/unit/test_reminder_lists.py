@@ -2,13 +2,7 @@
 
 import pytest
 
-from bot.features.reminders.lists import (
-    parse_press,
-    press_data,
-    reminders_buttons,
-    reminders_text,
-    when_text,
-)
+from bot.features.reminders.lists import parse_press, press_data, reminders_buttons, reminders_text, when_text
 from bot.transport.paging import PAGE_SIZE
 from bot.transport.rich_text import utf16_length
 from bot.transport.splitting import MESSAGE_LIMIT

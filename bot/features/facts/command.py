@@ -4,14 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from bot.features.facts.lists import (
-    FactPress,
-    facts_buttons,
-    facts_text,
-    link_row,
-    parse_press,
-    token_of,
-)
+from bot.features.facts.lists import FactPress, facts_buttons, facts_text, link_row, parse_press, token_of
 from bot.features.parts import Built, Parts
 from bot.features.retention.limit import limit_line
 from bot.inbox.reminders import FiringRules

@@ -3,12 +3,7 @@
 from dataclasses import dataclass, replace
 
 from bot.features.parts import Built, Parts
-from bot.features.reminders.lists import (
-    SHOWN_CHARACTERS,
-    parse_press,
-    reminders_buttons,
-    reminders_text,
-)
+from bot.features.reminders.lists import SHOWN_CHARACTERS, parse_press, reminders_buttons, reminders_text
 from bot.features.reminders.timezone import TimezoneCommand
 from bot.features.reminders.turns import ReminderTurns
 from bot.transport.paging import page_start

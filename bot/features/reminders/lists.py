@@ -42,13 +42,7 @@ def when_text(words: Words, at: float, zone: str) -> str:
 
 
 def reminders_text(
-    words: Words,
-    reminders: Sequence[Reminder],
-    *,
-    first: int,
-    zone: str,
-    is_group: bool,
-    notice: str,
+    words: Words, reminders: Sequence[Reminder], *, first: int, zone: str, is_group: bool, notice: str
 ) -> RichText:
     """Return one page of the sorted reminders below a notice, with times of `zone`.
 
@@ -69,11 +63,7 @@ def reminders_buttons(words: Words, reminders: Sequence[Reminder], *, first: int
     """Return the buttons of a page: a row that cancels, and a row that turns the page."""
     shown = enumerate(reminders[first : first + PAGE_SIZE], first + 1)
     cancel = [
-        Button(
-            text=words("list-delete", number=number),
-            data=press_data(first, reminder.id),
-            row=_CANCEL_ROW,
-        )
+        Button(text=words("list-delete", number=number), data=press_data(first, reminder.id), row=_CANCEL_ROW)
         for number, reminder in shown
     ]
     return cancel + page_buttons(words, first=first, total=len(reminders), row=_PAGES_ROW, data=press_data)
