@@ -8,14 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, cast
 from urllib.parse import urlsplit
 
-from pydantic import (
-    AfterValidator,
-    Field,
-    SecretStr,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -23,15 +16,7 @@ from bot import addresses
 from bot.addresses import PAGE_PATH as PAGE_PATH
 from bot.addresses import WEBHOOK_PATH as WEBHOOK_PATH
 from bot.addresses import passwords_in, reachable
-from bot.environment import (
-    ENCODING,
-    ENV_FILE,
-    SECRET_FORMS,
-    SECRETS,
-    check_visible,
-    split_ids,
-    trim_value,
-)
+from bot.environment import ENCODING, ENV_FILE, SECRET_FORMS, SECRETS, check_visible, split_ids, trim_value
 from bot.model_choices import LEAST_WINDOW, ModelChoice, parse_models
 
 WEBHOOK_CONNECTIONS = 40

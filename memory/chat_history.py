@@ -274,13 +274,7 @@ class _Searcher:
     clock: Callable[[], float]
 
     async def find(
-        self,
-        text: str,
-        k: int,
-        options: SearchOptions,
-        *,
-        exclude: Collection[str] = frozenset(),
-        epoch: int,
+        self, text: str, k: int, options: SearchOptions, *, exclude: Collection[str] = frozenset(), epoch: int
     ) -> _Found:
         """Return the best `k` messages with their facts, as ChatHistory.search describes."""
         if self.recall is None or k <= 0 or not text.strip():

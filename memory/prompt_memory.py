@@ -51,10 +51,7 @@ class PromptMemory:
     def messages(self) -> list[dict[str, str]]:
         """Messages of a request to a model: the memories as one message of the user, then the window."""
         data = [{"role": "user", "content": "\n".join(self._data())}] if self._data() else []
-        return [
-            *data,
-            *({"role": each.role, "content": render_message(each)} for each in self.window),
-        ]
+        return [*data, *({"role": each.role, "content": render_message(each)} for each in self.window)]
 
     def _data(self) -> list[str]:
         summary = [SUMMARY_HEADING, self.summary] if self.summary else []

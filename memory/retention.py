@@ -302,15 +302,7 @@ async def expire_undisturbed(
     result = RetentionResult(outcome="expired", ref=ref)
     days = choice.days_within(most_days)
     if days:
-        walk = _Walk(
-            queue,
-            ref,
-            result,
-            days=days,
-            keeps_facts=choice.keeps_facts,
-            clock=clock,
-            rest=None,
-        )
+        walk = _Walk(queue, ref, result, days=days, keeps_facts=choice.keeps_facts, clock=clock, rest=None)
         await walk.run()
     return result.counts.messages
 
@@ -435,21 +427,11 @@ def read_expired(ref: ContextRef, *, after: str, now: float, age: float, limit: 
 
 @lua_script(_SCRIPTS)
 def expire_messages(
-    ref: ContextRef,
-    *,
-    expected_epoch: int,
-    prefixes: Mapping[str, str],
-    ids: tuple[str, ...],
-    expiry: Expiry,
+    ref: ContextRef, *, expected_epoch: int, prefixes: Mapping[str, str], ids: tuple[str, ...], expiry: Expiry
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def expire_records(
-    ref: ContextRef,
-    *,
-    expected_epoch: int,
-    artifact_prefix: str,
-    page: RecordPage,
-    expiry: Expiry,
+    ref: ContextRef, *, expected_epoch: int, artifact_prefix: str, page: RecordPage, expiry: Expiry
 ) -> ScriptCall: ...

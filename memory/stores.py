@@ -102,12 +102,7 @@ async def open_places(config: StoreConfig, stack: AsyncExitStack) -> tuple[str, 
 
 
 async def open_memory_stores(
-    redis: RedisClient,
-    qdrant: "Qdrant",
-    config: EmbedderConfig,
-    stack: AsyncExitStack,
-    *,
-    partitions: int,
+    redis: RedisClient, qdrant: "Qdrant", config: EmbedderConfig, stack: AsyncExitStack, *, partitions: int
 ) -> MemoryStores:
     """Put the open clients together with recall. No endpoint is asked: the reindexer does that, see SpaceFollower."""
     record = await _register(redis, partitions).load()

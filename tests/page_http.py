@@ -18,11 +18,7 @@ async def serve_page(page: PageApp | None, *, port: int = 0) -> AsyncGenerator[H
         return {}
 
     app = create_http_app(
-        webhook=None,
-        what_is_down=nothing_is_down,
-        webhook_path=WEBHOOK_PATH,
-        page=page,
-        page_path=PAGE_PATH,
+        webhook=None, what_is_down=nothing_is_down, webhook_path=WEBHOOK_PATH, page=page, page_path=PAGE_PATH
     )
     async with serve_http(app, port=port) as server:
         yield server

@@ -50,12 +50,7 @@ from tests.scripted_script import (
     read_script,
 )
 from tests.scripted_speech import Speech, find_speech_fault, speech_of
-from tests.scripted_transcriptions import (
-    Recording,
-    Transcriptions,
-    find_recording_fault,
-    transcription_body,
-)
+from tests.scripted_transcriptions import Recording, Transcriptions, find_recording_fault, transcription_body
 
 _CHAT = "/v1/chat/completions"
 _EMBEDDINGS = "/v1/embeddings"

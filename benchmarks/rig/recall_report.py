@@ -72,10 +72,7 @@ def print_sanity(sanity: Sequence[SanityResult]) -> None:
 def plot_rows(results: Sequence[Results]) -> list[tuple[str, Mapping[int, float]]]:
     """Return a label and recall by depth for each set and retriever."""
     return [
-        (
-            f"{each.name}: {name}",
-            {depth: figure.mean for depth, figure in judge(each.answers[name]).items()},
-        )
+        (f"{each.name}: {name}", {depth: figure.mean for depth, figure in judge(each.answers[name]).items()})
         for each in results
         for name in COMPARED
     ]

@@ -137,10 +137,7 @@ class ModelFactReader:
             LINES,
         ]
         lines += self._lines(work)
-        return [
-            PromptMessage(role="system", text=_PROMPT),
-            PromptMessage(role="user", text="\n".join(lines)),
-        ]
+        return [PromptMessage(role="system", text=_PROMPT), PromptMessage(role="user", text="\n".join(lines))]
 
     def _names(self, work: FactWork) -> list[str]:
         """Return the names of the writers, and of other people as far as they fit: first those that are mentioned."""

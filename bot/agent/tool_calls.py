@@ -7,14 +7,7 @@ from dataclasses import dataclass, field, replace
 import structlog
 
 from bot.agent.actions import Action, CompletedStep, ToolResult
-from bot.agent.context import (
-    UNKNOWN,
-    AgentContext,
-    Delegation,
-    Journal,
-    Thinking,
-    note_step,
-)
+from bot.agent.context import UNKNOWN, AgentContext, Delegation, Journal, Thinking, note_step
 from bot.agent.files import MOST_FILES, CheckedFile, file_id
 from bot.agent.loose_json import parse_object
 from bot.agent.model import ToolCall
@@ -144,11 +137,7 @@ class CallRunner:
         return results
 
     async def _finish(
-        self,
-        planned: PlannedCall,
-        context: AgentContext,
-        journal: Journal,
-        finished: dict[str, ToolResult],
+        self, planned: PlannedCall, context: AgentContext, journal: Journal, finished: dict[str, ToolResult]
     ) -> None:
         """Put the result into `finished`: from the journal, or of the call, which is then journaled."""
         line = await journal.finished(planned.step)

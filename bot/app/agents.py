@@ -37,10 +37,7 @@ def read_agents(settings: Settings) -> tuple[Settings, TeamSpec]:
     if path is None and settings.is_simulated and DEMO_AGENTS.exists():
         path = DEMO_AGENTS
     spec = load_agents(
-        path,
-        built_in_tools=ALL_TOOLS,
-        optional_tools=OPTIONAL_TOOLS,
-        environ=read_environment(),
+        path, built_in_tools=ALL_TOOLS, optional_tools=OPTIONAL_TOOLS, environ=read_environment()
     )
     missing = missing_tools(settings)
     agents = {

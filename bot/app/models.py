@@ -10,15 +10,7 @@ import structlog
 
 from bot.agent.abilities import LEARNED_FOR_S, Abilities, Lesson
 from bot.agent.known_models import sees
-from bot.agent.model import (
-    JsonModel,
-    JsonSchema,
-    ModelReply,
-    OnText,
-    PromptMessage,
-    ToolSpec,
-    Usage,
-)
+from bot.agent.model import JsonModel, JsonSchema, ModelReply, OnText, PromptMessage, ToolSpec, Usage
 from bot.app.agents import window_of
 from bot.errors import ModelUnavailable
 from bot.features.parts import Models

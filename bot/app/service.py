@@ -358,12 +358,7 @@ class _Service:
         )
 
     async def _build_worker(
-        self,
-        outside: Outside,
-        inbox: RedisInbox,
-        tasks: list[asyncio.Task[None]],
-        *,
-        stopping: asyncio.Event,
+        self, outside: Outside, inbox: RedisInbox, tasks: list[asyncio.Task[None]], *, stopping: asyncio.Event
     ) -> tuple[Worker, Heartbeat]:
         settings, stores = self._settings, _there(self._stores)
         slots = Slots(settings.worker_concurrency)
@@ -423,10 +418,7 @@ class _Service:
         settings = self._settings
         if settings.webhook_url is not None:
             await set_webhook(
-                telegram,
-                settings.webhook_url,
-                secret=settings.secret,
-                max_connections=WEBHOOK_CONNECTIONS,
+                telegram, settings.webhook_url, secret=settings.secret, max_connections=WEBHOOK_CONNECTIONS
             )
         elif not polls:
             log.warning(

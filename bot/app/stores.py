@@ -89,9 +89,7 @@ async def open_intake_stores(settings: Settings) -> AsyncGenerator[IntakeStores]
         redis_url = await redis_place(store_config(settings), stack)
         redis = await _open_checked_redis(redis_url, settings, stack, is_patient=True)
         yield IntakeStores(
-            redis=redis,
-            guests=Guests(redis, clock=time.time),
-            migrations=Migrations(redis, clock=time.time),
+            redis=redis, guests=Guests(redis, clock=time.time), migrations=Migrations(redis, clock=time.time)
         )
 
 

@@ -25,10 +25,7 @@ _NOTHING = "Nothing was restored."
 _GOES_ON = "The restore is incomplete. Run the same command again: it completes it."
 
 
-def backup(
-    file: NewFile,
-    as_json: AsJson = False,
-) -> None:
+def backup(file: NewFile, as_json: AsJson = False) -> None:
     """Write the memory of all chats to one file, while the bot runs.
 
     The file appears when it is complete.

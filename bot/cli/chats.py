@@ -28,11 +28,7 @@ def open_chats(settings: "Settings", stores: "Stores") -> "ChatList":
     from bot.page.chats import ChatList
 
     return ChatList(
-        stores.redis,
-        stores.migrations,
-        bot_id=settings.bot_id,
-        partitions=stores.partitions,
-        clock=time.time,
+        stores.redis, stores.migrations, bot_id=settings.bot_id, partitions=stores.partitions, clock=time.time
     )
 
 

@@ -24,8 +24,7 @@ _BUILDS: "Mapping[Goal, str]" = {
     "copy": "The workers copy the search index, so that its files keep nothing that was erased",
 }
 DeadLetters = Annotated[
-    list[int] | None,
-    typer.Argument(metavar="UPDATE_ID", help="The numbers that `mnemogram queue` prints."),
+    list[int] | None, typer.Argument(metavar="UPDATE_ID", help="The numbers that `mnemogram queue` prints.")
 ]
 Every = Annotated[bool, typer.Option("--all", help="All dead letters.")]
 

@@ -27,8 +27,7 @@ Show = Callable[["ReindexProgress"], None]
 
 def reindex(
     force: Annotated[
-        bool,
-        typer.Option("--force", help="Index every message again, also those that the index has."),
+        bool, typer.Option("--force", help="Index every message again, also those that the index has.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:

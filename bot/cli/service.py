@@ -31,8 +31,7 @@ class Listener:
 
 
 def run(
-    simulator_port: SimulatorPort = SIMULATOR_PORT,
-    simulator_host: SimulatorHost = SIMULATOR_HOST,
+    simulator_port: SimulatorPort = SIMULATOR_PORT, simulator_host: SimulatorHost = SIMULATOR_HOST
 ) -> None:
     """Run everything in one process. Without a token, also start the simulator and its chat page."""
     settings = load()

@@ -32,11 +32,7 @@ if TYPE_CHECKING:
 NOTHING = "Nothing was imported."
 
 
-def export(
-    chat: Chat,
-    file: MaybeFile = None,
-    as_json: AsJson = False,
-) -> None:
+def export(chat: Chat, file: MaybeFile = None, as_json: AsJson = False) -> None:
     """Write the memory of a chat as lines of JSON: messages, summaries, tool records, artifacts,
     reminders and people.
 

@@ -228,11 +228,7 @@ class RedisInbox:
         """
         call = sweep(
             partition,
-            who={
-                "group": GROUP,
-                "consumer": consumer,
-                "worker": "" if partition else self._worker(consumer),
-            },
+            who={"group": GROUP, "consumer": consumer, "worker": "" if partition else self._worker(consumer)},
             now=self.clock(),
             limits={
                 "idle_ms": idle_ms,

@@ -69,12 +69,7 @@ class ReminderClock:
     """Fires the reminders of one partition. Times are Unix seconds from `clock`."""
 
     def __init__(
-        self,
-        redis: RedisClient,
-        rules: FiringRules,
-        *,
-        payload_of: PayloadOf,
-        clock: Callable[[], float],
+        self, redis: RedisClient, rules: FiringRules, *, payload_of: PayloadOf, clock: Callable[[], float]
     ) -> None:
         self._redis = redis
         self._rules = rules

@@ -14,12 +14,7 @@ _PICTURES = (
     (b"GIF8", "image/gif"),
     (b"RIFF", "image/webp"),
 )
-_BEGINNINGS = (
-    (b"OggS", "ogg"),
-    (b"fLaC", "flac"),
-    (b"ID3", "mp3"),
-    (b"\x1a\x45\xdf\xa3", "webm"),
-)
+_BEGINNINGS = ((b"OggS", "ogg"), (b"fLaC", "flac"), (b"ID3", "mp3"), (b"\x1a\x45\xdf\xa3", "webm"))
 _MP4_SOUND = (b"M4A ", b"M4B ")
 _PICTURE_BRANDS = frozenset(
     [*b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split(), b"crx "]

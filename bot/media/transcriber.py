@@ -60,12 +60,7 @@ class OpenAITranscriber:
 
 @asynccontextmanager
 async def open_transcriber(
-    *,
-    model: str,
-    api_key: str | None,
-    base_url: str | None,
-    fallback: str = "",
-    timeout_s: float = TIMEOUT_S,
+    *, model: str, api_key: str | None, base_url: str | None, fallback: str = "", timeout_s: float = TIMEOUT_S
 ) -> AsyncGenerator[OpenAITranscriber]:
     """Open the model at `base_url`, by default at OpenAI's own. Close its connections at the end."""
     timeout = Timeout(timeout_s)

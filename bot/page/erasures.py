@@ -153,8 +153,7 @@ class MemoryChanges:
             await self.telegram.send_file(ChatPlace(chat_id=user_id, thread_id=None), content, name=file_name)
         except (ChatUnreachable, TelegramRefused):
             raise PageError(
-                "forbidden",
-                "I may not write to you. Please press Start in our private chat, and try again.",
+                "forbidden", "I may not write to you. Please press Start in our private chat, and try again."
             ) from None
         log.info("page_exported", context=context.ref.context_id, size=len(content))
         return {"sent": True, "file_name": file_name, "size": len(content)}

@@ -128,10 +128,7 @@ class MemoryPages:
             (middle,) = found.values()
             before, after = (middle.sequence or 0) + limit // 2 + 1, None
         messages, has_more = await self._read_page(context, before=before, after=after, limit=limit)
-        return {
-            "messages": await self.describe(visitor, context, messages),
-            "has_more": has_more,
-        }
+        return {"messages": await self.describe(visitor, context, messages), "has_more": has_more}
 
     async def search(self, visitor: Visitor, request: Request) -> Mapping[str, Any]:
         """Return the messages that match a question, best first. Without the index nothing is searchable."""

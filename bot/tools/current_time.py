@@ -16,8 +16,7 @@ from memory.zones.reader import read_zone
 async def current_time(
     context: AgentContext,
     timezone: Annotated[
-        str,
-        Field(description="City, UTC offset or IANA zone, if not the person's own"),
+        str, Field(description="City, UTC offset or IANA zone, if not the person's own")
     ] = "",
 ) -> str:
     """Tell the current date, weekday and time of day."""

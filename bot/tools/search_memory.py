@@ -44,8 +44,7 @@ async def search_memory(
     limit: Annotated[int, Field(ge=1, le=20, description="How many messages at most")] = 5,
     *,
     speaker: Annotated[
-        str | None,
-        Field(description='Only messages of this person; "me": who is asking, "you": yourself'),
+        str | None, Field(description='Only messages of this person; "me": who is asking, "you": yourself')
     ] = None,
     after: Annotated[Day, Field(description="The first day, as 2026-05-31")] = None,
     before: Annotated[Day, Field(description="The last day")] = None,

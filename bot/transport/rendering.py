@@ -9,15 +9,7 @@ import structlog
 
 from bot.transport.blocks import Token, parse_blocks
 from bot.transport.inline_markup import FILE_TYPE, parse_inline
-from bot.transport.rich_text import (
-    LINK,
-    TRIMMED,
-    RichText,
-    Span,
-    from_spans,
-    utf16_length,
-    valid_spans,
-)
+from bot.transport.rich_text import LINK, TRIMMED, RichText, Span, from_spans, utf16_length, valid_spans
 from bot.transport.splitting import ENTITY_LIMIT, MESSAGE_LIMIT, split
 from memory.characters import is_blank
 

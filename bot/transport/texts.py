@@ -87,12 +87,7 @@ def help_text(words: Words, commands: Mapping[str, Audience], *, is_group: bool,
 
 
 def memory_text(
-    words: Words,
-    snapshot: HistorySnapshot,
-    counts: RecordCounts,
-    *,
-    searchable: int | None,
-    limit: str = "",
+    words: Words, snapshot: HistorySnapshot, counts: RecordCounts, *, searchable: int | None, limit: str = ""
 ) -> str:
     """Return the answer to /memory. `searchable` counts the messages in the search index; None if it is away.
 

@@ -6,21 +6,9 @@ No shape of JSON makes the parser fail; unknown fields are ignored.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from bot.transport.contents import (
-    SENT_SERVICES,
-    VOICE_KINDS,
-    Attachment,
-    content_in,
-)
+from bot.transport.contents import SENT_SERVICES, VOICE_KINDS, Attachment, content_in
 from bot.transport.controls import NO_BUTTONS, ButtonRules
-from bot.transport.forms import (
-    DIRECT_TOPIC,
-    FORMS,
-    ChatPlace,
-    direct_person_in,
-    find_form,
-    topic_in,
-)
+from bot.transport.forms import DIRECT_TOPIC, FORMS, ChatPlace, direct_person_in, find_form, topic_in
 from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.presses import Callback, read_press
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions

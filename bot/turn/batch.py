@@ -203,10 +203,7 @@ def correction_in(update: WaitingUpdate, awaited: Sequence[AwaitedCorrection]) -
     if not awaited or update.admission.action != "turn" or message.reply_to is None or not is_text:
         return None
     return find_correction(
-        awaited,
-        telegram_id=message.reply_to.message_id,
-        sender_id=message.sender_id,
-        now=float(message.date),
+        awaited, telegram_id=message.reply_to.message_id, sender_id=message.sender_id, now=float(message.date)
     )
 
 

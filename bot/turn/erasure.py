@@ -32,11 +32,7 @@ class Eraser:
         self._recall = recall
 
     async def reset(
-        self,
-        ref: ContextRef,
-        *,
-        update_id: int | None = None,
-        grave: Literal["reset", "replaced"] = "reset",
+        self, ref: ContextRef, *, update_id: int | None = None, grave: Literal["reset", "replaced"] = "reset"
     ) -> ErasureReceipt:
         """Erase everything of a context, including its running turn and its waiting updates.
 

@@ -123,7 +123,7 @@ class Forgetting:
         """
         letters = await self.dead_letters(ref, {number.id for number in numbers})
         if letters:
-            await self.store.forget_dead(ref, [letter.update_id for letter in letters])
+            await self.store.forget_updates(ref, [letter.update_id for letter in letters])
         lines = {
             number.id: await self.talk.forget(ref, score_of(number.id, is_moved=number.is_moved))
             for number in numbers

@@ -101,12 +101,6 @@ class Chosen:
 
 
 @lua_script("bot.inbox.scripts")
-def forget_updates(
-    ref: ContextRef, *, update_prefix: str, now: float, ttl: int, ids: Sequence[int]
-) -> ScriptCall: ...
-
-
-@lua_script("bot.inbox.scripts")
 def erase_emptied(
     ref: ContextRef, *, prefixes: dict[str, str], erased_keys: dict[str, str]
 ) -> ScriptCall: ...
@@ -308,19 +302,10 @@ class PersonEraser:
         store = self.forgetting.store
         dead = [parse_waiting(payload) for payload in (await store.dead_letters(ref)).values()]
         letters = [each for each in dead if person.has_sent(each) or person.is_quoted_by(each)]
-        if letters:
-            await store.forget_dead(ref, [each.update_id for each in letters])
-        waiting = [each.update_id for each in await self._waiting(ref) if person.has_sent(each)]
-        if waiting:
-            call = forget_updates(
-                ref,
-                update_prefix=partition_key(ref.partition, "update", ""),
-                now=self.clock(),
-                ttl=keys.TERMINAL_UPDATE_TTL_S,
-                ids=waiting,
-            )
-            await self.forgetting.redis.run(call)
-        return replace(NOTHING, updates_forgotten=len(letters) + len(waiting))
+        waiting = [each for each in await self._waiting(ref) if person.has_sent(each)]
+        if gone := [each.update_id for each in (*letters, *waiting)]:
+            await store.forget_updates(ref, gone)
+        return replace(NOTHING, updates_forgotten=len(gone))
 
     async def _waiting(self, ref: ContextRef) -> Iterable[WaitingUpdate]:
         ids: Collection[str] = await self.forgetting.redis.call("ZRANGE", context_key(ref, "box"), 0, -1)

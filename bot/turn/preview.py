@@ -110,13 +110,7 @@ class Previews:
 
     @asynccontextmanager
     async def show(
-        self,
-        preview: Preview,
-        to: Part,
-        *,
-        is_private: bool,
-        stop_data: str,
-        journal: PreviewJournal | None,
+        self, preview: Preview, to: Part, *, is_private: bool, stop_data: str, journal: PreviewJournal | None
     ) -> AsyncGenerator[Preview]:
         """Show what the block gives the preview, beginning with "typing".
 

@@ -11,14 +11,7 @@ from bot.transport.gating import BotIdentity, strip_mention
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import origin_of, quote_of
 from bot.transport.words import Words, words_for
-from bot.turn.batch import (
-    Batch,
-    LastTurn,
-    drop_outdated_quotes,
-    own_presses,
-    plan_continuations,
-    with_edits,
-)
+from bot.turn.batch import Batch, LastTurn, drop_outdated_quotes, own_presses, plan_continuations, with_edits
 from bot.turn.media import ReadMessage, quoted_file, without_reply
 from bot.turn.outbox import Part, blank_part
 from bot.turn.store import TurnStore

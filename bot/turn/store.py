@@ -183,7 +183,7 @@ def sent(
 
 
 @lua_script(_SCRIPTS)
-def forget_dead(
+def forget_updates(
     ref: ContextRef, *, context_id: str, update_prefix: str, now: float, ttl: int, ids: Sequence[int]
 ) -> ScriptCall: ...
 
@@ -444,9 +444,9 @@ class TurnStore:
             number: payload for number, (context, payload) in rows if context == ref.context_id and payload
         }
 
-    async def forget_dead(self, ref: ContextRef, update_ids: Sequence[int]) -> None:
-        """Erase the texts of these dead letters of the context; nobody can retry them."""
-        call = forget_dead(
+    async def forget_updates(self, ref: ContextRef, update_ids: Sequence[int]) -> None:
+        """Erase these waiting updates and dead letters of the context; nobody can retry them."""
+        call = forget_updates(
             ref,
             context_id=ref.context_id,
             update_prefix=keys.partition_key(ref.partition, "update", ""),

@@ -57,9 +57,7 @@ class Verdict:
         score.exactly("acknowledged updates without a terminal state", len(self.unfinished), 0)
         score.exactly("answered updates whose chat shows no answer", len(self.unanswered), 0)
         score.at_most(
-            "answers cut off twice, recorded as such and not in the chat",
-            len(self.unknown),
-            unknown_at_most,
+            "answers cut off twice, recorded as such and not in the chat", len(self.unknown), unknown_at_most
         )
         score.exactly("histories and chats out of order", len(self.misplaced), 0)
         if self.misplaced:

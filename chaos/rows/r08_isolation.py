@@ -90,11 +90,7 @@ def _comments(simulation: Simulation, number: int, writers: Sequence[int]) -> li
     post = simulation.world.newest(group.id, 1)[0]
     return [
         Place(
-            chat_id=group.id,
-            writer_id=writers[0],
-            reply_to=post.id,
-            as_channel=channel.id,
-            form="comments",
+            chat_id=group.id, writer_id=writers[0], reply_to=post.id, as_channel=channel.id, form="comments"
         )
     ]
 

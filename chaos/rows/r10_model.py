@@ -90,10 +90,7 @@ async def run(bench: Bench) -> Score:
         bench.directory, model, RECALL_K="0", STREAMING="false", TURN_DEADLINE_S=f"{DEADLINE_S:g}"
     )
     chats, lines = bench.pick(40, 200), bench.pick(4, 50)
-    async with (
-        running as system,
-        dialogues(system, chats=chats) as talk,
-    ):
+    async with running as system, dialogues(system, chats=chats) as talk:
         await system.start("serve", *["work"] * WORKERS)
         model.plan |= plan_faults(talk.chats, lines, bench.random)
         bench.say(f"{chats * lines:,} turns, {len(model.plan):,} with a fault")

@@ -115,9 +115,7 @@ async def run(bench: Bench) -> Score:
                 await settled(system.redis, within_s=60)
                 verdict = await judge(system, crowd)
                 verdict.hold(
-                    score,
-                    lines=bench.pick(100, 5_000),
-                    otherwise_at_most=len(crowd.written) // A_DEAD_ONE_OF,
+                    score, lines=bench.pick(100, 5_000), otherwise_at_most=len(crowd.written) // A_DEAD_ONE_OF
                 )
                 score.exactly("lines that Telegram still holds", crowd.unacknowledged, 0)
                 score.exactly(

@@ -61,11 +61,7 @@ async def run(bench: Bench) -> Score:
     async with (
         _a_cluster(bench) as cluster,
         running_system(
-            bench.directory,
-            echo,
-            redis_url=cluster.url,
-            PARTITIONS=str(PARTITIONS),
-            STREAMING="false",
+            bench.directory, echo, redis_url=cluster.url, PARTITIONS=str(PARTITIONS), STREAMING="false"
         ) as system,
     ):
         scene = Scene(bench=bench, score=score, cluster=cluster, system=system)
@@ -167,10 +163,7 @@ async def _fail_over(scene: Scene, victim: int) -> None:
             lambda: crowd.answers_seen >= bench.pick(20, 500), within_s=WITHIN_S, what="answers before it"
         )
         tag = await _tag_on(cluster, victim)
-        raw = [
-            Raw(name="without WAIT", more=()),
-            Raw(name="with WAIT", more=[("WAIT", 1, 1_000)]),
-        ]
+        raw = [Raw(name="without WAIT", more=()), Raw(name="with WAIT", more=[("WAIT", 1, 1_000)])]
         raw_writing = [asyncio.create_task(_write_raw(cluster.nodes[victim], tag, each)) for each in raw]
         await until(
             lambda: all(len(each.acknowledged) >= 2 * _BATCH for each in raw),

@@ -12,14 +12,7 @@ from chaos.rig import heap
 from chaos.rig.chat_load import ChatLoad, open_chat_load
 from chaos.rig.crash_load import quiet
 from chaos.rig.heap import heap_file, read_notes
-from chaos.rig.measures import (
-    Sizes,
-    floors,
-    parent_of,
-    percentile,
-    sampling,
-    slope_per_hour,
-)
+from chaos.rig.measures import Sizes, floors, parent_of, percentile, sampling, slope_per_hour
 from chaos.rig.program import Program
 from chaos.rig.system import Between, System, running_system
 from chaos.rig.tcp_proxy import Faults

@@ -185,10 +185,7 @@ class FactQueue(LeasedQueue):
 
     async def _load(self, ref: ContextRef, *, limit: int) -> FactWork:
         call = load_fact_work(
-            ref,
-            limit=limit,
-            before=CONTEXT_MESSAGES,
-            reads_older=await self._reads_older(),
+            ref, limit=limit, before=CONTEXT_MESSAGES, reads_older=await self._reads_older()
         )
         reply = named(await self._redis.run(call))
         chosen, read = parse_choices(reply["choices"]), parse_messages(reply["rows"])
@@ -269,13 +266,7 @@ def load_fact_work(ref: ContextRef, *, limit: int, before: int, reads_older: boo
 
 @lua_script(_SCRIPTS)
 def save_facts(
-    ref: ContextRef,
-    *,
-    token: str,
-    expected_epoch: int,
-    revision: int,
-    version: int,
-    save: FactSave,
+    ref: ContextRef, *, token: str, expected_epoch: int, revision: int, version: int, save: FactSave
 ) -> ScriptCall: ...
 
 

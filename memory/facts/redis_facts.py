@@ -106,11 +106,7 @@ class RedisFacts:
             kind = fact.kind if by == fact.said_by else "fact"
             corrected = replace(fact, statement=text, kind=kind, confidence=1.0, is_corrected=True)
             call = correct_fact(
-                ref,
-                expected_epoch=epoch,
-                fact_id=fact_id,
-                before=line,
-                after=dump_json(Fact, corrected),
+                ref, expected_epoch=epoch, fact_id=fact_id, before=line, after=dump_json(Fact, corrected)
             )
             if await self._redis.run(call) == "corrected":
                 return corrected

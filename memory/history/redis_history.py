@@ -96,10 +96,7 @@ class RedisHistory:
         if not messages:
             return []
         call = append_history(
-            ref,
-            expected_epoch=epoch,
-            now=messages[0].sent_at,
-            batch=message_batch(messages),
+            ref, expected_epoch=epoch, now=messages[0].sent_at, batch=message_batch(messages)
         )
         sequences = await self._redis.run(call)
         return [
@@ -400,12 +397,7 @@ async def stop_answer(
 
 
 async def _change_message(
-    redis: RedisClient,
-    ref: ContextRef,
-    message_id: str,
-    change: Callable[[Message], Message],
-    *,
-    epoch: int,
+    redis: RedisClient, ref: ContextRef, message_id: str, change: Callable[[Message], Message], *, epoch: int
 ) -> bool:
     """Replace a message by what `change` makes of it, also if it was changed meanwhile."""
     while True:

@@ -221,10 +221,7 @@ class Indexer:
         if is_looking_back:
             takeover = ("XAUTOCLAIM", key, GROUP, self._consumer, self._abandoned_after_ms, "0-0")
             _, reply = await self._redis.calls(
-                [
-                    (*takeover, "COUNT", BATCH, "JUSTID"),
-                    (*self._read_as_consumer, BATCH, "STREAMS", key, "0"),
-                ]
+                [(*takeover, "COUNT", BATCH, "JUSTID"), (*self._read_as_consumer, BATCH, "STREAMS", key, "0")]
             )
             entries = [replace(entry, is_repeated=True) for entry in _entries_of_stream(reply)]
         room = BATCH - len(entries)

@@ -181,11 +181,7 @@ def plan_lookups(listed: Sequence[int]) -> set[int]:
 
 
 def rank(
-    question: QuestionAnalysis,
-    messages: ScoredMessages,
-    *,
-    listed: Collection[int],
-    weights: RankerWeights,
+    question: QuestionAnalysis, messages: ScoredMessages, *, listed: Collection[int], weights: RankerWeights
 ) -> Ranking:
     """Rank all messages, best first, and the newer first at equal scores. See `compute_features` for `listed`."""
     features = compute_features(question, messages, listed=listed)

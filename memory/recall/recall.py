@@ -230,11 +230,7 @@ class Recall:
             await self._write(space, chosen, is_patient=is_patient)
 
     async def _write(
-        self,
-        space: Space,
-        analysed: Sequence["tuple[_Entry, MessageAnalysis]"],
-        *,
-        is_patient: bool,
+        self, space: Space, analysed: Sequence["tuple[_Entry, MessageAnalysis]"], *, is_patient: bool
     ) -> None:
         analyses = [analysis for _, analysis in analysed]
         vectors = await _embed_messages(

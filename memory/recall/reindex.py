@@ -42,11 +42,7 @@ CONTEXTS_AT_ONCE = 200
 """Contexts erased from a former collection by one request."""
 _CONTEXTS_PER_COUNT = 500
 
-_COMPLETED: Mapping[Goal, str] = {
-    "build": "reindex_switched",
-    "fill": "index_filled",
-    "copy": "index_copied",
-}
+_COMPLETED: Mapping[Goal, str] = {"build": "reindex_switched", "fill": "index_filled", "copy": "index_copied"}
 """Event of the log at the end of a build."""
 
 Compare = Callable[[ContextRef], Awaitable[Comparison]]

@@ -87,10 +87,7 @@ def _statements(messages: ScoredMessages) -> NDArray[np.bool_]:
 
 
 def _nearness(
-    question: QuestionAnalysis,
-    messages: ScoredMessages,
-    older: Sequence[int],
-    later: NDArray[np.intp],
+    question: QuestionAnalysis, messages: ScoredMessages, older: Sequence[int], later: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """Return the nearness of each older statement (rows) to each later one (columns).
 

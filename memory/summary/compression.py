@@ -106,11 +106,7 @@ def limits_for(
 
 
 def is_due(
-    snapshot: HistorySnapshot,
-    pending: Sequence[Message],
-    limits: CompressionLimits,
-    *,
-    loaded_limit: int,
+    snapshot: HistorySnapshot, pending: Sequence[Message], limits: CompressionLimits, *, loaded_limit: int
 ) -> bool:
     """Return True if the conversation is long enough to be compressed after a turn that adds `pending`.
 

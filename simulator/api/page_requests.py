@@ -6,13 +6,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.requests import Request
 
-from simulator.api.contents import (
-    CAPTIONED,
-    FILE_KINDS,
-    file_content,
-    poll_content,
-    sticker_content,
-)
+from simulator.api.contents import CAPTIONED, FILE_KINDS, file_content, poll_content, sticker_content
 from simulator.api.entities import Entity, parse_entities
 from simulator.api.errors import ApiError, PageError
 from simulator.api.faults import Fault, FaultKind

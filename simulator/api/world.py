@@ -270,9 +270,7 @@ def default_world(config: SimulatorConfig, *, first_number: int = 1) -> World:
     )
     now = int(config.clock())
     world = World(
-        bot=bot,
-        first_message_id=max(now - _MESSAGE_ID_EPOCH, 0) + 100,
-        numbers=count(first_number),
+        bot=bot, first_message_id=max(now - _MESSAGE_ID_EPOCH, 0) + 100, numbers=count(first_number)
     )
     for person_id, first, last, username in (
         (OLGA, "Olga", "Marin", "olga"),

@@ -50,11 +50,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Generator[Program]:
                 await know_a_person(redis, reader, chat=reader)
             await know_a_person(redis, BEN, chat=GROUP)
             await switch_off(
-                program_ref(OFF),
-                person=None,
-                epoch=0,
-                facts=RedisFacts(redis, clock=time.time),
-                recall=None,
+                program_ref(OFF), person=None, epoch=0, facts=RedisFacts(redis, clock=time.time), recall=None
             )
             await wait_to_be_read(redis, NOTHING)
             await know_much(redis, MANY)

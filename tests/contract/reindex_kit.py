@@ -118,11 +118,7 @@ class Rig:
         return record
 
     def process(
-        self,
-        embedder: Embedder,
-        *,
-        described: SpaceDescription | None = None,
-        consumer: str = "",
+        self, embedder: Embedder, *, described: SpaceDescription | None = None, consumer: str = ""
     ) -> Process:
         """Return a process that has not claimed its space."""
         ours = described or describe(embedder)

@@ -44,9 +44,7 @@ async def answer_turn(box: Inbox) -> None:
     assert claim.settled.is_set()
 
 
-async def test_the_new_turn_replaces_the_old_one_and_all_its_traces(
-    redis: RedisClient,
-) -> None:
+async def test_the_new_turn_replaces_the_old_one_and_all_its_traces(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     history = RedisHistory(redis)
     await answer_turn(box)

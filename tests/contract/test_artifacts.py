@@ -60,9 +60,7 @@ async def fields_of(redis: RedisClient, artifact_id: str) -> set[str]:
     return set(await redis.call("HKEYS", context_key(make_ref(), "artifact", artifact_id)))
 
 
-async def test_i06_an_artifact_has_a_short_id_a_tool_a_length_and_an_end(
-    redis: RedisClient,
-) -> None:
+async def test_i06_an_artifact_has_a_short_id_a_tool_a_length_and_an_end(redis: RedisClient) -> None:
     artifacts = open_artifacts(redis)
 
     kept = await artifacts.keep("some text", tool="search_web", key="update-1 tool:1:0")

@@ -108,9 +108,7 @@ async def make_covered_turn(
     return BufferedHistory(memory.store, REF, await memory.store.load(REF, limit=limit))
 
 
-async def test_i05_a_turn_reads_uncovered_messages_without_a_round_trip(
-    redis: RedisClient,
-) -> None:
+async def test_i05_a_turn_reads_uncovered_messages_without_a_round_trip(redis: RedisClient) -> None:
     turn = await make_covered_turn(RedisMemory(redis), stored=8, upto=3)
     await turn.append(REF, [make_message("mine")], epoch=0)
     trips = redis.round_trips
@@ -123,9 +121,7 @@ async def test_i05_a_turn_reads_uncovered_messages_without_a_round_trip(
     assert [call.first_sequence for call in snapshot.ledger] == [4, 6]
 
 
-async def test_a_turn_can_read_covered_messages_from_the_store(
-    redis: RedisClient,
-) -> None:
+async def test_a_turn_can_read_covered_messages_from_the_store(redis: RedisClient) -> None:
     turn = await make_covered_turn(RedisMemory(redis), stored=8, upto=3)
 
     assert [message.id async for message in newest_first(turn, REF)] == [f"m{n}" for n in range(7, -1, -1)]

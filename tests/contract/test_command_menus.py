@@ -74,9 +74,7 @@ async def test_a_second_start_registers_only_the_menu_of_a_new_operator(redis: R
     assert {(scope, chat) for scope, chat, _ in api.calls} == {("chat", 5)}
 
 
-async def test_an_operator_unknown_to_telegram_does_not_block_the_other_menus(
-    redis: RedisClient,
-) -> None:
+async def test_an_operator_unknown_to_telegram_does_not_block_the_other_menus(redis: RedisClient) -> None:
     api = Registered()
     api.fails = lambda scope, _: TelegramRefused("chat not found") if scope == "chat" else None
     assert await menus_of(api, redis).register() == REFUSED_AGAIN_S

@@ -23,9 +23,7 @@ from tests.stores import stray_keys
 REF = make_ref()
 
 
-async def test_i08_a_commit_stores_the_tool_calls_with_their_messages(
-    redis: RedisClient,
-) -> None:
+async def test_i08_a_commit_stores_the_tool_calls_with_their_messages(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     store = RedisHistory(redis)
     await store.append(REF, some_messages(3), epoch=0)
@@ -96,9 +94,7 @@ async def test_i12_a_new_conversation_returns_to_the_main_agent_and_drops_the_su
     assert snapshot.count == 4
 
 
-async def test_a_commit_queues_its_conversation_for_compression_once(
-    redis: RedisClient,
-) -> None:
+async def test_a_commit_queues_its_conversation_for_compression_once(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     memory = RedisMemory(redis)
     await box.accept(1)
@@ -158,9 +154,7 @@ async def test_a_late_commit_stores_nothing(redis: RedisClient, late: str) -> No
     assert await all_values(redis) == before
 
 
-async def test_a_take_loads_summary_ledger_and_active_agent_in_one_round_trip(
-    redis: RedisClient,
-) -> None:
+async def test_a_take_loads_summary_ledger_and_active_agent_in_one_round_trip(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     memory = RedisMemory(redis)
     await box.accept(1)

@@ -249,10 +249,7 @@ def test_reset_at_a_terminal_asks_first(console: ConsoleRig, monkeypatch: pytest
 
 def test_an_empty_queue_says_so(console: ConsoleRig) -> None:
     ran = console("queue")
-    assert (ran.status, ran.out) == (
-        0,
-        "Nothing waits: every update is finished.\nNo dead letters.\n",
-    )
+    assert (ran.status, ran.out) == (0, "Nothing waits: every update is finished.\nNo dead letters.\n")
     assert console("queue", "--json").document == {
         "updates": 0,
         "chats": 0,

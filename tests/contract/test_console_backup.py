@@ -33,15 +33,7 @@ from memory.keys import ContextRef, context_key, global_key
 from memory.recall.recall import RecallQuestion
 from memory.redis.durability import STORE_FORMAT
 from memory.stores import build_indexers
-from tests.contract.console_rig import (
-    BOT_ID,
-    NOW,
-    ConsoleRig,
-    edit,
-    empty_stores,
-    on_stores,
-    settings_in,
-)
+from tests.contract.console_rig import BOT_ID, NOW, ConsoleRig, edit, empty_stores, on_stores, settings_in
 from tests.known_reminders import make_reminder, set_reminders
 from tests.planted_facts import plant_facts
 from tests.stores import hold_open
@@ -315,14 +307,7 @@ def test_what_is_erased_while_the_backup_runs_is_not_in_it(
     records = [line["values"][1::2] for line in lines if line.get("name") == "messages"]
     texts = [json.loads(text)["text"] for values in records for text in values]
     assert sorted(texts) == sorted(
-        [
-            TEXTS[0],
-            TEXTS[2],
-            *TEXTS,
-            "a topic of its own",
-            "from the former group",
-            "said during the backup",
-        ]
+        [TEXTS[0], TEXTS[2], *TEXTS, "a topic of its own", "from the former group", "said during the backup"]
     )
 
 

@@ -24,14 +24,7 @@ from memory.embedded.valkey import open_valkey
 from memory.history.message import Sender
 from memory.redis.client import open_redis
 from tests import known_reminders
-from tests.contract.console_rig import (
-    BOT_ID,
-    ConsoleRig,
-    empty_stores,
-    on_stores,
-    remember,
-    settings_in,
-)
+from tests.contract.console_rig import BOT_ID, ConsoleRig, empty_stores, on_stores, remember, settings_in
 from tests.known_reminders import make_reminder
 
 TOKEN = f"{BOT_ID}:a-token-of-no-bot"

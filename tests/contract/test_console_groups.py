@@ -6,9 +6,7 @@ OLD, NEW = -1234, -1001009
 LINES = ["We plant beans.", "Noted."]
 
 
-def test_a_moved_group_is_found_by_each_id_and_listed_by_the_present_one(
-    console: ConsoleRig,
-) -> None:
+def test_a_moved_group_is_found_by_each_id_and_listed_by_the_present_one(console: ConsoleRig) -> None:
     on_stores(remember(OLD, LINES, title="Garden"))
     on_stores(remember(OLD, ["in a topic"], thread_id=7, title="Garden"))
     on_stores(migrate(OLD, NEW))

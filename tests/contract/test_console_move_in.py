@@ -17,14 +17,7 @@ from bot.transport.ingest import telegram_ref
 from memory.history.message import Message
 from memory.history.store import BEFORE_ALL, HistorySnapshot
 from memory.keys import context_key
-from tests.contract.console_rig import (
-    BOT_ID,
-    ConsoleRig,
-    empty_stores,
-    on_stores,
-    remember,
-    settings_in,
-)
+from tests.contract.console_rig import BOT_ID, ConsoleRig, empty_stores, on_stores, remember, settings_in
 from tests.exports import chatgpt_conversation, telegram_chat, telegram_message
 
 TOKEN = f"{BOT_ID}:a-token-of-no-bot"

@@ -331,10 +331,7 @@ def test_a_used_port_ends_the_start_and_is_named(
         if setting:
             monkeypatch.setenv(setting, port)
         ran = console(*(word.format(port=port) for word in command))
-    assert (ran.status, ran.err) == (
-        2,
-        f"{named}: port {port} on 127.0.0.1 is in use by another program\n",
-    )
+    assert (ran.status, ran.err) == (2, f"{named}: port {port} on 127.0.0.1 is in use by another program\n")
 
 
 @pytest.mark.parametrize(("command", "named"), [("simulate", "--port"), ("run", "--simulator-port")])

@@ -112,8 +112,7 @@ def test_wrong_settings_end_the_start_with_a_line_each(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
-    [{"DATA_DIR": "a-file/data"}, {"AGENTS_FILE": "nowhere.toml"}, {"HTTP_HOST": "192.0.2.1"}],
+    "settings", [{"DATA_DIR": "a-file/data"}, {"AGENTS_FILE": "nowhere.toml"}, {"HTTP_HOST": "192.0.2.1"}]
 )
 def test_settings_that_fail_only_in_use_end_the_start_as_quickly(
     tmp_path: Path, settings: dict[str, str]

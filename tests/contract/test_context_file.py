@@ -676,9 +676,7 @@ async def test_a_kill_at_any_point_imports_nothing_or_all(
     assert left == sorted(left, reverse=True)
 
 
-async def test_a_turn_during_an_import_is_answered_after_the_imported_messages(
-    redis: RedisClient,
-) -> None:
+async def test_a_turn_during_an_import_is_answered_after_the_imported_messages(redis: RedisClient) -> None:
     await fill(redis, make_ref())
     file = as_file(await body(redis, make_ref()))
     await redis.call("FLUSHALL")

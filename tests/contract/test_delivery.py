@@ -323,9 +323,7 @@ async def test_a_crash_during_a_wait_for_telegram_counts_as_no_send(redis: Redis
     assert telegram.arrived == ["one"]
 
 
-async def test_a_send_without_a_connection_counts_as_no_send(
-    redis: RedisClient,
-) -> None:
+async def test_a_send_without_a_connection_counts_as_no_send(redis: RedisClient) -> None:
     box, _ = await _committed(redis, some_parts("one"))
     is_held = asyncio.Event()
 

@@ -34,13 +34,7 @@ from tests.traffic import Moved, OpenRates
 
 CHAT = 1
 TEXT = Part(
-    update_id=1,
-    number=0,
-    chat_id=CHAT,
-    thread_id=None,
-    reply_to=None,
-    rich=RichText(text="hello"),
-    epoch=0,
+    update_id=1, number=0, chat_id=CHAT, thread_id=None, reply_to=None, rich=RichText(text="hello"), epoch=0
 )
 
 
@@ -81,9 +75,7 @@ async def _committed(redis: RedisClient, *parts: Part) -> tuple[Inbox, Claim, Se
     return box, claim, parts
 
 
-async def test_an_answer_stays_in_its_message_after_a_lost_reply_of_the_store(
-    redis: RedisClient,
-) -> None:
+async def test_an_answer_stays_in_its_message_after_a_lost_reply_of_the_store(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=70))
 
     async def go_through() -> None:  # before the reply that is lost, and it is tried again
@@ -97,9 +89,7 @@ async def test_an_answer_stays_in_its_message_after_a_lost_reply_of_the_store(
     assert telegram.sent_parts() == [("text", "hello", 70)]
 
 
-async def test_an_answer_replaces_older_messages_and_deletes_the_rest(
-    redis: RedisClient,
-) -> None:
+async def test_an_answer_replaces_older_messages_and_deletes_the_rest(redis: RedisClient) -> None:
     texts = [RichText(text="one"), RichText(text="two")]
     parts = plan_parts(texts, replace(TEXT, message_id="m0"))
     box, claim, lines = await _committed(redis, *plan_changes(parts, TEXT, edits=(41, 42, 43), deletes=(50,)))
@@ -129,9 +119,7 @@ async def test_an_edit_of_a_deleted_message_becomes_a_new_message(redis: RedisCl
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_a_repeated_answer_is_shown_twice_at_most_despite_crashes(
-    redis: RedisClient,
-) -> None:
+async def test_a_repeated_answer_is_shown_twice_at_most_despite_crashes(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     sends_begun = 0
     shown: list[Part] = []
@@ -175,9 +163,7 @@ async def test_edits_with_an_unknown_outcome_count_as_no_sends(redis: RedisClien
     assert await box.state_of(1) == ("answered", "")
 
 
-async def test_edits_and_deletions_are_repeated_until_their_outcome_is_known(
-    redis: RedisClient,
-) -> None:
+async def test_edits_and_deletions_are_repeated_until_their_outcome_is_known(redis: RedisClient) -> None:
     box, claim, lines = await _committed(
         redis, replace(TEXT, edits=41), replace(TEXT, kind="delete", edits=50, number=1)
     )
@@ -247,9 +233,7 @@ async def test_a_failed_answer_leaves_no_button(redis: RedisClient) -> None:
     assert telegram.sent_parts() == [("text", "hello", None), ("delete", "hello", 50)]
 
 
-async def test_a_refused_or_erased_answer_leaves_no_preview(
-    redis: RedisClient,
-) -> None:
+async def test_a_refused_or_erased_answer_leaves_no_preview(redis: RedisClient) -> None:
     box, claim, lines = await _committed(redis, replace(TEXT, edits=41))
     refused, erased = Telegram([TelegramRefused()]), Telegram([TelegramUnavailable(retry_after=3)])
 
@@ -279,9 +263,7 @@ async def test_a_chat_without_files_gets_the_text_in_messages(redis: RedisClient
     assert await box.outbox() == []
 
 
-async def test_every_part_follows_a_moved_group_and_its_memory_learns_it(
-    redis: RedisClient,
-) -> None:
+async def test_every_part_follows_a_moved_group_and_its_memory_learns_it(redis: RedisClient) -> None:
     edited = replace(TEXT, chat_id=-5, edits=41, thread_id=None)
     box, claim, lines = await _committed(
         redis,

@@ -142,9 +142,7 @@ async def test_the_client_can_read_every_answer(tmp_path: Path) -> None:
         assert (await client.get_collections()).collections == []
 
 
-async def test_the_key_is_in_no_process_list_log_or_repr(
-    tmp_path: Path,
-) -> None:
+async def test_the_key_is_in_no_process_list_log_or_repr(tmp_path: Path) -> None:
     async with open_index_server(tmp_path) as endpoint, open_client(endpoint) as client:
         await client.get_collections()
         listing = await asyncio.to_thread(

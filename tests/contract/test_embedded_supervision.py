@@ -176,9 +176,7 @@ async def test_a_data_dir_that_cannot_be_made_is_reported(
 
 async def test_a_failed_start_reports_the_end_of_the_log(tmp_path: Path) -> None:
     server = EmbeddedServer(
-        directory=tmp_path,
-        command=("/bin/sh", "-c", "echo the disk is on fire >&2; exit 3"),
-        is_ready=_never,
+        directory=tmp_path, command=("/bin/sh", "-c", "echo the disk is on fire >&2; exit 3"), is_ready=_never
     )
     with pytest.raises(ServerDidNotStart, match=r"DATA_DIR: .*the disk is on fire"):
         async with use_server(server):

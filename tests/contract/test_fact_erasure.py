@@ -14,17 +14,7 @@ from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space, Spaces
 from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
-from tests.contract.facts_kit import (
-    ANNA,
-    BEN,
-    LEASE_S,
-    REF,
-    FactStore,
-    answered,
-    open_facts,
-    said,
-    told,
-)
+from tests.contract.facts_kit import ANNA, BEN, LEASE_S, REF, FactStore, answered, open_facts, said, told
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.vector_index import InMemoryIndex
 from tests.messages import ids

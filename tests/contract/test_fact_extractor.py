@@ -8,12 +8,7 @@ from typing import Any, Literal, cast
 import pytest
 
 from memory.errors import SummaryFailed
-from memory.facts.extractor import (
-    BATCH_MESSAGES,
-    ExtractionResult,
-    FactExtractor,
-    ReadingTally,
-)
+from memory.facts.extractor import BATCH_MESSAGES, ExtractionResult, FactExtractor, ReadingTally
 from memory.facts.queue import FactQueue, FactWork, NewFact
 from memory.history.message import Message
 from memory.keys import context_key, partition_key
@@ -140,11 +135,7 @@ async def test_a_batch_that_is_too_long_is_halved_and_the_rest_is_read_next(stor
     assert (await step(store, reader)).messages == 1
     assert await store.unread() == ["m2"]
     assert (await step(store, reader)).messages == 1
-    assert reader.texts == [
-        ["I live in Lisbon", "I have a cat"],
-        ["I live in Lisbon"],
-        ["I have a cat"],
-    ]
+    assert reader.texts == [["I live in Lisbon", "I have a cat"], ["I live in Lisbon"], ["I have a cat"]]
 
 
 async def test_a_single_message_that_is_too_long_counts_as_read_after_three_tries(redis: RedisClient) -> None:

@@ -137,9 +137,7 @@ async def redis_beats(redis: RedisClient, name: str) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_a_worker_that_was_late_looks_at_once_which_contexts_it_still_holds(
-    redis: RedisClient,
-) -> None:
+async def test_a_worker_that_was_late_looks_at_once_which_contexts_it_still_holds(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     work, heartbeat = Work(box), beat_of(redis, "anna")

@@ -127,18 +127,14 @@ async def test_a_pause_of_an_hour_begins_a_session(store: TellingStore) -> None:
     assert await sessions(store, "m0", "m1", "m2", "m3", "m4") == [0, 0, 0, 3, 4]
 
 
-async def test_a_message_with_an_old_date_begins_no_session(
-    store: TellingStore,
-) -> None:
+async def test_a_message_with_an_old_date_begins_no_session(store: TellingStore) -> None:
     await store.append(REF, [at(50_000.0, "m0"), at(100.0, "old"), at(50_100.0, "m2")], epoch=0)
     await store.append(REF, [at(90.0, "older"), at(50_200.0, "m4")], epoch=0)
 
     assert await sessions(store, "m0", "old", "m2", "older", "m4") == [0, 0, 0, 0, 0]
 
 
-async def test_messages_outside_the_conversation_do_not_affect_sessions(
-    store: TellingStore,
-) -> None:
+async def test_messages_outside_the_conversation_do_not_affect_sessions(store: TellingStore) -> None:
     tool = replace(make_message("tool", role="tool"), sent_at=SESSION_GAP_S - 1)
     blank = replace(make_message("blank", " \n"), sent_at=SESSION_GAP_S - 1)
     await store.append(REF, [at(0.0, "m0"), tool, blank, at(SESSION_GAP_S, "m3")], epoch=0)
@@ -172,9 +168,7 @@ async def test_the_next_message_begins_a_session_after_the_last_one_is_deleted(s
     assert await sessions(store, "m1", "m2") == [1, 1]
 
 
-async def test_an_erasure_deletes_people_and_sessions_and_reads_them_back(
-    store: TellingStore,
-) -> None:
+async def test_an_erasure_deletes_people_and_sessions_and_reads_them_back(store: TellingStore) -> None:
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1")], epoch=0)
     assert await store.count_traces(REF) == RecordCounts(
         summaries=0, ledger_turns=0, artifacts=0, people=2, sessions=1
@@ -243,9 +237,7 @@ async def test_a_receipt_with_a_remaining_name_or_session_is_unproven(
     assert (receipt.messages_left, receipt.others_left, receipt.is_proven) == (0, 1, False)
 
 
-async def test_a_deletions_receipt_with_an_orphaned_name_is_unproven(
-    redis: RedisClient,
-) -> None:
+async def test_a_deletions_receipt_with_an_orphaned_name_is_unproven(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     await store.append(REF, [by(ANNA, "m0"), by(BEN, "m1"), by(BEN, "m2")], epoch=0)
     assert (await delete_provably(REF, ["m1"], epoch=0, store=store, recall=None)).is_proven

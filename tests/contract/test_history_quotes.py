@@ -130,9 +130,7 @@ async def test_an_edit_without_a_change_of_text_keeps_the_quotations(memory: Mem
     ]
 
 
-async def test_an_edited_message_keeps_its_own_quotation_until_that_must_go(
-    memory: Memory,
-) -> None:
+async def test_an_edited_message_keeps_its_own_quotation_until_that_must_go(memory: Memory) -> None:
     await write_conversation(memory)
     await memory.store.replace(REF, "m1", text="no", note="a video", tokens=1, edited_at=5.0, epoch=0)
     edited = (await memory.store.get(REF, ["m1"]))["m1"]

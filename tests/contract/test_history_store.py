@@ -265,9 +265,7 @@ async def test_a_load_is_one_round_trip_and_rides_with_another_script(redis: Red
     assert parse_snapshot(named(second), recent).newest == ()
 
 
-async def test_loading_a_long_history_costs_no_more_than_a_short_one(
-    redis: RedisClient,
-) -> None:
+async def test_loading_a_long_history_costs_no_more_than_a_short_one(redis: RedisClient) -> None:
     store = RedisHistory(redis)
     for start in range(0, 10_000, 1_000):
         await store.append(REF, some_messages(1_000, start=start), epoch=0)

@@ -17,14 +17,7 @@ from memory.history.store import Deletion
 from memory.keys import context_key, global_key, partition_key
 from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
-from tests.contract.memory_kit import (
-    Memory,
-    RedisMemory,
-    make_entry,
-    make_summary,
-    make_turn,
-    write_receipts,
-)
+from tests.contract.memory_kit import Memory, RedisMemory, make_entry, make_summary, make_turn, write_receipts
 from tests.messages import ids, make_message, make_ref, some_messages
 from tests.redis_values import all_values, keys_with
 from tests.stores import all_keys, stray_keys
@@ -371,9 +364,7 @@ async def test_an_edit_queues_the_vector_again_and_a_compression_for_a_deleted_s
     assert claim.ref == REF
 
 
-async def test_only_forgetting_a_covered_message_queues_a_compression(
-    redis: RedisClient,
-) -> None:
+async def test_only_forgetting_a_covered_message_queues_a_compression(redis: RedisClient) -> None:
     memory = RedisMemory(redis)
     await write_conversation(memory)
 

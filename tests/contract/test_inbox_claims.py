@@ -220,9 +220,7 @@ async def test_a_context_with_more_updates_goes_behind_the_waiting_ones(redis: R
     assert [(await box.claim_one()).ref for _ in range(2)] == [make_ref(2), make_ref(1)]
 
 
-async def test_each_worker_counts_as_one_attempt_of_the_first_update(
-    redis: RedisClient,
-) -> None:
+async def test_each_worker_counts_as_one_attempt_of_the_first_update(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     await box.accept(1)
     await box.accept(2)

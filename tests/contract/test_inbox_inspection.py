@@ -165,9 +165,7 @@ async def test_a_retried_dead_letter_starts_with_fresh_attempts(redis: RedisClie
     assert await rig.inspection.retry(9) is False
 
 
-async def test_a_dropped_dead_letter_keeps_its_record_without_its_text(
-    redis: RedisClient,
-) -> None:
+async def test_a_dropped_dead_letter_keeps_its_record_without_its_text(redis: RedisClient) -> None:
     rig = make_rig(redis)
     await rig.inbox.open()
     await rig.inbox.settle(await rig.bury(9, BEN))

@@ -330,8 +330,7 @@ async def test_an_embedder_needs_the_name_of_its_model(opening: Open) -> None:
 
 
 @pytest.mark.parametrize(
-    "vectors",
-    [[], [[]], [[0.0, 0.0]], [[float("nan")]], ["text"], None, 3, [["a"]], [[1.0], [1.0]], [1.0]],
+    "vectors", [[], [[]], [[0.0, 0.0]], [[float("nan")]], ["text"], None, 3, [["a"]], [[1.0], [1.0]], [1.0]]
 )
 async def test_an_embedder_with_impossible_vectors_is_refused_when_the_memory_opens(
     opening: Open, vectors: Any

@@ -130,14 +130,8 @@ async def test_a_refused_message_does_not_count(redis: RedisClient) -> None:
     [
         (UsageLimits(user=OwnerLimits(tokens_per_day=1000)), "limit_user_tokens"),
         (UsageLimits(chat=OwnerLimits(tokens_per_day=1000)), "limit_chat_tokens"),
-        (
-            UsageLimits(user=OwnerLimits(money_per_day=0.002), prices=priced("m:2:0")),
-            "limit_user_money",
-        ),
-        (
-            UsageLimits(chat=OwnerLimits(money_per_day=0.002), prices=priced("m:0:20")),
-            "limit_chat_money",
-        ),
+        (UsageLimits(user=OwnerLimits(money_per_day=0.002), prices=priced("m:2:0")), "limit_user_money"),
+        (UsageLimits(chat=OwnerLimits(money_per_day=0.002), prices=priced("m:0:20")), "limit_chat_money"),
     ],
 )
 async def test_usage_over_the_daily_limit_is_refused_until_midnight(
@@ -196,9 +190,7 @@ async def test_a_turns_usage_is_recorded_once_with_any_outcome_of_its_commit(red
     assert (await guard.used_today(user_id=ANNA, chat_id=ANNA))["user"].tokens == 10
 
 
-async def test_failed_runs_are_recorded_separately_from_the_turn(
-    redis: RedisClient,
-) -> None:
+async def test_failed_runs_are_recorded_separately_from_the_turn(redis: RedisClient) -> None:
     guard = make_guard(redis, Clock(), UsageLimits())
     for _ in range(2):
         await guard.book(

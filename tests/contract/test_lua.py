@@ -29,9 +29,7 @@ def typed(
 ) -> ScriptCall: ...
 
 
-async def test_a_stub_builds_the_keys_and_encodes_the_arguments_of_its_script(
-    redis: RedisClient,
-) -> None:
+async def test_a_stub_builds_the_keys_and_encodes_the_arguments_of_its_script(redis: RedisClient) -> None:
     extra = keys.context_key(REF, "journal")
 
     call = typed(

@@ -47,11 +47,7 @@ class World:
 
     def reader(self, *, eyes: str = "gpt-4o") -> MessageReader:
         media = MediaReader(
-            self,
-            transcriber=self,
-            pdfs=PdfReader(at_most=10_000),
-            largest=20_000_000,
-            document_chars=10_000,
+            self, transcriber=self, pdfs=PdfReader(at_most=10_000), largest=20_000_000, document_chars=10_000
         )
         return MessageReader(media, bot=BOT, eyes_of=lambda agent, chosen: eyes)
 
@@ -112,10 +108,7 @@ async def test_a_failure_is_not_journaled_and_a_resumed_turn_tries_again() -> No
     world.files["v"] = make_voice_note()
     (heard,) = await read(world, spoken, journal=journal)
 
-    assert (gone.text, gone.problem) == (
-        "",
-        "Telegram no longer gives me this file. Please send it again.",
-    )
+    assert (gone.text, gone.problem) == ("", "Telegram no longer gives me this file. Please send it again.")
     assert gone.note.endswith(", which could not be read")
     assert heard.text == "three lemons"
 

@@ -233,7 +233,7 @@ async def test_a_dead_letter_is_found_and_forgotten(redis: RedisClient, partitio
 
     assert await turns.dead_letters(ref) == {1: "p1"}
     assert await inspection.unanswered(partition) == [(ref, "p1")]
-    await turns.forget_dead(ref, [1])
+    await turns.forget_updates(ref, [1])
     assert await turns.dead_letters(ref) == {}
 
 

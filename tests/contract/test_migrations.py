@@ -83,9 +83,7 @@ async def test_a_missing_migration_is_cached_for_a_minute(redis: RedisClient) ->
     assert await migrations.resolve(NEW) == OLD
 
 
-async def test_an_answer_from_before_a_migration_is_not_cached(
-    redis: RedisClient,
-) -> None:
+async def test_an_answer_from_before_a_migration_is_not_cached(redis: RedisClient) -> None:
     migrations = some_migrations(redis)
     assert await migrations.resolve(NEW, is_first_seen=True) == NEW
 

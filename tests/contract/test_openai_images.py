@@ -85,9 +85,7 @@ async def test_a_model_without_vision_is_told_of_the_pictures() -> None:
         refused("image input is not supported - hint: you may need to provide the mmproj", status=500),
     ],
 )
-async def test_an_endpoint_that_refuses_pictures_gets_no_more(
-    refusal: Reply,
-) -> None:
+async def test_an_endpoint_that_refuses_pictures_gets_no_more(refusal: Reply) -> None:
     async with model(refusal, "first", "second") as (server, unseeing):
         with capture_logs() as logs:
             first = await unseeing.chat(SEEN, [])

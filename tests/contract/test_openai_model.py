@@ -487,10 +487,7 @@ FORM = JsonSchema(
     },
 )
 ASK_JSON = [PromptMessage(role="user", text="Answer in JSON.")]
-STRICT = {
-    "type": "json_schema",
-    "json_schema": {"name": "verdict", "strict": True, "schema": FORM.schema},
-}
+STRICT = {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": FORM.schema}}
 
 
 def refused_option(message: str, *, param: str | None = None, status: int = 400) -> Reply:

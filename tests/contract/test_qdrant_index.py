@@ -14,13 +14,7 @@ from qdrant_client import AsyncQdrantClient, models
 from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
-from memory.recall.qdrant.index import (
-    FormerCollections,
-    Qdrant,
-    QdrantIndex,
-    RequestTooLarge,
-    open_qdrant,
-)
+from memory.recall.qdrant.index import FormerCollections, Qdrant, QdrantIndex, RequestTooLarge, open_qdrant
 from memory.recall.qdrant.points import (
     erasure_filter,
     filter_of_contexts,

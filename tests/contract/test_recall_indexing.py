@@ -15,13 +15,7 @@ from memory.history.selectors import MessageWindowMessageSelector
 from memory.history.store import CurrentMessages
 from memory.keys import ContextRef, partition_key
 from memory.recall.embedders.embedder import EmbeddingInvalid, EmbeddingRefused, EmbeddingUnavailable
-from memory.recall.indexer import (
-    GROUP,
-    LOOK_BACK_EVERY,
-    PATIENT_FAILURES,
-    Indexer,
-    IndexResult,
-)
+from memory.recall.indexer import GROUP, LOOK_BACK_EVERY, PATIENT_FAILURES, Indexer, IndexResult
 from memory.recall.recall import IndexItem, Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import VectorErasure
@@ -425,9 +419,7 @@ async def test_m15_a_deletion_is_proven_in_both_stores(rig: Rig) -> None:
     assert await rig.indexer().step() == IndexResult()
 
 
-async def test_m15_an_erasure_is_proven_in_both_stores_and_late_vectors_are_deleted(
-    rig: Rig,
-) -> None:
+async def test_m15_an_erasure_is_proven_in_both_stores_and_late_vectors_are_deleted(rig: Rig) -> None:
     message = (await rig.store.append(rig.ref, some_messages(1), epoch=0))[0]
     await rig.indexer().step()
     receipt = await rig.history().clear()

@@ -100,10 +100,7 @@ async def test_a_cancelled_reminder_is_erased_and_the_others_stay(redis: RedisCl
 async def test_nothing_is_added_or_cancelled_for_a_turn_from_before_a_reset(redis: RedisClient) -> None:
     store, epoch = open_reminders(redis), 0
     own = ContextReminders(
-        reminders=store,
-        ref=REF,
-        epoch=lambda: epoch,
-        place=ReminderPlace(chat_id=10, chat_type="private"),
+        reminders=store, ref=REF, epoch=lambda: epoch, place=ReminderPlace(chat_id=10, chat_type="private")
     )
     await RedisHistory(redis).erase(REF)
     with pytest.raises(Forgotten):

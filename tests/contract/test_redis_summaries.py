@@ -33,11 +33,7 @@ async def save(
     revision: int = 0,
 ) -> SaveOutcome:
     return await memory.summaries.save(
-        claim,
-        summary or make_summary("s1", upto=1),
-        covers or ("m0", "m1"),
-        epoch=epoch,
-        revision=revision,
+        claim, summary or make_summary("s1", upto=1), covers or ("m0", "m1"), epoch=epoch, revision=revision
     )
 
 
@@ -145,9 +141,7 @@ async def test_a_summary_saved_twice_is_saved_once(redis: RedisClient) -> None:
     assert await all_values(redis) == before
 
 
-async def test_i14_a_summary_is_saved_after_an_append_and_the_new_messages_stay(
-    redis: RedisClient,
-) -> None:
+async def test_i14_a_summary_is_saved_after_an_append_and_the_new_messages_stay(redis: RedisClient) -> None:
     memory = await fill_memory(redis)
     claim = await memory.claim(REF)
     await memory.store.append(REF, [make_message("late")], epoch=0)
@@ -305,9 +299,7 @@ async def test_i07_a_summary_or_a_new_conversation_resets_the_count_of_failures(
     assert "summary_failures" not in await redis.call("HGETALL", context_key(REF, "meta"))
 
 
-async def test_forgetting_a_message_of_an_old_summary_deletes_all_summaries(
-    redis: RedisClient,
-) -> None:
+async def test_forgetting_a_message_of_an_old_summary_deletes_all_summaries(redis: RedisClient) -> None:
     memory = await fill_memory(redis, messages=12)
     claim = await memory.claim(REF)
     last = None

@@ -90,9 +90,7 @@ async def test_a_space_whose_embedder_does_not_work_is_not_claimed(rig: Rig) -> 
     assert await rig.message_ids(old.follower.ours, ref) == {"m0", "m1"}
 
 
-async def test_data_from_before_the_record_is_indexed_again_and_searchable_meanwhile(
-    rig: Rig,
-) -> None:
+async def test_data_from_before_the_record_is_indexed_again_and_searchable_meanwhile(rig: Rig) -> None:
     ref = await rig.chat([make_message("m0", ANNA)])
     await rig.redis.call("XTRIM", partition_key(0, "work"), "MAXLEN", 0)
     process = await rig.started(make_embedder())

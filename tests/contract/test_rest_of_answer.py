@@ -165,8 +165,7 @@ def waiting(*updates: WaitingUpdate) -> Waiting:
 
 
 @pytest.mark.parametrize(
-    ("by", "administrators", "is_stopped"),
-    [(ANNA, (), True), (BEN, (), False), (BEN, (BEN,), True)],
+    ("by", "administrators", "is_stopped"), [(ANNA, (), True), (BEN, (), False), (BEN, (BEN,), True)]
 )
 async def test_the_stop_button_ends_the_rest_for_its_asker_and_administrators(
     redis: RedisClient, by: int, administrators: tuple[int, ...], is_stopped: bool

@@ -52,9 +52,7 @@ def counting(count: int) -> ScriptedModel:
     return ScriptedModel(asks(call("many", json.dumps({"count": count}), call_id="c1")), says("ok"))
 
 
-async def test_i06_a_large_result_is_an_artifact_in_prompt_journal_and_ledger(
-    redis: RedisClient,
-) -> None:
+async def test_i06_a_large_result_is_an_artifact_in_prompt_journal_and_ledger(redis: RedisClient) -> None:
     context, journal, model = await open_context(redis), DictJournal(), counting(5_000)
     before = sample(ARTIFACTS, "mnemogram_artifacts_total", outcome="kept")
 
@@ -110,9 +108,7 @@ async def test_i06_short_final_and_artifact_reading_results_are_no_artifacts(red
     assert len(reply) < LONGEST_REPLY + 100
 
 
-async def test_i06_large_errors_and_large_delegated_answers_are_artifacts_too(
-    redis: RedisClient,
-) -> None:
+async def test_i06_large_errors_and_large_delegated_answers_are_artifacts_too(redis: RedisClient) -> None:
     def fail() -> None:
         raise ToolFailed("wrong " * 1_000)
 

@@ -129,10 +129,7 @@ async def test_files_of_a_delegated_agent_are_sent_too_and_after_a_crash(redis: 
     made, journal = Made(table()), DictJournal()
     ask = call("delegate_to_researcher", json.dumps({"task": "a table"}))
     model = TeamModel(
-        {
-            "desk": [asks(ask), says("Here.")],
-            "researcher: a table": [asks(call("make")), says("Made.")],
-        }
+        {"desk": [asks(ask), says("Here.")], "researcher: a table": [asks(call("make")), says("Made.")]}
     )
     first = await open_context(redis)
     await run_agent(make_team(model, made.tool()), first, journal=journal)
@@ -149,9 +146,7 @@ async def test_a_final_tool_with_a_file_leaves_the_answer_to_the_model(redis: Re
     model = ScriptedModel(asks(call("make")), says("Here it is."))
 
     reply = await run_alone(
-        make_agent(model, Made(table()).tool(is_final=True)),
-        await open_context(redis),
-        journal=DictJournal(),
+        make_agent(model, Made(table()).tool(is_final=True)), await open_context(redis), journal=DictJournal()
     )
 
     assert reply == "Here it is."

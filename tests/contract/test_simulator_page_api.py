@@ -91,12 +91,7 @@ async def test_the_bot_gets_only_updates_that_privacy_mode_allows() -> None:
     ("path", "body", "status", "sentence"),
     [
         ("messages", {"chat_id": 5, "from_id": OLGA, "text": "x"}, 404, "There is no such chat."),
-        (
-            "messages",
-            {"chat_id": BEN, "from_id": OLGA, "text": "x"},
-            403,
-            "That person is not in this chat.",
-        ),
+        ("messages", {"chat_id": BEN, "from_id": OLGA, "text": "x"}, 403, "That person is not in this chat."),
         ("messages", {"chat_id": OLGA, "from_id": OLGA, "text": " "}, 400, "A message needs some text."),
         (
             "messages",

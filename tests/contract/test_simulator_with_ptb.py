@@ -125,9 +125,7 @@ async def test_an_unchanged_edit_is_a_bad_request() -> None:
             await bot.edit_message_text("same", chat_id=CHIARA, message_id=sent.message_id)
 
 
-async def test_ordered_faults_become_the_librarys_errors(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_ordered_faults_become_the_librarys_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     # Without it the client warns at every RetryAfter.
     monkeypatch.setenv("PTB_TIMEDELTA", "true")
     async with simulated_bot() as (sim, bot):
@@ -179,7 +177,7 @@ async def test_every_kind_of_message_is_parsed_into_its_class() -> None:
         *("Sticker", "Location", "Contact", "Poll", "Dice"),
     ]
     assert [type(message.forward_origin).__name__ for message in messages[10:]] == [
-        *("MessageOriginUser", "MessageOriginHiddenUser", "MessageOriginChat", "MessageOriginChannel"),
+        *("MessageOriginUser", "MessageOriginHiddenUser", "MessageOriginChat", "MessageOriginChannel")
     ]
     assert not [message.api_kwargs for message in messages if message.api_kwargs]
 
@@ -204,7 +202,7 @@ async def test_updates_of_all_kinds_are_parsed_without_unknown_fields() -> None:
     assert (quoted.quote.text, quoted.quote.position) == ("two", 4)
     assert [update.callback_query.data for update in updates if update.callback_query] == ["gone"]
     assert {kind for update in updates for kind in update.to_dict() if kind != "update_id"} == {
-        *("message", "message_reaction", "callback_query", "my_chat_member", "chat_member"),
+        *("message", "message_reaction", "callback_query", "my_chat_member", "chat_member")
     }
     assert not [update.api_kwargs for update in updates if update.api_kwargs]
 

@@ -57,11 +57,7 @@ def console(
     """The console on empty stores; the copies of tombstones are on a disk that both machines have."""
     for folder in (other_dir, data_dir):
         settings_in(
-            monkeypatch,
-            tmp_path,
-            folder,
-            TELEGRAM_BOT_TOKEN=TOKEN,
-            ERASURES_DIR=str(tmp_path / "erasures"),
+            monkeypatch, tmp_path, folder, TELEGRAM_BOT_TOKEN=TOKEN, ERASURES_DIR=str(tmp_path / "erasures")
         )
         on_stores(empty_stores())
     return ConsoleRig(capsys)

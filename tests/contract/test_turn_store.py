@@ -56,9 +56,7 @@ async def test_a_step_of_an_old_epoch_is_not_recorded(redis: RedisClient) -> Non
     assert await all_values(redis) == before
 
 
-async def test_a_turn_writes_nothing_after_the_memory_it_read_was_erased(
-    redis: RedisClient,
-) -> None:
+async def test_a_turn_writes_nothing_after_the_memory_it_read_was_erased(redis: RedisClient) -> None:
     """Erased by something else than a /reset, which would have forgotten the update too."""
     box = await open_inbox(redis)
     await box.accept(1)

@@ -173,9 +173,7 @@ async def _running(
         await stop()
 
 
-async def test_a_worker_processes_as_many_contexts_as_it_has_slots(
-    redis: RedisClient,
-) -> None:
+async def test_a_worker_processes_as_many_contexts_as_it_has_slots(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for chat in range(1, 6):
         await box.accept(chat, chat=chat)
@@ -235,9 +233,7 @@ async def test_contexts_with_one_death_start_a_little_apart(
     assert all(later - earlier > 0.04 for earlier, later in pairwise(begun))
 
 
-async def test_contexts_with_two_deaths_start_one_at_a_time(
-    redis: RedisClient,
-) -> None:
+async def test_contexts_with_two_deaths_start_one_at_a_time(redis: RedisClient) -> None:
     box = await open_inbox(redis)
     for chat in range(1, 4):
         await box.accept(chat, chat=chat)

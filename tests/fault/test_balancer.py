@@ -156,7 +156,5 @@ async def deliver_anyhow(system: System, update: dict[str, Any]) -> None:
     """Deliver although the balancer may not know a server yet."""
     async with httpx.AsyncClient(trust_env=False) as telegram:
         await telegram.post(
-            system.environment["WEBHOOK_URL"] + WEBHOOK_PATH,
-            json=update,
-            headers={SECRET_HEADER: SECRET},
+            system.environment["WEBHOOK_URL"] + WEBHOOK_PATH, json=update, headers={SECRET_HEADER: SECRET}
         )

@@ -72,9 +72,7 @@ def test_a_write_after_a_takeover_is_reported_and_a_second_takeover_is_not() -> 
 
 
 @pytest.mark.parametrize("shown", ["b c", "a b c", "a b b c", "a c b c", "b a c a"])
-def test_repeated_and_withdrawn_answers_are_in_order_if_the_history_is(
-    shown: str,
-) -> None:
+def test_repeated_and_withdrawn_answers_are_in_order_if_the_history_is(shown: str) -> None:
     assert are_in_order(["b", "c"], shown.split())
 
 

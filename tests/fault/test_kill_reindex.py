@@ -163,9 +163,7 @@ async def kill_again_and_again(
 
 @asynccontextmanager
 async def searching(
-    environment: Mapping[str, str],
-    chats: Mapping[str, ContextRef],
-    recorder: IndexProxy,
+    environment: Mapping[str, str], chats: Mapping[str, ContextRef], recorder: IndexProxy
 ) -> AsyncGenerator[Searches]:
     """Search one chat after the other with the new settings until the block ends."""
     settings = load_settings(**{name.lower(): value for name, value in environment.items()})

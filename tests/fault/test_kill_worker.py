@@ -8,14 +8,7 @@ from random import Random
 
 from chaos.rig.chat_load import Plan, collect_bot_messages, gather_people, plan_lines, write_wave
 from chaos.rig.command_monitor import monitoring_commands
-from chaos.rig.evidence import (
-    duplicates,
-    histories,
-    history_faults,
-    in_order,
-    settled,
-    update_states,
-)
+from chaos.rig.evidence import duplicates, histories, history_faults, in_order, settled, update_states
 from chaos.rig.fleet import held_by
 from chaos.rig.program import until
 from chaos.rig.recording_model import RecordingModel

@@ -77,9 +77,7 @@ async def test_a_store_that_refuses_a_torn_file_starts_at_the_second_try(
             assert await redis.calls([("EXISTS", key) for key in ("kept", "torn", "later")]) == [1, 0, 1]
 
 
-async def test_data_acknowledged_after_a_torn_transaction_survives_the_repair(
-    tmp_path: Path,
-) -> None:
+async def test_data_acknowledged_after_a_torn_transaction_survives_the_repair(tmp_path: Path) -> None:
     async with _begun_behind_half_a_transaction(_redis, tmp_path / "store") as (store, redis):
         await redis.call("SET", "acknowledged", 1)
 

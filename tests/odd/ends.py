@@ -41,10 +41,7 @@ ROWS = (
         source="QuantumNous/new-api#696",
         replies=(raw(chunk(content=HELLO, usage=USAGE), event({"choices": [], "usage": USAGE}), DONE),),
     ),
-    Row(
-        name="a reason and neither usage nor done",
-        replies=(raw(*texts(HELLO), chunk(finish="stop")),),
-    ),
+    Row(name="a reason and neither usage nor done", replies=(raw(*texts(HELLO), chunk(finish="stop")),)),
     Row(
         name="calls and done without a reason",
         source="earendil-works/pi#6226",
@@ -79,9 +76,7 @@ ROWS = (
         requests=(2,),
     ),
     Row(
-        name="calls that are cut off",
-        replies=(raw(chunk(tool_calls=[reminds()]), cuts=True),),
-        requests=(2,),
+        name="calls that are cut off", replies=(raw(chunk(tool_calls=[reminds()]), cuts=True),), requests=(2,)
     ),
     again("insufficient resource", "insufficient_system_resource", source="deepseek-ai/DeepSeek-V3#1532"),
     again("error", "error", source="can1357/oh-my-pi#9433"),
@@ -102,11 +97,7 @@ ROWS = (
         ),
         requests=(2,),
     ),
-    Row(
-        name="a broken reason beside calls",
-        replies=(called(reminds(), finish="error"),),
-        requests=(2,),
-    ),
+    Row(name="a broken reason beside calls", replies=(called(reminds(), finish="error"),), requests=(2,)),
     *map(fine, ("STOP", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETE", "completed", "unknown")),
     limited("length", source="NousResearch/hermes-agent#627"),
     limited("MAX_TOKENS"),

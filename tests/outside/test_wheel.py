@@ -30,12 +30,7 @@ pytestmark = pytest.mark.slow
 
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     done = subprocess.run(
-        command,
-        cwd=cwd,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=600,
+        command, cwd=cwd, env={**os.environ, **environment}, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -226,11 +226,7 @@ def tokens_of(body: Mapping[str, Any]) -> int:
     """
     counted = [3]
     for message in body["messages"]:
-        counted += [
-            4,
-            content_tokens(message["content"]),
-            TOKENIZER.count(message.get("tool_call_id") or ""),
-        ]
+        counted += [4, content_tokens(message["content"]), TOKENIZER.count(message.get("tool_call_id") or "")]
         for call in message.get("tool_calls", ()):
             told = (call["id"], call["function"]["name"], call["function"]["arguments"])
             counted += [4, *map(TOKENIZER.count, told)]

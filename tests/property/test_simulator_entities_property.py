@@ -19,10 +19,7 @@ TEXTS = st.text(alphabet=st.sampled_from("ab \n\t\r😀é\u202e@#/._1"), max_siz
 
 def entities(longest: int) -> st.SearchStrategy[list[Entity]]:
     one = st.builds(
-        Entity,
-        type=st.sampled_from(KINDS),
-        offset=st.integers(0, longest),
-        length=st.integers(1, longest),
+        Entity, type=st.sampled_from(KINDS), offset=st.integers(0, longest), length=st.integers(1, longest)
     )
     return st.lists(one, max_size=12)
 

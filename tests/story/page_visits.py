@@ -68,12 +68,7 @@ class Visit:
 
 @asynccontextmanager
 async def visiting(
-    bot: Story,
-    person: int,
-    *,
-    group: int | None = None,
-    thread: int | None = None,
-    link: str = "",
+    bot: Story, person: int, *, group: int | None = None, thread: int | None = None, link: str = ""
 ) -> AsyncGenerator[Visit]:
     """Open the page as a person, by the signed link of a group if one is named, or by this signed link."""
     token = bot.settings.token

@@ -67,9 +67,7 @@ async def test_an_edit_of_the_last_question_edits_its_answer(stores: StoryStores
         assert CANARY not in str(bot.prompts()[-1])
 
 
-async def test_an_edited_answer_can_be_edited_and_forgotten(
-    stores: StoryStores,
-) -> None:
+async def test_an_edited_answer_can_be_edited_and_forgotten(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         asked = await bot.say(BEN, "one")
         answered = await bot.wait_for_reply(asked)

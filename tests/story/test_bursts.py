@@ -27,9 +27,7 @@ def noted(_: ChatRequest) -> Reply:
     return text("Noted.")
 
 
-async def test_lines_sent_during_an_answer_join_the_next_prompt_in_order(
-    stores: StoryStores,
-) -> None:
+async def test_lines_sent_during_an_answer_join_the_next_prompt_in_order(stores: StoryStores) -> None:
     answer = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:

@@ -231,10 +231,7 @@ async def _count_stops(bot: Story, place: Place, menu: Json) -> int:
 
 CASES: Mapping[str, Case] = {
     "reminders": Case(
-        show=_show_reminders,
-        count=_count_reminders,
-        refusal="reminders-not-yours",
-        again="reminders-gone",
+        show=_show_reminders, count=_count_reminders, refusal="reminders-not-yours", again="reminders-gone"
     ),
     "stop": Case(
         show=_menu_of("@mnemogram_bot hello"), count=_count_stops, data="stop", again="answer-written"
@@ -247,10 +244,7 @@ CASES: Mapping[str, Case] = {
     ),
     "facts": Case(show=_show_facts, count=_count_facts, refusal="facts-not-yours", again="facts-outdated"),
     "forget": Case(
-        show=_show_forgotten,
-        count=_count_forgotten,
-        refusal="administrators-only",
-        again="button-unknown",
+        show=_show_forgotten, count=_count_forgotten, refusal="administrators-only", again="button-unknown"
     ),
     "import": Case(
         show=_show_imports, count=_count_imports, refusal="administrators-only", again="button-unknown"

@@ -122,9 +122,7 @@ async def test_i05_the_originals_stay_and_the_summary_lists_their_ids(stores: St
         assert summary.model == bot.settings.openai_model
 
 
-async def test_i05_each_summary_builds_on_the_last_and_reads_only_newer_messages(
-    stores: StoryStores,
-) -> None:
+async def test_i05_each_summary_builds_on_the_last_and_reads_only_newer_messages(stores: StoryStores) -> None:
     model = SummarizingModel()
     async with running_bot(stores, model, **SOON) as bot:
         await talk(bot, *EXCHANGES)

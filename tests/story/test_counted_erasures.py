@@ -65,14 +65,7 @@ async def _count_from_here(bot: Story) -> None:
 
 @pytest.mark.parametrize(
     "act",
-    [
-        _edit_the_last,
-        _edit_an_older,
-        _edit_a_waiting,
-        _edit_overheard_talk,
-        _ask_inline,
-        _send_an_argument,
-    ],
+    [_edit_the_last, _edit_an_older, _edit_a_waiting, _edit_overheard_talk, _ask_inline, _send_an_argument],
 )
 async def test_replaced_and_unkept_words_count_as_erased(stores: StoryStores, act: Act) -> None:
     answer = asyncio.Event()

@@ -1,17 +1,7 @@
 """Stories of "Details" under a receipt: the counts are in the button, and nothing of them is stored."""
 
 from tests.story.expected import english
-from tests.story.harness import (
-    BEN,
-    CHIARA,
-    OLGA,
-    WEEKEND,
-    Json,
-    Story,
-    StoryStores,
-    buttons_of,
-    running_bot,
-)
+from tests.story.harness import BEN, CHIARA, OLGA, WEEKEND, Json, Story, StoryStores, buttons_of, running_bot
 from tests.story.test_stop_buttons import answer_to
 
 PROOF = english("receipt-proven")

@@ -11,16 +11,7 @@ from memory.reminders.redis_reminders import RedisReminders
 from simulator.api.world import direct_topic_of
 from tests.sent_files import make_picture
 from tests.story.expected import english
-from tests.story.harness import (
-    BEN,
-    CHIARA,
-    OLGA,
-    Json,
-    Story,
-    StoryStores,
-    make_ref,
-    running_bot,
-)
+from tests.story.harness import BEN, CHIARA, OLGA, Json, Story, StoryStores, make_ref, running_bot
 from tests.story.known_facts import plant
 from tests.story.page_visits import visiting
 from tests.story.prompts import overheard

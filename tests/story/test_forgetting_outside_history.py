@@ -38,9 +38,7 @@ async def test_overheard_talk_is_forgotten_by_its_speaker_only(stores: StoryStor
         assert await _forget(bot, secret, by=BEN, chat=WEEKEND) == english("not-kept")
 
 
-async def test_quotations_of_an_unknown_message_are_forgotten_with_it(
-    stores: StoryStores,
-) -> None:
+async def test_quotations_of_an_unknown_message_are_forgotten_with_it(stores: StoryStores) -> None:
     async with running_bot(stores, [text("my commands")]) as bot:
         helped = await bot.wait_for_reply(await bot.say(BEN, "/help"))
         await bot.wait_for_reply(await bot.say(BEN, "what is that", reply_to=helped["message_id"]))
@@ -74,9 +72,7 @@ async def test_the_document_of_a_failed_turn_is_forgotten_with_its_message(
         assert await bot.keys_with(CANARY) == []
 
 
-async def test_the_document_of_a_restarted_turn_is_forgotten_with_its_message(
-    stores: StoryStores,
-) -> None:
+async def test_the_document_of_a_restarted_turn_is_forgotten_with_its_message(stores: StoryStores) -> None:
     never = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:

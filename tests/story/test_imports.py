@@ -95,7 +95,7 @@ async def test_a_sent_history_is_imported_found_and_forgotten_by_buttons(stores:
         assert ANNA in str(system) or any(ANNA in str(each) for each in window)
         recalled = str(bot.prompts()[-1])
         assert "imported from Telegram] Anna: " in recalled
-        assert "imported from Telegram] user: \"Good, thanks\"" in recalled, "the asker's own words are theirs"
+        assert 'imported from Telegram] user: "Good, thanks"' in recalled, "the asker's own words are theirs"
         assert [each["content"] for each in window[:2]] == ["hello", "echo: hello"], "the newest talk is ours"
 
         forgotten = await pressed(bot, done)

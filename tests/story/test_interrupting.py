@@ -30,9 +30,7 @@ async def test_a_new_message_interrupts_an_unwritten_answer_and_is_answered_with
         never.set()
 
 
-async def test_a_new_message_ends_a_half_written_answer_and_is_answered_next(
-    stores: StoryStores,
-) -> None:
+async def test_a_new_message_ends_a_half_written_answer_and_is_answered_next(stores: StoryStores) -> None:
     script = [stalled("one two three four five six", after=4), text("next")]
     async with running_bot(stores, script, while_busy="interrupt") as bot:
         await bot.say(BEN, "count")

@@ -8,9 +8,7 @@ from tests.story.expected import help_text
 from tests.story.harness import BEN, OLGA, StoryStores, running_bot
 
 
-async def test_commands_answer_in_russian_and_persian(
-    stores: StoryStores,
-) -> None:
+async def test_commands_answer_in_russian_and_persian(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         ivan = await bot.people.new_person("Иван", language_code="ru")
         sara = await bot.people.new_person("سارا", language_code="fa")

@@ -83,9 +83,7 @@ async def test_an_endpoint_that_refuses_pictures_still_answers(stores: StoryStor
         assert "could not be shown to you" in str(last_content(bot))
 
 
-async def test_a_voice_message_is_answered_remembered_and_found_again(
-    stores: StoryStores,
-) -> None:
+async def test_a_voice_message_is_answered_remembered_and_found_again(stores: StoryStores) -> None:
     async with running_bot(stores, **HEARING) as bot:
         bot.model.transcriptions = Transcriptions(text="My locker code is 4711.")
         answered = await reply_to(bot, await bot.people.voice(OLGA))

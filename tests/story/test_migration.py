@@ -47,9 +47,7 @@ async def test_a_message_of_the_supergroup_never_replaces_one_of_the_group(store
         assert len(await bot.lines(WEEKEND)) == 2
 
 
-async def test_an_answer_written_during_a_migration_goes_to_the_new_id(
-    stores: StoryStores,
-) -> None:
+async def test_an_answer_written_during_a_migration_goes_to_the_new_id(stores: StoryStores) -> None:
     moved = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:

@@ -36,9 +36,7 @@ async def test_m18_a_reply_is_stored_before_it_is_sent(stores: StoryStores) -> N
         assert len(bot.prompts()) == 1
 
 
-async def test_an_interrupted_send_is_repeated_once_without_another_model_call(
-    stores: StoryStores,
-) -> None:
+async def test_an_interrupted_send_is_repeated_once_without_another_model_call(stores: StoryStores) -> None:
     async with running_bot(stores) as bot:
         await bot.page("faults", {"method": "sendMessage", "error": "cut", "times": 5})
         await bot.say(BEN, "hello")
@@ -68,9 +66,7 @@ async def test_a_person_who_blocked_the_bot_gets_no_messages_and_keeps_their_mem
         assert [text for _, text in await bot.lines(BEN)] == ["hello", "one", "are you there", "two"]
 
 
-async def test_a_taken_over_turn_resumes_without_repeating_calls(
-    stores: StoryStores,
-) -> None:
+async def test_a_taken_over_turn_resumes_without_repeating_calls(stores: StoryStores) -> None:
     answer, asked = asyncio.Event(), 0
 
     def script(request: ChatRequest) -> Reply:
@@ -204,10 +200,7 @@ async def test_without_the_index_the_bot_answers_without_recall_and_reports_it(s
 
 
 async def test_a_reset_without_the_index_says_so_and_is_finished_later(stores: StoryStores) -> None:
-    async with (
-        index_proxy(stores.index.url) as way,
-        running_bot(stores, qdrant_url=way.http_url) as bot,
-    ):
+    async with index_proxy(stores.index.url) as way, running_bot(stores, qdrant_url=way.http_url) as bot:
         await bot.ask(BEN, f"my secret is {CANARY}")
         await bot.wait_until_indexed()
         await way.cut()

@@ -99,11 +99,7 @@ async def test_a_deleted_reminder_is_gone_everywhere_and_the_others_stay(stores:
 
 
 async def test_of_two_windows_that_delete_the_same_reminder_one_gets_the_receipt(stores: StoryStores) -> None:
-    async with (
-        running_bot(stores) as bot,
-        visiting(bot, BEN) as first,
-        visiting(bot, BEN) as second,
-    ):
+    async with running_bot(stores) as bot, visiting(bot, BEN) as first, visiting(bot, BEN) as second:
         await remember(bot, BEN)
         for each in (PLANTS, TASK):
             answers = await asyncio.gather(*[page.delete(path_of(BEN, each)) for page in (first, second)])

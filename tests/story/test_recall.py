@@ -198,9 +198,7 @@ async def test_messages_of_the_window_are_not_recalled(stores: StoryStores) -> N
         assert recalled_texts(bot).endswith('] user: "my sister Anna lives in Lisbon"')
 
 
-async def test_neighbours_of_a_hit_are_shown_except_those_of_another_session(
-    stores: StoryStores,
-) -> None:
+async def test_neighbours_of_a_hit_are_shown_except_those_of_another_session(stores: StoryStores) -> None:
     noon = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0).timestamp() - 2 * DAY_S
     talked = lines_of(["the shop opens at nine"], first=900, began=noon - DAY_S) + lines_of(
         ["guess who has moved", "my sister Anna lives in Lisbon", "by the river", "she has a parrot"],

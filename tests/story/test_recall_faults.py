@@ -83,9 +83,7 @@ async def test_a_slow_embedder_is_waited_for(stores: StoryStores) -> None:
         assert "recall_by_words_alone" not in {entry["event"] for entry in logs}
 
 
-async def test_an_index_lost_during_a_batch_is_rebuilt_from_the_history(
-    stores: StoryStores,
-) -> None:
+async def test_an_index_lost_during_a_batch_is_rebuilt_from_the_history(stores: StoryStores) -> None:
     async with (
         index_proxy(stores.index.url) as way,
         running_bot(stores, qdrant_url=way.http_url, **SHORT_WINDOW) as bot,

@@ -115,9 +115,7 @@ async def test_a_hanging_preview_does_not_delay_the_answer(stores: StoryStores) 
         assert await bot.people.calls("sendMessageDraft") == []  # it has not been answered yet
 
 
-async def test_a_chat_that_blocked_the_bot_gets_no_calls_until_it_writes_again(
-    stores: StoryStores,
-) -> None:
+async def test_a_chat_that_blocked_the_bot_gets_no_calls_until_it_writes_again(stores: StoryStores) -> None:
     go = asyncio.Event()
 
     def script(request: ChatRequest) -> Reply:

@@ -245,11 +245,7 @@ async def test_i05_a_summary_model_with_a_small_window_reads_a_long_conversation
         *some_messages(9, start=1),
     ]
     windows: dict[str, Any] = {"openai_model": "scripted-large", "model_context_window": 32_000}
-    small: dict[str, Any] = {
-        "openai_summary_model": "scripted-small",
-        "compression_tokens": 0,
-        "recall_k": 0,
-    }
+    small: dict[str, Any] = {"openai_summary_model": "scripted-small", "compression_tokens": 0, "recall_k": 0}
     async with running_bot(stores, SummarizingModel(), **windows, **small) as bot:
         await _seed(bot, [*seeded, long, *_thousands(11, 10)])
 

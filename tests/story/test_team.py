@@ -147,11 +147,7 @@ async def test_i11_i12_prompts_of_a_desk_and_its_researcher_are_as_expected(
             ],
             "researcher: find tea": [
                 task,
-                [
-                    *task,
-                    asks(("r1", "look_up", '{"thing": "tea"}')),
-                    gave("r1", '{"thing":"tea","shelf":3}'),
-                ],
+                [*task, asks(("r1", "look_up", '{"thing": "tea"}')), gave("r1", '{"thing":"tea","shelf":3}')],
             ],
         }
         assert bot.said_in(BEN) == ["The tea is on shelf 3, on Monday."]
@@ -251,10 +247,7 @@ async def test_i09_i10_i11_the_next_turns_desk_sees_the_calls_of_its_delegates_a
     script = TeamScript(
         FIND_TEA
         | {
-            "desk: and milk?": [
-                calls(delegate("researcher", "find milk", "e1")),
-                text("There is no milk."),
-            ],
+            "desk: and milk?": [calls(delegate("researcher", "find milk", "e1")), text("There is no milk.")],
             "researcher: find milk": [text("There is none.")],
         }
     )

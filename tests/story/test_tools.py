@@ -89,9 +89,7 @@ async def test_m14_a_tool_searches_the_memory_of_its_own_chat(stores: StoryStore
         assert "my sister Anna lives in Lisbon" in result
 
 
-async def test_m12_t03_at_the_limit_of_actions_the_last_answer_gets_no_tools(
-    stores: StoryStores,
-) -> None:
+async def test_m12_t03_at_the_limit_of_actions_the_last_answer_gets_no_tools(stores: StoryStores) -> None:
     again = calls(call("add", {"a": 2, "b": 3}))
     async with running_bot(stores, [again, again, text("I could not finish.")], max_actions=2) as bot:
         assert await bot.ask(BEN, "add for ever") == "I could not finish."

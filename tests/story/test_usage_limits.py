@@ -128,9 +128,7 @@ async def test_stats_count_what_waits_without_their_own_update(stores: StoryStor
         answer.set()
 
 
-async def test_a_taken_over_turn_is_recorded_like_an_uninterrupted_one(
-    stores: StoryStores,
-) -> None:
+async def test_a_taken_over_turn_is_recorded_like_an_uninterrupted_one(stores: StoryStores) -> None:
     whole = await _used(stores, is_interrupted=False)
     await stores.redis.call("FLUSHALL")
     assert await _used(stores, is_interrupted=True) == whole
@@ -175,9 +173,7 @@ async def test_a_person_who_stops_every_answer_still_reaches_the_limit(stores: S
         assert int(stopped["completion"]) >= 2, "what was written by then"
 
 
-async def test_a_person_whose_answers_all_time_out_still_reaches_the_limit(
-    stores: StoryStores,
-) -> None:
+async def test_a_person_whose_answers_all_time_out_still_reaches_the_limit(stores: StoryStores) -> None:
     async with running_bot(
         stores, [stalled("one two three four", after=4)], turn_deadline_s=1, user_tokens_per_day=1
     ) as bot:

@@ -37,12 +37,7 @@ def _today() -> str:
 
 
 async def _why(
-    bot: Story,
-    person: int,
-    *,
-    about: Json | None = None,
-    chat: int | None = None,
-    thread: int | None = None,
+    bot: Story, person: int, *, about: Json | None = None, chat: int | None = None, thread: int | None = None
 ) -> Json:
     reply_to = about["message_id"] if about else None
     asked = await bot.say(
@@ -127,11 +122,7 @@ async def test_a_memory_that_was_forgotten_since_is_counted_and_its_words_are_go
 
 
 async def test_why_names_the_tools_of_an_answer(stores: StoryStores) -> None:
-    script = [
-        calls(call("add", {"a": 2, "b": 3})),
-        calls(call("add", {"a": "x"})),
-        text("It is 5."),
-    ]
+    script = [calls(call("add", {"a": 2, "b": 3})), calls(call("add", {"a": "x"})), text("It is 5.")]
     async with running_bot(stores, script) as bot:
         answer = await bot.wait_for_reply(await bot.say(BEN, "add 2 and 3"))
         why = await _why(bot, BEN, about=answer)

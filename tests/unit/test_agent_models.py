@@ -37,11 +37,7 @@ tools = []
 @pytest.mark.parametrize(
     ("main", "windows", "names"),
     [
-        (
-            "",
-            {"Shop": 32_000, "analyst": 32_000, "clerk": 32_768},
-            {"my-local-model", "gpt-4-32k"},
-        ),
+        ("", {"Shop": 32_000, "analyst": 32_000, "clerk": 32_768}, {"my-local-model", "gpt-4-32k"}),
         (
             'model = "gpt-4o"',
             {"Shop": 32_000, "analyst": 8_192, "clerk": 32_768},

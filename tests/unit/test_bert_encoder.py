@@ -13,8 +13,7 @@ from tokenizers import Tokenizer
 from memory.recall.embedders.minilm import FOLDER, BertEncoder
 
 REFERENCE = cast(
-    dict[str, Any],
-    json.loads((Path(__file__).parent / "minilm_reference.json").read_text("utf-8")),
+    dict[str, Any], json.loads((Path(__file__).parent / "minilm_reference.json").read_text("utf-8"))
 )
 
 

@@ -20,13 +20,7 @@ from memory.history.message import Sender
 from memory.history.summary import Summary, SummaryFact, SummaryText, render_summary
 from memory.history.talk import TalkLine
 from tests.messages import make_fact
-from tests.unit.agent.kit import (
-    TOKENIZER,
-    call,
-    hit,
-    message,
-    recalls,
-)
+from tests.unit.agent.kit import TOKENIZER, call, hit, message, recalls
 
 pytestmark = pytest.mark.slow
 

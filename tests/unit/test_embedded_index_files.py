@@ -59,12 +59,7 @@ async def collection(tmp_path: Path) -> Any:
 @pytest.mark.parametrize(
     "settings",
     [
-        {
-            "vectors": {
-                "a": {"size": 4, "distance": "Cosine"},
-                "b": {"size": 8, "distance": "Cosine"},
-            }
-        },
+        {"vectors": {"a": {"size": 4, "distance": "Cosine"}, "b": {"size": 8, "distance": "Cosine"}}},
         {"sparse_vectors": {"text": {"modifier": "idf"}}},
         {"vectors": {"a": {"size": 4, "distance": "Cosine"}}, "sparse_vectors": {"text": {}}},
     ],

@@ -12,12 +12,7 @@ from tests.unit.test_offline_model import TEXT, TOOLS, planned, prompt, tool
 
 ROOT = Path(__file__).parents[2]
 ENGLISH = Language("english")
-MANY = [
-    *TOOLS,
-    tool("list_reminders"),
-    tool("town_facts", town=TEXT),
-    tool("timetable", town=TEXT),
-]
+MANY = [*TOOLS, tool("list_reminders"), tool("town_facts", town=TEXT), tool("timetable", town=TEXT)]
 REMIND = {"when": "in 20 minutes", "text": "water the plants"}
 
 EXAMPLES: list[tuple[str, str, object]] = [

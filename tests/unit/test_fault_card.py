@@ -25,12 +25,7 @@ async def _run_with_a_fault(_: Bench) -> Score:
 
 
 ROW = Row(
-    name="R1",
-    title="crash",
-    load="{10|1,000} lines",
-    fault="{1 kill|300 kills}",
-    hold="0 lost",
-    run=_run,
+    name="R1", title="crash", load="{10|1,000} lines", fault="{1 kill|300 kills}", hold="0 lost", run=_run
 )
 
 

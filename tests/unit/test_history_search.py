@@ -234,12 +234,7 @@ async def test_neighbours_end_with_the_history_and_with_the_session() -> None:
 async def test_no_message_appears_twice_and_hits_are_no_neighbours() -> None:
     ranked = await run_search(lines(7), 3, 1, 5, 4, neighbours=2)
 
-    assert ids_around(ranked) == [
-        (["m2"], "m3", []),
-        (["m0"], "m1", []),
-        ([], "m5", ["m6"]),
-        ([], "m4", []),
-    ]
+    assert ids_around(ranked) == [(["m2"], "m3", []), (["m0"], "m1", []), ([], "m5", ["m6"]), ([], "m4", [])]
 
 
 async def test_excluded_messages_and_those_without_text_are_no_neighbours() -> None:

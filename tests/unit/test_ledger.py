@@ -7,13 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from memory.history.ledger import (
-    EntryKind,
-    LedgerEntry,
-    is_visible,
-    is_within,
-    render_entry,
-)
+from memory.history.ledger import EntryKind, LedgerEntry, is_visible, is_within, render_entry
 
 
 def entry(

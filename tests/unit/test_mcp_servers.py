@@ -113,10 +113,7 @@ def test_a_short_plain_name_stays_and_any_other_gets_a_hash() -> None:
                     {"properties": {"b": {"type": "string"}}, "required": ["b"]},
                 ]
             },
-            {
-                "type": "object",
-                "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
-            },
+            {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}},
         ),
     ],
 )

@@ -187,12 +187,7 @@ def test_an_unoffered_tool_is_not_called() -> None:
             "- on Saturday, 28 November at 07:30: the parcel\n"
             "- on Monday, 30 November at 08:00 (every week: Monday): the bins",
         ),
-        (
-            "list_reminders",
-            {},
-            "No reminders are set in this chat.",
-            "No reminders are set in this chat.",
-        ),
+        ("list_reminders", {}, "No reminders are set in this chat.", "No reminders are set in this chat."),
         (
             "current_time",
             {},
@@ -375,10 +370,7 @@ def test_what_a_person_told_is_listed_on_request() -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        (
-            f'[2026-11-20 19:27 UTC, 3 days ago] Olga: "{ANNA}"',
-            f"Olga said on 20 November 2026: “{ANNA}”.",
-        ),
+        (f'[2026-11-20 19:27 UTC, 3 days ago] Olga: "{ANNA}"', f"Olga said on 20 November 2026: “{ANNA}”."),
         (
             f'  [2026-11-20 19:27 UTC, said just before] user: "{ANNA}"',
             f"You told me on 20 November 2026: “{ANNA}”.",

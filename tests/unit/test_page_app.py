@@ -273,9 +273,7 @@ async def test_a_person_who_asks_too_often_waits_and_others_do_not(
     assert (await http.get("/app/api/me", headers={"Authorization": OLGA})).status_code == 200
 
 
-async def test_a_flood_of_forgers_is_refused_and_takes_nothing_from_a_person(
-    http: httpx.AsyncClient,
-) -> None:
+async def test_a_flood_of_forgers_is_refused_and_takes_nothing_from_a_person(http: httpx.AsyncClient) -> None:
     forged = [
         (await http.get("/app/api/me", headers={"Authorization": OLGA[:-1]})).status_code for _ in range(300)
     ]

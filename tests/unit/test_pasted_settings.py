@@ -125,9 +125,7 @@ def test_a_key_that_begins_as_a_header_is_kept(key: str) -> None:
 @pytest.mark.parametrize("name", ["openai_api_key", "qdrant_api_key", "telegram_bot_token", "webhook_secret"])
 @pytest.mark.parametrize("pasted", ["1:hidden # my key", "1:hid den", "Basic 1:hidden", "my key is 1:hidden"])
 def test_a_blank_inside_a_secret_is_named(name: str, pasted: str) -> None:
-    assert problems(**{name: pasted}) == [
-        f"{name.upper()}: has a blank inside: write the secret alone",
-    ]
+    assert problems(**{name: pasted}) == [f"{name.upper()}: has a blank inside: write the secret alone"]
 
 
 @pytest.mark.parametrize(

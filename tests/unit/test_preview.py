@@ -257,9 +257,7 @@ async def test_a_resumed_turn_continues_in_the_same_message() -> None:
 
 
 @pytest.mark.parametrize("to", [PRIVATE, GROUP])
-async def test_an_unrecorded_preview_is_known_to_a_restart_in_the_same_process(
-    to: Part,
-) -> None:
+async def test_an_unrecorded_preview_is_known_to_a_restart_in_the_same_process(to: Part) -> None:
     rig = Rig(journal=Journal(failure=StoreUnavailable("away")))
     async with rig.show(to):
         await rig.pass_time(3)
@@ -441,9 +439,7 @@ async def test_after_a_hanging_edit_the_answer_is_a_new_message() -> None:
 
 
 @pytest.mark.parametrize("edits", [(40, 41), ()])
-async def test_a_restarted_turn_leaves_a_message_with_a_hanging_edit(
-    edits: tuple[int, ...],
-) -> None:
+async def test_a_restarted_turn_leaves_a_message_with_a_hanging_edit(edits: tuple[int, ...]) -> None:
     """The edit may arrive after the answer of the restarted turn."""
     rig = Rig(journal=Journal(None if edits else 40))
     with suppress(TurnRestarted):

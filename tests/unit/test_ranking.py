@@ -462,10 +462,7 @@ ASKED = make_question(7, signs=ASKING, words=(QuestionWord(whole=HAVING, parts=f
 
 
 def selected(
-    question: QuestionAnalysis,
-    scores: Sequence[float],
-    weighted: RankerWeights,
-    *messages: ScoredMessage,
+    question: QuestionAnalysis, scores: Sequence[float], weighted: RankerWeights, *messages: ScoredMessage
 ) -> list[float]:
     """Return the scores of the relevant ones."""
     ranking = ranked(messages, scores, *question.terms.indices, hybrid=weighted.hybrid)

@@ -5,13 +5,7 @@ from dataclasses import replace
 from bot.transport.gating import Admission
 from bot.transport.ingest import WaitingUpdate
 from bot.transport.updates import IncomingMessage, parse_update
-from bot.turn.batch import (
-    AGAIN_WITHIN_S,
-    drop_outdated_quotes,
-    find_last_turn,
-    plan_again,
-    with_edits,
-)
+from bot.turn.batch import AGAIN_WITHIN_S, drop_outdated_quotes, find_last_turn, plan_again, with_edits
 from memory.history.buffered import rewind
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, Quote, Sender

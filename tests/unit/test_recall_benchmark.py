@@ -26,12 +26,7 @@ TALK: list[dict[str, Any]] = [
         },
         "qa": [
             {"question": "What is Ada's pet?", "evidence": ["D1:1", "D9:9"], "category": 4},
-            {
-                "question": "What did Bo tell Ada?",
-                "evidence": ["D1:2"],
-                "category": 1,
-                "kind": "extraction",
-            },
+            {"question": "What did Bo tell Ada?", "evidence": ["D1:2"], "category": 1, "kind": "extraction"},
             {"question": "Who is the vet?", "evidence": [], "category": 5, "kind": "abstention"},
             {"question": "Did Bo adopt a parrot?", "evidence": ["D1:1"], "category": 5},
         ],
@@ -147,12 +142,7 @@ def test_a_learned_floor_uses_the_evidence_that_tells_questions_apart(rig: Any) 
 
     def example(score: float, meaning: float, *, has_answer: bool) -> Any:
         return learning.FloorExample(
-            score=score,
-            scored=100,
-            talk=0.0,
-            coverage=0.5,
-            meaning=meaning,
-            has_answer=has_answer,
+            score=score, scored=100, talk=0.0, coverage=0.5, meaning=meaning, has_answer=has_answer
         )
 
     steps = [number / 20 for number in range(20)]

@@ -61,10 +61,7 @@ def test_a_cluster_has_nodes_of_any_form(scheme: str) -> None:
 )
 def test_sentinels_and_their_service(text: str) -> None:
     assert parse_address(text) == RedisAddress(
-        kind="sentinel",
-        url="redis://:p%40w@sentinel/3",
-        nodes=(("one", 1), ("two", 26379)),
-        service="bot",
+        kind="sentinel", url="redis://:p%40w@sentinel/3", nodes=(("one", 1), ("two", 26379)), service="bot"
     )
 
 

@@ -74,14 +74,7 @@ def test_a_url_without_a_password_adds_no_empty_secret() -> None:
     assert all(load_settings(redis_url="redis://127.0.0.1:1/0").secrets)
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"worker_concurrency": 1000},
-        {"partitions": 1024},
-    ],
-)
+@pytest.mark.parametrize("given", [{}, {"worker_concurrency": 1000}, {"partitions": 1024}])
 def test_there_are_enough_connections_for_all_concurrent_work(given: dict[str, int]) -> None:
     settings = load_settings(**given)
     at_once = settings.worker_concurrency + WEBHOOK_CONNECTIONS + 3 * settings.partitions
@@ -91,10 +84,7 @@ def test_there_are_enough_connections_for_all_concurrent_work(given: dict[str, i
 
 @pytest.mark.parametrize(
     ("given", "told"),
-    [
-        ({"user_money_per_day": "nan"}, "USER_MONEY_PER_DAY:"),
-        ({"recall_k": -1}, "RECALL_K:"),
-    ],
+    [({"user_money_per_day": "nan"}, "USER_MONEY_PER_DAY:"), ({"recall_k": -1}, "RECALL_K:")],
 )
 def test_a_wrong_setting_of_memory_is_reported_in_one_line(given: dict[str, object], told: str) -> None:
     with pytest.raises(SettingsInvalid) as refused:

@@ -6,12 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.codec import dump_json, parse_json
-from memory.recall.spaces import (
-    SpaceDescription,
-    SpacesRecord,
-    plan_claim,
-    plan_switch,
-)
+from memory.recall.spaces import SpaceDescription, SpacesRecord, plan_claim, plan_switch
 
 NOW = 1_700_000_000.0
 

@@ -10,13 +10,7 @@ import pytest
 from opentelemetry.trace import get_tracer_provider
 
 from bot.observe.logs import configure_logs
-from bot.observe.tracing import (
-    configure_tracing,
-    trace_agent_end,
-    trace_llm_call,
-    trace_tool_result,
-    traced,
-)
+from bot.observe.tracing import configure_tracing, trace_agent_end, trace_llm_call, trace_tool_result, traced
 
 SENDER = """
 import sys

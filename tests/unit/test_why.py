@@ -11,12 +11,7 @@ from bot.agent.model import Usage
 from bot.features.why.command import FIRST_WORDS, Memory, why_text
 from bot.transport.rich_text import Entity, RichText, utf16_slice
 from bot.transport.words import LANGUAGES, words_for
-from bot.turn.answer_receipt import (
-    AnswerReceipt,
-    CalledTool,
-    LeftOutOfPart,
-    RecalledMessage,
-)
+from bot.turn.answer_receipt import AnswerReceipt, CalledTool, LeftOutOfPart, RecalledMessage
 from memory.history.fact import Fact
 from memory.history.message import Message, Sender
 from tests.messages import make_fact
@@ -176,10 +171,7 @@ def test_a_message_without_text_is_shown_by_its_note() -> None:
 def test_a_name_cannot_break_the_line() -> None:
     text = _why(_receipt(2), [_memory("hi", name="An\nna\u202e"), _memory("hi", name="\u200f")]).text
 
-    assert text.split("\n")[2:4] == [
-        "• 21 November 2026, An na: “hi”",
-        "• 21 November 2026, somebody: “hi”",
-    ]
+    assert text.split("\n")[2:4] == ["• 21 November 2026, An na: “hi”", "• 21 November 2026, somebody: “hi”"]
 
 
 def test_a_link_is_on_the_date_also_after_emoji_and_a_text_that_repeats_the_date() -> None:
@@ -223,10 +215,7 @@ def test_the_text_is_in_the_readers_language_with_its_calendar_and_digits(
     language: str, lines: list[str]
 ) -> None:
     receipt = _receipt(
-        1,
-        window_messages=2,
-        models=(Usage(model="м", prompt_tokens=1, completion_tokens=2),),
-        micros=20,
+        1, window_messages=2, models=(Usage(model="м", prompt_tokens=1, completion_tokens=2),), micros=20
     )
 
     text = _why(receipt, [_memory("привет", name="Анна")], language=language).text

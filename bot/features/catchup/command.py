@@ -118,10 +118,7 @@ class CatchUpCommand:
             reply = await self._tell(call, missed, usages)
         except Forgotten:
             await self.guard.book(
-                usages,
-                update_id=call.update.update_id,
-                user_id=call.user_id,
-                chat_id=call.message.chat_id,
+                usages, update_id=call.update.update_id, user_id=call.user_id, chat_id=call.message.chat_id
             )
             raise
         return self._booked(call, reply, usages)

@@ -6,10 +6,7 @@ from bot.transport.controls import ButtonRule
 FEATURE = Feature(
     build="bot.features.reminders.command:build",
     commands={"reminders": "everybody", "timezone": "everybody"},
-    buttons={
-        "reminders": ButtonRule(pressers="asker"),
-        "timezone": ButtonRule(is_answered_anew=True),
-    },
+    buttons={"reminders": ButtonRule(pressers="asker"), "timezone": ButtonRule(is_answered_anew=True)},
     tools={
         name: f"bot.features.reminders.tools:{name}"
         for name in ("set_reminder", "list_reminders", "cancel_reminder")

@@ -13,14 +13,7 @@ from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from bot.tools.current_time import choose_zone
 from memory.history.transcript import quote
-from memory.reminders.recurrence import (
-    HOUR_S,
-    NOTHING,
-    first_date,
-    read_repeats,
-    read_time,
-    skipped_day,
-)
+from memory.reminders.recurrence import HOUR_S, NOTHING, first_date, read_repeats, read_time, skipped_day
 from memory.reminders.redis_reminders import ContextReminders
 from memory.reminders.reminder import LONGEST_TEXT, PER_CHAT, PER_PERSON, Reminder, reminder_id
 from memory.zones.names import BadTime, find_zone
@@ -61,8 +54,7 @@ Repeats = Annotated[
     ),
 ]
 IsTask = Annotated[
-    bool,
-    Field(description="True to find out or write something then, in place of sending the text"),
+    bool, Field(description="True to find out or write something then, in place of sending the text")
 ]
 Zone = Annotated[str, Field(description="City, UTC offset or IANA zone of the person, if just told")]
 

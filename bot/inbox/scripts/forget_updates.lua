@@ -1,16 +1,17 @@
--- Forget waiting updates of one context: a turn that answers one of them commits nothing. Repeating is harmless.
+-- Forget waiting updates and dead letters of one context: their texts go, their records stay for a while.
+-- A turn that answers one of them commits nothing. Repeating is harmless.
 -- USES: fence
--- KEYS: box erasures
+-- KEYS: box dead erasures
 -- ARGV: context_id update_prefix now ttl ids...
--- Returns how many there were
-local forgotten = 0
+local has_forgotten = false
 for _, id in ipairs(ids) do
-  if redis.call('ZREM', box, id) == 1 then
-    finish_update(update_prefix .. id, 'forgotten', 'its sender was forgotten', now, ttl)
-    forgotten = forgotten + 1
+  local key = update_prefix .. id
+  if redis.call('ZREM', box, id) == 1
+    or (redis.call('HGET', key, 'context') == context_id and redis.call('ZREM', dead, id) == 1) then
+    finish_update(key, 'forgotten', 'its sender had it forgotten', now, ttl)
+    has_forgotten = true
   end
 end
-if forgotten > 0 then
+if has_forgotten then
   redis.call('INCR', erasures)
 end
-return forgotten

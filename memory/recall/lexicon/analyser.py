@@ -119,12 +119,7 @@ def analyse_question(
     if _asks(whole) or _begins_with_question_word(whole, words.likeliest):
         signs |= {ASKS}
     return QuestionAnalysis(
-        masked=names.masked,
-        terms=terms,
-        signs=signs,
-        author=author,
-        dates=dates,
-        words=content,
+        masked=names.masked, terms=terms, signs=signs, author=author, dates=dates, words=content
     )
 
 
@@ -193,12 +188,7 @@ def find_author(text: str, mentions: Sequence[Mention]) -> int | None:
 
 
 def is_memory_question(
-    text: str,
-    languages: Collection[str],
-    *,
-    has_question_word: bool,
-    has_content: bool,
-    names_somebody: bool,
+    text: str, languages: Collection[str], *, has_question_word: bool, has_content: bool, names_somebody: bool
 ) -> bool:
     """Return True if a normal text asks about the past and is no small talk.
 

@@ -84,11 +84,7 @@ async def open_connection(
         nodes: list[_Node] = []
         for url in addresses:
             session = open_session(
-                url,
-                connections=_CONNECTIONS,
-                timeout=timeout,
-                headers=headers,
-                keep_alive_s=_KEEP_ALIVE_S,
+                url, connections=_CONNECTIONS, timeout=timeout, headers=headers, keep_alive_s=_KEEP_ALIVE_S
             )
             nodes.append(_Node(session=await stack.enter_async_context(session), origin=_origin(url)))
         yield QdrantConnection(nodes)

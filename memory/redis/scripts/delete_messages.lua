@@ -83,3 +83,13 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted, expi
   erasure.artifact_prefix, erasure.gone, erasure.mentioning, erasure.changed, erasure.expiry = nil, nil, nil, nil, nil
   return erasure
 end
+
+-- Return a deletion as JSON, without its empty lists: cjson writes them as objects.
+local function deletion_as_json(deletion)
+  for name, value in pairs(deletion) do
+    if type(value) == 'table' and #value == 0 then
+      deletion[name] = nil
+    end
+  end
+  return cjson.encode(deletion)
+end

@@ -17,9 +17,4 @@ for _, id in ipairs(ids) do
 end
 local deletion = delete_messages(keys, context_id, expected_epoch, prefixes, wanted, {}, expiry)
 count_up(counts, expiry.now, { 'expired', deletion.messages })
-for name, value in pairs(deletion) do
-  if type(value) == 'table' and #value == 0 then
-    deletion[name] = nil  -- cjson writes an empty list as an object
-  end
-end
-return cjson.encode(deletion)
+return deletion_as_json(deletion)

@@ -20,17 +20,6 @@ local function has_gone(id)
   return not record or fields_of(record).note == page.husk
 end
 
-local function quotes_what_has_gone(turn)
-  for _, entry in ipairs(entries_with(turn, 'quotes')) do
-    for id in words(entry.quotes) do
-      if has_gone(id) then
-        return true
-      end
-    end
-  end
-  return false
-end
-
 -- Drop the lines of talk that are too old. Return how many.
 local function drop_talk()
   local dropped = 0
@@ -73,7 +62,7 @@ end
 local turns = redis.call('ZRANGEBYSCORE', ledger, '(' .. page.after, '+inf', 'WITHSCORES', 'LIMIT', 0, page.limit)
 local erasure = begin_erasure(artifact_prefix, expiry)
 for at = 1, #turns, 2 do
-  if quotes_what_has_gone(turns[at]) then
+  if quotes_one(turns[at], has_gone) then
     drop_turn(keys, erasure, turns[at])
     erasure.mentioning[#erasure.mentioning + 1] = turns[at + 1]
   end

@@ -9,9 +9,4 @@ local deletion = delete_messages(keys, context_id, expected_epoch, prefixes, ids
 if deletion.messages + deletion.quotes > 0 then
   bury(tombstones, buried)
 end
-for name, value in pairs(deletion) do
-  if type(value) == 'table' and #value == 0 then
-    deletion[name] = nil  -- cjson writes an empty list as an object
-  end
-end
-return cjson.encode(deletion)
+return deletion_as_json(deletion)

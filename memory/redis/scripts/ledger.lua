@@ -30,11 +30,11 @@ local function find_ledger_turn(ledger_key, sequence)
   end
 end
 
--- Return true if a turn of the ledger quotes one of `ids` (a set).
-local function quotes_one_of(turn, ids)
+-- Return true if a turn of the ledger quotes an id that `is_wanted`.
+local function quotes_one(turn, is_wanted)
   for _, entry in ipairs(entries_with(turn, 'quotes')) do
     for id in words(entry.quotes) do
-      if ids[id] then
+      if is_wanted(id) then
         return true
       end
     end
@@ -49,7 +49,7 @@ local function find_quoting_turns(ledger_key, sequence, ids)
   repeat
     local turns = redis.call('ZRANGEBYSCORE', ledger_key, from, '+inf', 'WITHSCORES', 'LIMIT', 0, at_once)
     for at = 1, #turns, 2 do
-      if quotes_one_of(turns[at], ids) then
+      if quotes_one(turns[at], function(id) return ids[id] end) then
         found[#found + 1] = { turns[at], turns[at + 1] }
       end
     end

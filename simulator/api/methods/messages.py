@@ -96,13 +96,7 @@ def _send_file(
         ) from error
     return _send(
         sim,
-        replace(
-            place,
-            text=caption.text,
-            entities=caption.entities,
-            reply_markup=markup,
-            content=content,
-        ),
+        replace(place, text=caption.text, entities=caption.entities, reply_markup=markup, content=content),
     )
 
 

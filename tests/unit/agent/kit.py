@@ -66,12 +66,7 @@ def call(name: str, arguments: str = "{}", *, call_id: str = "") -> ToolCall:
 def asks(*calls: ToolCall, text: str = "") -> ModelReply:
     """Return a reply with tool calls. Calls without an id get c0, c1 …, distinguished by their name."""
     named = (replace(each, id=each.id or f"{each.name}-{number}") for number, each in enumerate(calls))
-    return ModelReply(
-        text=text,
-        tool_calls=tuple(named),
-        usage=SCRIPTED,
-        finish_reason="tool_calls",
-    )
+    return ModelReply(text=text, tool_calls=tuple(named), usage=SCRIPTED, finish_reason="tool_calls")
 
 
 def says(text: str) -> ModelReply:

@@ -128,9 +128,7 @@ def test_a_server_that_no_agent_uses_is_a_mistake(tmp_path: Path) -> None:
 def test_limits_of_a_tool_of_no_used_server_are_a_mistake(tmp_path: Path) -> None:
     found = problems(tmp_path, "[agent]\n[tools.shop__buy]\nmax_calls = 1\n")
 
-    assert found == [
-        "AGENTS_FILE: tools.shop__buy = {'max_calls': 1}: no agent lists a tool of this name",
-    ]
+    assert found == ["AGENTS_FILE: tools.shop__buy = {'max_calls': 1}: no agent lists a tool of this name"]
 
 
 def test_wrong_types_name_the_key_and_no_secret(tmp_path: Path) -> None:

@@ -73,9 +73,7 @@ def test_a_probe_is_admitted_after_each_pause_and_the_pauses_grow_to_a_maximum()
 
 
 @pytest.mark.parametrize("answer", [None, ModelRefused, ModelRepliedNothing, PromptTooLong])
-def test_a_successful_probe_closes_the_breaker_and_resets_the_pause(
-    answer: type[TellUser] | None,
-) -> None:
+def test_a_successful_probe_closes_the_breaker_and_resets_the_pause(answer: type[TellUser] | None) -> None:
     bench = Bench()
     bench.ask(ModelQuotaExhausted)
     bench.now = 5

@@ -355,12 +355,7 @@ async def test_i12_the_main_agent_is_named_when_it_fails_at_a_delegated_task() -
 
 @pytest.mark.parametrize("error", [Fenced(), Forgotten(), TurnStopped()])
 async def test_an_error_that_ends_the_turn_does_so_inside_a_delegation_too(error: Exception) -> None:
-    model = TeamModel(
-        {
-            "desk": [asks(to_researcher("Find."))],
-            "researcher: Find.": [asks(shout("b"))],
-        }
-    )
+    model = TeamModel({"desk": [asks(to_researcher("Find."))], "researcher: Find.": [asks(shout("b"))]})
     journal = DictJournal(refusal={"tool:1:0/tool:1:0": error})
 
     with pytest.raises(type(error)) as raised:
@@ -449,10 +444,7 @@ def delegated(context: AgentContext) -> AgentContext:
 
 async def test_i12_after_a_transfer_the_run_continues_with_the_same_steps() -> None:
     model = TeamModel(
-        {
-            "desk": [asks(shout("a"), transfer_to_support())],
-            "support": [says("never"), says("Mended.")],
-        }
+        {"desk": [asks(shout("a"), transfer_to_support())], "support": [says("never"), says("Mended.")]}
     )
 
     reply, context = await run(model)
@@ -466,7 +458,7 @@ async def test_i12_after_a_transfer_the_run_continues_with_the_same_steps() -> N
         "tool #t1: support has this chat now and answers from here on.",
     ]
     assert [tool.name for tool in model.requests["support"][0].tools] == [
-        *("upper", "transfer_to_desk", "delegate_to_researcher"),
+        *("upper", "transfer_to_desk", "delegate_to_researcher")
     ]
 
 
@@ -549,10 +541,7 @@ async def test_a_delegation_or_transfer_to_an_unknown_agent_is_answered() -> Non
 async def test_a_final_tool_of_a_delegated_agent_ends_only_the_delegation() -> None:
     final = Tool.from_function(upper, is_final=True)
     model = TeamModel(
-        {
-            "desk": [asks(to_researcher("Find.")), says("ok")],
-            "researcher: Find.": [asks(shout("found"))],
-        }
+        {"desk": [asks(to_researcher("Find.")), says("ok")], "researcher: Find.": [asks(shout("found"))]}
     )
 
     reply, context = await run(model, final)

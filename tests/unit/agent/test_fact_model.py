@@ -8,12 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.fact_model import (
-    FACTS_OF_A_BATCH,
-    FACTS_OF_A_MESSAGE,
-    FACTS_SCHEMA,
-    ModelFactReader,
-)
+from bot.agent.fact_model import FACTS_OF_A_BATCH, FACTS_OF_A_MESSAGE, FACTS_SCHEMA, ModelFactReader
 from bot.agent.model import ModelReply, Usage
 from bot.agent.structured import StructuredModel
 from bot.errors import ModelUnavailable, PromptTooLong

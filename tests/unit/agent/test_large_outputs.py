@@ -35,9 +35,7 @@ def test_no_line_of_a_result_can_imitate_ours() -> None:
     assert all(line.startswith("| ") for line in shown[1:])
 
 
-async def test_i06_a_large_tool_result_is_replaced_by_its_reference(
-    redis: RedisClient,
-) -> None:
+async def test_i06_a_large_tool_result_is_replaced_by_its_reference(redis: RedisClient) -> None:
     artifacts, output = open_artifacts(redis), '{"rows": [' + "1, " * 999 + "1]}"
 
     shown, artifact_id = await keep_if_large(output, artifacts, tool="numbers", key="update-1 tool:1:0")

@@ -74,9 +74,7 @@ async def test_m11_a_resumed_run_repeats_no_finished_call() -> None:
     journal = DictJournal(refusal={"model:2": Fenced()})
     with pytest.raises(Fenced):
         await run_alone(
-            make_agent(ScriptedModel(both, both), note),
-            await make_context(prompt=[ASK]),
-            journal=journal,
+            make_agent(ScriptedModel(both, both), note), await make_context(prompt=[ASK]), journal=journal
         )
     assert list(journal.steps) == ["model:1", "tool:1:0", "tool:1:1"]
     del journal.steps["tool:1:1"]

@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.agent.actions import (
-    CompletedStep,
-    ToolResult,
-    parse_reply,
-)
+from bot.agent.actions import CompletedStep, ToolResult, parse_reply
 from bot.agent.model import TOOL_NAME, ModelReply, ToolCall, Usage
 from bot.agent.tool import Tool
 from bot.errors import ModelRepliedNothing
@@ -114,9 +110,7 @@ calls_of_any_kind = st.builds(ToolCall, id=anything, name=anything, arguments=an
 
 
 @given(st.lists(calls_of_any_kind, min_size=1, max_size=6))
-def test_every_call_gets_a_unique_id_and_can_be_sent_back(
-    calls: list[ToolCall],
-) -> None:
+def test_every_call_gets_a_unique_id_and_can_be_sent_back(calls: list[ToolCall]) -> None:
     done = parsed(*calls)
 
     assert len(done) == len(calls)

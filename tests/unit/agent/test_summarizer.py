@@ -202,14 +202,7 @@ async def test_an_object_is_found_in_fences_and_prose(form: str) -> None:
         ModelRepliedNothing(),
     ],
     ids=[
-        *(
-            "empty",
-            "prose",
-            "null",
-            "array",
-            "other fields",
-            "cut",
-        ),
+        *("empty", "prose", "null", "array", "other fields", "cut"),
         *(
             "braces",
             "deep",

@@ -30,10 +30,7 @@ class Sun:
 
 
 def forecast(
-    place: Annotated[str, Field(description="A city")],
-    days: int = 1,
-    *,
-    unit: Literal["C", "F"] = "C",
+    place: Annotated[str, Field(description="A city")], days: int = 1, *, unit: Literal["C", "F"] = "C"
 ) -> str:
     """Tell the weather.
 

@@ -56,9 +56,7 @@ def test_all_problems_are_reported_together(tmp_path: Path) -> None:
 def test_data_dir_does_not_matter_if_both_stores_are_external(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     settings = load_settings(
-        data_dir=tmp_path / "file",
-        redis_url="redis://127.0.0.1",
-        qdrant_url="http://127.0.0.1",
+        data_dir=tmp_path / "file", redis_url="redis://127.0.0.1", qdrant_url="http://127.0.0.1"
     )
     assert find_early_problems(settings, work=True) == []
 

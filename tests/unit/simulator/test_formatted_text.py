@@ -71,10 +71,7 @@ def test_nothing_is_detected_inside_code() -> None:
     ("entity", "wording"),
     [
         (bold(9, 1), "entity begins after the end of the text at UTF-16 offset 9"),
-        (
-            bold(1, 4),
-            "entity beginning at UTF-16 offset 1 ends after the end of the text at UTF-16 offset 5",
-        ),
+        (bold(1, 4), "entity beginning at UTF-16 offset 1 ends after the end of the text at UTF-16 offset 5"),
         (bold(2, 1), "entity begins in a middle of a UTF-16 symbol at byte offset 5"),
         (
             bold(0, 2),
