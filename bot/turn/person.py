@@ -48,16 +48,20 @@ class Person:
     below: int = 0
     """Sequence of the first new message there: Telegram's dates have whole seconds."""
 
+    def asked_after(self, message: Message) -> bool:
+        """Return True for a message that was here when they asked. Of an imported one the date may be any."""
+        return bool(message.imported_from) or message.sent_at <= self.until
+
     def said(self, message: Message) -> bool:
         """Return True for words of theirs, also if somebody else has forwarded them."""
-        return message.sent_at <= self.until and (
+        return self.asked_after(message) and (
             self.id in people_of(message) or forwarded_name(message) in self.names
         )
 
     def is_quoted_in(self, message: Message) -> bool:
         """Return True for a message with a quotation of theirs."""
         quote = message.quote
-        if quote is None or message.sent_at > self.until:
+        if quote is None or not self.asked_after(message):
             return False
         is_named = quote.sender_id is None and quote.sender_name in self.names
         return quote.sender_id == self.id or is_named
@@ -145,7 +149,7 @@ class PersonEraser:
             return None
         said, ids, unquoted, is_answered = list[Message](), list[str](), list[str](), before.is_answered
         for message in page:
-            is_theirs = person.said(message) or (is_own and message.sent_at <= person.until)
+            is_theirs = person.said(message) or (is_own and person.asked_after(message))
             if is_theirs or (message.role == "assistant" and not is_answered):
                 said.append(message)
                 ids.append(message.id)

@@ -187,6 +187,9 @@ async def test_forget_me_erases_what_is_imported_and_keeps_the_words_of_others(s
     lines = [
         telegram_message(1, "my quokka", sender=f"user{BEN}", name="Ben"),
         telegram_message(2, ANNA, sender="user7", name="Anna"),
+        telegram_message(
+            3, "a quokka of the next century", sender=f"user{BEN}", name="Ben", sent_at=4_102_444_800
+        ),
     ]
     async with running_bot(stores) as bot:
         for person in (OLGA, BEN):
