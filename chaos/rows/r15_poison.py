@@ -33,8 +33,8 @@ waits some 7 s though nobody dies, which says nothing of poison.
 """
 GIVEN_UP_AFTER_S = 90.0
 SLOTS = 64
-"""Chats at once in a worker. With 32, and 2.25 s for an answer, the worker that lives answers 14 lines a second, all that
-are asked: lines then wait for a slot until the other is back, which measures its start.
+"""Chats at once in a worker. With 32, and 2.25 s for an answer, the worker that lives answers 14 lines a second.
+As many are asked, so lines would wait for a slot until the other worker is back.
 """
 FOUND_WITHIN_S = 10.0
 

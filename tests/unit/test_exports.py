@@ -382,7 +382,8 @@ def test_no_value_in_the_place_of_another_breaks_the_reader(document: Any) -> No
     "document",
     [
         b"", b"hello", b"%PDF-1.7", b"{}", b"[]", b"[1, 2]", b'"text"', b"\xff\xfe{", {"messages": [{"role": "user"}]},
-        [{"id": 1}], {"chats": 5}, {"messages": [{"type": {"x": 1}, "date": 1}]}, {"name": "x", "messages": [5]}, b"[" * 1000, zip_of({"a.txt": b"hello"}),
+        [{"id": 1}], {"chats": 5}, {"messages": [{"type": {"x": 1}, "date": 1}]}, {"name": "x", "messages": [5]},
+        b"[" * 1000, zip_of({"a.txt": b"hello"}),
         zip_of({"user.json": {"id": 1}, "x.json": b"{broken"}),
     ],
 )  # fmt: skip
