@@ -32,10 +32,6 @@ PAUSE_S = 12
 waits some 7 s though nobody dies, which says nothing of poison.
 """
 GIVEN_UP_AFTER_S = 90.0
-SLOTS = 64
-"""Chats at once in a worker. With 32, and 2.25 s for an answer, the worker that lives answers 14 lines a second.
-As many are asked, so lines would wait for a slot until the other worker is back.
-"""
 FOUND_WITHIN_S = 10.0
 
 
@@ -62,13 +58,7 @@ async def run(bench: Bench) -> Score:
     chats, lines = bench.pick(20, 200), bench.pick(3, 50)
     async with (
         running_system(
-            bench.directory,
-            model,
-            RECALL_K="0",
-            STREAMING="false",
-            FACTS="false",
-            LEASE_S=f"{LEASE_S}",
-            WORKER_CONCURRENCY=f"{SLOTS}",
+            bench.directory, model, RECALL_K="0", STREAMING="false", FACTS="false", LEASE_S=f"{LEASE_S}"
         ) as system,
         dialogues(system, chats=chats) as talk,
     ):
