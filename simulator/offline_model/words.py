@@ -61,11 +61,11 @@ def language_of(text: str, like: Language | None = None) -> Language:
     pieces = [(script_of(word), word) for word in plain if any(map(str.isalpha, word))]
     likely = plausible_languages(pieces)
     scripts = Counter(script for script, _ in pieces).most_common()
-    names = (name for script, _ in scripts for name in likely.get(script, ()))
+    names = [name for script, _ in scripts for name in likely.get(script, ())]
     known = [name for name in names if name in _table()] or ["english"]
-    # At the end stands the default of the script, which any text has.
-    meant = known[:-1] if len(known) > 1 and known[-1] == "english" else known
-    return like if like is not None and (like.name in meant or not pieces) else Language(known[0])
+    # At the end stands the default of the script, which any text has. Other languages than ours tell nothing.
+    meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
+    return like if like is not None and (like.name in meant or not meant) else Language(known[0])
 
 
 def languages() -> list[Language]:
