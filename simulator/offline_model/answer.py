@@ -135,6 +135,8 @@ def _doubtful(lines: Sequence[str], language: Language) -> str:
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
     """Return the earlier statement that this line seems to correct, as a sentence; "" if there is none."""
     said = [each for each in _by_time(prompt) if each not in prompt.fresh and _is_by_asker(each, prompt)]
+    if not opens_correction(line, language):
+        return ""
     fitting = [each for each in said[::-1] if replaces(line, each.text, language, is_next=each is said[-1])]
     if not fitting or _says_more(fitting[0].text, line, language):
         return ""
@@ -346,10 +348,12 @@ def opens_correction(text: str, language: Language) -> bool:
 def replaces(text: str, earlier: str, language: Language, *, is_next: bool = True) -> bool:
     """Return True if the text begins like a correction, and is about the same thing as the earlier one.
 
-    The next text may also be about nothing but a value of the same kind ("no, on Tuesday"), or about "it".
+    The next text may also be about nothing but a value of the same kind ("no, on Tuesday"), or about "it". A text that
+    tells of a change has two words of the earlier one ("Anna quit chemistry").
     """
     if not opens_correction(text, language):
-        return False
+        is_change = bool((language.words("turns") | language.words("changes")) & {*folded_words(text)})
+        return is_change and len(language.stems(text) & language.stems(earlier)) > 1
     if exchange := language.pattern("exchange").search(text):
         return language.stem(fold(exchange["old"])) in language.stems(earlier)
     patterns, topic = value_patterns(language), topic_of(text, language)
@@ -381,8 +385,6 @@ def _with_corrections(
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
     at = {each: place for place, each in enumerate(everything)}
     places = sorted(at[each] for each in found)
-    later = everything[places[0] + 1 :] if found else ()
-    topic = asked.language.stems("\n".join(each.text for each in found)) - asked.names
     corrections = [
         each
         for place in places
@@ -390,7 +392,7 @@ def _with_corrections(
         if (is_next := each is everything[place + 1]) or each.speaker == everything[place].speaker
         if replaces(each.text, everything[place].text, asked.language, is_next=is_next)
     ]
-    chosen = {*found, *corrections, *(each for each in later if _changes(each, asked, topic))}
+    chosen = {*found, *corrections}
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
     known = _content(" ".join(f"{each.speaker} {each.text}" for each in said), asked.language)
@@ -402,17 +404,6 @@ def _with_corrections(
         if _moment(each)[:10] > newest or not _content(each.text, asked.language) <= known
     ]
     return [*said, *notes]
-
-
-def _changes(statement: Statement, asked: _Question, topic: Collection[str] = ()) -> bool:
-    """Return True if the statement tells of a change of what is asked, or of this topic ("Anna quit chemistry")."""
-    language = asked.language
-    stems = language.stems(statement.text)
-    if not asked.names:
-        return opens_correction(statement.text, language) and bool(asked.wanted - {asked.verb} & stems)
-    words = {*folded_words(statement.text)}
-    is_turn = bool(language.words("turns") & words and stems & {*topic})
-    return asked.names <= stems and (is_turn or bool(language.words("changes") & words))
 
 
 def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement]:
@@ -460,13 +451,12 @@ def _bullets(lines: Sequence[str]) -> list[str]:
 def _quoted(found: list[Statement], prompt: Prompt, asked: _Question) -> str:
     """Quote the newest statement, and behind it older ones about the same."""
     language, newest = asked.language, found[-1]
-    stems = language.stems(newest.text)
-    topic, earlier = stems & asked.wanted - asked.names, stems - asked.names
+    topic = language.stems(newest.text) & asked.wanted - asked.names
     older = [
         each
         for each in found[-2::-1]
         if opens_correction(newest.text, language)
-        or _changes(newest, asked, earlier & language.stems(each.text))
+        or replaces(newest.text, each.text, language)
         or topic & language.stems(each.text)
     ]
     before = [
