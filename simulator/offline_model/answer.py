@@ -327,7 +327,8 @@ def _by_time(prompt: Prompt) -> list[Statement]:
 
 def _is_order(text: str) -> bool:
     language = language_of(text)
-    is_small_talk = any(language.pattern(each).fullmatch(text.strip()) for each in _NO_STATEMENTS)
+    kinds = [each for each in _NO_STATEMENTS if each != "fine" or not says_value(text, language)]
+    is_small_talk = any(language.pattern(each).fullmatch(text.strip()) for each in kinds)
     return is_small_talk or len(text.split()) == 1 or bool(language.pattern("remind").search(text))
 
 
@@ -352,8 +353,7 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     tells of a change has two words of the earlier one ("Anna quit chemistry").
     """
     if not opens_correction(text, language):
-        is_change = bool((language.words("turns") | language.words("changes")) & {*folded_words(text)})
-        return is_change and len(language.stems(text) & language.stems(earlier)) > 1
+        return _tells_change(text, language) and len(language.stems(text) & language.stems(earlier)) > 1
     if exchange := language.pattern("exchange").search(text):
         return language.stem(fold(exchange["old"])) in language.stems(earlier)
     patterns, topic = value_patterns(language), topic_of(text, language)
@@ -366,10 +366,21 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
 
 
 @lru_cache(4_096)
+def _tells_change(text: str, language: Language) -> bool:
+    return bool((language.words("turns") | language.words("changes")) & {*folded_words(text)})
+
+
+@lru_cache(4_096)
 def topic_of(text: str, language: Language) -> frozenset[str]:
     """Return the stems of a correction without its value: a weekday, a number, a month."""
     bare = re.sub("|".join(value_patterns(language)), " ", with_digits(text, language), flags=re.IGNORECASE)
+    bare = language.pattern("corrects").sub(" ", bare)
     return language.stems(bare) - language.stems(language.text("changes"))
+
+
+def says_value(text: str, language: Language) -> bool:
+    """Return True if the text has a weekday, a number or a month: "no, 98" is no small talk."""
+    return any(re.search(each, text, re.IGNORECASE) for each in value_patterns(language))
 
 
 @cache

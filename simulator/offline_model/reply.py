@@ -6,7 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import answer, best_sentence, corrected, opens_correction, topic_of
+from simulator.offline_model.answer import (
+    answer,
+    best_sentence,
+    corrected,
+    opens_correction,
+    says_value,
+    topic_of,
+)
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import Wanted, may_ask, moved_reminder, read_reminder
 from simulator.offline_model.tools import (
@@ -202,6 +209,8 @@ def _courtesy(line: str, language: Language) -> str:
     bare = language.pattern("opening").sub("", plain)
     for said in dict.fromkeys([bare, plain]):
         for kind, sentence in _COURTESIES.items():
+            if kind == "fine" and says_value(said, language):
+                continue
             if language.pattern(kind).fullmatch(said) and not language.pattern("asking").fullmatch(said):
                 return language.text(sentence)
     return ""

@@ -593,6 +593,8 @@ def test_a_line_that_may_ask_for_a_reminder_gets_an_example_of_one(language: str
         ("english", "Nora turns 7 in March", "Nora is already 8, I mixed it up", "how old is Nora?"),
         ("english", "Lou studies law in Ghent", "Lou left the law school", "what does Lou study?"),
         ("english", "our bus leaves at 6pm", "actually it's 7pm", "when does our bus leave?"),
+        ("english", "the code of the gate is 99", "no, 98", "what is the code of the gate?"),
+        ("spanish", "el ensayo es el martes", "al final lo pasan al jueves", "¿cuándo es el ensayo?"),
         (
             "spanish",
             "Mi primo Iker estudia física en León",
@@ -639,6 +641,15 @@ def test_questions_about_the_bot_and_goodbyes_are_no_questions_of_the_memory(
     language: str, line: str, key: str
 ) -> None:
     assert replies([line]) == [Language(language).text(key)]
+
+
+def test_a_new_thing_at_the_same_place_replaces_nothing() -> None:
+    told = "I work at Siemens in Berlin"
+
+    assert replies([told, "I now have a garden in Berlin", "where do I work?"])[1:] == [
+        Language("english").text("noted"),
+        expected(told, "english"),
+    ]
 
 
 def test_a_reminder_without_a_time_is_asked_for_one() -> None:
