@@ -46,8 +46,7 @@ class Language:
 
     def stems(self, text: str) -> frozenset[str]:
         """Return the stems of the words that carry meaning."""
-        words = (word for word in folded_words(text) if not self.is_small(word) and not word.isdecimal())
-        return frozenset(map(self.stem, words))
+        return _stems(text, self)
 
     def stem(self, word: str) -> str:
         """Return the stem of a folded word. Words of the same meaning in the list `alike` have the same one."""
@@ -107,6 +106,12 @@ def _small(language: str) -> frozenset[str]:
         | _words(language, "asks")
         | _words(language, "fillers")
     )
+
+
+@lru_cache(4_096)
+def _stems(text: str, language: Language) -> frozenset[str]:
+    words = (word for word in folded_words(text) if not language.is_small(word) and not word.isdecimal())
+    return frozenset(map(language.stem, words))
 
 
 @lru_cache(8_192)
