@@ -30,6 +30,8 @@ _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _KINDS = {"age": "aged", "job": "works"}
 """Patterns of questions, each with that of the statements that answer it."""
+SMALL_TALK = ("fine", "bye")
+"""Patterns that do not hold for a text with a value: "no, 98", "see you at 5"."""
 _NO_STATEMENTS = ("hello", "bye", "wellbeing", "who", "thanks", "fine", "erase", "order", "cancel")
 
 
@@ -327,7 +329,7 @@ def _by_time(prompt: Prompt) -> list[Statement]:
 
 def _is_order(text: str) -> bool:
     language = language_of(text)
-    kinds = [each for each in _NO_STATEMENTS if each != "fine" or not says_value(text, language)]
+    kinds = [each for each in _NO_STATEMENTS if each not in SMALL_TALK or not says_value(text, language)]
     is_small_talk = any(language.pattern(each).fullmatch(text.strip()) for each in kinds)
     return is_small_talk or len(text.split()) == 1 or bool(language.pattern("remind").search(text))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.offline_model.answer import (
+    SMALL_TALK,
     answer,
     best_sentence,
     corrected,
@@ -209,7 +210,7 @@ def _courtesy(line: str, language: Language) -> str:
     bare = language.pattern("opening").sub("", plain)
     for said in dict.fromkeys([bare, plain]):
         for kind, sentence in _COURTESIES.items():
-            if kind == "fine" and says_value(said, language):
+            if kind in SMALL_TALK and says_value(said, language):
                 continue
             if language.pattern(kind).fullmatch(said) and not language.pattern("asking").fullmatch(said):
                 return language.text(sentence)
@@ -347,7 +348,8 @@ def _change(
     rest = line[max(0, *asked.span("drop"), *asked.span("move")) :] if asked else line
     chosen = _chosen(rest, done["list_reminders"][1], language, last=last, is_moved=is_moved)
     listed = tell_result(*done["list_reminders"], language)
-    elsewhere = OfflineReply(text=f"{language.text('cancelling')}\n\n{listed}")
+    has_none = listed == language.text("no_reminders")
+    elsewhere = OfflineReply(text=listed if has_none else f"{language.text('cancelling')}\n\n{listed}")
     if not chosen or (is_moved and chosen[0][0]["task"]):
         return elsewhere
     old, text = chosen[0]

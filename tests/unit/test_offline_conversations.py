@@ -830,11 +830,25 @@ def test_all_reminders_are_cancelled_at_once_and_named() -> None:
     )
 
 
-def follow(line: str, *before: str) -> tuple[list[tuple[str, dict[str, Any]]], str]:
+def test_equal_reminders_are_one_and_the_only_one_needs_no_name() -> None:
+    heading, first, *_ = LISTED.splitlines()
+    twice = "\n".join([heading, first, first.replace("7e83d4f1", "8e83d4f1")])
+    cancelled = ("cancel_reminder", {"ids": ["7e83d4f1", "8e83d4f1"]})
+
+    assert follow("push the bins one back to 8", listed=twice)[0][1] == cancelled
+    assert follow("scrap the alarm", listed=twice) == (
+        [cancelled],
+        Language("english").text("cancelled", text="put the bins out"),
+    )
+    none = "No reminders are set in this chat."
+    assert follow("scrap the alarm", listed=none) == ([], Language("english").text("no_reminders"))
+
+
+def follow(line: str, *before: str, listed: str = LISTED) -> tuple[list[tuple[str, dict[str, Any]]], str]:
     """Return the calls that change reminders, and the text at the end."""
     results = {
         "current_time": NOW,
-        "list_reminders": LISTED,
+        "list_reminders": listed,
         "set_reminder": "Set for Saturday 2026-11-28 06:30 (Europe/Vienna). Its id is a1.",
     }
     tools = [*TOOLS, tool("list_reminders", required=[]), tool("cancel_reminder", ids=TEXT)]
