@@ -1,6 +1,7 @@
 """Answers to questions: quotations of what the prompt holds, newest first, or that nothing fits."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
@@ -8,7 +9,7 @@ from functools import cache, lru_cache
 
 from babel.dates import format_date
 
-from simulator.offline_model.prompt import PASSAGE_LENGTH, Prompt, Statement
+from simulator.offline_model.prompt import PASSAGE_LENGTH, SENTENCE_END, Prompt, Statement, is_mark
 from simulator.offline_model.reminders import month_names, weekdays, with_digits
 from simulator.offline_model.words import Language, fold, folded_words, language_of
 
@@ -26,11 +27,12 @@ _NEAR = 2
 _LEAST_PREFIX = 5
 _WORD = re.compile(r"[^\W_]+(?:[-\u2019'\u200c][^\W_]+)*")
 _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
-_SENTENCE = re.compile(r"[.!?؟](?=\s)")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _KINDS = {"age": "aged", "job": "works"}
 """Patterns of questions, each with that of the statements that answer it."""
-_NO_STATEMENTS = ("hello", "wellbeing", "who", "thanks", "fine", "erase", "order", "cancel")
+SMALL_TALK = ("fine", "bye")
+"""Patterns that do not hold for a text with a value: "no, 98", "see you at 5"."""
+_NO_STATEMENTS = ("hello", "bye", "wellbeing", "who", "thanks", "fine", "erase", "order", "cancel")
 
 
 @dataclass(slots=True)
@@ -71,12 +73,15 @@ def answer(question: str, prompt: Prompt, language: Language, *, may_doubt: bool
     is_about_asker = topic and not {*folded_words(topic)} - language.words("i") - language.words("my")
     if is_about_asker or language.pattern("everything").fullmatch(plain):
         said = [each for each in _by_time(prompt) if _is_by_asker(each, prompt)]
+        notes = [each for each in _by_time(prompt) if _is_note_of_asker(each, prompt)]
+        known = language.stems("\n".join(each.text for each in notes))
         own = [
             each
             for each in said
             if _own_words(language) & {*folded_words(each.text)} or opens_correction(each.text, language)
+            if not language.stems(each.text) <= known  # notes keep up with corrections
         ]
-        return _list(own if len(own) >= _UNSURE else said, prompt, language)
+        return _list([*own, *notes] if notes or len(own) >= _UNSURE else said, prompt, language)
     asked = _read(topic or (asking["rest"] if asking else plain), prompt, language)
     shares = {each: _share(asked, each, prompt) for each in _by_time(prompt)}
     found = _with_corrections([each for each, share in shares.items() if share > _ENOUGH], asked, [*shares])
@@ -86,7 +91,8 @@ def answer(question: str, prompt: Prompt, language: Language, *, may_doubt: bool
         if wanted := language.pattern(kind).search(plain):
             others = asked.names | asked.things - language.stems(wanted[0])
             telling = [each for each in shares if language.pattern(told).search(each.text)]
-            found = [each for each in telling if _is_of_subject(others, asked, each, prompt)][-1:] or found
+            told_of = [each for each in telling if _is_of_subject(others, asked, each, prompt)]
+            found = _with_corrections(told_of, asked, [*shares]) or found
     passages = _from_document(asked, prompt, is_only_way=not found)
     if passages and not (found and found[-1] in prompt.fresh and found[-1].source == "person"):
         return language.text("document", text=quote(" ".join(each.text for each in passages), language))
@@ -95,9 +101,7 @@ def answer(question: str, prompt: Prompt, language: Language, *, may_doubt: bool
     if found:
         return _quoted(found, prompt, asked)
     if may_doubt and (near := _with_corrections(_nearest(asked, shares), asked, [*shares])[::-1]):
-        return "\n".join(
-            [language.text("unsure"), "", *_bullets([_told(each, prompt, language) for each in near])]
-        )
+        return _doubtful([_told(each, prompt, language) for each in near], language)
     return REBUILDING if prompt.is_incomplete else language.text("unknown")
 
 
@@ -112,18 +116,29 @@ def _is_of_subject(others: set[str], asked: _Question, statement: Statement, pro
 
 
 def best_sentence(question: str, found: Sequence[str], language: Language) -> str:
-    """Return the sentence with the most words of the question, as the document's; "" without any."""
+    """Return the sentence with the most and rarest words of the question, as the document's; "" without any.
+
+    It is told with doubt if it lacks most of them.
+    """
     wanted = language.stems(question)
-    counts = [_count(wanted, language.stems(each)) for each in found]
-    if not counts or not max(counts):
+    held = {each: [word for word in wanted if _count([word], language.stems(each))] for each in found}
+    counts = Counter(word for words in held.values() for word in words)
+    if not counts:
         return ""
-    best = max([each for each, count in zip(found, counts, strict=True) if count == max(counts)], key=len)
-    return language.text("document", text=quote(best, language))
+    best = max(found, key=lambda each: (sum(1 / counts[word] for word in held[each]), len(each)))
+    text = language.text("document", text=quote(best, language))
+    return _doubtful([text], language) if 2 * len(held[best]) < len(wanted) else text
+
+
+def _doubtful(lines: Sequence[str], language: Language) -> str:
+    return "\n".join([language.text("unsure"), "", *_bullets(lines)])
 
 
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
     """Return the earlier statement that this line seems to correct, as a sentence; "" if there is none."""
     said = [each for each in _by_time(prompt) if each not in prompt.fresh and _is_by_asker(each, prompt)]
+    if not opens_correction(line, language):
+        return ""
     fitting = [each for each in said[::-1] if replaces(line, each.text, language, is_next=each is said[-1])]
     if not fitting or _says_more(fitting[0].text, line, language):
         return ""
@@ -142,7 +157,7 @@ def quote(text: str, language: Language) -> str:
     line, (opening, closing) = " ".join(text.split()), language.text("marks")
     if len(line) > PASSAGE_LENGTH:
         start = line[: PASSAGE_LENGTH - 2]
-        ends = [found.end() for found in _SENTENCE.finditer(start)]
+        ends = [found.start() for found in SENTENCE_END.finditer(start)]
         line = f"{start[: ends[-1]]} …" if ends else f"{start.rpartition(' ')[0] or start}…"
     return f"{opening}{line}{closing}"
 
@@ -250,7 +265,9 @@ def _is_of_asker(asked: _Question, statement: Statement, prompt: Prompt, verbs: 
     words = [*_words(statement.text, asked.language)]
     if statement.source == "note" or not _is_by_asker(statement, prompt):
         first = fold(prompt.speaker.split(" ")[0])
-        return (statement.source == "note" and bool(asked.things)) or bool(first and first in words)
+        is_own_words = not prompt.speaker and statement.text.startswith(f"{statement.speaker}: ")
+        is_note = statement.source == "note" and (is_own_words or bool(asked.things))
+        return is_note or bool(first and first in words)
     # "wohne", "vivo": only the first person has this form. English is different.
     is_same_form = asked.language.has("forms") and any(words[at] in asked.words for at in verbs)
     return not verbs or is_same_form or any(_is_near(at, words, asked.language.words("i")) for at in verbs)
@@ -262,6 +279,16 @@ def _own_words(language: Language) -> frozenset[str]:
 
 def _is_by_asker(statement: Statement, prompt: Prompt) -> bool:
     return statement.source == "person" and statement.speaker in ("", prompt.speaker)
+
+
+def _is_note_of_asker(statement: Statement, prompt: Prompt) -> bool:
+    first, text = fold(prompt.speaker.split(" ")[0]), f"{statement.speaker} {statement.text}"
+    return statement.source == "note" and bool(statement.when) and (not first or first in folded_words(text))
+
+
+def _content(text: str, language: Language) -> frozenset[str]:
+    """Return the stems and the numbers of a text."""
+    return language.stems(text) | frozenset(re.findall(r"\d+", text))
 
 
 def _is_near(at: int, words: Sequence[str], wanted: frozenset[str]) -> bool:
@@ -292,13 +319,18 @@ def _is_same(one: str, other: str) -> bool:
 def _by_time(prompt: Prompt) -> list[Statement]:
     """Return the statements, oldest first, each text once. Small talk and orders state nothing."""
     once = {fold(each.text): each for each in prompt.statements if each.text.strip()}
-    stating = [each for each in once.values() if each.source != "person" or not _is_order(each.text)]
+    stating = [
+        each
+        for each in once.values()
+        if (each.source != "person" or not _is_order(each.text)) and not is_mark(each.text)
+    ]
     return sorted(stating, key=_moment)
 
 
 def _is_order(text: str) -> bool:
     language = language_of(text)
-    is_small_talk = any(language.pattern(each).fullmatch(text.strip()) for each in _NO_STATEMENTS)
+    kinds = [each for each in _NO_STATEMENTS if each not in SMALL_TALK or not says_value(text, language)]
+    is_small_talk = any(language.pattern(each).fullmatch(text.strip()) for each in kinds)
     return is_small_talk or len(text.split()) == 1 or bool(language.pattern("remind").search(text))
 
 
@@ -319,10 +351,11 @@ def opens_correction(text: str, language: Language) -> bool:
 def replaces(text: str, earlier: str, language: Language, *, is_next: bool = True) -> bool:
     """Return True if the text begins like a correction, and is about the same thing as the earlier one.
 
-    The next text may also be about nothing but a value of the same kind ("no, on Tuesday"), or about "it".
+    The next text may also be about nothing but a value of the same kind ("no, on Tuesday"), or about "it". A text that
+    tells of a change has two words of the earlier one ("Anna quit chemistry").
     """
     if not opens_correction(text, language):
-        return False
+        return _tells_change(text, language) and len(language.stems(text) & language.stems(earlier)) > 1
     if exchange := language.pattern("exchange").search(text):
         return language.stem(fold(exchange["old"])) in language.stems(earlier)
     patterns, topic = value_patterns(language), topic_of(text, language)
@@ -335,17 +368,28 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
 
 
 @lru_cache(4_096)
+def _tells_change(text: str, language: Language) -> bool:
+    return bool((language.words("turns") | language.words("changes")) & {*folded_words(text)})
+
+
+@lru_cache(4_096)
 def topic_of(text: str, language: Language) -> frozenset[str]:
     """Return the stems of a correction without its value: a weekday, a number, a month."""
     bare = re.sub("|".join(value_patterns(language)), " ", with_digits(text, language), flags=re.IGNORECASE)
+    bare = language.pattern("corrects").sub(" ", bare)
     return language.stems(bare) - language.stems(language.text("changes"))
+
+
+def says_value(text: str, language: Language) -> bool:
+    """Return True if the text has a weekday, a number or a month: "no, 98" is no small talk."""
+    return any(re.search(each, text, re.IGNORECASE) for each in value_patterns(language))
 
 
 @cache
 def value_patterns(language: Language) -> tuple[str, str, str]:
-    """Return the patterns of a weekday, of a number, and of a month."""
+    """Return the patterns of a weekday, of a number ("24th", "3pm"), and of a month."""
     days, months = "|".join(weekdays(language)), "|".join(month_names(language))
-    return rf"\b(?:{days})\b", r"\d[\d:.]*\b", rf"\b(?:{months})\b"
+    return rf"\b(?:{days})\b", r"\d[\d:.]*(?:st|nd|rd|th|am|pm|h)?\b", rf"\b(?:{months})\b"
 
 
 def _with_corrections(
@@ -354,7 +398,6 @@ def _with_corrections(
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
     at = {each: place for place, each in enumerate(everything)}
     places = sorted(at[each] for each in found)
-    later = everything[places[0] + 1 :] if found else ()
     corrections = [
         each
         for place in places
@@ -362,26 +405,18 @@ def _with_corrections(
         if (is_next := each is everything[place + 1]) or each.speaker == everything[place].speaker
         if replaces(each.text, everything[place].text, asked.language, is_next=is_next)
     ]
-    chosen = {*found, *corrections, *(each for each in later if _changes(each, asked))}
+    chosen = {*found, *corrections}
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
-    known = asked.language.stems(" ".join(f"{each.speaker} {each.text}" for each in said))
+    known = _content(" ".join(f"{each.speaker} {each.text}" for each in said), asked.language)
     notes = [
         each
         for each in everything
         if each in chosen and each.source == "note" and _moment(each)[:10] >= newest
         # A note of the same day is newer if it says something else: notes keep up with corrections.
-        if _moment(each)[:10] > newest or not asked.language.stems(each.text) <= known
+        if _moment(each)[:10] > newest or not _content(each.text, asked.language) <= known
     ]
     return [*said, *notes]
-
-
-def _changes(statement: Statement, asked: _Question) -> bool:
-    language = asked.language
-    stems = language.stems(statement.text)
-    if not asked.names:
-        return opens_correction(statement.text, language) and bool(asked.wanted - {asked.verb} & stems)
-    return asked.names <= stems and bool(language.words("changes") & {*folded_words(statement.text)})
 
 
 def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement]:
@@ -434,7 +469,7 @@ def _quoted(found: list[Statement], prompt: Prompt, asked: _Question) -> str:
         each
         for each in found[-2::-1]
         if opens_correction(newest.text, language)
-        or _changes(newest, asked)
+        or replaces(newest.text, each.text, language)
         or topic & language.stems(each.text)
     ]
     before = [

@@ -23,7 +23,7 @@ _OPENING = re.compile(
     r"|(?:please )?(?:remember|note)(?: that)?)(?:,\s*|\s+))+",
     re.IGNORECASE,
 )
-_AND = re.compile(r"(?:,|,? and|;) (?=(?:I|my)\b)", re.IGNORECASE)
+_AND = re.compile(r"(?:[,;](?: and)? me,|,|,? and|;) (?=(?:I|my)\b)", re.IGNORECASE)
 _PLAIN = "live work like love hate prefer play speak own drive collect"
 _THIRD_PERSON = {
     "am": "is",
@@ -50,11 +50,12 @@ _SINGLE = frozenset(["lives", "works", "moved", "name", "called", "home", "job"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """A sentence as a fact. Facts of one `topic` contradict each other."""
+    """A sentence as a fact. Facts of one `topic` contradict each other. `about` is another subject that it corrects."""
 
     subject: str
     statement: str
     topic: tuple[str, str]
+    about: str = ""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -72,14 +73,20 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     known = list(_known(lines))
     stated = {(fold(each.subject), fold(each.statement)) for _, each in known}
     noted: dict[tuple[str, ...], _Noted] = {}
+    before: dict[str, list[_Told]] = {}
     for number, speaker, text in _spoken(lines):
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
         old = [each for _, each in known[::-1]] + [each.told for each in noted.values()]
+        old += before.pop(speaker, [])
         told = [(fact, _kind(clause)) for clause in clauses if (fact := _fact(clause, speaker, old))]
+        if (
+            not told and len(text) <= _LONGEST and not is_question(text)
+        ):  # a fact if the next line corrects it
+            before[speaker] = [_quoted(text, speaker)]
         for fact, kind in told[:_FACTS_OF_A_LINE]:
             if (fold(fact.subject), fold(fact.statement)) in stated:
                 continue
-            key = (fold(fact.subject), *fact.topic)
+            key = (fold(fact.about or fact.subject), *fact.topic)
             replaced = [at for at, old in known if (fold(old.subject), *old.topic) == key]
             noted[key] = _Noted(told=fact, lines=[number], kind=kind, replaces=replaced)
     return {
@@ -122,7 +129,9 @@ def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     """Return the sentence in the third person, or None if it is no statement that may last."""
     plain = _without_opening(sentence)
     plain = plain.replace("’", "'").strip().rstrip(".!…")  # noqa: RUF001
-    if len(plain) > _LONGEST or is_question(plain):
+    language = language_of(sentence)
+    is_order = language.pattern("remind").search(plain) or language.pattern("erase").fullmatch(plain)
+    if len(plain) > _LONGEST or is_order or is_question(plain):
         return None
     if match := _OWN.match(plain):
         verb, rest = _THIRD_PERSON[match[1].lower()], match[2]
@@ -134,7 +143,6 @@ def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
         owned = f"{speaker}'s {match[1]}"
         return _told(name[1] if name else owned, owned, match[2].lower(), match[3])
     match = _NAMED.match(plain)
-    language = language_of(sentence)
     if match and match[1] not in _NOT_NAMES and language.name == "english":
         return _told(match[1], match[1], match[2], match[3])
     return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if _lasting(sentence) else None)
@@ -188,9 +196,8 @@ def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
         # The values of two statements are never mixed: all of one kind for all of the same kind, or the new statement.
         is_all = any(values[0] + values[1]) and all(len(new) == len(was) <= 1 for new, was in values)
         if not is_all or any(_loose_time(language).search(each) for each in (text, statement)):
-            return _Told(
-                subject=fact.subject, statement=f"{speaker}: {quote(text, language)}", topic=fact.topic
-            )
+            told = f"{speaker}: {quote(text, language)}"
+            return _Told(subject=speaker, statement=told, topic=fact.topic, about=fact.subject)
         for new, was in values:
             statement = statement.replace(was[0], new[0]) if new else statement
         return _Told(subject=fact.subject, statement=statement, topic=fact.topic)

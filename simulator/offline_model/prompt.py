@@ -23,6 +23,7 @@ _MARK = re.compile(
     r"[\[(](in reply to|forwarded from|sent through|attached:|paid|the|an?) ?([^\"]*?)(?::? (\".*\"))?[\])]"
 )
 _ARTIFACT = re.compile(r"\bartifact (a[0-9a-f]{11})\b")
+_CUT_MARK = re.compile(r"[\[(](?:attached: |an? )[^\"]*\((?:[\d.,]+ [KMG]?B)\)")
 _ATTACHED = {
     "picture": ("photo", "picture", "sticker, which"),
     "voice": ("voice", "video message"),
@@ -30,7 +31,11 @@ _ATTACHED = {
 }
 _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}): (\".*\")")
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
-_SENTENCE_END = re.compile(r"(?<=[.!?…؟])\s+|\n+")
+SENTENCE_END = re.compile(
+    r"(?<=[.!?…؟])(?<!\b[A-Za-zА-Я]\.)(?<!\b(?:Mr|Ms|Dr|St|Sr|Hr|Fr|Jr)\.)(?<!\b(?:Mrs|Sra|Dra|bzw)\.)"  # noqa: RUF001
+    r"(?<!\b(?:Prof|Srta|Frau)\.)(?!(?<=\b[Nn][or]\.)\s+\d)\s+|\n+"
+)
+"""Not behind a title, an initial, or "No." with its number."""
 _WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 
@@ -151,7 +156,7 @@ def read_line(line: str) -> Iterator[Statement]:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text, each on one line."""
-    return [" ".join(part.split()) for part in _SENTENCE_END.split(text) if part.strip()]
+    return [" ".join(part.split()) for part in SENTENCE_END.split(text) if part.strip()]
 
 
 def unwrapped(text: str) -> str:
@@ -199,6 +204,11 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
 def artifact_in(text: str) -> str:
     """Return the id of the last document that the text names; "" without any."""
     return next(iter(_ARTIFACT.findall(text)[::-1]), "")
+
+
+def is_mark(text: str) -> bool:
+    """Return True for the mark of a document, also if its end is cut off: nobody has said that."""
+    return _CUT_MARK.match(text) is not None or bool(artifact_in(text))
 
 
 def _passages(text: str, like: Statement) -> list[Statement]:

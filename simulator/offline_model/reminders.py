@@ -17,6 +17,7 @@ _CUT = "\0"
 """Stands where a time was taken from the text."""
 _RULES = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _MORNING, _EVENING, _NOON = 9, 19, 12
+_IN_MARKS = re.compile(r"^[\"'“„«‘](.+)[\"'”“»’]$")  # noqa: RUF001
 _NOW = re.compile(r"(\d{4}-\d\d-\d\d) (\d\d:\d\d)")
 
 
@@ -40,6 +41,15 @@ def read_reminder(line: str, *, now: str = "") -> Wanted | None:
         if asked and not language.pattern("reminders").search(line):
             return _read(f"{line[: asked.start()]} {line[asked.end() :]}", language, now)
     return None
+
+
+def may_ask(line: str, language: Language) -> bool:
+    """Return True if the line has a verb of asking, or a time that comes soon: "tomorrow", "in 20 minutes"."""
+    days = "|".join(_names(language, "day")[1:])
+    is_soon = (
+        _take(days, line)[0] or _take_delay(with_digits(line, language), language, _numbers(language))[0]
+    )
+    return bool(is_soon or language.pattern("nudge").search(line))
 
 
 def moved_reminder(
@@ -75,6 +85,7 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
         return Wanted(language=language, when=when, text=_clean(rest, language), lacks=lacks)
     days, spoken = weekdays(language), "|".join([*numbers, *text("ordinal").split()])
     work, rest = _take(text("workdays"), rest)
+    monthly, rest = _take(text("monthly"), rest)
     every, rest = _take(
         rf"(?:{text('every')}) (?:(?P<daily>{text('daily')})|(?P<weekday>{'|'.join(days)}))", rest
     )
@@ -96,14 +107,14 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
         has_hour=bool(hour or late or early),
     )
     # Words that look like a time and are not understood: rather ask than be wrong.
-    if _has_time_left(rest, language) or not (
-        work or every or date or day or of_month or hour or late or early
-    ):
+    has_time = work or every or date or day or of_month or hour or late or early
+    if _has_time_left(rest, language) or not has_time or (monthly and not of_month):
         return replace(wanted, lacks="time")
     if work or every:
         weekday = every["weekday"] if every else ""
         rule = f"FREQ=WEEKLY;BYDAY={_RULES[days[_day_key(weekday, days)]]}" if weekday else "daily"
         return replace(wanted, repeats="weekdays" if work else rule)
+    wanted = replace(wanted, repeats="monthly" if monthly else "")
     if not (date or of_month or (day and place not in (0, 1))):
         return wanted
     return _dated(wanted, date=date, of_month=of_month, day=day["name"] if day else "", now=now)
@@ -227,8 +238,9 @@ def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:
 def _clean(rest: str, language: Language) -> str:
     words = " ".join(rest.replace(_CUT, " ").split()).strip(" ,.;:!?—-؟،")
     if tail := language.text("tail"):
-        words = re.sub(rf"\s+(?:{tail})$", "", words, flags=re.IGNORECASE)
-    return re.sub(rf"^(?:{language.text('link')})(?:\s+|$)", "", words, flags=re.IGNORECASE).strip(" ,")
+        words = re.sub(rf"(?:^|[\s,]+)(?:{tail})$", "", words, flags=re.IGNORECASE)
+    words = re.sub(rf"^(?:{language.text('link')})(?:\s+|$)", "", words, flags=re.IGNORECASE).strip(" ,")
+    return _IN_MARKS.sub(r"\1", words)
 
 
 def _numbers(language: Language) -> dict[str, int]:

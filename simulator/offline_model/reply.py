@@ -6,9 +6,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import answer, best_sentence, corrected, opens_correction, topic_of
+from simulator.offline_model.answer import (
+    SMALL_TALK,
+    answer,
+    best_sentence,
+    corrected,
+    opens_correction,
+    says_value,
+    topic_of,
+)
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
-from simulator.offline_model.reminders import Wanted, moved_reminder, read_reminder
+from simulator.offline_model.reminders import Wanted, may_ask, moved_reminder, read_reminder
 from simulator.offline_model.tools import (
     PlannedCall,
     excerpts_of,
@@ -21,12 +29,14 @@ from simulator.offline_model.words import Language, folded_words, language_of, l
 
 _ECHO = re.compile(r"(?:please )?(?:echo|repeat)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 _CITY = re.compile(
-    r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60}?)(?: هستم)?(?:,[^?]*)?[.!]?",
+    r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60}?(?:, [^\W\d_]+(?=\W*$))?)(?: هستم)?(?:,[^?]*)?[.!]?",
     re.IGNORECASE | re.DOTALL,
 )
 _CITY_WORDS, _NEAR = 3, 2
 """The most words of a city, and of what may stand before it if it is not "I"."""
-_NO_ZONE = re.compile("There is no time zone|may mean several zones")
+_NO_ZONE = re.compile(
+    r"There is no time zone|may mean several zones\. Ask the person which: (?P<zones>[^.]+)"
+)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 
 _LONGEST = 50_000
@@ -96,9 +106,9 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     next_step = _reminder(sayings, results, names) if found == results else None
     if reply := _change(prompt, language, results, names) or next_step:
         return reply
-    if found != results and sayings and sayings[0][1]:  # it was no city, but it may be a statement
-        if len(" ".join(prompt.lines).split()) <= _NEAR:
-            return OfflineReply(text=language.text("no_city"))
+    if found != results and sayings and sayings[0][1]:
+        if text := _without_zone(prompt, language, sayings[0][1], results):
+            return OfflineReply(text=text)
         results = found
     told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
     if any(call.name == "set_reminder" for call, _ in told):
@@ -116,6 +126,16 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     if text := _sample("\n".join(prompt.lines)):
         return OfflineReply(text=text)
     return _answers(prompt, newest, names=names, results=results, usual=usual)
+
+
+def _without_zone(
+    prompt: Prompt, language: Language, city: str, results: Sequence[tuple[PlannedCall, str]]
+) -> str:
+    """Return what to say of a city without a time zone, "" if the line may be a statement."""
+    zones, line = _NO_ZONE.search("\n".join(text for _, text in results)), " ".join(prompt.lines)
+    if zones and zones["zones"]:
+        return language.text("which_zone", zones=zones["zones"])
+    return language.text("no_city") if len(line.split()) <= _NEAR or not line.startswith(city) else ""
 
 
 _MOST_QUESTIONS = 10
@@ -148,6 +168,8 @@ def _answers(
         text = _courtesy(question, language) or answer(question, prompt, language, may_doubt=False)
         if text == unknown and prompt.attached in ("picture", "voice"):
             text = language.text(_UNREAD[prompt.attached])
+        elif text == unknown and language.pattern("nudge").search(question):
+            text = language.text("hint")
         elif text == unknown and (call := _look_up(question, prompt, language, names=names, called=called)):
             return OfflineReply(call=call)
         elif text == unknown:
@@ -156,7 +178,8 @@ def _answers(
     language = language_of(newest, usual)
     unread = [language.text(_UNREAD[prompt.attached])] if prompt.attached in ("picture", "voice") else []
     text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, language)
-    told = corrected(newest, prompt, language) or language.text("noted")
+    told = corrected(newest, prompt, language)
+    told = told or language.text("hint" if may_ask(newest, language) else "noted")
     noted = [*unread, language.text("unkept") if prompt.is_incognito else told]
     return OfflineReply(text=text or "\n".join(noted))
 
@@ -187,6 +210,8 @@ def _courtesy(line: str, language: Language) -> str:
     bare = language.pattern("opening").sub("", plain)
     for said in dict.fromkeys([bare, plain]):
         for kind, sentence in _COURTESIES.items():
+            if kind in SMALL_TALK and says_value(said, language):
+                continue
             if language.pattern(kind).fullmatch(said) and not language.pattern("asking").fullmatch(said):
                 return language.text(sentence)
     return ""
@@ -195,6 +220,7 @@ def _courtesy(line: str, language: Language) -> str:
 _COURTESIES = {
     "who": "can",
     "wellbeing": "fine_too",
+    "bye": "goodbye",
     "hello": "greeting",
     "thanks": "welcome",
     "fine": "nod",
@@ -234,7 +260,7 @@ def _waiting(prompt: Prompt) -> list[str]:
             lines = [f"{waiting.pop()} {lines[0]}", *lines]
         wanted = [read_reminder(line) for line in lines]
         is_delay = any(each and each.when.startswith("in ") for each in wanted)
-        if _is_sentence(turn.reply, "which_time", "which_city", "no_city"):
+        if _is_sentence(turn.reply, "which_time", "which_city", "no_city", "which_zone"):
             waiting += [line for line in lines if read_reminder(line)]
         elif _is_sentence(turn.reply, "nod", "set") and not is_delay:  # a delay needs no city
             waiting = []
@@ -321,7 +347,9 @@ def _change(
         return OfflineReply(call=PlannedCall(name="list_reminders", arguments={}))
     rest = line[max(0, *asked.span("drop"), *asked.span("move")) :] if asked else line
     chosen = _chosen(rest, done["list_reminders"][1], language, last=last, is_moved=is_moved)
-    elsewhere = OfflineReply(text=language.text("cancelling"))
+    listed = tell_result(*done["list_reminders"], language)
+    has_none = listed == language.text("no_reminders")
+    elsewhere = OfflineReply(text=listed if has_none else f"{language.text('cancelling')}\n\n{listed}")
     if not chosen or (is_moved and chosen[0][0]["task"]):
         return elsewhere
     old, text = chosen[0]
@@ -341,20 +369,26 @@ def _change(
         return OfflineReply(text=tell_result(*done["set_reminder"], language))
     if not done["cancel_reminder"][1].startswith(f"Cancelled {len(chosen)} "):
         return elsewhere
-    return OfflineReply(text=language.text("cancelled", text="; ".join(text for _, text in chosen)))
+    cancelled = "; ".join(dict.fromkeys(text for _, text in chosen))
+    return OfflineReply(text=language.text("cancelled", text=cancelled))
 
 
 def _chosen(
     rest: str, result: str, language: Language, *, last: str, is_moved: bool
 ) -> list[tuple[re.Match[str], str]]:
-    """Return the reminder with a word of this text, else the one that `last` has set; all if the text says so."""
+    """Return the reminder with the most words of this text, and its equals; all if the text says so.
+
+    Without such a word it is the one that `last` has set, or the only one.
+    """
     listed = [(each, str(json.loads(each["text"]))) for each in listed_reminders(result)]
     if not is_moved and language.pattern("all").search(rest):
         return listed
-    chosen = [each for each in listed if language.stems(rest) & language.stems(each[1])]
-    if not chosen and _is_sentence(last, "set") and not topic_of(rest, language):
-        chosen = [each for each in listed if last.endswith(each[1])]
-    return chosen if len(chosen) == 1 else []
+    topic = topic_of(rest, language) - language.stems(language.text("alarm"))
+    counts = [len(topic & language.stems(text)) for _, text in listed]
+    chosen = [each for each, count in zip(listed, counts, strict=True) if count and count == max(counts)]
+    if not topic:
+        chosen = [each for each in listed if not _is_sentence(last, "set") or last.endswith(each[1])]
+    return chosen if len({(each["at"], text) for each, text in chosen}) == 1 else []
 
 
 def _sample(text: str) -> str | None:

@@ -223,7 +223,8 @@ def _decoded(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _when(moment: tuple[str, str, str], language: Language, *, is_today: bool = False) -> str:
-    date, time, _ = moment
+    date, time, zone = moment
+    time = f"{time} UTC" if zone == "UTC" else time
     if is_today:
         return language.text("at_time", time=time)
     day = format_date(

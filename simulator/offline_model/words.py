@@ -46,8 +46,7 @@ class Language:
 
     def stems(self, text: str) -> frozenset[str]:
         """Return the stems of the words that carry meaning."""
-        words = (word for word in folded_words(text) if not self.is_small(word) and not word.isdecimal())
-        return frozenset(map(self.stem, words))
+        return _stems(text, self)
 
     def stem(self, word: str) -> str:
         """Return the stem of a folded word. Words of the same meaning in the list `alike` have the same one."""
@@ -61,11 +60,11 @@ def language_of(text: str, like: Language | None = None) -> Language:
     pieces = [(script_of(word), word) for word in plain if any(map(str.isalpha, word))]
     likely = plausible_languages(pieces)
     scripts = Counter(script for script, _ in pieces).most_common()
-    names = (name for script, _ in scripts for name in likely.get(script, ()))
+    names = [name for script, _ in scripts for name in likely.get(script, ())]
     known = [name for name in names if name in _table()] or ["english"]
-    # At the end stands the default of the script, which any text has.
-    meant = known[:-1] if len(known) > 1 and known[-1] == "english" else known
-    return like if like is not None and (like.name in meant or not pieces) else Language(known[0])
+    # At the end stands the default of the script, which any text has. Other languages than ours tell nothing.
+    meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
+    return like if like is not None and (like.name in meant or not meant) else Language(known[0])
 
 
 def languages() -> list[Language]:
@@ -107,6 +106,12 @@ def _small(language: str) -> frozenset[str]:
         | _words(language, "asks")
         | _words(language, "fillers")
     )
+
+
+@lru_cache(4_096)
+def _stems(text: str, language: Language) -> frozenset[str]:
+    words = (word for word in folded_words(text) if not language.is_small(word) and not word.isdecimal())
+    return frozenset(map(language.stem, words))
 
 
 @lru_cache(8_192)

@@ -176,7 +176,7 @@ def test_an_unoffered_tool_is_not_called() -> None:
             {"when": "08:00", "text": "take out the bins", "repeats": "FREQ=WEEKLY;BYDAY=MO"},
             "Set for Monday 2026-11-30 08:00 (UTC), repeats FREQ=WEEKLY;BYDAY=MO. Its id is 5. It is now Friday "
             "2026-11-27 11:30 (UTC).",
-            "I'll remind you on Monday, 30 November at 08:00 (every week: Monday): take out the bins",
+            "I'll remind you on Monday, 30 November at 08:00 UTC (every week: Monday): take out the bins",
         ),
         (
             "list_reminders",
@@ -185,7 +185,7 @@ def test_an_unoffered_tool_is_not_called() -> None:
             '7e83d4f1: for Saturday 2026-11-28 07:30 (Europe/London), by "Olga": "the parcel"\n'
             '212f5fd4: for Monday 2026-11-30 08:00 (UTC), repeats FREQ=WEEKLY;BYDAY=MO, by "Olga": "the bins"',
             "- on Saturday, 28 November at 07:30: the parcel\n"
-            "- on Monday, 30 November at 08:00 (every week: Monday): the bins",
+            "- on Monday, 30 November at 08:00 UTC (every week: Monday): the bins",
         ),
         ("list_reminders", {}, "No reminders are set in this chat.", "No reminders are set in this chat."),
         (
