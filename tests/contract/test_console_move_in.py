@@ -118,6 +118,7 @@ def test_a_message_that_the_bot_has_from_telegram_is_not_imported(
         "import": "",
         "messages": 2,
         "added": 1,
+        "forgotten": 0,
         "was_imported_before": False,
     }
 
