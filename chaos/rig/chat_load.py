@@ -405,7 +405,7 @@ def confirm_reset(simulation: Simulation, event: Mapping[str, Any]) -> None:
             if word == "reset":
                 press = ButtonPress(
                     chat_id=message["chat"]["id"],
-                    from_id=int(about[1]),
+                    from_id=int(about[0]),
                     message_id=message["message_id"],
                     data=button["callback_data"],
                 )

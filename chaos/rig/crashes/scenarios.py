@@ -111,7 +111,7 @@ def _confirming(number: int) -> Said:
             "id": str(number),
             "from": {"id": scene.person, "is_bot": False, "first_name": "Anna"},
             "chat_instance": "1",
-            "data": f"reset:chat:{scene.person}:0",
+            "data": f"reset:{scene.person}:chat:0",
             "message": question,
         }
         return {"update_id": scene.update_id(number), "callback_query": press}
