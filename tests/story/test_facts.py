@@ -199,7 +199,7 @@ async def test_a_deleted_fact_is_gone_and_its_message_stays(stores: StoryStores)
 
 def button(listed: Json, letter: str, *, at: int = 0) -> str:
     """Return the data of a button of a list of facts: `d` deletes, `c` corrects the fact at this place."""
-    return [data for data in buttons_of(listed) if data.split(":")[1] == letter][at]
+    return [data for data in buttons_of(listed) if data.split(":")[2] == letter][at]
 
 
 def place_in(listed: Json, word: str) -> int:
