@@ -62,7 +62,7 @@ class CommandCall:
 
     @property
     def menu(self) -> tuple[int, ...]:
-        """The message that a press may change: its menu. None if the press names another message."""
+        """The message that a press may change, its menu; empty if the press is under another one."""
         callback = self.update.callback
         return (self.message.message_id,) if callback is not None and callback.under == "menu" else ()
 

@@ -49,7 +49,7 @@ class Person:
     """Sequence of the first new message there: Telegram's dates have whole seconds."""
 
     def asked_after(self, message: Message) -> bool:
-        """Return True for a message that was here when they asked. Of an imported one the date may be any."""
+        """Return True for a message from before they asked. The date of an imported one may be a day ahead."""
         return bool(message.imported_from) or message.sent_at <= self.until
 
     def said(self, message: Message) -> bool:
