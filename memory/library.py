@@ -340,7 +340,7 @@ class Chat:
         return await (await self._history()).clear()
 
     async def _stored(self, appended: Message, details: MessageDetails) -> Message:
-        """Return the message that has this id: one that existed keeps its text."""
+        """Return the stored message. If the id existed already, it is the older message."""
         return (await self.get(appended.id) if details.get("id") else None) or appended
 
     async def _history(self, *, is_written: bool = False) -> ChatHistory:
@@ -401,7 +401,7 @@ def _check_details(given: Mapping[str, object]) -> None:
 
 
 def _fields_of(value: object) -> object:
-    """Return the fields of a record; for anything else a list, which no option is."""
+    """Return the fields of a record; a list for anything else, so that the check of types refuses it."""
     return asdict(value) if is_dataclass(value) and not isinstance(value, type) else []
 
 

@@ -308,7 +308,7 @@ async def expire_undisturbed(
 
 
 class _Walk:
-    """One walk through a context. Alone in the store it does not wait for index work, which nobody does."""
+    """One walk through a context. Without `rest` it does not wait for index work, because nobody does that work."""
 
     def __init__(
         self,

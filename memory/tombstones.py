@@ -25,10 +25,13 @@ from memory.redis.tombstone_files import Plot, Tombstone, TombstoneFolder
 log = structlog.get_logger()
 
 Grave = Literal["message", "shown", "quoted", "talk", "fact", "reset", "replaced", "imported", "person"]
-"""Things that a tombstone names: a message by its id and by its Telegram ids, and one that the history did not have.
+"""Things that a tombstone names.
 
-A line of talk by its score, a fact by its id. A whole context, which was reset or made way for an import. A chat of
-another service that the context had imported before its reset. What a person said, in one context or everywhere.
+- message: a message by its id; shown: the same by its Telegram ids; quoted: one that the history did not have, by these.
+- talk: an overheard line by its score. fact: a fact by its id.
+- reset, replaced: a whole context that was reset, or emptied for an import.
+- imported: a chat of another service that the context had imported before its reset.
+- person: the words of a person, in one context or everywhere.
 """
 
 NAME_BYTES = 16

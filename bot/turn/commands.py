@@ -139,7 +139,7 @@ class Commands:
     async def press(self, call: CommandCall) -> Reply | None:
         """Answer the press of a button; None if it is no button, or one that only a running turn answers.
 
-        None also for a message without such a button: the data is made up, or the menu has done its work.
+        Also None if the message has no such button, because the data is made up or the menu is closed.
         The answer takes the place of the menu, unless the rule says that it may be a new message.
         """
         callback = call.update.callback

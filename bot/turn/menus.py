@@ -84,7 +84,7 @@ class ListMenu:
     ) -> Reply:
         """Return the page of this press between a notice and notes. Nothing of it is rendered as markup.
 
-        `show` returns the entry with this number. Beyond the end it is the last page.
+        `show` returns the entry with this number. A place beyond the end shows the last page.
         """
         first, total = page_start(at.first, len(entries)), len(entries)
         shown = {
@@ -116,5 +116,5 @@ class ListMenu:
 
 
 def page_start(first: int, total: int) -> int:
-    """Return the place of the first entry of the page with this place. Beyond the end it is the last page."""
+    """Return the place of the first entry of the page that has this place, or of the last page beyond the end."""
     return min(first, max(0, total - 1)) // PAGE_SIZE * PAGE_SIZE

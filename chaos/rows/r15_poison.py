@@ -149,7 +149,7 @@ def judge_waits(score: Score, fleet: Fleet, others: Sequence[Exchange], *, poiso
     p99 = percentile(apart, 0.99)
     score.at_most("p99 of the waits in chats whose worker lived, s", p99, LEASE_S + 5, is_timed=True)
     score.at_most("longest of these waits, s", max(apart), LEASE_S + 10, is_timed=True)
-    # A worker that dies with two poisonous lines ends a try of both.
+    # One kill may end a try of two poisonous lines.
     score.at_least("kills", len(fleet.kills), (TRIES - 1) * poison)
     score.note("p50 of these waits, s", f"{percentile(apart, 0.5):.2f}")
     if waits := [one.waited_s for one in beside]:

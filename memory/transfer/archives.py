@@ -96,7 +96,7 @@ def is_zip(open_file: Opener) -> bool:
 
 
 def is_own_export(open_file: Opener) -> bool:
-    """Return True for a file of `mnemogram export`, also in a zip. Its beginning tells, not its name."""
+    """Return True for a file of `mnemogram export`, also in a zip. Its first bytes decide, not its name."""
     try:
         with open_parts(open_file, most_bytes=_FREE) as parts:
             part = next(parts, None)

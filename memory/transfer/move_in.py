@@ -87,7 +87,7 @@ class ImportBatch:
     upto: int
     is_last: bool
     forgotten: int
-    """Messages between them that had been forgotten."""
+    """Number of forgotten messages that this batch leaves out."""
     chats: str
     """Names of the tombstones that a reset leaves for chats which begin in this batch, with spaces."""
     people_limit: int = PEOPLE_LIMIT
@@ -244,7 +244,7 @@ class MoveIn:
                 continue
             number = number + 1 if foreign.chat == chat else 0
             chat = foreign.chat
-            # A file may tell the id of its chat last.
+            # The id of a chat may stand at the end of the file.
             known = self.survey.chats.get(chat) or reading.chats[chat]
             key = known.key or known.title
             message = self._message(

@@ -135,7 +135,7 @@ class FileGraves:
     def is_forgotten(self, message: Message, *, also: bool = False) -> bool:
         """Return True for the next message of the file if it was forgotten, or answers one that was.
 
-        `also` is True if more is known of it.
+        `also` is True if the caller already knows that it was forgotten.
         """
         is_theirs = (
             also
@@ -200,7 +200,7 @@ class ImportGraves:
     _seen: list[object] = field(default_factory=list[object])
 
     async def refresh(self) -> None:
-        """Load the tombstones, if there are others than before. People are forgotten while a large file is imported."""
+        """Load the tombstones again if they have changed. People are forgotten while a large file is imported."""
         # Those of people who were forgotten everywhere are in the first partition.
         partitions = sorted({0, self.ref.partition})
         seen: list[object] = []

@@ -116,9 +116,9 @@ def _is_of_subject(others: set[str], asked: _Question, statement: Statement, pro
 
 
 def best_sentence(question: str, found: Sequence[str], language: Language) -> str:
-    """Return the sentence with the most and rarest words of the question, as the document's; "" without any.
+    """Quote the sentence of a document that shares the most and rarest words with the question; "" without any.
 
-    It is told with doubt if it lacks most of them.
+    The quotation says that it is unsure if the sentence lacks most of these words.
     """
     wanted = language.stems(question)
     held = {each: [word for word in wanted if _count([word], language.stems(each))] for each in found}

@@ -376,9 +376,9 @@ def _change(
 def _chosen(
     rest: str, result: str, language: Language, *, last: str, is_moved: bool
 ) -> list[tuple[re.Match[str], str]]:
-    """Return the reminder with the most words of this text, and its equals; all if the text says so.
+    """Return the reminder that shares the most words with this text, and its duplicates; all if the text says so.
 
-    Without such a word it is the one that `last` has set, or the only one.
+    If the text names nothing, it is the one that `last` has set, or the only one. None if several differ.
     """
     listed = [(each, str(json.loads(each["text"]))) for each in listed_reminders(result)]
     if not is_moved and language.pattern("all").search(rest):

@@ -62,7 +62,7 @@ def language_of(text: str, like: Language | None = None) -> Language:
     scripts = Counter(script for script, _ in pieces).most_common()
     names = [name for script, _ in scripts for name in likely.get(script, ())]
     known = [name for name in names if name in _table()] or ["english"]
-    # At the end stands the default of the script, which any text has. Other languages than ours tell nothing.
+    # The last name is the default of the script and no evidence, and neither are languages that we do not speak.
     meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
     return like if like is not None and (like.name in meant or not meant) else Language(known[0])
 

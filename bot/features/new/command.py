@@ -6,7 +6,7 @@ from bot.turn.commit import Reply
 
 
 async def begin(call: CommandCall) -> Reply:
-    """Begin it, unless the sender may not change the chat's memory. The old memory stays searchable."""
+    """Begin a new conversation, unless the sender may not change the chat's memory. The old memory stays searchable."""
     done = Reply(text=call.words("new-conversation"), starts_conversation=True)
     return await call.refused() or done
 
