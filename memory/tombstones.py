@@ -27,8 +27,9 @@ log = structlog.get_logger()
 Grave = Literal["message", "shown", "quoted", "talk", "fact", "reset", "replaced", "imported", "person"]
 """Things that a tombstone names.
 
-- message: a message by its id; shown: the same by its Telegram ids; quoted: one that the history did not have, by these.
-- talk: an overheard line by its score. fact: a fact by its id.
+- message: a message by its id; shown: the same by its Telegram ids.
+- quoted: a message that the history did not have, by these.
+- talk: an overheard line by its score; fact: a fact by its id.
 - reset, replaced: a whole context that was reset, or emptied for an import.
 - imported: a chat of another service that the context had imported before its reset.
 - person: the words of a person, in one context or everywhere.

@@ -131,10 +131,8 @@ class ForgetJobs:
     async def forget_again(self, ref: ContextRef, person: int, until: float) -> int:
         """Forget a person in a context that a restore has brought back. Return the number of messages."""
         own = await self.finder.own_contexts(person)
-        names = filter(None, [await self.eraser.names(ref, person)])
-        receipt = await self.eraser.forget(
-            ref, Person(id=person, until=until, names=tuple(names)), is_own=ref in own
-        )
+        known = await self._known_in(ref, Person(id=person, until=until))
+        receipt = await self.eraser.forget(ref, known, is_own=ref in own)
         return receipt.messages_erased
 
     async def step(self, id: str) -> ForgetJob | None:
@@ -157,30 +155,31 @@ class ForgetJobs:
         return job
 
     async def _listed(self, job: ForgetJob) -> ForgetJob:
-        """List the contexts, those of the person's private chat at the end, and the names of the person."""
-        person = job.person
+        """List the contexts, those of the person's private chat at the end."""
         refs = list(job.refs) if job.context else await self.finder.contexts()
-        names = [await self.eraser.names(ref, person.id) for ref in await self.finder.contexts()]
-        own = await self.finder.own_contexts(person.id)
+        own = await self.finder.own_contexts(job.person.id)
         refs.sort(key=lambda ref: ref in own)
-        return replace(
-            job,
-            person=replace(person, names=tuple(dict.fromkeys(filter(None, names)))),
-            refs=tuple(refs),
-            own=tuple(ref.context_id for ref in refs if ref in own),
-            at=0,
-        )
+        return replace(job, refs=tuple(refs), own=tuple(ref.context_id for ref in refs if ref in own), at=0)
+
+    async def _known_in(self, ref: ContextRef, person: Person) -> Person:
+        """Return the person with the name that they have in this context.
+
+        Names of other chats do not count: anybody may take one, and would have the words about its bearers erased.
+        """
+        name = await self.eraser.names(ref, person.id)
+        return replace(person, names=(name,) if name else ())
 
     async def _chosen(self, job: ForgetJob) -> ForgetJob:
         """Choose what is erased next; at the end of a context erase the rest of it."""
         ref, is_own = job.find_ref(), job.find_ref().context_id in job.own
-        chosen = await self.eraser.choose(ref, job.person, job.before, is_own=is_own)
+        person = await self._known_in(ref, job.person)
+        chosen = await self.eraser.choose(ref, person, job.before, is_own=is_own)
         if chosen is not None and (chosen.ids or chosen.unquoted):
             return replace(job, chosen=chosen)
         if chosen is not None:
             return replace(job, before=chosen)
         try:
-            receipt = await self.eraser.clear(ref, job.person, is_own=is_own)
+            receipt = await self.eraser.clear(ref, person, is_own=is_own)
         except Forgotten:
             receipt = NOTHING  # a reset has erased it meanwhile
         return replace(_counted(job, receipt), at=job.at + 1, before=Chosen())

@@ -23,6 +23,7 @@ from memory.record_counts import RecordCounts
 from memory.redis.client import Command
 from memory.redis.lua import ScriptCall, lua_script
 from memory.reminders.redis_reminders import RedisReminders
+from memory.transfer.foreign import LATEST_AHEAD_S
 
 PAGE = 200
 """Messages that one step looks at."""
@@ -40,7 +41,7 @@ class Person:
     until: float
     """Unix seconds."""
     names: tuple[str, ...] = ()
-    """Names that they have shown: older records of forwarded and quoted words have no ids."""
+    """Names that they have shown in the context: older records of forwarded and quoted words have no ids."""
     asked_by: int | None = None
     """The update that asks for it, which ends by itself. Those with higher ids are new."""
     asked_in: str = ""
@@ -50,7 +51,7 @@ class Person:
 
     def asked_after(self, message: Message) -> bool:
         """Return True for a message from before they asked. The date of an imported one may be a day ahead."""
-        return bool(message.imported_from) or message.sent_at <= self.until
+        return message.sent_at <= self.until + (LATEST_AHEAD_S if message.imported_from else 0)
 
     def said(self, message: Message) -> bool:
         """Return True for words of theirs, also if somebody else has forwarded them."""

@@ -207,6 +207,14 @@ def own_words(message: Message) -> str:
     return "".join(line for line in text.splitlines(keepends=True) if not _is_quotation(line))
 
 
+def clock_of(message: Message) -> int | None:
+    """Return the person whose time zone shows when the message was sent; None for that of the reader.
+
+    The ids of an imported file may be made up, and would tell the zones of people in other chats.
+    """
+    return message.sender.id if message.sender and not message.imported_from else None
+
+
 def has_request(messages: Iterable[Message]) -> bool:
     """Return True if somebody asks for something: with words of their own, or by a reminder that is due."""
     return any(

@@ -8,7 +8,7 @@ from typing import cast
 
 from memory.characters import as_read, well_formed
 from memory.history.ledger import LedgerEntry
-from memory.history.message import Message, foreign_origins, text_origin
+from memory.history.message import Message, clock_of, foreign_origins, text_origin
 from memory.zones.clocks import ON_UTC, Clocks
 
 _NAME_CHARACTERS = 40
@@ -61,7 +61,7 @@ def quote_json(value: object) -> str:
 
 def _render_excerpt(excerpt: Excerpt, clocks: Clocks) -> str:
     message = excerpt.message
-    when = clocks.minute(message.sent_at, message.sender.id if message.sender else None)
+    when = clocks.minute(message.sent_at, clock_of(message))
     part = f" (part {excerpt.part} of {excerpt.parts})" if excerpt.parts > 1 else ""
     # Round brackets tell what is attached, but a part of a long message may begin in the middle of that.
     shown = message if excerpt.parts > 1 else replace(message, origin=text_origin(message), note="")

@@ -141,3 +141,19 @@ async def test_the_choices_and_the_name_of_a_forgotten_person_go_too(stores: Sto
         assert await bot.redis.call("HGET", global_key("zones"), str(BEN)) is None
         assert await bot.redis.call("EXISTS", context_key(make_ref(BEN), "people")) == 0
         assert await bot.redis.call("EXISTS", context_key(make_ref(BEN), "meta")) == 0
+
+
+async def test_a_name_alone_erases_nothing_where_its_bearer_is_unknown(stores: StoryStores) -> None:
+    async with running_bot(stores, echo) as bot:
+        said = await bot.say(BEN, "@mnemogram_bot my quokka is blue", chat=WEEKEND)
+        await bot.wait_for_reply(said)
+        (forwarded,) = await bot.people.forward(CHIARA, [said], origin="hidden_user")
+        await bot.wait_for_reply(forwarded)
+
+        await bot.ask(BEN, "hello")
+        await confirm(bot, BEN)
+        await receipt_in(bot, BEN)
+
+        kept = await bot.keys_with("quokka")
+        assert [key for key in kept if make_ref(CHIARA).context_id not in key] == []
+        assert await bot.lines(CHIARA) != [], "anybody may take this name: it may be somebody else's words"

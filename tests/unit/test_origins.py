@@ -28,6 +28,7 @@ from memory.history.message import (
     text_origin,
 )
 from memory.history.transcript import Excerpt, render_line
+from memory.zones.clocks import Clocks
 from memory.tokens import Tokenizer
 from tests.messages import make_message, make_receipt
 from tests.unit.agent.kit import make_context
@@ -320,3 +321,16 @@ def test_why_says_whose_the_words_are(message: Message, whose: str) -> None:
     text = why_text(words_for("en"), make_receipt(), [Memory(message=message)], which="last").text
 
     assert whose in text
+
+
+def test_an_imported_line_has_the_clock_of_its_reader() -> None:
+    """A file may name any id: the zone of that person was chosen in another chat."""
+    said = Message(
+        id="a", role="user", text="hello", sent_at=0.0, tokens=1, sender=Sender(id=7, name="Ben"),
+        imported_from="Telegram",
+    )  # fmt: skip
+    clocks = Clocks(zones={7: "Asia/Tokyo", 1: "Europe/Lisbon"}, reader=1)
+
+    assert quote_line(said, is_group=False, clocks=clocks).startswith("[1970-01-01 01:00 Europe/Lisbon")
+    live = replace(said, imported_from="")
+    assert quote_line(live, is_group=False, clocks=clocks).startswith("[1970-01-01 09:00 Asia/Tokyo")

@@ -16,6 +16,7 @@ from memory.history.message import (
     NOTED,
     REQUEST_ORIGINS,
     Message,
+    clock_of,
     foreign_origins,
     origin_mark,
     render_message,
@@ -365,11 +366,11 @@ def _mark(message: Message, clocks: Clocks, *, is_group: bool, note: str = "") -
 
 
 def _day(message: Message, clocks: Clocks) -> str:
-    return str(clocks.day(message.sent_at, message.sender.id if message.sender else None))
+    return str(clocks.day(message.sent_at, clock_of(message)))
 
 
 def _minute(message: Message, clocks: Clocks) -> str:
-    return clocks.minute(message.sent_at, message.sender.id if message.sender else None)
+    return clocks.minute(message.sent_at, clock_of(message))
 
 
 _HEADING_MARKS = [as_read(re.split(r"[,.:]", heading)[0]) for heading in _HEADINGS]
