@@ -28,8 +28,8 @@ from memory.history.message import (
     text_origin,
 )
 from memory.history.transcript import Excerpt, render_line
-from memory.zones.clocks import Clocks
 from memory.tokens import Tokenizer
+from memory.zones.clocks import Clocks
 from tests.messages import make_message, make_receipt
 from tests.unit.agent.kit import make_context
 from tests.unit.test_batch import BEN, FORWARD, make_edit, make_line
