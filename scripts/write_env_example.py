@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bot.environment import SECRETS
 from bot.features.settings import AllSettings
-from bot.settings import Settings
+from bot.settings import SHARED_GROUPS, Settings
 
 HEADINGS = {
     "Telegram": "telegram_bot_token telegram_api_url webhook_url public_url webhook_secret http_host http_port",
@@ -13,7 +13,7 @@ HEADINGS = {
     "Models and agents": "openai_api_key openai_base_url openai_model models openai_summary_model openai_vision "
     "openai_transcription_model openai_embedding_model model_context_window agents_file",
     "Access": "operator_ids allowed_chat_ids allowed_user_ids invited_only operators_read_chats",
-    "Memory": "recall_tokens recall_k facts facts_tokens_per_day window_tokens",
+    "Memory": "recall_tokens recall_k window_tokens",
     "Answers": "max_actions turn_deadline_s model_silence_s streaming while_busy show_sources",
     "Groups and inline mode": "group_context group_context_messages group_memory_page inline inline_memory",
     "Limits": "user_messages_per_minute chat_messages_per_minute user_tokens_per_day chat_tokens_per_day "
@@ -31,8 +31,9 @@ def example() -> str:
 
     Raises ValueError unless HEADINGS has each setting once and nothing else.
     """
+    core = {name for group in (Settings, *SHARED_GROUPS) for name in group.model_fields}
     headings = HEADINGS | {
-        "Features": " ".join(name for name in AllSettings.model_fields if name not in Settings.model_fields)
+        "Features": " ".join(name for name in AllSettings.model_fields if name not in core)
     }
     listed = [name for names in headings.values() for name in names.split()]
     if wrong := {name for name in {*listed, *AllSettings.model_fields} if listed.count(name) != 1}:

@@ -22,6 +22,7 @@ from bot.app.stores import IntakeStores, embedder_config, store_config
 from bot.errors import ChatUnreachable, TelegramRefused
 from bot.features import page_lines
 from bot.features.facts.page import FactPages
+from bot.features.facts.settings import FactSettings
 from bot.features.parts import Outside, Stores
 from bot.features.reminders.page import ReminderPages
 from bot.inbox.inspection import InboxInspection
@@ -34,7 +35,7 @@ from bot.page.erasures import MemoryChanges
 from bot.page.memories import MemoryPages
 from bot.page.operations import Operations
 from bot.page.visitors import Authentication, Dashboard, PageError
-from bot.settings import Settings
+from bot.settings import PageViewers, Settings
 from bot.transport.people import Administrators
 from bot.transport.telegram_api import MEMBERS
 from bot.turn.erasure import Eraser
@@ -104,7 +105,7 @@ async def open_page_api(
             history=pages.history,
             facts=RedisFacts(stores.redis, clock=clock),
             open_recall=recall.open,
-            is_offered=settings.extracts_facts,
+            is_offered=settings.of(FactSettings).extracts_facts,
             changes=changes.erasures,
         )
         yield PageApi(
@@ -141,8 +142,7 @@ def build_chat_access(
         migrations=stores.migrations,
         is_administrator=Administrators(is_administrator, clock=clock).includes,
         is_member=Administrators(is_member, clock=clock).includes,  # with the same cache
-        group_page=settings.group_memory_page,
-        operators_read=settings.operators_read_chats,
+        viewers=settings.of(PageViewers),
     )
 
 

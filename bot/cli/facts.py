@@ -33,6 +33,7 @@ def facts(
 
 
 async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool, as_json: bool) -> None:
+    from bot.features.facts.settings import FactSettings
     from memory.facts.context_facts import list_all
     from memory.facts.redis_facts import RedisFacts, are_extracted
 
@@ -41,7 +42,7 @@ async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool,
         store = RedisFacts(stores.redis, clock=time.time)
         known = await list_all(store, chat.ref)
         unread, choices = await store.count_unread(chat.ref), await store.choices(chat.ref)
-    is_on = settings.extracts_facts and are_extracted(choices, is_group=chat.chat_id < 0)
+    is_on = settings.of(FactSettings).extracts_facts and are_extracted(choices, is_group=chat.chat_id < 0)
     shown = [fact for fact in known if all_facts or fact.valid_to is None]
     if as_json:
         document = {"chat": chat.name, "title": chat.title, "is_on": is_on, "total": len(known)}
