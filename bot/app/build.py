@@ -40,7 +40,6 @@ from bot.turn.costs import BudgetWatch, CostReader
 from bot.turn.erasure import ChatContexts
 from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
-from memory.facts.redis_facts import RedisFacts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
@@ -242,7 +241,7 @@ def build_conversations(
     return Conversations(
         redis=stores.redis,
         recall=stores.recall,
-        facts=RedisFacts(stores.redis, clock=clock),
+        facts=stores.facts,
         tokenizer=counter_for(settings.openai_model),
         clock=clock,
         artifact_ttl_s=options.artifact_ttl_s,

@@ -28,7 +28,6 @@ from bot.turn.store import TurnStore
 from memory.characters import one_line
 from memory.errors import Forgotten, SummaryFailed
 from memory.history.heard import HeardLine, HeardLines
-from memory.history.redis_history import RedisTalk
 from memory.history.talk import score_of
 from memory.zones.clocks import Clocks
 
@@ -334,11 +333,10 @@ async def _wait_for_end(call: CommandCall) -> TurnStopped | Forgotten:
 
 async def build(parts: Parts) -> Built:
     """Return the command."""
-    stores = parts.stores
-    talk = RedisTalk(stores.redis)
+    stores, forgetting = parts.stores, parts.forget_jobs.eraser.forgetting
     catch_up = CatchUpCommand(
-        heard=HeardLines(stores.redis, talk, stores.history),
-        forgetting=Forgetting(redis=stores.redis, store=parts.store, history=stores.history, talk=talk),
+        heard=HeardLines(stores.redis, forgetting.talk, stores.history),
+        forgetting=forgetting,
         store=parts.store,
         guard=parts.guard,
         writer=CatchUpWriter(parts.writer),

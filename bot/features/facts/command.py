@@ -330,7 +330,7 @@ async def build(parts: Parts) -> Built:
     """Return the command, the buttons of its list, and the hook for corrections."""
     stores = parts.stores
     facts = FactsCommand(
-        facts=RedisFacts(stores.redis, clock=parts.clock),
+        facts=stores.facts,
         recall=stores.recall,
         page_links=parts.page_links,
         redis=stores.redis,
