@@ -173,10 +173,7 @@ def build_compressor(
 
 def build_fact_queue(settings: Settings, stores: Stores, *, clock: Callable[[], float]) -> FactQueue | None:
     """The queue of messages to read for facts, None if facts are off."""
-    own = settings.of(FactSettings)
-    if not own.extracts_facts:
-        return None
-    return FactQueue(stores.redis, clock=clock, tokens_per_day=own.facts_tokens_per_day)
+    return FactQueue(stores.redis, clock=clock) if settings.of(FactSettings).extracts_facts else None
 
 
 def build_extractor(

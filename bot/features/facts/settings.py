@@ -1,4 +1,4 @@
-"""Settings of facts."""
+"""The setting of facts."""
 
 from pydantic import Field
 
@@ -6,15 +6,13 @@ from bot.settings import Settings
 
 
 class FactSettings(Settings):
-    """The switch of facts, and the budget for older messages."""
+    """The switch of facts."""
 
     facts: bool | None = Field(
         None,
         description="Extract facts about people after the reply. Unset: if there is a summary model. "
         "In groups an administrator turns them on with /facts on.",
     )
-    facts_tokens_per_day: int = Field(200_000, ge=0)
-    """Tokens a day (UTC) that the summary model may take to read older messages for facts."""
 
     @property
     def extracts_facts(self) -> bool:
