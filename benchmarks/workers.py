@@ -25,8 +25,8 @@ from rig.table import print_table
 
 from bot.features import CONTROLS
 from bot.inbox.redis_inbox import RedisInbox
-from bot.settings import SIMULATOR_TOKEN
-from bot.transport.gating import Access, BotIdentity
+from bot.settings import SIMULATOR_TOKEN, Access
+from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.migrations import Migrations
 from memory import keys

@@ -5,10 +5,20 @@ import hmac
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, cast
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
@@ -26,11 +36,25 @@ SIMULATOR_TOKEN = "4242:simulator-token-not-a-secret"  # noqa: S105 — the simu
 """The token of the local Bot API: what we use when TELEGRAM_BOT_TOKEN is not set."""
 
 G = TypeVar("G")
-Ids = Annotated[frozenset[int], NoDecode]
-Choices = Annotated[tuple[ModelChoice, ...], NoDecode]
 Choice = Annotated[ModelChoice | None, NoDecode]
 _FORMS = {**addresses.FORMS, **SECRET_FORMS}
 _MAY_BE_EMPTY = "may be empty"
+
+
+def _split_ids(value: object, info: ValidationInfo) -> object:
+    return split_ids(info.field_name or "", value) if isinstance(value, str) else value
+
+
+Ids = Annotated[frozenset[int], NoDecode, BeforeValidator(_split_ids)]
+
+
+def _parse_models(value: object) -> object:
+    for entry in value.split(",") if isinstance(value, str) else ():
+        check_visible(entry.strip())
+    return parse_models(value) if isinstance(value, str) else value
+
+
+Choices = Annotated[tuple[ModelChoice, ...], NoDecode, BeforeValidator(_parse_models)]
 
 
 def _mend_model(name: str) -> str:
@@ -40,6 +64,117 @@ def _mend_model(name: str) -> str:
 
 ModelName = Annotated[str, AfterValidator(_mend_model), _MAY_BE_EMPTY]
 """The name of a model, which is sent as it is; empty for none."""
+
+
+class SettingsGroup(BaseModel):
+    """Settings that belong together, as a record that classes take: `Settings.of` returns it."""
+
+    model_config = ConfigDict(frozen=True, use_attribute_docstrings=True)
+
+
+class Access(SettingsGroup):
+    """Access to the bot. Without any setting everyone has it; operators always have it."""
+
+    # Access
+    operator_ids: Ids = frozenset()
+    """Telegram user ids of the operators, comma-separated."""
+    allowed_chat_ids: Ids = Field(
+        default=frozenset(),
+        description="Chats in which everybody is served. If this, ALLOWED_USER_IDS or INVITED_ONLY is set, only "
+        "operators and guests are served elsewhere.",
+    )
+    allowed_user_ids: Ids = frozenset()
+    """People who are served in every chat. As above: any of the three closes the bot to all others."""
+    invited_only: bool = False
+    """Serve only operators, ALLOWED_* and people with an invitation (mnemogram invite)."""
+
+    @property
+    def is_closed(self) -> bool:
+        """Return True if some people have no access."""
+        return bool(self.invited_only or self.allowed_chat_ids or self.allowed_user_ids)
+
+    def permits(self, chat_id: int, user_id: int | None) -> bool:
+        """Return True if the settings let this person use the bot in this chat. Guests have access too."""
+        if user_id in self.operator_ids or not self.is_closed:
+            return True
+        return chat_id in self.allowed_chat_ids or user_id in self.allowed_user_ids
+
+
+class GroupTalk(SettingsGroup):
+    """Talk in groups that is not addressed to the bot."""
+
+    # Groups
+    group_context: bool = True
+    """Keep talk in a group that is not addressed to the bot as context."""
+    group_context_messages: int = Field(default=1_000, ge=1, le=5_000)
+    """Number of the newest such messages that are kept of each chat or topic. /catchup reads as many."""
+
+
+class PageViewers(SettingsGroup):
+    """People who see other memories than their own on the page."""
+
+    # The memory page
+    group_memory_page: Literal["administrators", "members", "off"] = "administrators"
+    """People who see the memory page of a group. `members` works where the bot is an administrator."""
+    operators_read_chats: bool = False
+    """Let operators read the text of other people's chats on the page."""
+
+
+class InlineMode(SettingsGroup):
+    """Questions in chats of which the bot is no member."""
+
+    # Inline mode
+    inline: bool = False
+    """Answer `@bot question` in any chat (inline mode). Needs @BotFather."""
+    inline_memory: bool = False
+    """Use the memory of the asker's private chat for inline questions, and keep them there."""
+
+
+class OwnerLimits(NamedTuple):
+    """Limits of each person or of each chat; 0 is no limit."""
+
+    messages_per_minute: int
+    tokens_per_day: int
+    money_per_day: float
+
+
+class UsageLimits(SettingsGroup):
+    """Limits on what is used; 0 is no limit."""
+
+    # Limits
+    user_messages_per_minute: int = Field(default=0, ge=0)
+    """Messages of one person that are answered a minute. 0: no limit."""
+    chat_messages_per_minute: int = Field(default=0, ge=0)
+    """Messages of one chat that are answered a minute. 0: no limit."""
+    user_tokens_per_day: int = Field(default=0, ge=0)
+    """Tokens that one person may use a day (UTC). 0: no limit."""
+    chat_tokens_per_day: int = Field(default=0, ge=0)
+    """Tokens that one chat may use a day (UTC). 0: no limit."""
+    user_money_per_day: float = Field(default=0, ge=0, allow_inf_nan=False)
+    """Maximum cost of one person a day, in the unit of the prices. 0: no limit."""
+    chat_money_per_day: float = Field(default=0, ge=0, allow_inf_nan=False)
+    """Maximum cost of one chat a day, in the unit of the prices. 0: no limit."""
+    money_per_month: float = Field(default=0, ge=0, allow_inf_nan=False)
+    """Maximum cost of the whole bot a month (UTC), in the unit of the prices. 0: no limit."""
+
+    @property
+    def user(self) -> OwnerLimits:
+        """Return the limits of each person."""
+        return OwnerLimits(self.user_messages_per_minute, self.user_tokens_per_day, self.user_money_per_day)
+
+    @property
+    def chat(self) -> OwnerLimits:
+        """Return the limits of each chat."""
+        return OwnerLimits(self.chat_messages_per_minute, self.chat_tokens_per_day, self.chat_money_per_day)
+
+    @property
+    def are_none(self) -> bool:
+        """Return True if there is no limit."""
+        return not (any(self.user) or any(self.chat) or self.money_per_month)
+
+
+SHARED_GROUPS = (UsageLimits, InlineMode, PageViewers, GroupTalk, Access)
+"""The groups that belong to no feature."""
 
 
 class Settings(BaseSettings):
@@ -115,32 +250,11 @@ class Settings(BaseSettings):
     """Tokens that the chat model takes. Unset: from the table of known models."""
     agents_file: Path | None = None
     """TOML: the agents' prompts, models, tools and limits. Unset: the built-in agent."""
-    # Access
-    operator_ids: Ids = frozenset()
-    """Telegram user ids of the operators, comma-separated."""
-    allowed_chat_ids: Ids = Field(
-        frozenset(),
-        description="Chats in which everybody is served. If this, ALLOWED_USER_IDS or INVITED_ONLY is set, only "
-        "operators and guests are served elsewhere.",
-    )
-    allowed_user_ids: Ids = frozenset()
-    """People who are served in every chat. As above: any of the three closes the bot to all others."""
-    invited_only: bool = False
-    """Serve only operators, ALLOWED_* and people with an invitation (mnemogram invite)."""
-    operators_read_chats: bool = False
-    """Let operators read the text of other people's chats on the page."""
     # Memory
     recall_tokens: int = Field(1_000, ge=0, le=100_000)
     """Tokens that old messages and facts may take in a prompt."""
     recall_k: int = Field(25, ge=0, le=50)
     """The most old messages and facts that are recalled into a prompt."""
-    facts: bool | None = Field(
-        None,
-        description="Extract facts about people after the reply. Unset: if there is a summary model. "
-        "In groups an administrator turns them on with /facts on.",
-    )
-    facts_tokens_per_day: int = Field(200_000, ge=0)
-    """Tokens a day (UTC) that the summary model may take to read older messages for facts."""
     window_tokens: int = Field(8000, ge=64)
     """The budget of the recent window without a summary model or while it fails, in tokens."""
     # Answers
@@ -159,32 +273,6 @@ class Settings(BaseSettings):
     )
     show_sources: bool = False
     """Put a button under answers that used memories, which shows these."""
-    # Groups and inline mode
-    group_context: bool = True
-    """Keep talk in a group that is not addressed to the bot as context."""
-    group_context_messages: int = Field(1_000, ge=1, le=5_000)
-    """Number of the newest such messages that are kept of each chat or topic. /catchup reads as many."""
-    group_memory_page: Literal["administrators", "members", "off"] = "administrators"
-    """People who see the memory page of a group. `members` works where the bot is an administrator."""
-    inline: bool = False
-    """Answer `@bot question` in any chat (inline mode). Needs @BotFather."""
-    inline_memory: bool = False
-    """Use the memory of the asker's private chat for inline questions, and keep them there."""
-    # Limits
-    user_messages_per_minute: int = Field(0, ge=0)
-    """Messages of one person that are answered a minute. 0: no limit."""
-    chat_messages_per_minute: int = Field(0, ge=0)
-    """Messages of one chat that are answered a minute. 0: no limit."""
-    user_tokens_per_day: int = Field(0, ge=0)
-    """Tokens that one person may use a day (UTC). 0: no limit."""
-    chat_tokens_per_day: int = Field(0, ge=0)
-    """Tokens that one chat may use a day (UTC). 0: no limit."""
-    user_money_per_day: float = Field(0, ge=0, allow_inf_nan=False)
-    """Maximum cost of one person a day, in the unit of the prices. 0: no limit."""
-    chat_money_per_day: float = Field(0, ge=0, allow_inf_nan=False)
-    """Maximum cost of one chat a day, in the unit of the prices. 0: no limit."""
-    money_per_month: float = Field(0, ge=0, allow_inf_nan=False)
-    """Maximum cost of the whole bot a month (UTC), in the unit of the prices. 0: no limit."""
     # Operation
     worker_concurrency: int = Field(32, ge=1, le=1000)
     """Chats that one worker process answers at the same time."""
@@ -212,18 +300,6 @@ class Settings(BaseSettings):
         may_be_empty = {name for name, field in fields.items() if _MAY_BE_EMPTY in field.metadata}
         return {name: value for name, value in trimmed.items() if value != "" or name.lower() in may_be_empty}
 
-    @field_validator("operator_ids", "allowed_chat_ids", "allowed_user_ids", mode="before")
-    @classmethod
-    def _split_ids(cls, value: object, info: ValidationInfo) -> object:
-        return split_ids(info.field_name or "", value) if isinstance(value, str) else value
-
-    @field_validator("models", mode="before")
-    @classmethod
-    def _parse_models(cls, value: object) -> object:
-        for entry in value.split(",") if isinstance(value, str) else ():
-            check_visible(entry.strip())
-        return parse_models(value) if isinstance(value, str) else value
-
     @field_validator("log_level", "redis_accept_loss", mode="before")
     @classmethod
     def _lower(cls, value: object) -> object:
@@ -238,7 +314,7 @@ class Settings(BaseSettings):
         return value and mend(value)
 
     def of(self, group: type[G]) -> G:
-        """Return the settings as those of a feature. Raises TypeError if they were read without it."""
+        """Return the settings as a group, or as those of a feature. Raises TypeError if they were read without it."""
         if not isinstance(self, group):
             raise TypeError(f"these settings have no {group.__name__}")
         return self
@@ -335,11 +411,6 @@ class Settings(BaseSettings):
         """The model that writes summaries, empty for none: on an endpoint of one's own the chat model by default."""
         is_default = "openai_summary_model" not in self.model_fields_set
         return self.openai_model if is_default and self.openai_base_url else self.openai_summary_model
-
-    @property
-    def extracts_facts(self) -> bool:
-        """True if facts are extracted, which needs a summary model."""
-        return self.facts is not False and bool(self.summary_model)
 
     @property
     def transcription_model(self) -> str:

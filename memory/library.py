@@ -22,7 +22,6 @@ from memory.embedded.file_rewriter import FileRewriter
 from memory.erasure import ErasureReceipt, delete_provably
 from memory.errors import MemoryFailure, RecallUnavailable, UnsafeStore
 from memory.facts.context_facts import list_all
-from memory.facts.redis_facts import RedisFacts
 from memory.history.contexts import Context, find_context, get_or_create, list_contexts
 from memory.history.fact import Fact
 from memory.history.message import Message, MetadataValue, check_metadata, render_message
@@ -297,7 +296,7 @@ class Chat:
 
     async def facts(self) -> list[Fact]:
         """Return the facts that are kept of this chat. Those that still hold come first."""
-        return await list_all(RedisFacts(self._memory.stores.redis, clock=time.time), self.ref)
+        return await list_all(self._memory.stores.facts, self.ref)
 
     async def export(self, path: str | Path) -> Mapping[str, int]:
         """Write the chat as a file of `mnemogram export`; return its number of lines by kind.

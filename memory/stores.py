@@ -13,6 +13,7 @@ import structlog
 from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey, remove_unfinished_rewrites
+from memory.facts.redis_facts import RedisFacts
 from memory.history.redis_history import RedisHistory
 from memory.recall.audit import IndexAudit
 from memory.recall.embedders.embedder import WORDS_ALONE, Embedder, EmbeddingError
@@ -72,6 +73,7 @@ class MemoryStores:
 
     redis: RedisClient
     history: RedisHistory
+    facts: RedisFacts
     recall: Recall
     reindexer: Reindexer
     partitions: int
@@ -217,6 +219,7 @@ def _assemble(
     return MemoryStores(
         redis=redis,
         history=history,
+        facts=RedisFacts(redis, clock=time.time),
         recall=recall,
         reindexer=Reindexer(
             redis,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bot.environment import SECRETS
 from bot.features.settings import AllSettings
-from bot.settings import Settings
+from bot.settings import SHARED_GROUPS, Settings
 
 _HEAD = f"""\
 # Copy to .env and set what you need; every setting may also come from the environment.
@@ -17,14 +17,16 @@ _HEADING_OR_FIELD = re.compile(r"^    (?:# (.+)|(\w+): .+)$", re.MULTILINE)
 def example() -> str:
     """Return a description and a commented-out assignment with the default for each setting, under headings.
 
-    The headings are the comments between the fields of Settings. The settings of features follow.
+    The headings are the comments between the fields of Settings and its groups. The settings of features follow.
     """
+    groups = (Settings, *reversed(SHARED_GROUPS))
+    core = {name for group in groups for name in group.model_fields}
     lines = [_HEAD]
-    for heading, name in _HEADING_OR_FIELD.findall(inspect.getsource(Settings)):
+    for heading, name in _HEADING_OR_FIELD.findall("".join(map(inspect.getsource, groups))):
         lines += ["", f"## {heading}"] if heading else _setting(name)
     lines += ["", "## Features"]
     for name in AllSettings.model_fields:
-        if name not in Settings.model_fields:
+        if name not in core:
             lines += _setting(name)
     return "\n".join(lines) + "\n"
 

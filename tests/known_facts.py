@@ -58,7 +58,7 @@ async def learn(redis: RedisClient, ref: ContextRef, *facts: NewFact) -> list[Fa
     await redis.call("ZADD", context_key(ref, "unread"), *unread)
     # Due for this queue only: its clock is ahead of that of a running bot.
     await redis.call("ZADD", partition_key(ref.partition, "extract"), time.time() + 600, ref.context_id)
-    queue = FactQueue(redis, clock=lambda: time.time() + 1200)
+    queue = FactQueue(redis, clock=lambda: time.time() + 1200, tokens_per_day=0)
     claim = await queue.claim(ref.partition, lease_s=60)
     assert claim is not None
     assert claim.ref == ref

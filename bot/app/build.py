@@ -27,12 +27,12 @@ from bot.app.agents import (
 from bot.app.models import NoModel
 from bot.errors import SettingsInvalid
 from bot.features.facts.command import place_lists
+from bot.features.facts.settings import FactSettings
 from bot.features.parts import Models, Outside, Stores
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import FiringRules, ReminderClock
-from bot.settings import Settings
-from bot.transport.gating import Access
+from bot.settings import Access, GroupTalk, PageViewers, Settings, UsageLimits
 from bot.transport.page_links import PageLinks
 from bot.transport.reminder_updates import ReminderUpdates
 from bot.turn.conversations import Conversations
@@ -40,7 +40,6 @@ from bot.turn.costs import BudgetWatch, CostReader
 from bot.turn.erasure import ChatContexts
 from memory.facts.extractor import FactExtractor
 from memory.facts.queue import FactQueue
-from memory.facts.redis_facts import RedisFacts
 from memory.history.selectors import WINDOW_CHUNK, MessageSelector, TokenWindowMessageSelector
 from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
@@ -63,19 +62,16 @@ def build_page_links(settings: Settings, outside: Outside) -> PageLinks:
         bot_username=outside.bot.username,
         page_url=outside.page_url,
         has_main_web_app=outside.bot.has_main_web_app,
-        group_access=settings.group_memory_page,
+        group_access=settings.of(PageViewers).group_memory_page,
     )
 
 
 def build_access(settings: Settings) -> Access:
-    """Who may use the bot."""
-    operators = settings.operator_ids or (SIMULATED_OPERATORS if settings.is_simulated else frozenset())
-    return Access(
-        allowed_chat_ids=settings.allowed_chat_ids,
-        allowed_user_ids=settings.allowed_user_ids,
-        operator_ids=operators,
-        is_invited_only=settings.invited_only,
-    )
+    """Return the access to the bot. The simulator has an operator."""
+    access = settings.of(Access)
+    if access.operator_ids or not settings.is_simulated:
+        return access
+    return access.model_copy(update={"operator_ids": SIMULATED_OPERATORS})
 
 
 def build_teams(
@@ -177,9 +173,7 @@ def build_compressor(
 
 def build_fact_queue(settings: Settings, stores: Stores, *, clock: Callable[[], float]) -> FactQueue | None:
     """The queue of messages to read for facts, None if facts are off."""
-    if not settings.extracts_facts:
-        return None
-    return FactQueue(stores.redis, clock=clock, tokens_per_day=settings.facts_tokens_per_day)
+    return FactQueue(stores.redis, clock=clock) if settings.of(FactSettings).extracts_facts else None
 
 
 def build_extractor(
@@ -231,7 +225,7 @@ def build_budget_watch(settings: Settings, redis: RedisClient, *, clock: Callabl
     """Return the watch over the month's budget."""
     return BudgetWatch(
         costs=build_costs(settings, redis, clock=clock),
-        budget=settings.money_per_month,
+        budget=settings.of(UsageLimits).money_per_month,
         operators=build_access(settings).operator_ids,
         rules_of=partial(_firing_rules, settings),
     )
@@ -244,14 +238,14 @@ def build_conversations(
     return Conversations(
         redis=stores.redis,
         recall=stores.recall,
-        facts=RedisFacts(stores.redis, clock=clock),
+        facts=stores.facts,
         tokenizer=counter_for(settings.openai_model),
         clock=clock,
         artifact_ttl_s=options.artifact_ttl_s,
         artifact_chars=options.artifact_chars,
         models=settings.model_names,
         is_summarizing=bool(settings.summary_model),
-        shows_talk=settings.group_context,
+        shows_talk=settings.of(GroupTalk).group_context,
     )
 
 
@@ -266,7 +260,7 @@ def build_inbox(settings: Settings, redis: RedisClient, *, clock: Callable[[], f
         redis,
         partitions=settings.partitions,
         box_limit=settings.box_limit,
-        talk_limit=settings.group_context_messages,
+        talk_limit=settings.of(GroupTalk).group_context_messages,
         clock=clock,
         version=version("mnemogram"),
     )

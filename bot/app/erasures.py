@@ -49,14 +49,13 @@ def build_forget_jobs(
     settings: Settings, redis: RedisClient, *, clock: Callable[[], float], recall: Recall | None = None
 ) -> ForgetJobs:
     """Return the requests to forget people. Without `recall` the indexers drop the vectors."""
-    reminders = RedisReminders(redis, clock=clock)
     forgetting = Forgetting(
         redis=redis, store=TurnStore(redis, clock=clock), history=RedisHistory(redis), talk=RedisTalk(redis)
     )
     eraser = PersonEraser(
         forgetting=forgetting,
         facts=RedisFacts(redis, clock=clock),
-        reminders=reminders,
+        reminders=RedisReminders(redis, clock=clock),
         recall=recall,
         clock=clock,
     )
@@ -67,13 +66,8 @@ def build_forget_jobs(
         bot_id=settings.bot_id,
         partitions=settings.partitions,
     )
-    return ForgetJobs(
-        requests=ForgetRequests(redis=redis, clock=clock),
-        finder=finder,
-        eraser=eraser,
-        reminders=reminders,
-        clock=clock,
-    )
+    requests = ForgetRequests(redis=redis, clock=clock)
+    return ForgetJobs(requests=requests, finder=finder, eraser=eraser, clock=clock)
 
 
 async def copy_tombstones_forever(copier: TombstoneCopier) -> None:

@@ -22,9 +22,9 @@ from bot.app.stores import IntakeStores, embedder_config, store_config
 from bot.errors import ChatUnreachable, TelegramRefused
 from bot.features import page_lines
 from bot.features.facts.page import FactPages
+from bot.features.facts.settings import FactSettings
 from bot.features.parts import Outside, Stores
 from bot.features.reminders.page import ReminderPages
-from bot.inbox.inspection import InboxInspection
 from bot.observe.series import CounterReader
 from bot.page.access import ChatAccess
 from bot.page.api import PageApi, Rate, RateLimit
@@ -34,19 +34,15 @@ from bot.page.erasures import MemoryChanges
 from bot.page.memories import MemoryPages
 from bot.page.operations import Operations
 from bot.page.visitors import Authentication, Dashboard, PageError
-from bot.settings import Settings
+from bot.settings import PageViewers, Settings
 from bot.transport.people import Administrators
 from bot.transport.telegram_api import MEMBERS
 from bot.turn.erasure import Eraser
-from bot.turn.forgetting import Forgetting
+from bot.turn.forget_person import ForgetJobs
 from bot.turn.later_use import LaterUses
-from bot.turn.store import TurnStore
 from memory.errors import MemoryFailure, RecallUnavailable, StoreUnavailable
-from memory.facts.redis_facts import RedisFacts
-from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.recall.embedders.embedder import EmbeddingError
 from memory.recall.recall import Recall
-from memory.reminders.redis_reminders import RedisReminders
 from memory.stores import MemoryStores, open_memory_stores, qdrant_place
 
 log = structlog.get_logger()
@@ -81,10 +77,12 @@ async def open_page_api(
     async with AsyncExitStack() as stack:
         recall = LateRecall(settings, stores, stack)
         access = build_chat_access(settings, stores, outside, clock=clock)
+        jobs = build_forget_jobs(settings, stores.redis, clock=clock)
         pages = MemoryPages(
             access=access,
             redis=stores.redis,
-            history=RedisHistory(stores.redis),
+            history=jobs.eraser.forgetting.history,
+            facts=jobs.eraser.facts,
             open_recall=recall.open,
             bot=outside.bot,
             version=version("mnemogram"),
@@ -96,17 +94,9 @@ async def open_page_api(
             clock=clock,
         )
         dashboard = Dashboard(stores.redis, clock=clock)
-        operations = build_operations(settings, stores, stack, simulator_port=simulator_port)
-        changes = _build_changes(pages, outside, clock=clock)
-        reminders = _build_reminders(pages, changes)
-        facts = FactPages(
-            access=access,
-            history=pages.history,
-            facts=RedisFacts(stores.redis, clock=clock),
-            open_recall=recall.open,
-            is_offered=settings.extracts_facts,
-            changes=changes.erasures,
-        )
+        operations = build_operations(settings, stores, jobs, stack, simulator_port=simulator_port)
+        changes = _build_changes(pages, jobs, outside)
+        facts, reminders = _build_lists(settings, pages, jobs, changes)
         yield PageApi(
             [*pages.routes(), *changes.routes(), *facts.routes(), *reminders.routes(), *operations.routes()],
             authentication=Authentication(
@@ -141,8 +131,7 @@ def build_chat_access(
         migrations=stores.migrations,
         is_administrator=Administrators(is_administrator, clock=clock).includes,
         is_member=Administrators(is_member, clock=clock).includes,  # with the same cache
-        group_page=settings.group_memory_page,
-        operators_read=settings.operators_read_chats,
+        viewers=settings.of(PageViewers),
     )
 
 
@@ -158,31 +147,39 @@ async def _accepted(question: Awaitable[T], chat_id: int) -> T | None:
         return None
 
 
-def _build_changes(pages: MemoryPages, outside: Outside, *, clock: Callable[[], float]) -> MemoryChanges:
-    redis, history = pages.redis, pages.history
-    store = TurnStore(redis, clock=clock)
+def _build_changes(pages: MemoryPages, jobs: ForgetJobs, outside: Outside) -> MemoryChanges:
+    forgetting = jobs.eraser.forgetting
+    redis, history = forgetting.redis, forgetting.history
     return MemoryChanges(
         access=pages.access,
         redis=redis,
-        forgetting=Forgetting(redis=redis, store=store, history=history, talk=RedisTalk(redis)),
+        forgetting=forgetting,
         later_uses=LaterUses(redis=redis, history=history),
-        open_eraser=partial(Eraser, redis, store, history),
+        open_eraser=partial(Eraser, redis, forgetting.store, history),
         open_recall=pages.open_recall,
         telegram=outside.telegram,
         version=pages.version,
         erasures=RateLimit(ERASURES, clock=time.monotonic),
         exports=RateLimit(EXPORTS, clock=time.monotonic),
-        clock=clock,
+        clock=pages.clock,
     )
 
 
-def _build_reminders(pages: MemoryPages, changes: MemoryChanges) -> ReminderPages:
-    return ReminderPages(
+def _build_lists(
+    settings: Settings, pages: MemoryPages, jobs: ForgetJobs, changes: MemoryChanges
+) -> tuple[FactPages, ReminderPages]:
+    facts = FactPages(
         access=pages.access,
         history=pages.history,
-        reminders=RedisReminders(pages.redis, clock=pages.clock),
+        facts=pages.facts,
+        open_recall=pages.open_recall,
+        is_offered=settings.of(FactSettings).extracts_facts,
         changes=changes.erasures,
     )
+    reminders = ReminderPages(
+        access=pages.access, history=pages.history, reminders=jobs.eraser.reminders, changes=changes.erasures
+    )
+    return facts, reminders
 
 
 class LateRecall:
@@ -246,14 +243,19 @@ _STATES: Mapping[str, str] = MappingProxyType({"ok": "ok", "warn": "warning", "f
 
 
 def build_operations(
-    settings: Settings, stores: IntakeStores | Stores, stack: AsyncExitStack, *, simulator_port: int | None
+    settings: Settings,
+    stores: IntakeStores | Stores,
+    jobs: ForgetJobs,
+    stack: AsyncExitStack,
+    *,
+    simulator_port: int | None,
 ) -> Operations:
     """Return the operators' part. The stack closes what its checks open."""
     redis, partitions = stores.redis, settings.partitions
     return Operations(
         redis=redis,
         inbox=build_inbox(settings, redis, clock=time.time),
-        inspection=InboxInspection(redis, partitions=partitions, clock=time.time),
+        inspection=jobs.finder.inspection,
         counters=CounterReader(redis, partitions=partitions, clock=time.time),
         chats=ChatList(
             redis, stores.migrations, bot_id=settings.bot_id, partitions=partitions, clock=time.time
@@ -262,7 +264,7 @@ def build_operations(
         guests=stores.guests,
         probe_index=IndexProbe(settings, stores, stack).run,
         settings=settings,
-        forget_jobs=build_forget_jobs(settings, redis, clock=time.time),
+        forget_jobs=jobs,
         examine=partial(examine, settings, simulator_port=simulator_port),
         partitions=partitions,
         version=version("mnemogram"),

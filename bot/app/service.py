@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import structlog
 
+from bot.addresses import PAGE_PATH, WEBHOOK_PATH
 from bot.agent.agents_file import TeamSpec
 from bot.app.agents import model_names, read_agents
 from bot.app.build import (
@@ -69,7 +70,7 @@ from bot.mcp.servers import McpServers
 from bot.observe.logs import TURN_EVENTS, configure_logs
 from bot.observe.tracing import configure_tracing
 from bot.page.app import PageApp
-from bot.settings import PAGE_PATH, WEBHOOK_CONNECTIONS, WEBHOOK_PATH, Settings
+from bot.settings import WEBHOOK_CONNECTIONS, GroupTalk, InlineMode, Settings, UsageLimits
 from bot.transport.command_menus import CommandMenus
 from bot.transport.http_server import Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest, has_access
@@ -195,7 +196,7 @@ class _Service:
             self._stores = await stack.enter_async_context(open_stores(settings, is_patient=True))
         self._intake = self._stores or await stack.enter_async_context(open_intake_stores(settings))
         telegram = await stack.enter_async_context(
-            open_telegram(token=settings.token, api_url=api_url, has_inline=settings.inline)
+            open_telegram(token=settings.token, api_url=api_url, has_inline=settings.of(InlineMode).inline)
         )
         files = await stack.enter_async_context(
             open_files(telegram.find_file, token=settings.token, api_url=api_url)
@@ -233,7 +234,8 @@ class _Service:
             tune_garbage_collection()
         inbox = build_inbox(self._settings, intake.redis, clock=time.time)
         # First, because the rest takes its time and /health/ready already says that updates are accepted.
-        queries = self._inline_queries(intake, outside) if serve and self._settings.inline else None
+        has_inline = serve and self._settings.of(InlineMode).inline
+        queries = self._inline_queries(intake, outside) if has_inline else None
         ingest = self._webhook.ingest = self._build_ingest(intake, outside, inbox, queries) if serve else None
         with suppress(
             StoreUnavailable, StoreFull
@@ -326,12 +328,12 @@ class _Service:
             access=build_access(settings),
             rules=DoorRules(
                 partitions=settings.partitions,
-                keeps_talk=settings.group_context,
+                keeps_talk=settings.of(GroupTalk).group_context,
                 interrupts=settings.while_busy == "interrupt",
                 door="polling" if settings.webhook_url is None else "webhook",
                 page_links=build_page_links(settings, outside),
                 answer_query=queries and queries.add,
-                inline_memory=settings.inline_memory,
+                inline_memory=settings.of(InlineMode).inline_memory,
             ),
             anchors=stores.migrations,
             guests=stores.guests,
@@ -376,7 +378,7 @@ class _Service:
             tasks.append(spawn(index_forever(indexer), f"indexer-{partition}"))
             tasks.append(spawn(turns.signals.listen(partition), f"signals-{partition}"))
             tasks += self._spawn_later_work(stores, outside, partition, stopping=stopping)
-        if settings.money_per_month:
+        if settings.of(UsageLimits).money_per_month:
             watch = build_budget_watch(settings, stores.redis, clock=time.time)
             tasks.append(spawn(watch_budget_forever(watch, stopping), "budget"))
         lessons = SharedLessons(stores.redis, outside.models.abilities, settings.openai_base_url)

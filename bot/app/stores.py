@@ -3,7 +3,7 @@
 import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -111,11 +111,7 @@ def with_bot(stores: MemoryStores) -> Stores:
     """Return the stores with the bot's own records."""
     redis = stores.redis
     return Stores(
-        redis=redis,
-        history=stores.history,
-        recall=stores.recall,
-        reindexer=stores.reindexer,
-        partitions=stores.partitions,
+        **{each.name: getattr(stores, each.name) for each in fields(stores)},
         guests=Guests(redis, clock=time.time),
         migrations=Migrations(redis, clock=time.time),
     )

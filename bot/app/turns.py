@@ -22,13 +22,14 @@ from bot.app.build import (
 from bot.app.erasures import build_forget_jobs
 from bot.app.models import BookedModel, sees_pictures
 from bot.features import CONTROLS, FEATURES
+from bot.features.facts.settings import FactSettings
 from bot.features.parts import Built, Models, Outside, Parts, Stores
 from bot.inbox.isolation import Isolation, Slots
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.signals import Signals
 from bot.inbox.worker import Worker
 from bot.media.reader import MediaReader
-from bot.settings import Settings
+from bot.settings import GroupTalk, Settings, UsageLimits
 from bot.transport.people import Administrators
 from bot.transport.rates import OF_TELEGRAM, OF_THE_SIMULATOR, SendRates
 from bot.turn.answer import Answerer, AnswerLimits
@@ -39,7 +40,7 @@ from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability, send_part
 from bot.turn.erasure import Eraser
 from bot.turn.hooks import Hooks
-from bot.turn.limits import LimitGuard, OwnerLimits, UsageLimits
+from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader
 from bot.turn.permissions import Permissions
 from bot.turn.preview import Previews
@@ -83,7 +84,7 @@ async def build_turns(
         clock=clock,
         controls=CONTROLS,
         store=store,
-        guard=LimitGuard(stores.redis, build_limits(settings), exempt=access.operator_ids, clock=clock),
+        guard=build_guard(settings, stores.redis, exempt=access.operator_ids, clock=clock),
         permissions=permissions,
         interruptions=Interruptions(store=store, permissions=permissions, buttons=buttons),
         eraser=Eraser(stores.redis, store, stores.history, stores.recall),
@@ -167,8 +168,7 @@ def _build_memberships(parts: Parts) -> Memberships:
         telegram=parts.outside.telegram,
         reachability=parts.committer.delivery.marks,
         migrations=parts.stores.migrations,
-        keeps_talk=parts.settings.group_context,
-        talk_lines=parts.settings.group_context_messages,
+        talk=parts.settings.of(GroupTalk),
     )
 
 
@@ -180,7 +180,7 @@ def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
         long_answers=spec.options.long_answers,
         shows_sources=settings.show_sources,
         compression=compression_limits(settings, spec),
-        extracts_facts=settings.extracts_facts,
+        extracts_facts=settings.of(FactSettings).extracts_facts,
     )
 
 
@@ -217,24 +217,14 @@ def build_memory_models(
     """Return the models of summaries and facts. Their usage counts in the month's costs."""
     if models.summary is None:
         return models
-    guard = LimitGuard(redis, build_limits(settings), exempt=frozenset(), clock=clock)
+    guard = build_guard(settings, redis, exempt=frozenset(), clock=clock)
     return replace(models, summary=BookedModel(models.summary, guard.book_memory))
 
 
-def build_limits(settings: Settings) -> UsageLimits:
-    """Return the limits of each person, of each chat and of the whole bot."""
+def build_guard(
+    settings: Settings, redis: RedisClient, *, exempt: frozenset[int], clock: Callable[[], float]
+) -> LimitGuard:
+    """Return the guard of the limits of each person, of each chat and of the whole bot."""
     models = settings.priced_models
-    return UsageLimits(
-        user=OwnerLimits(
-            messages_per_minute=settings.user_messages_per_minute,
-            tokens_per_day=settings.user_tokens_per_day,
-            money_per_day=settings.user_money_per_day,
-        ),
-        chat=OwnerLimits(
-            messages_per_minute=settings.chat_messages_per_minute,
-            tokens_per_day=settings.chat_tokens_per_day,
-            money_per_day=settings.chat_money_per_day,
-        ),
-        money_per_month=settings.money_per_month,
-        prices={each.name: each for each in models if each.input_price or each.output_price},
-    )
+    prices = {each.name: each for each in models if each.input_price or each.output_price}
+    return LimitGuard(redis, settings.of(UsageLimits), exempt=exempt, clock=clock, prices=prices)

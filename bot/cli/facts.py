@@ -1,6 +1,5 @@
 """`facts`: what is known from a chat about people and things."""
 
-import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -33,15 +32,15 @@ def facts(
 
 
 async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool, as_json: bool) -> None:
+    from bot.features.facts.settings import FactSettings
     from memory.facts.context_facts import list_all
-    from memory.facts.redis_facts import RedisFacts, are_extracted
+    from memory.facts.redis_facts import are_extracted
 
     async with open_stores(settings) as stores:
         chat, snapshot = await find_chat(settings, stores, name)
-        store = RedisFacts(stores.redis, clock=time.time)
-        known = await list_all(store, chat.ref)
-        unread, choices = await store.count_unread(chat.ref), await store.choices(chat.ref)
-    is_on = settings.extracts_facts and are_extracted(choices, is_group=chat.chat_id < 0)
+        known = await list_all(stores.facts, chat.ref)
+        unread, choices = await stores.facts.count_unread(chat.ref), await stores.facts.choices(chat.ref)
+    is_on = settings.of(FactSettings).extracts_facts and are_extracted(choices, is_group=chat.chat_id < 0)
     shown = [fact for fact in known if all_facts or fact.valid_to is None]
     if as_json:
         document = {"chat": chat.name, "title": chat.title, "is_on": is_on, "total": len(known)}

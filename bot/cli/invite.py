@@ -92,7 +92,8 @@ async def _revoke(settings: "Settings", user_id: int, *, as_json: bool) -> None:
         print_json({"user_id": user_id, "revoked": True})
         return
     print_line(f"The access of {user_id} ends within {GUEST_S:.0f} seconds.")
-    if user_id in settings.allowed_user_ids or user_id in build_access(settings).operator_ids:
+    access = build_access(settings)
+    if user_id in access.allowed_user_ids | access.operator_ids:
         print_line("But ALLOWED_USER_IDS or OPERATOR_IDS names this person, who can still use the bot.")
 
 

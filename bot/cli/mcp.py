@@ -16,10 +16,7 @@ def mcp(chat: Chat) -> None:
 
 
 async def _serve(settings: "Settings", name: ChatName) -> None:
-    import time
-
     from bot.mcp.memory_server import ChatMemory, serve_memory
-    from memory.facts.redis_facts import RedisFacts
     from memory.tokens import tokenizer_for
 
     async with open_stores(settings) as stores:
@@ -29,7 +26,7 @@ async def _serve(settings: "Settings", name: ChatName) -> None:
             is_group=chat.chat_id < 0,
             history=stores.history,
             recall=stores.recall,
-            facts_store=RedisFacts(stores.redis, clock=time.time),
+            facts_store=stores.facts,
             tokenizer=tokenizer_for(settings.openai_model),
         )
         await serve_memory(memory, name=f"mnemogram-{chat.name}")

@@ -70,10 +70,11 @@ def bot_api_url(settings: "Settings", *, simulator_port: int) -> str:
 
 def open_bot_api(settings: "Settings", *, simulator_port: int = SIMULATOR_PORT) -> "BotApi":
     """Open a client of the Bot API server."""
+    from bot.settings import InlineMode
     from bot.transport.telegram_api import open_telegram
 
-    api_url = bot_api_url(settings, simulator_port=simulator_port)
-    return open_telegram(token=settings.token, api_url=api_url, connections=2, has_inline=settings.inline)
+    api_url, has_inline = bot_api_url(settings, simulator_port=simulator_port), settings.of(InlineMode).inline
+    return open_telegram(token=settings.token, api_url=api_url, connections=2, has_inline=has_inline)
 
 
 async def _set(settings: "Settings", bot_api: "BotApi", url: str) -> None:

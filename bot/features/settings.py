@@ -7,12 +7,12 @@ from pydantic import ValidationError, create_model
 from bot.environment import SECRETS, env_file_problem, find_misspelt, proxy_problems, read_secret_files
 from bot.errors import SettingsInvalid
 from bot.features import FEATURES
-from bot.settings import Settings, describe_problem
+from bot.settings import SHARED_GROUPS, Settings, describe_problem
 
 if TYPE_CHECKING:
     AllSettings = Settings
 else:
-    _GROUPS = tuple(each.settings for each in FEATURES if each.settings)
+    _GROUPS = (*SHARED_GROUPS, *(each.settings for each in FEATURES if each.settings))
     AllSettings = create_model("AllSettings", __base__=_GROUPS, __doc__=Settings.__doc__)
 
 

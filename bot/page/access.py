@@ -8,11 +8,11 @@ import structlog
 
 from bot.errors import TelegramFailure
 from bot.page.visitors import PageError, Visitor
+from bot.settings import Access, PageViewers
 from bot.transport.forms import ChatPlace, place_of
-from bot.transport.gating import Access
 from bot.transport.ingest import has_access, telegram_ref
 from bot.transport.migrations import Migrations
-from bot.transport.page_links import GroupAccess, PagePlace
+from bot.transport.page_links import PagePlace
 from bot.transport.people import Guests
 from memory.history.contexts import Context, find_context, scan_contexts
 from memory.keys import ContextRef
@@ -74,15 +74,14 @@ class ChatAccess:
     migrations: Migrations
     is_administrator: HasRole
     is_member: HasRole
-    group_page: GroupAccess
-    operators_read: bool
+    viewers: PageViewers
 
     async def find(self, visitor: Visitor, context_id: str) -> PageContext:
         """Return the context. Raises PageError: the same "forbidden" for a foreign and for an unknown one."""
         try:
             return await self._find_own(visitor, context_id)
         except PageError:
-            if visitor.is_operator and self.operators_read:
+            if visitor.is_operator and self.viewers.operators_read_chats:
                 return await self._look_into(visitor, context_id)
             raise
 
@@ -139,7 +138,7 @@ class ChatAccess:
         if anchor_id == visitor.user_id:
             return OWNER
         place, user_id = visitor.place, visitor.user_id
-        if place is None or user_id is None or self.group_page == "off":
+        if place is None or user_id is None or self.viewers.group_memory_page == "off":
             raise PageError("forbidden", NOT_YOURS)
         if place.is_direct:  # Telegram tells nothing about the people of such a chat
             if place.person_id == user_id:
@@ -148,7 +147,7 @@ class ChatAccess:
         chat_id = await self._present_id(anchor_id, place)
         if await _ask(self.is_administrator, chat_id, user_id):
             return OWNER
-        if self.group_page == "members" and await _ask(self.is_member, chat_id, user_id):
+        if self.viewers.group_memory_page == "members" and await _ask(self.is_member, chat_id, user_id):
             return OPERATOR if visitor.is_operator else MEMBER
         raise PageError("forbidden", NOT_YOURS)
 

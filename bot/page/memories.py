@@ -56,6 +56,7 @@ class MemoryPages:
     access: ChatAccess
     redis: RedisClient
     history: RedisHistory
+    facts: RedisFacts
     open_recall: OpenRecall
     bot: BotIdentity
     version: str
@@ -224,9 +225,7 @@ class MemoryPages:
                 receipt,
                 {document["id"]: document for document in documents},
                 {each.id: matched_words(question, each.text) for each in shown.values()},
-                await RedisFacts(self.redis, clock=self.clock).get(
-                    context.ref, (*receipt.standing, *receipt.facts)
-                ),
+                await self.facts.get(context.ref, (*receipt.standing, *receipt.facts)),
                 excerpts={
                     each.message_id: each.tell(shown[each.message_id], at=receipt.at).text
                     for each in receipt.recalled

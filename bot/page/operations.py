@@ -22,7 +22,7 @@ from bot.page.chats import ChatList
 from bot.page.documents import Document
 from bot.page.inbox import InboxDocuments
 from bot.page.visitors import PageError, Visitor
-from bot.settings import Settings
+from bot.settings import Settings, UsageLimits
 from bot.transport.people import Guests
 from bot.turn.costs import CostReader, Used, last_months
 from bot.turn.forget_person import ForgetJobs, describe_counts
@@ -178,7 +178,7 @@ class Operations:
             "memory": asdict(costs.memory),
             "people": rows(costs.people),
             "chats": rows(costs.chats),
-            "budget": self.settings.money_per_month,
+            "budget": self.settings.of(UsageLimits).money_per_month,
             "has_prices": any(each.input_price or each.output_price for each in self.settings.models),
         }
 

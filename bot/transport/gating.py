@@ -64,27 +64,6 @@ class BotIdentity:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Access:
-    """Access to the bot. Without any setting everyone has it; operators always have it."""
-
-    allowed_chat_ids: frozenset[int] = frozenset()
-    allowed_user_ids: frozenset[int] = frozenset()
-    operator_ids: frozenset[int] = frozenset()
-    is_invited_only: bool = False
-
-    @property
-    def is_closed(self) -> bool:
-        """Return True if some people have no access."""
-        return bool(self.is_invited_only or self.allowed_chat_ids or self.allowed_user_ids)
-
-    def permits(self, chat_id: int, user_id: int | None) -> bool:
-        """Return True if the settings let this person use the bot in this chat. Guests have access too."""
-        if user_id in self.operator_ids or not self.is_closed:
-            return True
-        return chat_id in self.allowed_chat_ids or user_id in self.allowed_user_ids
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Admission:
     """The decision about an update, and its reason."""
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from bot.inbox.records import Accepted, Arrival, Signal
 from bot.observe import metrics
+from bot.settings import Access
 from bot.transport.contents import SERVICE
 from bot.transport.controls import Controls
 from bot.transport.forms import context_keys
@@ -14,7 +15,6 @@ from bot.transport.gating import (
     GROUPS,
     INVITED,
     PAGE_LINK,
-    Access,
     Admission,
     BotIdentity,
     admit,

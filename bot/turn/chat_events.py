@@ -9,6 +9,7 @@ import structlog
 
 from bot.errors import TelegramFailure, TurnEnded, TurnRestarted, TurnStopped
 from bot.inbox.records import Signal
+from bot.settings import GroupTalk
 from bot.transport.contents import VOICE_KINDS
 from bot.transport.controls import STOP_BUTTON
 from bot.transport.gating import BotIdentity, strip_mention
@@ -42,10 +43,7 @@ class Memberships:
     telegram: TelegramApi
     reachability: Reachability
     migrations: Migrations
-    keeps_talk: bool
-    """True if talk in groups that is not addressed to the bot is kept as context."""
-    talk_lines: int
-    """The lines of such talk that are kept."""
+    talk: GroupTalk
 
     async def follow(self, update: WaitingUpdate, ref: ContextRef, *, epoch: int) -> Reply:
         """Greet a group that the bot joined, note who blocked it, follow a group to its new id.
@@ -93,8 +91,11 @@ class Memberships:
         is_administrator = membership is not None and membership.new_status == "administrator"
         if not is_administrator and not await self._reads_all():
             return [words("group-sees-addressed", bot=f"@{self.bot.username}")]
-        if self.keeps_talk:
-            return [words("group-sees-all"), words("group-keeps-talk", count=self.talk_lines)]
+        if self.talk.group_context:
+            return [
+                words("group-sees-all"),
+                words("group-keeps-talk", count=self.talk.group_context_messages),
+            ]
         return [words("group-sees-all"), words("group-keeps-addressed")]
 
     async def _reads_all(self) -> bool:

@@ -24,7 +24,6 @@ from memory.history.contexts import Context, list_contexts
 from memory.keys import ContextRef
 from memory.record_counts import RecordCounts
 from memory.redis.client import Command, RedisClient
-from memory.reminders.redis_reminders import RedisReminders
 from memory.tombstones import load_secret
 from memory.transfer.backup import scan_contexts
 
@@ -112,7 +111,6 @@ class ForgetJobs:
     requests: ForgetRequests
     finder: PersonFinder
     eraser: PersonEraser
-    reminders: RedisReminders
     clock: Callable[[], float]
 
     async def run(self, id: str, notify: Callable[[ForgetJob], None]) -> ForgetJob | None:
@@ -232,7 +230,7 @@ class ForgetJobs:
 
     async def _clear_bot(self, person: int) -> None:
         """Erase the person's time zone and costs. Limits of the day stay: they end by themselves within three days."""
-        await self.reminders.set_zone(person, None)
+        await self.eraser.reminders.set_zone(person, None)
         commands: list[Command] = [
             ("ZREM", ranking_key(owner, unit, month), str(person))
             for month in last_months(self.clock())

@@ -10,6 +10,7 @@ from uuid import uuid4
 from bot.agent.model import Usage
 from bot.model_choices import ModelChoice
 from bot.observe import metrics
+from bot.settings import OwnerLimits, UsageLimits
 from bot.transport.words import Words
 from bot.turn.costs import (
     MICROS,
@@ -33,42 +34,6 @@ _DAY_S = 24 * 3600
 Kind = Literal["user", "chat", "all"]
 _MINUTE_S, _HOUR_S = 60, 3600
 _IN_MINUTES_UNTIL_S = 90 * _MINUTE_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnerLimits:
-    """Limits for each person or for each chat; 0 is no limit."""
-
-    messages_per_minute: int = 0
-    tokens_per_day: int = 0
-    money_per_day: float = 0
-
-    @property
-    def are_none(self) -> bool:
-        """Return True if there is no limit."""
-        return not (self.messages_per_minute or self.tokens_per_day or self.money_per_day)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UsageLimits:
-    """Limits and prices from the settings."""
-
-    user: OwnerLimits = OwnerLimits()
-    chat: OwnerLimits = OwnerLimits()
-    money_per_month: float = 0
-    """The limit of the whole bot; 0 is no limit."""
-    prices: Mapping[str, ModelChoice] = field(default_factory=dict[str, ModelChoice])
-    """The models with known prices, by name."""
-
-    @property
-    def are_none(self) -> bool:
-        """Return True if there is no limit."""
-        return self.user.are_none and self.chat.are_none and not self.money_per_month
-
-    @property
-    def has_prices(self) -> bool:
-        """Return True if texts should mention money."""
-        return bool(self.prices)
 
 
 @lua_script(_SCRIPTS)
@@ -118,6 +83,8 @@ class LimitGuard:
     _: KW_ONLY
     exempt: frozenset[int]
     clock: Callable[[], float]
+    prices: Mapping[str, ModelChoice] = field(default_factory=dict[str, ModelChoice])
+    """The models with known prices, by name."""
 
     async def check(
         self,
@@ -208,11 +175,10 @@ class LimitGuard:
 
     def cost_of(self, usages: Iterable[Usage]) -> int | None:
         """Return the cost in MICROS, rounded up; None if no price of these models is known."""
-        prices = self.limits.prices
         costs = [
-            prices[each.model].cost_of(each.prompt_tokens, each.completion_tokens)
+            self.prices[each.model].cost_of(each.prompt_tokens, each.completion_tokens)
             for each in usages
-            if each.model in prices
+            if each.model in self.prices
         ]
         return math.ceil(sum(costs)) if costs else None
 
@@ -316,28 +282,25 @@ def wait_text(words: Words, seconds: float) -> str:
     return words("wait-hours", count=math.ceil(seconds / _HOUR_S))
 
 
-def usage_text(words: Words, limits: UsageLimits, *, user: Used, chat: Used, resets_in_s: float) -> str:
+def usage_text(words: Words, guard: LimitGuard, *, user: Used, chat: Used) -> str:
     """Return the text of /usage for one person in one chat."""
-    used = [
-        used_text(words, whose, each, limits)
-        for whose, each in (("you", user), ("chat", chat))
-        if each.tokens
-    ]
+    limits, owners = guard.limits, (("you", user), ("chat", chat))
+    used = [used_text(words, whose, each, guard) for whose, each in owners if each.tokens]
     lines = [words("usage-title"), *used, ""] if used else [words("usage-none"), ""]
     if limits.are_none:
         lines.append(words("usage-limits-none"))
-    if not limits.user.are_none:
+    if any(limits.user):
         lines.append(words("usage-limits-you", limits=_limits_text(words, limits.user)))
-    if not limits.chat.are_none:
+    if any(limits.chat):
         lines.append(words("usage-limits-chat", limits=_limits_text(words, limits.chat)))
-    lines.append(words("usage-resets", wait=wait_text(words, resets_in_s)))
+    lines.append(words("usage-resets", wait=wait_text(words, guard.day_ends_in())))
     return "\n".join(lines)
 
 
-def used_text(words: Words, whose: str, used: Used, limits: UsageLimits) -> str:
+def used_text(words: Words, whose: str, used: Used, guard: LimitGuard) -> str:
     """Return one line about usage, with money if prices are set. `whose` is "you", "chat" or "all"."""
     tokens = words("usage-tokens", count=used.tokens)
-    if limits.has_prices:
+    if guard.prices:
         return words(f"usage-{whose}-money", tokens=tokens, money=used.money)
     return words(f"usage-{whose}", tokens=tokens)
 

@@ -9,7 +9,7 @@ import structlog
 from bot.agent.context import Caller, Place, Role
 from bot.agent.team import Team
 from bot.errors import TelegramFailure
-from bot.transport.gating import Access
+from bot.settings import Access
 from bot.transport.people import Administrators
 from bot.transport.updates import IncomingMessage, origin_of
 from bot.turn.question import Question

@@ -19,6 +19,8 @@ CONTEXT_MESSAGES = 6
 """Messages before the first unread one that are read with it."""
 KNOWN_FACTS = 60
 """Facts that still hold and are read with the messages."""
+TOKENS_PER_DAY = 200_000
+"""Tokens a day (UTC) that the model may take to read older messages of all contexts."""
 
 _SCRIPTS = "memory.redis.scripts"
 _DAY_S = 24 * 3600
@@ -104,7 +106,9 @@ class FactQueue(LeasedQueue):
     name = "extract"
     failures = "fact_failures"
 
-    def __init__(self, redis: RedisClient, *, clock: Callable[[], float], tokens_per_day: int = 0) -> None:
+    def __init__(
+        self, redis: RedisClient, *, clock: Callable[[], float], tokens_per_day: int = TOKENS_PER_DAY
+    ) -> None:
         """`tokens_per_day` is the budget of all contexts for reading older messages."""
         super().__init__(redis, clock=clock)
         self._tokens_per_day = tokens_per_day

@@ -129,7 +129,7 @@ async def open_facts(redis: RedisClient, *, tokens_per_day: int = 0) -> FactStor
 
 async def learn(redis: RedisClient, ref: ContextRef, told: Message, statement: str) -> None:
     """Save a fact of Anna's message as a worker does."""
-    queue = FactQueue(redis, clock=time.time)
+    queue = FactQueue(redis, clock=time.time, tokens_per_day=0)
     await redis.call("ZADD", context_key(ref, "unread"), told.sequence or 0, told.id)
     await redis.call("ZADD", partition_key(ref.partition, "extract"), 0, ref.context_id)
     claim = await queue.claim(ref.partition, lease_s=60)

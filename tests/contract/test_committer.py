@@ -10,9 +10,10 @@ from stamina.instrumentation import set_on_retry_hooks
 from bot.agent.model import Usage
 from bot.errors import SendUnknown
 from bot.inbox.records import Claim
+from bot.settings import UsageLimits
 from bot.transport.rates import SendRates
 from bot.turn.commit import Committer
-from bot.turn.limits import LimitGuard, UsageLimits
+from bot.turn.limits import LimitGuard
 from bot.turn.outbox import Part
 from bot.turn.store import Commit
 from chaos.rig.program import until_it_is

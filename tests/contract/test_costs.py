@@ -8,9 +8,10 @@ import pytest
 
 from bot.agent.model import Usage
 from bot.model_choices import parse_models
+from bot.settings import UsageLimits
 from bot.transport.words import words_for
 from bot.turn.costs import MONTHS_KEPT, TOP, CostReader, MonthCosts, Used, month_key
-from bot.turn.limits import LimitGuard, UsageLimits
+from bot.turn.limits import LimitGuard
 from memory.redis.client import RedisClient
 from tests.stores import all_keys
 
@@ -31,8 +32,8 @@ class Bench:
     @property
     def guard(self) -> LimitGuard:
         prices = {choice.name: choice for choice in parse_models("m:1:1")}
-        limits = UsageLimits(money_per_month=self.budget, prices=prices)
-        return LimitGuard(self.redis, limits, exempt=frozenset({OPERATOR}), clock=lambda: self.now)
+        limits, operators = UsageLimits(money_per_month=self.budget), frozenset({OPERATOR})
+        return LimitGuard(self.redis, limits, exempt=operators, clock=lambda: self.now, prices=prices)
 
     async def book(
         self, tokens: int, *, user: int = ANNA, chat: int = ANNA, update: int = 0, model: str = "m"

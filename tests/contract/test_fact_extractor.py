@@ -469,7 +469,7 @@ async def test_a_worker_that_dies_at_any_round_trip_leaves_nothing_half_done(
         await store.commit(said("m0", "I live in Lisbon"), said("m1", "I have a cat"))
         store.clock.now += SOON
         tripping = cast("RedisClient", TrippingRedis(redis, at, when))
-        queue = FactQueue(tripping, clock=store.clock)
+        queue = FactQueue(tripping, clock=store.clock, tokens_per_day=0)
         dying = asyncio.create_task(make_extractor(store, Repeating(), queue=queue).step())
         await asyncio.wait({dying})
         was_cancelled = dying.cancelled()

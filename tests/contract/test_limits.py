@@ -10,10 +10,11 @@ import pytest
 
 from bot.agent.model import Usage
 from bot.errors import Fenced
-from bot.model_choices import ModelChoice, parse_models
+from bot.model_choices import parse_models
+from bot.settings import UsageLimits
 from bot.transport.words import words_for
 from bot.turn.costs import Used
-from bot.turn.limits import LimitGuard, OwnerLimits, UsageLimits
+from bot.turn.limits import LimitGuard
 from memory.errors import Forgotten
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
@@ -33,8 +34,9 @@ class Clock:
         return self.now
 
 
-def make_guard(redis: RedisClient, clock: Clock, limits: UsageLimits) -> LimitGuard:
-    return LimitGuard(redis, limits, exempt=frozenset({99}), clock=clock)
+def make_guard(redis: RedisClient, clock: Clock, limits: UsageLimits, models: str = "") -> LimitGuard:
+    prices = {choice.name: choice for choice in parse_models(models)}
+    return LimitGuard(redis, limits, exempt=frozenset({99}), clock=clock, prices=prices)
 
 
 class Charge(NamedTuple):
@@ -47,10 +49,6 @@ class Charge(NamedTuple):
 
 def make_charge(*update_ids: int, user: int = ANNA, chat: int = ANNA) -> Charge:
     return Charge(update_ids, user, chat)
-
-
-def priced(text: str) -> dict[str, ModelChoice]:
-    return {choice.name: choice for choice in parse_models(text)}
 
 
 async def book(redis: RedisClient, guard: LimitGuard, of: Charge, usage: Usage) -> None:
@@ -72,7 +70,7 @@ async def reason(guard: LimitGuard, of: Charge) -> str:
 
 async def test_messages_count_once_and_expire_one_by_one_after_a_minute(redis: RedisClient) -> None:
     clock = Clock()
-    guard = make_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
+    guard = make_guard(redis, clock, UsageLimits(user_messages_per_minute=2))
     assert await check(guard, make_charge(1)) is None
     clock.now += 10
     assert await check(guard, make_charge(2)) is None
@@ -92,7 +90,7 @@ async def test_messages_count_once_and_expire_one_by_one_after_a_minute(redis: R
 
 async def test_a_turn_of_many_messages_is_admitted_and_counts_each(redis: RedisClient) -> None:
     clock = Clock()
-    guard = make_guard(redis, clock, UsageLimits(user=OwnerLimits(messages_per_minute=2)))
+    guard = make_guard(redis, clock, UsageLimits(user_messages_per_minute=2))
     assert await check(guard, make_charge(1, 2, 3, 4)) is None
     clock.now += 59
     assert await reason(guard, make_charge(5)) == "limit_user_messages"
@@ -102,7 +100,7 @@ async def test_a_turn_of_many_messages_is_admitted_and_counts_each(redis: RedisC
 
 async def test_a_refusal_is_sent_once_a_minute_and_again_for_the_same_turn(redis: RedisClient) -> None:
     clock = Clock()
-    guard = make_guard(redis, clock, UsageLimits(chat=OwnerLimits(messages_per_minute=1)))
+    guard = make_guard(redis, clock, UsageLimits(chat_messages_per_minute=1))
     assert await check(guard, make_charge(1, chat=GROUP)) is None
 
     told = await check(guard, make_charge(2, chat=GROUP))
@@ -117,7 +115,7 @@ async def test_a_refusal_is_sent_once_a_minute_and_again_for_the_same_turn(redis
 
 async def test_a_refused_message_does_not_count(redis: RedisClient) -> None:
     clock = Clock()
-    limits = UsageLimits(user=OwnerLimits(messages_per_minute=5), chat=OwnerLimits(messages_per_minute=1))
+    limits = UsageLimits(user_messages_per_minute=5, chat_messages_per_minute=1)
     guard = make_guard(redis, clock, limits)
     assert await reason(guard, make_charge(1, chat=GROUP)) == ""
     for update in range(2, 9):
@@ -126,19 +124,19 @@ async def test_a_refused_message_does_not_count(redis: RedisClient) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "expected"),
+    ("limits", "models", "expected"),
     [
-        (UsageLimits(user=OwnerLimits(tokens_per_day=1000)), "limit_user_tokens"),
-        (UsageLimits(chat=OwnerLimits(tokens_per_day=1000)), "limit_chat_tokens"),
-        (UsageLimits(user=OwnerLimits(money_per_day=0.002), prices=priced("m:2:0")), "limit_user_money"),
-        (UsageLimits(chat=OwnerLimits(money_per_day=0.002), prices=priced("m:0:20")), "limit_chat_money"),
+        (UsageLimits(user_tokens_per_day=1000), "", "limit_user_tokens"),
+        (UsageLimits(chat_tokens_per_day=1000), "", "limit_chat_tokens"),
+        (UsageLimits(user_money_per_day=0.002), "m:2:0", "limit_user_money"),
+        (UsageLimits(chat_money_per_day=0.002), "m:0:20", "limit_chat_money"),
     ],
 )
 async def test_usage_over_the_daily_limit_is_refused_until_midnight(
-    redis: RedisClient, limits: UsageLimits, expected: str
+    redis: RedisClient, limits: UsageLimits, models: str, expected: str
 ) -> None:
     clock = Clock()
-    guard = make_guard(redis, clock, limits)
+    guard = make_guard(redis, clock, limits, models)
     await book(redis, guard, make_charge(1), Usage(prompt_tokens=899, completion_tokens=99))
     assert await reason(guard, make_charge(2)) == ""
     await book(redis, guard, make_charge(2), Usage(prompt_tokens=101, completion_tokens=2))
@@ -154,7 +152,7 @@ async def test_usage_over_the_daily_limit_is_refused_until_midnight(
 
 
 async def test_a_resumed_turn_is_recorded_once(redis: RedisClient) -> None:
-    guard = make_guard(redis, Clock(), UsageLimits(prices=priced("m:1:10")))
+    guard = make_guard(redis, Clock(), UsageLimits(), "m:1:10")
     for _ in range(3):
         await book(
             redis, guard, make_charge(1, 2, chat=GROUP), Usage(prompt_tokens=1000, completion_tokens=100)
@@ -203,7 +201,7 @@ async def test_failed_runs_are_recorded_separately_from_the_turn(redis: RedisCli
 
 
 async def test_operators_are_exempt_and_missing_limits_cost_no_round_trip(redis: RedisClient) -> None:
-    limited = make_guard(redis, Clock(), UsageLimits(user=OwnerLimits(messages_per_minute=1)))
+    limited = make_guard(redis, Clock(), UsageLimits(user_messages_per_minute=1))
     unlimited = make_guard(redis, Clock(), UsageLimits())
     before = redis.round_trips
     for update in range(3):
@@ -214,7 +212,7 @@ async def test_operators_are_exempt_and_missing_limits_cost_no_round_trip(redis:
 
 
 async def test_all_records_of_usage_expire(redis: RedisClient) -> None:
-    limits = UsageLimits(user=OwnerLimits(messages_per_minute=1), chat=OwnerLimits(messages_per_minute=1))
+    limits = UsageLimits(user_messages_per_minute=1, chat_messages_per_minute=1)
     guard = make_guard(redis, Clock(), limits)
     await check(guard, make_charge(1))
     await check(guard, make_charge(2))
@@ -228,7 +226,7 @@ CHANNELS = (-1001, -1002, -1003)
 
 
 async def test_all_who_write_as_channels_in_a_group_share_one_limit_of_messages(redis: RedisClient) -> None:
-    guard = make_guard(redis, Clock(), UsageLimits(user=OwnerLimits(messages_per_minute=2)))
+    guard = make_guard(redis, Clock(), UsageLimits(user_messages_per_minute=2))
 
     reasons = [
         await reason(guard, make_charge(update, user=writer, chat=GROUP))
@@ -244,7 +242,7 @@ async def test_all_who_write_as_channels_in_a_group_share_one_limit_of_messages(
 async def test_all_who_write_as_channels_in_a_group_share_their_tokens_and_pictures(
     redis: RedisClient,
 ) -> None:
-    guard = make_guard(redis, Clock(), UsageLimits(user=OwnerLimits(tokens_per_day=10)))
+    guard = make_guard(redis, Clock(), UsageLimits(user_tokens_per_day=10))
     await book(redis, guard, make_charge(1, user=CHANNELS[0], chat=GROUP), Usage(prompt_tokens=10))
 
     assert await reason(guard, make_charge(2, user=CHANNELS[1], chat=GROUP)) == "limit_user_tokens"

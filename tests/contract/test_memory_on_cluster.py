@@ -12,10 +12,11 @@ from bot.inbox.isolation import Slots
 from bot.inbox.records import Arrival, Claim
 from bot.inbox.redis_inbox import RedisInbox
 from bot.observe.series import CounterReader
+from bot.settings import UsageLimits
 from bot.transport.rates import SendRates
 from bot.turn.commit import Committer
 from bot.turn.delivery import Delivery, Reachability
-from bot.turn.limits import LimitGuard, UsageLimits
+from bot.turn.limits import LimitGuard
 from bot.turn.outbox import Part
 from bot.turn.store import ATTEMPTS_AT_MOST, Commit, LaterWork, TurnNote, TurnStore
 from memory import keys

@@ -11,8 +11,8 @@ import httpx
 
 from bot.features import CONTROLS
 from bot.inbox.redis_inbox import RedisInbox
-from bot.settings import WEBHOOK_PATH
-from bot.transport.gating import Access, BotIdentity
+from bot.settings import WEBHOOK_PATH, Access
+from bot.transport.gating import BotIdentity
 from bot.transport.http_server import SECRET_HEADER, Webhook, create_http_app, serve_http
 from bot.transport.ingest import DoorRules, Ingest
 from memory.redis.client import RedisClient

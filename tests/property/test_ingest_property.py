@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from bot.features import CONTROLS
 from bot.inbox.records import Accepted, Arrival
-from bot.transport.gating import Access, BotIdentity
+from bot.settings import Access
+from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, parse_waiting
 from memory.codec import parse_json
 from memory.history.talk import TalkLine

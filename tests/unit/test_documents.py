@@ -159,7 +159,7 @@ def test_the_example_has_every_setting_under_a_heading() -> None:
     text = script("write_env_example").example()
 
     assert read(".env.example") == text, "run: python scripts/write_env_example.py"
-    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[-2:] == ["Operation", "Features"]
+    assert re.findall(r"^## (.+)$", text, re.MULTILINE)[-2:] == ["Limits", "Features"]
 
 
 def script(name: str) -> Any:

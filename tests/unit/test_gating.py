@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from bot.features import CONTROLS
-from bot.transport.gating import Access, Admission, BotIdentity, admit, asker_of, strip_mention
+from bot.settings import Access
+from bot.transport.gating import Admission, BotIdentity, admit, asker_of, strip_mention
 from bot.transport.updates import Command, IncomingMessage, ParsedUpdate, parse_update
 
 BOT = BotIdentity(id=99, username="MnemoBot")

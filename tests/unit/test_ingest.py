@@ -8,7 +8,8 @@ import pytest
 
 from bot.features import CONTROLS
 from bot.inbox.records import Accepted, Arrival, Signal
-from bot.transport.gating import Access, Admission, BotIdentity
+from bot.settings import Access
+from bot.transport.gating import Admission, BotIdentity
 from bot.transport.ingest import DoorRules, Ingest, WaitingUpdate, parse_waiting, telegram_ref
 from bot.transport.page_links import PageLinks, PagePlace, sign_place
 from bot.transport.people import digest_of

@@ -10,7 +10,8 @@ import pytest
 from bot.errors import TelegramRefused, TelegramUnavailable
 from bot.features import CONTROLS
 from bot.inbox.records import Accepted, Arrival
-from bot.transport.gating import Access, BotIdentity
+from bot.settings import Access
+from bot.transport.gating import BotIdentity
 from bot.transport.ingest import DoorRules, Ingest
 from bot.transport.polling import Polling
 from bot.transport.telegram_api import TelegramApi

@@ -30,7 +30,7 @@ from bot.errors import (
 from bot.mcp.servers import McpServers
 from bot.mcp.tools import McpStatus, tool_name
 from bot.media.reader import LARGEST_FILE
-from bot.settings import Settings
+from bot.settings import InlineMode, PageViewers, Settings
 from bot.transport.gating import BotIdentity
 from bot.transport.telegram_api import WebhookInfo
 from memory.recall.embedders.embedder import EmbeddingError
@@ -148,7 +148,7 @@ async def check_bot(settings: Settings, *, simulator_port: int) -> list[Finding]
                 return [_no_simulator(bot_api_url(settings, simulator_port=simulator_port))]
             raise
     place = "the simulator" if simulates(settings) else urlsplit(settings.telegram_api_url).hostname
-    inline = [judge_inline(bot)] if settings.inline else []
+    inline = [judge_inline(bot)] if settings.of(InlineMode).inline else []
     return [ok("telegram", f"@{bot.username} ({bot.id}) at {place}"), _privacy(bot), *inline]
 
 
@@ -159,7 +159,7 @@ async def check_page(settings: Settings, *, simulator_port: int) -> list[Finding
     async with open_bot_api(settings, simulator_port=simulator_port) as telegram:
         with suppress(TelegramFailure):  # `check_bot` reports it
             has_main_web_app = (await telegram.get_me()).has_main_web_app
-    has_groups = settings.group_memory_page != "off"
+    has_groups = settings.of(PageViewers).group_memory_page != "off"
     return [judge_page(address, has_groups=has_groups, has_main_web_app=has_main_web_app)]
 
 

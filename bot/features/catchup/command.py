@@ -13,6 +13,7 @@ from bot.agent.model import Usage
 from bot.errors import ModelFiltered, ModelUnavailable, TellUser, TurnStopped
 from bot.features.catchup.writer import CatchUp, CatchUpWriter, Point
 from bot.features.parts import Built, Parts
+from bot.settings import GroupTalk
 from bot.transport.rich_text import LINK, RichText, Span, from_spans
 from bot.transport.texts import failure_text
 from bot.transport.words import Words
@@ -27,7 +28,6 @@ from bot.turn.store import TurnStore
 from memory.characters import one_line
 from memory.errors import Forgotten, SummaryFailed
 from memory.history.heard import HeardLine, HeardLines
-from memory.history.redis_history import RedisTalk
 from memory.history.talk import score_of
 from memory.zones.clocks import Clocks
 
@@ -67,19 +67,6 @@ class Missed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CatchUpLimits:
-    """Bounds of /catchup, and what the bot hears."""
-
-    lines: int
-    """The newest lines that are read."""
-    deadline_s: float
-    keeps_talk: bool
-    """True if talk that is not addressed to the bot is kept."""
-    hears_all: bool
-    """True if the bot's privacy mode is off. Administrators hear everything all the same."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CatchUpCommand:
     """Tells what was said in this group or topic. The reply is not kept in the history."""
 
@@ -90,7 +77,10 @@ class CatchUpCommand:
     writer: CatchUpWriter
     previews: Previews
     """Shows only "typing"."""
-    limits: CatchUpLimits
+    talk: GroupTalk
+    hears_all: bool
+    """True if the bot's privacy mode is off. Administrators hear everything all the same."""
+    deadline_s: float
     clock: Callable[[], float]
 
     async def run(self, call: CommandCall) -> Reply:
@@ -125,9 +115,10 @@ class CatchUpCommand:
 
     async def _find(self, call: CommandCall, wish: Wish) -> Missed:
         person = call.message.sender_id if wish.kind == "own" else None
-        lines = await self.heard.read(call.ref, limit=self.limits.lines, since=wish.since, person=person)
+        limit = self.talk.group_context_messages
+        lines = await self.heard.read(call.ref, limit=limit, since=wish.since, person=person)
         wanted = await self.forgetting.waiting(call.ref)
-        missed = select_missed(lines, wish, person=call.user_id, limit=self.limits.lines)
+        missed = select_missed(lines, wish, person=call.user_id, limit=limit)
         kept = tuple(line for line in missed.lines if not wanted.has(line))
         return replace(missed, lines=kept)
 
@@ -138,9 +129,9 @@ class CatchUpCommand:
         else:
             key = "catchup-own-nothing" if missed.wish.kind == "own" else "catchup-since-nothing"
             text = words(key, when=_when(words, missed.since))
-        if not self.limits.keeps_talk:
+        if not self.talk.group_context:
             return f"{text}\n\n{words('group-keeps-addressed')}"
-        if not self.limits.hears_all and not call.snapshot.talk.count:
+        if not self.hears_all and not call.snapshot.talk.count:
             return f"{text}\n\n{words('catchup-deaf')}"
         return text
 
@@ -178,7 +169,7 @@ class CatchUpCommand:
                     clocks=Clocks(zones=call.snapshot.choices.zones, reader=call.message.sender_id),
                 ),
                 _wait_for_end(call),
-                within_s=self.limits.deadline_s,
+                within_s=self.deadline_s,
             )
 
     async def _still_true(self, call: CommandCall, missed: Missed, points: Sequence[Point]) -> list[Point]:
@@ -342,21 +333,17 @@ async def _wait_for_end(call: CommandCall) -> TurnStopped | Forgotten:
 
 async def build(parts: Parts) -> Built:
     """Return the command."""
-    settings, stores = parts.settings, parts.stores
-    talk = RedisTalk(stores.redis)
+    stores, forgetting = parts.stores, parts.forget_jobs.eraser.forgetting
     catch_up = CatchUpCommand(
-        heard=HeardLines(stores.redis, talk, stores.history),
-        forgetting=Forgetting(redis=stores.redis, store=parts.store, history=stores.history, talk=talk),
+        heard=HeardLines(stores.redis, forgetting.talk, stores.history),
+        forgetting=forgetting,
         store=parts.store,
         guard=parts.guard,
         writer=CatchUpWriter(parts.writer),
         previews=replace(parts.previews, is_streaming=False),
-        limits=CatchUpLimits(
-            lines=settings.group_context_messages,
-            deadline_s=settings.turn_deadline_s,
-            keeps_talk=settings.group_context,
-            hears_all=parts.outside.bot.can_read_all_group_messages,
-        ),
+        talk=parts.settings.of(GroupTalk),
+        hears_all=parts.outside.bot.can_read_all_group_messages,
+        deadline_s=parts.limits.deadline_s,
         clock=parts.clock,
     )
     return Built(commands={"catchup": catch_up.run})

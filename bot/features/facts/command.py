@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
+from bot.features.facts.settings import FactSettings
 from bot.features.parts import Built, Parts
 from bot.features.retention.limit import limit_line
 from bot.inbox.reminders import FiringRules
@@ -329,11 +330,11 @@ async def build(parts: Parts) -> Built:
     """Return the command, the buttons of its list, and the hook for corrections."""
     stores = parts.stores
     facts = FactsCommand(
-        facts=RedisFacts(stores.redis, clock=parts.clock),
+        facts=stores.facts,
         recall=stores.recall,
         page_links=parts.page_links,
         redis=stores.redis,
-        is_extracting=parts.settings.extracts_facts,
+        is_extracting=parts.settings.of(FactSettings).extracts_facts,
         clock=parts.clock,
         limit_line=partial(limit_line, parts.settings),
     )

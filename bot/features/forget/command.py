@@ -14,7 +14,7 @@ from bot.turn.later_use import LaterUses, Offer, dump_offers
 from memory.codec import dump_json, parse_json
 from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.message import Message, sequence_of
-from memory.history.redis_history import RedisHistory, RedisTalk
+from memory.history.redis_history import RedisHistory
 from memory.recall.recall import Recall
 
 _CHOSEN_STEP, _RECEIPT_STEP = "forget:chosen", "forget:receipt"
@@ -191,11 +191,10 @@ def _mentions(receipt: ErasureReceipt) -> bool:
 async def build(parts: Parts) -> Built:
     """Return the command, and the button that forgets answers."""
     stores = parts.stores
-    redis, history = stores.redis, stores.history
     forget = ForgetCommand(
-        forgetting=Forgetting(redis=redis, store=parts.store, history=history, talk=RedisTalk(redis)),
-        later_uses=LaterUses(redis=redis, history=history),
-        history=history,
+        forgetting=parts.forget_jobs.eraser.forgetting,
+        later_uses=LaterUses(redis=stores.redis, history=stores.history),
+        history=stores.history,
         recall=stores.recall,
         me=ForgetMe(jobs=parts.forget_jobs, clock=parts.clock),
     )

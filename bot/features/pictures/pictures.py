@@ -120,7 +120,7 @@ class TurnPictures:
 
     def _usage(self, counted: Usage) -> Usage:
         """Return the usage of a picture. Without tokens of the endpoint it is the usual one."""
-        model, prices = self.pictures.model, self.pictures.guard.limits.prices
+        model, prices = self.pictures.model, self.pictures.guard.prices
         if prices.get(model.name) == model:
             return Usage(model=model.name, completion_tokens=1)
         usual = Usage(model=model.name, completion_tokens=PICTURE_TOKENS)

@@ -11,7 +11,8 @@ from bot.agent.context import AgentContext
 from bot.errors import TelegramFailure
 from bot.inbox.records import TerminalState
 from bot.observe import metrics
-from bot.transport.gating import GROUPS, Access
+from bot.settings import Access
+from bot.transport.gating import GROUPS
 from bot.transport.ingest import has_access
 from bot.transport.people import Guests
 from bot.transport.rich_text import Entity, RichText, utf16_length

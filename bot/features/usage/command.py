@@ -25,14 +25,7 @@ class UsageCommand:
     async def run(self, call: CommandCall) -> Reply:
         """Return today's usage, and the limits."""
         used = await self.guard.used_today(user_id=call.user_id, chat_id=call.message.chat_id)
-        text = usage_text(
-            call.words,
-            self.guard.limits,
-            user=used["user"],
-            chat=used["chat"],
-            resets_in_s=self.guard.day_ends_in(),
-        )
-        return Reply(text=text)
+        return Reply(text=usage_text(call.words, self.guard, user=used["user"], chat=used["chat"]))
 
 
 async def build(parts: Parts) -> Built:
@@ -78,13 +71,13 @@ class StatsCommand:
             words("stats-contexts", count=len(known)),
             words("stats-queue", count=waiting, oldest=wait_text(words, oldest_s)),
             words("usage-title"),
-            used_text(words, "all", used["all"], self.guard.limits),
+            used_text(words, "all", used["all"], self.guard),
         ]
         return Reply(text="\n".join(lines))
 
     async def _month(self, call: CommandCall) -> str:
         """Return the costs of a month. Only a private chat sees the names of people and other chats."""
-        words, limits = call.words, self.guard.limits
+        words, budget = call.words, self.guard.limits.money_per_month
         months = last_months(self.costs.clock())
         word, *rest = call.argument.split()
         if word.lower() != "month" or len(rest) > 1 or (rest and rest[0] not in months):
@@ -93,11 +86,11 @@ class StatsCommand:
         costs = await self.costs.read(month)
         if not costs.total.tokens:
             return words("costs-none", month=month)
-        lines = [words("costs-title", month=month), used_text(words, "all", costs.total, limits)]
+        lines = [words("costs-title", month=month), used_text(words, "all", costs.total, self.guard)]
         if costs.memory.tokens:
             lines.append(words("costs-memory", used=self._used(words, costs.memory)))
-        if limits.money_per_month:
-            lines.append(words("costs-budget", limit=limits.money_per_month))
+        if budget:
+            lines.append(words("costs-budget", limit=budget))
         if call.is_group:
             return "\n".join([*lines, words("costs-in-private")])
         return "\n".join([*lines, *await self._lists(words, costs)])
@@ -116,9 +109,7 @@ class StatsCommand:
 
     def _used(self, words: Words, used: Used) -> str:
         tokens = words("usage-tokens", count=used.tokens)
-        return (
-            words("costs-used", tokens=tokens, money=used.money) if self.guard.limits.has_prices else tokens
-        )
+        return words("costs-used", tokens=tokens, money=used.money) if self.guard.prices else tokens
 
 
 def _name(names: Mapping[int, str], owner: int) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from bot.settings import ModelName, Settings
+from bot.settings import ModelName, Settings, UsageLimits
 
 
 class VoiceSettings(Settings):
@@ -42,5 +42,6 @@ class VoiceSettings(Settings):
         model = self.at_openai("openai_speech_model")
         is_priced = any(each.name == model and each.input_price is not None for each in self.models)
         is_named = "openai_speech_model" in self.model_fields_set
-        is_limited = self.user_money_per_day or self.chat_money_per_day or self.money_per_month
+        limits = self.of(UsageLimits)
+        is_limited = limits.user_money_per_day or limits.chat_money_per_day or limits.money_per_month
         return model if is_priced or is_named or not is_limited else ""

@@ -250,7 +250,7 @@ async def build(parts: Parts) -> Built:
         redis=parts.stores.redis,
         store=parts.store,
         history=parts.stores.history,
-        facts=RedisFacts(parts.stores.redis, clock=parts.clock),
+        facts=parts.stores.facts,
         page_links=parts.page_links,
     )
     return Built(commands={"why": why.run}, buttons={WHY_BUTTON: why.press})

@@ -340,7 +340,7 @@ async def _build(
             lease_s=LEASE_S,
         ),
         extractor=FactExtractor(
-            queue=FactQueue(stores.redis, clock=lambda: now, tokens_per_day=settings.facts_tokens_per_day),
+            queue=FactQueue(stores.redis, clock=lambda: now),
             reader=ModelFactReader(structured),
             partition=0,
             lease_s=LEASE_S,
