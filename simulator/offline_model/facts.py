@@ -1,17 +1,18 @@
 """Facts by rules: English sentences in the third person, and those of all languages that last, as quotations.
 
-A correction gives the newest fact with such a value, a weekday or a number, its own value.
+A correction stands behind the newest fact that it corrects.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import quote, replaces, value_patterns
+from simulator.offline_model.answer import quote
+from simulator.offline_model.corrections import replaces
 from simulator.offline_model.prompt import is_question, read_line, sentences
-from simulator.offline_model.words import Language, fold, folded_words, language_of, languages
+from simulator.offline_model.words import fold, folded_words, language_of, languages
 
 _FACTS_OF_A_LINE = 2
 _LONGEST = 200
@@ -50,58 +51,40 @@ _SINGLE = frozenset(["lives", "works", "moved", "name", "called", "home", "job"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """A sentence as a fact. Facts of one `topic` contradict each other. `about` is another subject that it corrects."""
+    """A sentence as a fact. Facts of one `topic` contradict each other."""
 
     subject: str
     statement: str
     topic: tuple[str, str]
-    about: str = ""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Noted:
-    """A fact of the reply, with the numbers of its lines and of the known facts that it replaces."""
-
-    told: _Told
-    lines: list[int]
-    kind: str
-    replaces: list[int] = field(default_factory=list[int])
 
 
 def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     """Return the facts in the numbered lines of a request for facts, in the form of its schema."""
     known = list(_known(lines))
     stated = {(fold(each.subject), fold(each.statement)) for _, each in known}
-    noted: dict[tuple[str, ...], _Noted] = {}
+    noted: dict[tuple[str, ...], _Told] = {}
+    facts: dict[tuple[str, ...], dict[str, Any]] = {}
     before: dict[str, list[_Told]] = {}
     for number, speaker, text in _spoken(lines):
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
-        old = [each for _, each in known[::-1]] + [each.told for each in noted.values()]
-        old += before.pop(speaker, [])
+        old = [*(each for _, each in known[::-1]), *noted.values(), *before.pop(speaker, [])]
         told = [(fact, _kind(clause)) for clause in clauses if (fact := _fact(clause, speaker, old))]
-        if (
-            not told and len(text) <= _LONGEST and not is_question(text)
-        ):  # a fact if the next line corrects it
-            before[speaker] = [_quoted(text, speaker)]
+        if not told and len(text) <= _LONGEST and not is_question(text):
+            before[speaker] = [_quoted(text, speaker)]  # a fact if the next line corrects it
         for fact, kind in told[:_FACTS_OF_A_LINE]:
             if (fold(fact.subject), fold(fact.statement)) in stated:
                 continue
-            key = (fold(fact.about or fact.subject), *fact.topic)
-            replaced = [at for at, old in known if (fold(old.subject), *old.topic) == key]
-            noted[key] = _Noted(told=fact, lines=[number], kind=kind, replaces=replaced)
-    return {
-        "facts": [
-            {
-                "subject": each.told.subject,
-                "kind": each.kind,
-                "statement": each.told.statement,
-                "messages": each.lines,
-                "replaces": each.replaces,
+            key = (fold(fact.subject), *fact.topic)
+            noted[key] = fact
+            facts[key] = {
+                "subject": fact.subject,
+                "kind": kind,
+                "statement": fact.statement,
+                "messages": [number],
+                "replaces": [at for at, each in known if (fold(each.subject), *each.topic) == key],
                 "confidence": 0.9,
             }
-            for each in noted.values()
-        ]
-    }
+    return {"facts": [*facts.values()]}
 
 
 def _known(lines: Sequence[str]) -> Iterator[tuple[int, _Told]]:
@@ -130,7 +113,7 @@ def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     plain = _without_opening(sentence)
     plain = plain.replace("’", "'").strip().rstrip(".!…")  # noqa: RUF001
     language = language_of(sentence)
-    is_order = language.pattern("remind").search(plain) or language.pattern("erase").fullmatch(plain)
+    is_order = language.search("remind", plain) or language.fullmatch("erase", plain)
     if len(plain) > _LONGEST or is_order or is_question(plain):
         return None
     if match := _OWN.match(plain):
@@ -162,11 +145,11 @@ def _standing(sentence: str) -> re.Match[str] | None:
     The sentence may be in any language: "Call me Kim" is too short to tell.
     """
     plain = _without_opening(sentence)
-    return next(filter(None, (each.pattern("standing").search(plain) for each in languages())), None)
+    return next(filter(None, (each.search("standing", plain) for each in languages())), None)
 
 
 def _lasting(sentence: str) -> re.Match[str] | None:
-    return language_of(sentence).pattern("lasting").search(sentence) or _standing(sentence)
+    return language_of(sentence).search("lasting", sentence) or _standing(sentence)
 
 
 def _quoted(text: str, speaker: str) -> _Told:
@@ -178,36 +161,13 @@ def _quoted(text: str, speaker: str) -> _Told:
 
 
 def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
-    """Return the newest fact of the speaker with the weekday or number of this correction; None without any."""
+    """Return the newest fact of the speaker that this text corrects, with the correction behind it; None without any."""
     for fact in reversed(old):
-        language = language_of(text, language_of(fact.statement.partition(": ")[2]))
-        if not fact.statement.startswith(speaker) or not replaces(text, fact.statement, language):
-            continue
-        if exchange := language.pattern("exchange").search(text):
-            old_stem = language.stem(fold(exchange["old"]))
-            words = [
-                each
-                for each in re.findall(r"[\w-]+", fact.statement)
-                if language.stem(fold(each)) == old_stem
-            ]
-            return replace(fact, statement=fact.statement.replace(words[0], exchange["new"]))
-        statement, patterns = fact.statement, value_patterns(language)
-        values = [[re.findall(each, one, re.IGNORECASE) for one in (text, statement)] for each in patterns]
-        # The values of two statements are never mixed: all of one kind for all of the same kind, or the new statement.
-        is_all = any(values[0] + values[1]) and all(len(new) == len(was) <= 1 for new, was in values)
-        if not is_all or any(_loose_time(language).search(each) for each in (text, statement)):
-            told = f"{speaker}: {quote(text, language)}"
-            return _Told(subject=speaker, statement=told, topic=fact.topic, about=fact.subject)
-        for new, was in values:
-            statement = statement.replace(was[0], new[0]) if new else statement
-        return _Told(subject=fact.subject, statement=statement, topic=fact.topic)
+        first = fact.statement.partition(" → ")[0].rstrip(".")
+        language = language_of(text, language_of(first.partition(": ")[2]))
+        if first.startswith(speaker) and replaces(text, first, language):
+            return replace(fact, statement=f"{first} → {quote(text, language)}")
     return None
-
-
-def _loose_time(language: Language) -> re.Pattern[str]:
-    """Return the pattern of a day or a part of a day without its name or number: "tomorrow", "in the evening"."""
-    parts = "|".join(language.text(key) for key in ("day", "late", "early", "noon"))
-    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
 
 
 def _told(subject: str, named: str, verb: str, rest: str) -> _Told:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from simulator.offline_model.words import Language, folded_words, language_of
+from simulator.offline_model.words import Language, folded_words, language_of, languages
 
 PASSAGE_LENGTH = 300
 """Characters of a text that is quoted in one piece."""
@@ -38,19 +38,24 @@ SENTENCE_END = re.compile(
 """Not behind a title, an initial, or "No." with its number."""
 _WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
+_COMMA = re.compile(r", (?=\w)")
+_LONG_HEAD, _MIDDLE_HEAD, _FRAGMENT = 5, 4, 4
+"""Least words before a question behind a comma and behind a joining word; most words of an answer to "tell me"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """A passage that may answer a question. An empty `speaker` is the person who writes to the bot.
 
-    Of a note the speaker is its subject. `when` begins with the date, "" within a private conversation.
+    Of a note the speaker is its subject. `when` begins with the date, "" within a private conversation. `topic` is the
+    question that it answers, if we had no answer to it.
     """
 
     text: str
     source: Literal["person", "document", "note"] = "person"
     speaker: str = ""
     when: str = ""
+    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +121,8 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
     lines, found = _split_marks(body, Statement(text="", speaker=speaker, when=when))
     marks = "\n".join(line for line in body.splitlines() if line[:1] in ("[", "("))
     own_text = _MENTION.sub("", "\n".join(lines)).strip()
+    if len(own_text.split()) <= _FRAGMENT and speaker == prompt.speaker:
+        found = [replace(each, topic=_unanswered(prompt)) for each in found]
     read = replace(
         prompt,
         lines=tuple(own_text.splitlines()),
@@ -129,6 +136,13 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
         fresh=(*prompt.fresh, *found),
     )
     return read, found
+
+
+def _unanswered(prompt: Prompt) -> str:
+    """Return the last question if we had no answer to it and asked for one; else ""."""
+    last = prompt.turns[-1] if prompt.turns and not prompt.fresh else None
+    is_open = last is not None and last.reply in {each.text("unknown") for each in languages()}
+    return last.lines[-1] if last is not None and is_open and last.lines else ""
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -155,8 +169,28 @@ def read_line(line: str) -> Iterator[Statement]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, each on one line."""
-    return [" ".join(part.split()) for part in SENTENCE_END.split(text) if part.strip()]
+    """Return the sentences of a text, each on one line. A question within a sentence is one of its own."""
+    parts = (" ".join(part.split()) for part in SENTENCE_END.split(text) if part.strip())
+    return [each for part in parts for each in _apart(part)]
+
+
+def _apart(sentence: str) -> list[str]:
+    """Split a sentence where a question begins: "I'm in Rome so where does Anna live"."""
+    words = len(sentence.split())
+    language = language_of(sentence[:200])
+    if words <= _MIDDLE_HEAD or len(sentence) > _READ_LENGTH // 4 or language.fullmatch("asking", sentence):
+        return [sentence]
+    commas = _COMMA.finditer(sentence) if sentence.endswith(("?", "؟")) else ()
+    asks = language.words("asks")
+    begins = [each.end() for each in commas if asks & {*folded_words(sentence[each.end() :])[:1]}]
+    places = [(each, _LONG_HEAD) for each in begins]
+    if middle := language.search("midway", sentence):
+        places.append((middle.end(), _MIDDLE_HEAD))
+    for place, least in sorted(places):
+        head = sentence[:place].rstrip(" ,،")
+        if len(head.split()) >= least:
+            return [head, *_apart(sentence[place:])]
+    return [sentence]
 
 
 def unwrapped(text: str) -> str:
@@ -167,12 +201,17 @@ def unwrapped(text: str) -> str:
 def is_question(text: str, language: Language | None = None) -> bool:
     """Return True if `text` ends with a question mark or begins like a question in its language."""
     plain, language = text.strip(), language or language_of(text[:200])
+    if language.search("keep", plain):  # "can you remember that …?"
+        return False
     if plain.endswith(("?", "؟")) or plain.startswith("¿"):
         return True
     words = folded_words(plain[:100])
     asks = language.words("asks")
     begins = bool(words) and (words[0] in asks or (language.name == "persian" and bool(asks & set(words))))
-    return begins or any(language.pattern(each).fullmatch(plain[:200]) for each in ("asking", "everything"))
+    begins = begins and not language.search("exclaims", plain)
+    return begins or any(
+        language.fullmatch(each, plain[:200]) for each in ("asking", "everything", "inverted")
+    )
 
 
 def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]]:

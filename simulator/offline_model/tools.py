@@ -172,10 +172,11 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
         if plain["verb"] or set(schema.get("required", [])) <= filled.keys():
             return filled
     texts = [each for each, kinds in _properties(schema).items() if "string" in kinds]
-    time = next((found for each in languages() if (found := each.pattern("time").search(line))), None)
+    time = next((found for each in languages() if (found := each.search("time", line))), None)
     if time and name in _CLOCKS:
-        return {texts[0]: time["place"].strip()} if texts and time["place"] else {}
-    if name == "list_reminders" and any(each.pattern("reminders").search(line) for each in languages()):
+        place = line[slice(*time.span("place"))] if time["place"] else ""
+        return {texts[0]: place.strip()} if texts and place else {}
+    if name == "list_reminders" and any(each.search("reminders", line) for each in languages()):
         return {}
     search = _SEARCH.search(line)
     if "memory" in name and search and texts:
