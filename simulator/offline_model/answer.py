@@ -49,8 +49,8 @@ _NO_STATEMENTS = ("hello", "bye", "wellbeing", "who", "thanks", "fine", "erase",
 class _Question:
     """A question in words.
 
-    `wanted` are its stems. `names` and `things` ("my bike", "Anna's bike") must be in an answer. `acts` are what "I" do.
-    `means` has for each of these the stems of statements that fit.
+    `wanted` are its stems. `names` and `things` ("my bike", "Anna's bike") must be in an answer. `acts` are what "I"
+    do. `means` has for each of these the stems of statements that fit.
     """
 
     language: Language
@@ -85,8 +85,11 @@ def answer(
     for kind, told in _KINDS.items():
         if not topic and (wanted := language.search(kind, plain)):
             of = asked.names | asked.things - language.stems(wanted[0])
-            telling = [each for each in everything if language.search(told, each.text)]
-            found = [each for each in telling if _is_of(of, each, prompt, language)] or found
+            own = [each for each in everything if _is_by_asker(each, prompt)]
+            own = [each for each in own if "me" in subjects(each.text, language)]
+            of_them = [each for each in everything if of <= language.stems(each.text)]
+            telling = [each for each in (of_them if of else own) if language.search(told, each.text)]
+            found = telling or found
     found = _with_corrections(found, everything, language)
     passages = [each.text for each in prompt.fresh if each.source == "document"]
     is_told_here = bool(found) and found[-1] in prompt.fresh and found[-1].source == "person"
@@ -133,13 +136,6 @@ def _of_asker(everything: Sequence[Statement], prompt: Prompt, language: Languag
     return [*own, *notes] if notes or len(own) >= _UNSURE else said
 
 
-def _is_of(others: set[str], statement: Statement, prompt: Prompt, language: Language) -> bool:
-    """Return True if an age, a job or a name in the statement is that of these others, or the asker's without any."""
-    if others:
-        return others <= language.stems(statement.text)
-    return _is_by_asker(statement, prompt) and "me" in subjects(statement.text, language)
-
-
 def best_sentence(question: str, found: Sequence[str], language: Language) -> str:
     """Quote the sentence of a document that shares the most and rarest words with the question; "" without any.
 
@@ -176,7 +172,7 @@ def _read(text: str, everything: Sequence[Statement], language: Language) -> _Qu
     asked = _Question(language, frozenset(folded_words(text)))
     originals = _WORD.findall(text)
     parts = [folded_words(each) or [""] for each in originals]
-    known, kinds, near = _names(everything, language), set[str](), ""
+    known, kinds = _names(everything, language), set[str]()
     for at, (original, (word, *ending)) in enumerate(zip(originals, parts, strict=True)):
         stem, before = language.stem(word), parts[at - 1] if at else [""]
         if language.is_small(word) or word.isdecimal():
@@ -192,11 +188,8 @@ def _read(text: str, everything: Sequence[Statement], language: Language) -> _Qu
             asked.names.add(stem)
         elif is_owned:
             asked.things.add(stem)
-        elif language.fullmatch("first", word):
+        elif language.fullmatch("first", word) or (not asked.acts and around & language.words("i")):
             asked.acts.add(stem)
-        elif not near and around & language.words("i"):
-            near = stem
-    asked.acts |= {near} - {""}
     asked.things |= subjects(text, language) & asked.wanted - asked.names
     if asked.names and not any(each[1:] == ["s"] for each in parts):
         asked.wanted -= asked.things  # "my sister Anna": the name is enough
@@ -226,14 +219,11 @@ def _completed(asked: _Question, text: str, everything: Sequence[Statement], kin
 
 def _meant(stem: str, held: Collection[str], *, is_name: bool = False) -> set[str]:
     """Return the stems that this one means: itself and, but for names, its forms; else those with one wrong letter."""
-    same = {each for each in held if each == stem or (not is_name and _is_form(stem, each))}
+    # Long stems have forms with up to three more letters.
+    forms = [] if is_name else [each for each in held if min(len(stem), len(each)) >= _LONG]
+    same = {each for each in forms if each.startswith(stem) or stem.startswith(each)}
+    same = {each for each in same if abs(len(stem) - len(each)) <= 3} | ({stem} & {*held})
     return same or {each for each in held if _is_typo(stem, each, least=3 if is_name else 4)}
-
-
-def _is_form(one: str, other: str) -> bool:
-    """Return True for long stems if one is the other with up to three more letters."""
-    short, long = sorted((one, other), key=len)
-    return len(short) >= _LONG and long.startswith(short) and len(long) - len(short) <= 3
 
 
 def _is_typo(one: str, other: str, *, least: int) -> bool:
@@ -249,7 +239,7 @@ def _is_typo(one: str, other: str, *, least: int) -> bool:
 
 
 def _names(everything: Sequence[Statement], language: Language) -> set[str]:
-    """Return the stems of names: of speakers, and of words with a capital inside a sentence; in German of known people."""
+    """Return the stems of names: of speakers, and of words with a capital in a sentence; in German of people."""
     named = set(language.stems(" ".join(each.speaker for each in everything if each.source == "person")))
     for each in everything:
         capitals = " ".join(word for word in _CAPITAL.findall(each.text) if word[0].isupper())

@@ -1,4 +1,4 @@
-"""Whom and what a statement is about, and which earlier statement it replaces."""
+"""Corrections: the earlier statement that a new one replaces, and the person of whom each word is said."""
 
 import re
 from collections.abc import Sequence

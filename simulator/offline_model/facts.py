@@ -20,7 +20,7 @@ _LONGEST = 200
 _KNOWN = re.compile(r"(\d+)\. (\{.*\})")
 _NUMBERED = re.compile(r"(\d+)\. (\[.*)")
 _OPENING = re.compile(
-    r"(?:(?:also|and|but|now|well|so|hi|hello|actually|by the way|in fact|no|yes"
+    r"^(?:(?:also|and|but|now|well|so|hi|hello|actually|by the way|in fact|no|yes"
     r"|(?:please )?(?:remember|note)(?: that)?)(?:,\s*|\s+))+",
     re.IGNORECASE,
 )
@@ -68,7 +68,11 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     for number, speaker, text in _spoken(lines):
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
         old = [*(each for _, each in known[::-1]), *noted.values(), *before.pop(speaker, [])]
-        told = [(fact, _kind(clause)) for clause in clauses if (fact := _fact(clause, speaker, old))]
+        told = [
+            (fact, "standing" if _standing(clause) else "fact")
+            for clause in clauses
+            if (fact := _fact(clause, speaker, old))
+        ]
         if not told and len(text) <= _LONGEST and not is_question(text):
             before[speaker] = [_quoted(text, speaker)]  # a fact if the next line corrects it
         for fact, kind in told[:_FACTS_OF_A_LINE]:
@@ -110,7 +114,7 @@ def _spoken(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
 
 def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     """Return the sentence in the third person, or None if it is no statement that may last."""
-    plain = _without_opening(sentence)
+    plain = _OPENING.sub("", sentence)
     plain = plain.replace("’", "'").strip().rstrip(".!…")  # noqa: RUF001
     language = language_of(sentence)
     is_order = language.search("remind", plain) or language.fullmatch("erase", plain)
@@ -131,20 +135,12 @@ def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if _lasting(sentence) else None)
 
 
-def _without_opening(sentence: str) -> str:
-    return _OPENING.sub("", sentence, count=1) if _OPENING.match(sentence) else sentence
-
-
-def _kind(sentence: str) -> str:
-    return "standing" if _standing(sentence) else "fact"
-
-
 def _standing(sentence: str) -> re.Match[str] | None:
     """Find how the speaker wants to be answered or called, or what suits the speaker.
 
     The sentence may be in any language: "Call me Kim" is too short to tell.
     """
-    plain = _without_opening(sentence)
+    plain = _OPENING.sub("", sentence)
     return next(filter(None, (each.search("standing", plain) for each in languages())), None)
 
 
@@ -161,7 +157,7 @@ def _quoted(text: str, speaker: str) -> _Told:
 
 
 def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
-    """Return the newest fact of the speaker that this text corrects, with the correction behind it; None without any."""
+    """Return the newest fact of the speaker that this text corrects, with the correction; None without any."""
     for fact in reversed(old):
         first = fact.statement.partition(" → ")[0].rstrip(".")
         language = language_of(text, language_of(first.partition(": ")[2]))

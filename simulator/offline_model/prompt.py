@@ -38,9 +38,8 @@ SENTENCE_END = re.compile(
 """Not behind a title, an initial, or "No." with its number."""
 _WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
-_COMMA = re.compile(r", (?=\w)")
-_LONG_HEAD, _MIDDLE_HEAD, _FRAGMENT = 5, 4, 4
-"""Least words before a question behind a comma and behind a joining word; most words of an answer to "tell me"."""
+_LEAST_HEAD, _FRAGMENT = 4, 4
+"""Least words before a question in the same sentence; most words of an answer to "tell me"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,9 +158,9 @@ def read_line(line: str) -> Iterator[Statement]:
     match, fact, bullet = _SPOKEN.fullmatch(line), _FACT.fullmatch(line), _BULLET.fullmatch(line)
     if match and match[2] != "assistant":
         speaker = "" if match[2] == "user" else match[2]
-        yield from _split_marks(_unquoted(match[3]), Statement(text="", speaker=speaker, when=match[1]))[1]
+        yield from _split_marks(unquoted(match[3]), Statement(text="", speaker=speaker, when=match[1]))[1]
     elif fact:
-        yield Statement(text=_unquoted(fact[3]), source="note", speaker=fact[2], when=fact[1])
+        yield Statement(text=unquoted(fact[3]), source="note", speaker=fact[2], when=fact[1])
     elif bullet and bullet[1] and (bullet[1] == "user" or bullet[1][0].isupper()):
         yield Statement(text=bullet[2], speaker="" if bullet[1] == "user" else bullet[1])
     elif bullet:
@@ -176,21 +175,12 @@ def sentences(text: str) -> list[str]:
 
 def _apart(sentence: str) -> list[str]:
     """Split a sentence where a question begins: "I'm in Rome so where does Anna live"."""
-    words = len(sentence.split())
     language = language_of(sentence[:200])
-    if words <= _MIDDLE_HEAD or len(sentence) > _READ_LENGTH // 4 or language.fullmatch("asking", sentence):
+    middle = language.search("midway", sentence) if len(sentence) < _READ_LENGTH // 4 else None
+    head = sentence[: middle.start()] if middle else ""
+    if middle is None or len(head.split()) < _LEAST_HEAD or language.fullmatch("asking", sentence):
         return [sentence]
-    commas = _COMMA.finditer(sentence) if sentence.endswith(("?", "؟")) else ()
-    asks = language.words("asks")
-    begins = [each.end() for each in commas if asks & {*folded_words(sentence[each.end() :])[:1]}]
-    places = [(each, _LONG_HEAD) for each in begins]
-    if middle := language.search("midway", sentence):
-        places.append((middle.end(), _MIDDLE_HEAD))
-    for place, least in sorted(places):
-        head = sentence[:place].rstrip(" ,،")
-        if len(head.split()) >= least:
-            return [head, *_apart(sentence[place:])]
-    return [sentence]
+    return [head, *_apart(sentence[middle.end() :])]
 
 
 def unwrapped(text: str) -> str:
@@ -234,9 +224,9 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
             like, is_quoting = replace(like, speaker=mark[2]) if mark[1][0] == "f" else like, True
         elif mark[1] == "in reply to":
             if mark[2] != "you":
-                found += _passages(_unquoted(mark[3] or ""), replace(like, speaker=mark[2]))
+                found += _passages(unquoted(mark[3] or ""), replace(like, speaker=mark[2]))
         else:
-            found += _passages(_unquoted(mark[3] or '""'), replace(like, source="document"))
+            found += _passages(unquoted(mark[3] or '""'), replace(like, source="document"))
     return lines, [*found, *_passages("\n".join([*forwarded, *lines]), like)]
 
 
@@ -259,8 +249,20 @@ def _passages(text: str, like: Statement) -> list[Statement]:
     return [replace(like, text=part) for part in parts if not is_question(part)]
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
+    """Return the text of a JSON string, or the text itself."""
+    found = _loaded(text)
+    return text if found is None else str(found)
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text is, or an empty one."""
+    found = _loaded(text)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _loaded(text: str) -> object:
     try:
-        return str(json.loads(text))
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return text
+        return None

@@ -2,7 +2,6 @@
 
 import calendar
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -89,7 +88,8 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     )
     date, rest = _take(_date_pattern(language), rest)
     named = sorted(_names(language, "day"), key=len, reverse=True)
-    day, rest = (None, rest) if date else _take(_day_pattern(language, [*named, *days]), rest)
+    named_day = rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})(?:{text('next')})?"
+    day, rest = (None, rest) if date else _take(named_day, rest)
     of_month = None
     if not (date or day) and language.has("day_of_month"):
         of_month, rest = _take(text("day_of_month"), rest)
@@ -135,10 +135,6 @@ def _dated(
     weekday = days[_day_key(day, days)] if place < 0 else 0
     ahead = place - 1 if place > 1 else (weekday - today.weekday() - 1) % 7 + 1
     return replace(wanted, when=f"{today + timedelta(days=ahead):%Y-%m-%d}T{wanted.when}")
-
-
-def _day_pattern(language: Language, names: Sequence[str]) -> str:
-    return rf"(?:{language.text('on')})?(?P<name>{'|'.join(names)})(?:{language.text('next')})?"
 
 
 def _next_of_month(number: int, clock: str, now: str) -> str:

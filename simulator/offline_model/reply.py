@@ -227,12 +227,8 @@ def _waiting(prompt: Prompt) -> list[str]:
 
 def _gives_time(waiting: str, line: str) -> bool:
     """Return True if the request waits for a time, and the line has one."""
-    return not _has_time(waiting) and _has_time(f"{waiting} {line}")
-
-
-def _has_time(line: str) -> bool:
-    wanted = read_reminder(line)
-    return wanted is not None and wanted.lacks != "time"
+    before, after = read_reminder(waiting), read_reminder(f"{waiting} {line}")
+    return bool(before and before.lacks == "time" and after and after.lacks != "time")
 
 
 def _city(line: str, language: Language) -> str:

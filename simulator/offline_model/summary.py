@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from simulator.offline_model.catch_up import write_points
 from simulator.offline_model.facts import read_facts
-from simulator.offline_model.prompt import Statement, is_question, read_line, sentences, text_of
+from simulator.offline_model.prompt import Statement, is_question, read_line, read_object, sentences, text_of
 from simulator.offline_model.words import folded_words, stems
 
 _ALLOWED_WORDS = re.compile(r"[Aa]t most (\d+) words")
@@ -30,7 +30,7 @@ def structured_reply(schema: Mapping[str, Any], messages: Sequence[Mapping[str, 
         return json.dumps(read_facts(lines))
     if blank.keys() == {"points"}:
         return json.dumps(write_points(lines))
-    objects = [_json_object(line) for line in lines]
+    objects = [read_object(line) for line in lines]
     before: Mapping[str, Any] = next((found for found in objects if "overview" in found), blank)
     records = [found for found in objects if "input" in found]
     statements = [each for line in lines if line.startswith("[") for each in read_line(line)]
@@ -93,15 +93,6 @@ def _blank(schema: Mapping[str, Any]) -> Any:
     if schema.get("type") == "object":
         return {name: _blank(value) for name, value in schema.get("properties", {}).items()}
     return [] if schema.get("type") == "array" else ""
-
-
-def _json_object(line: str) -> dict[str, Any]:
-    """Return the object on this line, or an empty one."""
-    try:
-        found: object = json.loads(line) if line.startswith("{") else {}
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _short(text: str) -> str:

@@ -11,7 +11,7 @@ from babel import Locale
 from babel.dates import format_date
 
 from simulator.offline_model.answer import quote
-from simulator.offline_model.prompt import read_line, sentences, text_of, unwrapped
+from simulator.offline_model.prompt import read_line, read_object, sentences, text_of, unwrapped
 from simulator.offline_model.words import Language, languages
 
 _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
@@ -61,7 +61,9 @@ def results_of(messages: Sequence[Mapping[str, Any]]) -> list[tuple[PlannedCall,
             calls[str(call["id"])] = call["function"]
         if message.get("role") == "tool":
             function = calls.get(str(message.get("tool_call_id")), {})
-            call = PlannedCall(name=str(function.get("name", "")), arguments=_decoded(function))
+            call = PlannedCall(
+                name=str(function.get("name", "")), arguments=read_object(function.get("arguments") or "{}")
+            )
             found.append((call, text_of(message).strip()))
     return found
 
@@ -213,14 +215,6 @@ def _named_values(properties: Mapping[str, frozenset[str]], text: str) -> tuple[
             filled[name] = numbers[0] if numbers else value
             text = text[: match.start()] + text[match.end() :]
     return filled, text
-
-
-def _decoded(function: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        arguments: object = json.loads(function.get("arguments") or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
 
 
 def _when(moment: tuple[str, str, str], language: Language, *, is_today: bool = False) -> str:

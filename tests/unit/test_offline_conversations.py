@@ -995,7 +995,8 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
                 "perdona, la cita la han cambiado al miércoles a las 12:15",
             ],
             [
-                "Ben: «el martes tengo cita con el dentista a las 10» → «perdona, la cita la han cambiado al miércoles a las 12:15»"
+                "Ben: «el martes tengo cita con el dentista a las 10» → "
+                "«perdona, la cita la han cambiado al miércoles a las 12:15»"
             ],
         ),
         (
