@@ -101,12 +101,9 @@ def answer(
         return _quoted(found, prompt, asked)
     if passages and (text := best_sentence(question, passages, language)):
         return text
-    if hits is not None:
-        most = _LISTED if asked.is_for_many else _UNSURE
-        near = _with_corrections(_nearest(asked, shares)[:most], everything, language)[::-1]
-        near = near or [each for each in hits if not asked.things and shares.get(each, -1) >= 0][:most]
-        if near:
-            return _bulleted("unsure", [_told(each, prompt, language) for each in near], language)
+    doubtful = [] if hits is None else _doubtful(asked, shares, hits, everything)
+    if doubtful:
+        return _bulleted("unsure", [_told(each, prompt, language) for each in doubtful], language)
     return REBUILDING if prompt.is_incomplete else language.text("unknown")
 
 
@@ -362,6 +359,22 @@ def _with_corrections(
 def _content(text: str, language: Language) -> frozenset[str]:
     """Return the stems and the numbers of a text."""
     return language.stems(text) | frozenset(re.findall(r"\d+", text))
+
+
+def _doubtful(
+    asked: _Question,
+    shares: dict[Statement, float],
+    hits: Sequence[Statement],
+    everything: Sequence[Statement],
+) -> list[Statement]:
+    """Return statements that may answer, newest first: with a rare word of the question, else the best hit."""
+    most = _LISTED if asked.is_for_many else _UNSURE
+    if near := _with_corrections(_nearest(asked, shares)[:most], everything, asked.language):
+        return near[::-1]
+    fitting = [each for each in hits if not asked.things and shares.get(each, -1) >= 0]
+    if asked.is_mine:
+        fitting = [each for each in fitting if "me" in subjects(each.text, asked.language)]
+    return fitting[: most if asked.is_for_many else 1]
 
 
 def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement]:

@@ -143,6 +143,7 @@ def _finds(pattern: str, text: str) -> bool:
 
 @cache
 def _value_patterns(language: Language) -> tuple[str, str, str]:
-    """Return the patterns of a weekday, of a number ("24th", "3pm"), and of a month, all without accents."""
+    """Return the patterns of a weekday, of a number ("24th", "3pm", "30 minutes"), and of a month, without accents."""
     days, months = "|".join(weekdays(language)), "|".join(month_names(language))
-    return rf"\b(?:{days})\b", r"\d[\d:.]*(?:st|nd|rd|th|am|pm|h)?\b", rf"\b(?:{months})\b"
+    number = rf"\d[\d:.]*(?:st|nd|rd|th|am|pm|h)?\b(?: (?:{unaccented(language.text('unit'))})\b)?"
+    return rf"\b(?:{days})\b", number, rf"\b(?:{months})\b"

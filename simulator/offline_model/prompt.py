@@ -138,9 +138,10 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
 
 
 def _unanswered(prompt: Prompt) -> str:
-    """Return the last question if we had no answer to it and asked for one; else ""."""
+    """Return the last question if we had no sure answer to it; else ""."""
     last = prompt.turns[-1] if prompt.turns and not prompt.fresh else None
-    is_open = last is not None and last.reply in {each.text("unknown") for each in languages()}
+    ours = tuple(each.text(key) for each in languages() for key in ("unknown", "unsure"))
+    is_open = last is not None and last.reply.startswith(ours)
     return last.lines[-1] if last is not None and is_open and last.lines else ""
 
 

@@ -797,6 +797,10 @@ def test_a_correction_right_after_a_reminder_was_set_changes_this_one() -> None:
         ("set_reminder", moved),
         ("cancel_reminder", {"ids": ["7e83d4f1"]}),
     ]
+    assert follow("actually in 30 minutes", *asked)[0][0] == (
+        "set_reminder",
+        {**moved, "when": "in 30 minutes"},
+    )
     assert follow("cancel that", *asked)[0] == [("cancel_reminder", {"ids": ["7e83d4f1"]})]
     assert follow("snooze it to 9", *asked)[0][0] == ("set_reminder", {**moved, "when": "2026-11-28T09:00"})
 
@@ -1357,3 +1361,21 @@ def test_accents_may_be_left_out() -> None:
 
     assert remind(line) == {"when": "2026-11-28T07:30", "text": "llamar a mama"}
     assert remind("me lembre amanha as nove de ligar para a mae")["when"] == "2026-11-28T09:00"
+
+
+def test_what_a_search_by_meaning_found_is_quoted_with_doubt_unless_it_is_of_another() -> None:
+    said = ["my sister has a cat", "I have a spaniel called Rex"]
+
+    def found(question: str) -> str:
+        function = {"name": "search_memory", "arguments": json.dumps({"query": question})}
+        lines = [f'[2026-11-20 19:27 UTC] user: "{each}"' for each in said]
+        messages = [
+            {"role": "user", "content": question},
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+            {"role": "tool", "tool_call_id": "c", "content": "\n".join(["Found:", *lines])},
+        ]
+        return reply_to(messages, TOOLS).text or ""
+
+    assert found("do I have pets?").startswith(Language("english").text("unsure"))
+    assert said[1] in found("which pets do I keep?")
+    assert found("does my brother have pets?") == Language("english").text(UNKNOWN)
