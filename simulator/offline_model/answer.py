@@ -42,7 +42,11 @@ _KINDS = {"age": "aged", "job": "works", "name": "named"}
 """Patterns of questions, each with that of the statements that answer it."""
 _SMALL_TALK = ("hello", "fine", "bye")
 """Patterns that do not hold for a text that says something: "no, 98", "see you at 5", "hi, I'm Tom"."""
-_NO_STATEMENTS = ("hello", "bye", "wellbeing", "who", "thanks", "fine", "erase", "order", "cancel")
+_COURTESIES = (
+    "who=can wellbeing=fine_too bye=goodbye hello=greeting thanks=welcome fine=nod cancel=cancelling "
+    "erase=forgetting order=cannot"
+)
+"""Patterns of lines that state nothing, each with the sentence that answers it."""
 
 
 @dataclass(slots=True)
@@ -310,18 +314,28 @@ def _by_time(prompt: Prompt) -> list[Statement]:
 @lru_cache(4_096)
 def _is_order(text: str) -> bool:
     language = language_of(text)
-    if any(language.search(each, text) for each in ("keep", "standing")):
-        return False
-    is_small_talk = any(is_a(each, text.strip(), language) for each in _NO_STATEMENTS)
-    return is_small_talk or len(text.split()) == 1 or language.search("remind", text) is not None
+    is_one_word = len(text.split()) == 1
+    return is_one_word or bool(courtesy_of(text, language)) or language.search("remind", text) is not None
 
 
-def is_a(kind: str, text: str, language: Language) -> bool:
-    """Return True if the text is a greeting, an order and so on. Small talk says nothing else: no value, no "I"."""
-    is_told = without_opening(text, language) != text and says_own(text, language)
-    if kind in _SMALL_TALK and (is_told or says_value(text, language)):
-        return False
-    return language.fullmatch(kind, text) is not None
+@lru_cache(4_096)
+def courtesy_of(line: str, language: Language) -> str:
+    """Return the sentence for a line that states nothing: small talk, an order, a question about this model; else "".
+
+    Small talk says nothing else: no value, no "I".
+    """
+    plain = line.strip(" ,.!?¿¡؟")
+    bare = without_opening(plain, language)
+    is_told = says_value(plain, language) or (bare != plain and says_own(plain, language))
+    if any(language.search(each, plain) for each in ("keep", "standing")):
+        return ""
+    for said in (bare, plain):
+        for kind, _, sentence in (pair.partition("=") for pair in _COURTESIES.split()):
+            if is_told and kind in _SMALL_TALK:
+                continue
+            if language.fullmatch(kind, said) and not language.fullmatch("asking", said):
+                return sentence
+    return ""
 
 
 def _moment(statement: Statement) -> str:

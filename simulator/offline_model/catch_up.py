@@ -12,10 +12,6 @@ from simulator.offline_model.words import Language, folded_words, language_of, s
 _POINTS = 8
 _LINE = re.compile(r'(\d+) \[[^\]]*\] ([^:"]{1,80}): (".*")')
 _READER = re.compile(r'Reader: (".*")')
-_DECISION = re.compile(
-    r"\b(?:let'?s|we'?ll|we will|agreed|decided|settled|it'?s a deal|vamos a|quedamos|договорились|решили)\b",
-    re.IGNORECASE,
-)
 _LONGEST_QUOTE = 160
 """Characters."""
 _LONGEST_POINT = 300
@@ -75,7 +71,7 @@ def _point(
     is_for_reader = bool(names & set(folded_words(said)))
     if is_for_reader and (is_question(said) or said.lower().startswith(tuple(names))):
         kind, said_by = "asked", "asks_you"
-    elif _DECISION.search(said):
+    elif language_of(said).search("decides", said):
         kind, said_by = "decided", "says"
     elif len(stems(said)) >= _LEAST_WORDS:
         kind, said_by = "told", "says"

@@ -26,21 +26,16 @@ _OPENING = re.compile(
 )
 _AND = re.compile(r"(?:[,;](?: and)? me,|,|,? and|;) (?=(?:I|my)\b)", re.IGNORECASE)
 _PLAIN = "live work like love hate prefer play speak own drive collect"
+_OTHER = "am=is 'm=is have=has study=studies was=was moved=moved"
 _THIRD_PERSON = {
-    "am": "is",
-    "'m": "is",
-    "have": "has",
-    "study": "studies",
-    "was": "was",
-    "moved": "moved",
-} | {verb: f"{verb}s" for verb in _PLAIN.split()}
+    **dict(pair.split("=") for pair in _OTHER.split()),
+    **{verb: f"{verb}s" for verb in _PLAIN.split()},
+}
 _OWN = re.compile(rf"I(?: |(?='))({'|'.join(_THIRD_PERSON)})\s+(.+)", re.IGNORECASE)
 _VERBS = "|".join(dict.fromkeys((*_THIRD_PERSON.values(), "are")))
 _POSSESSION = re.compile(rf"my\s+((?:[\w'-]+ ){{0,3}}?[\w'-]+)\s+({_VERBS})\s+(.+)", re.IGNORECASE)
 _NAMED = re.compile(rf"([^\W\d_a-z][\w'-]+(?: [^\W\d_a-z][\w'-]+)?)\s+({_VERBS})\s+(.+)")
 _STATED = re.compile(rf"(.+?)\s+({_VERBS})\s+(.+)", re.IGNORECASE)
-_PRONOUNS = "It That This There He She They We You Who What The These Those Here Today Everything"
-_NOT_NAMES = frozenset(_PRONOUNS.split())
 _MOMENTARY = re.compile(
     r"(?:\w+ing|here|sorry|fine|ok|okay|back|sure|not|so|glad|happy|tired|afraid)\b", re.IGNORECASE
 )
@@ -130,7 +125,8 @@ def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
         owned = f"{speaker}'s {match[1]}"
         return _told(name[1] if name else owned, owned, match[2].lower(), match[3])
     match = _NAMED.match(plain)
-    if match and match[1] not in _NOT_NAMES and language.name == "english":
+    is_word = match and (language.is_small(fold(match[1])) or fold(match[1]) in language.words("kinds"))
+    if match and not is_word and language.name == "english":
         return _told(match[1], match[1], match[2], match[3])
     return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if _lasting(sentence) else None)
 

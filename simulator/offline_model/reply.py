@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import answer, best_sentence, corrected, is_a, without_opening
+from simulator.offline_model.answer import answer, best_sentence, corrected, courtesy_of
 from simulator.offline_model.corrections import opens_correction, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import Wanted, is_soon, moved_reminder, read_reminder
@@ -45,17 +45,6 @@ _SHORT = 4
 _LOOKUPS = ("search_memory", "read_artifact")
 """Tools that an unanswered question calls."""
 _UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
-_COURTESIES = {
-    "who": "can",
-    "wellbeing": "fine_too",
-    "bye": "goodbye",
-    "hello": "greeting",
-    "thanks": "welcome",
-    "fine": "nod",
-    "cancel": "cancelling",
-    "erase": "forgetting",
-    "order": "cannot",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,16 +165,10 @@ def _look_up(
 
 def _courtesy(line: str, language: Language) -> str:
     """Return the answer to small talk, to a question about this model, and to an order that it cannot carry out."""
-    plain = line.strip(" ,.!?¿¡؟")
-    if not plain:
-        return "" if line.strip() else language.text("greeting")
-    if any(language.search(each, plain) for each in ("keep", "standing")):
-        return ""
-    for said in dict.fromkeys([without_opening(plain, language), plain]):
-        for kind, sentence in _COURTESIES.items():
-            if is_a(kind, said, language) and not language.fullmatch("asking", said):
-                return language.text(sentence)
-    return ""
+    if not line.strip():
+        return language.text("greeting")
+    answered = courtesy_of(line, language)
+    return language.text(answered) if answered else ""
 
 
 def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list[tuple[str, str]]:

@@ -5,18 +5,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from simulator.offline_model.answer import says_own
 from simulator.offline_model.catch_up import write_points
 from simulator.offline_model.facts import read_facts
 from simulator.offline_model.prompt import Statement, is_question, read_line, read_object, sentences, text_of
-from simulator.offline_model.words import folded_words, stems
+from simulator.offline_model.words import language_of, stems
 
 _ALLOWED_WORDS = re.compile(r"[Aa]t most (\d+) words")
 _USUAL_WORDS = 600
 _FACTS_SHARE = 0.6
 _LONGEST_ITEM = 200
 """Characters."""
-_PERSONAL_WORDS = "i my our mine we remember birthday lives live works likes mi mis я мой моя мне меня"
-_PERSONAL = frozenset(_PERSONAL_WORDS.split())
 _PART = re.compile(r" \(part \d+ of \d+\)$")
 
 
@@ -74,14 +73,14 @@ def _call(record: Mapping[str, Any]) -> str:
 
 def _tells_something(sentence: str) -> bool:
     is_named = any(word[:1].isupper() or word[:1].isdigit() for word in sentence.split()[1:])
-    is_specific = is_named or bool(_PERSONAL & set(folded_words(sentence)))
+    is_specific = is_named or says_own(sentence, language_of(sentence))
     return is_specific and not is_question(sentence) and len(stems(sentence)) >= 2
 
 
 def _within(facts: Iterable[tuple[str, str]], words: int) -> set[tuple[str, str]]:
     """Return the facts that fit: those about people before others, the older before the newer."""
     fitting: set[tuple[str, str]] = set()
-    for about, fact in sorted(facts, key=lambda each: not _PERSONAL & set(folded_words(each[1]))):
+    for about, fact in sorted(facts, key=lambda each: not says_own(each[1], language_of(each[1]))):
         words -= len(fact.split()) + 1
         if words < 0:
             break
