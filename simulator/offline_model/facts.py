@@ -28,7 +28,7 @@ _AND = re.compile(r"(?:[,;](?: and)? me,|,|,? and|;) (?=(?:I|my)\b)", re.IGNOREC
 _PLAIN = "live work like love hate prefer play speak own drive collect"
 _OTHER = "am=is 'm=is have=has study=studies was=was moved=moved"
 _THIRD_PERSON = {
-    **dict(pair.split("=") for pair in _OTHER.split()),
+    **{own: other for own, _, other in (pair.partition("=") for pair in _OTHER.split())},
     **{verb: f"{verb}s" for verb in _PLAIN.split()},
 }
 _OWN = re.compile(rf"I(?: |(?='))({'|'.join(_THIRD_PERSON)})\s+(.+)", re.IGNORECASE)
