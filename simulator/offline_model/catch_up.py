@@ -1,22 +1,17 @@
 """Catching up by rules: lines that ask the reader, lines that decide something, and lines that tell something."""
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from simulator.offline_model.answer import quote
-from simulator.offline_model.prompt import is_question
+from simulator.offline_model.prompt import is_question, read_object, unquoted
 from simulator.offline_model.words import Language, folded_words, language_of, stems
 
 _POINTS = 8
 _LINE = re.compile(r'(\d+) \[[^\]]*\] ([^:"]{1,80}): (".*")')
 _READER = re.compile(r'Reader: (".*")')
-_DECISION = re.compile(
-    r"\b(?:let'?s|we'?ll|we will|agreed|decided|settled|it'?s a deal|vamos a|quedamos|договорились|решили)\b",
-    re.IGNORECASE,
-)
 _LONGEST_QUOTE = 160
 """Characters."""
 _LONGEST_POINT = 300
@@ -29,8 +24,8 @@ _KINDS = ("asked", "decided", "told")
 
 def write_points(lines: Sequence[str]) -> dict[str, Any]:
     """Return the points about the lines of a request, or of the points in it, in the form of its schema."""
-    reader = next((_unquoted(match[1]) for line in lines if (match := _READER.fullmatch(line))), "")
-    spoken = [(match[2], _unquoted(match[3])) for line in lines if (match := _LINE.fullmatch(line))]
+    reader = next((unquoted(match[1]) for line in lines if (match := _READER.fullmatch(line))), "")
+    spoken = [(match[2], unquoted(match[3])) for line in lines if (match := _LINE.fullmatch(line))]
     own = "\n".join(said for name, said in spoken if name == reader)
     answered = {said for (_, said), (name, _) in pairwise(spoken) if name == "assistant"}
     points = [
@@ -64,19 +59,19 @@ def _point(
     None for small talk, for the bot's answers, and for questions that the bot has answered.
     """
     if line.startswith("{"):
-        found: Mapping[str, Any] = json.loads(line)
-        return {**found} if found.get("kind") in _KINDS else None
+        found = read_object(line)
+        return found if found.get("kind") in _KINDS else None
     match = _LINE.fullmatch(line)
     if match is None or match[2] in ("assistant", reader):
         return None
-    said = " ".join(_unquoted(match[3]).split())
-    if is_question(said) and _unquoted(match[3]) in answered:
+    said = " ".join(unquoted(match[3]).split())
+    if is_question(said) and unquoted(match[3]) in answered:
         return None
     names = {word for word in folded_words(reader) if len(word) > 1}
     is_for_reader = bool(names & set(folded_words(said)))
     if is_for_reader and (is_question(said) or said.lower().startswith(tuple(names))):
         kind, said_by = "asked", "asks_you"
-    elif _DECISION.search(said):
+    elif language_of(said).search("decides", said):
         kind, said_by = "decided", "says"
     elif len(stems(said)) >= _LEAST_WORDS:
         kind, said_by = "told", "says"
@@ -85,7 +80,3 @@ def _point(
     language = language or language_of(said)
     text = language.text(said_by, name=match[2], text=quote(said[:_LONGEST_QUOTE], language))
     return {"kind": kind, "text": text, "messages": [int(match[1])]}
-
-
-def _unquoted(text: str) -> str:
-    return str(json.loads(text))

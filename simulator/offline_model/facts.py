@@ -1,17 +1,18 @@
 """Facts by rules: English sentences in the third person, and those of all languages that last, as quotations.
 
-A correction gives the newest fact with such a value, a weekday or a number, its own value.
+A correction stands behind the newest fact that it corrects.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import quote, replaces, value_patterns
+from simulator.offline_model.answer import quote
+from simulator.offline_model.corrections import replaces
 from simulator.offline_model.prompt import is_question, read_line, sentences
-from simulator.offline_model.words import Language, fold, folded_words, language_of, languages
+from simulator.offline_model.words import fold, folded_words, language_of, languages
 
 _FACTS_OF_A_LINE = 2
 _LONGEST = 200
@@ -19,27 +20,22 @@ _LONGEST = 200
 _KNOWN = re.compile(r"(\d+)\. (\{.*\})")
 _NUMBERED = re.compile(r"(\d+)\. (\[.*)")
 _OPENING = re.compile(
-    r"(?:(?:also|and|but|now|well|so|hi|hello|actually|by the way|in fact|no|yes"
+    r"^(?:(?:also|and|but|now|well|so|hi|hello|actually|by the way|in fact|no|yes"
     r"|(?:please )?(?:remember|note)(?: that)?)(?:,\s*|\s+))+",
     re.IGNORECASE,
 )
 _AND = re.compile(r"(?:[,;](?: and)? me,|,|,? and|;) (?=(?:I|my)\b)", re.IGNORECASE)
 _PLAIN = "live work like love hate prefer play speak own drive collect"
+_OTHER = "am=is 'm=is have=has study=studies was=was moved=moved"
 _THIRD_PERSON = {
-    "am": "is",
-    "'m": "is",
-    "have": "has",
-    "study": "studies",
-    "was": "was",
-    "moved": "moved",
-} | {verb: f"{verb}s" for verb in _PLAIN.split()}
+    **{own: other for own, _, other in (pair.partition("=") for pair in _OTHER.split())},
+    **{verb: f"{verb}s" for verb in _PLAIN.split()},
+}
 _OWN = re.compile(rf"I(?: |(?='))({'|'.join(_THIRD_PERSON)})\s+(.+)", re.IGNORECASE)
 _VERBS = "|".join(dict.fromkeys((*_THIRD_PERSON.values(), "are")))
 _POSSESSION = re.compile(rf"my\s+((?:[\w'-]+ ){{0,3}}?[\w'-]+)\s+({_VERBS})\s+(.+)", re.IGNORECASE)
 _NAMED = re.compile(rf"([^\W\d_a-z][\w'-]+(?: [^\W\d_a-z][\w'-]+)?)\s+({_VERBS})\s+(.+)")
 _STATED = re.compile(rf"(.+?)\s+({_VERBS})\s+(.+)", re.IGNORECASE)
-_PRONOUNS = "It That This There He She They We You Who What The These Those Here Today Everything"
-_NOT_NAMES = frozenset(_PRONOUNS.split())
 _MOMENTARY = re.compile(
     r"(?:\w+ing|here|sorry|fine|ok|okay|back|sure|not|so|glad|happy|tired|afraid)\b", re.IGNORECASE
 )
@@ -50,58 +46,44 @@ _SINGLE = frozenset(["lives", "works", "moved", "name", "called", "home", "job"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Told:
-    """A sentence as a fact. Facts of one `topic` contradict each other. `about` is another subject that it corrects."""
+    """A sentence as a fact. Facts of one `topic` contradict each other."""
 
     subject: str
     statement: str
     topic: tuple[str, str]
-    about: str = ""
-
-
-@dataclass(slots=True, kw_only=True)
-class _Noted:
-    """A fact of the reply, with the numbers of its lines and of the known facts that it replaces."""
-
-    told: _Told
-    lines: list[int]
-    kind: str
-    replaces: list[int] = field(default_factory=list[int])
 
 
 def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     """Return the facts in the numbered lines of a request for facts, in the form of its schema."""
     known = list(_known(lines))
     stated = {(fold(each.subject), fold(each.statement)) for _, each in known}
-    noted: dict[tuple[str, ...], _Noted] = {}
+    noted: dict[tuple[str, ...], _Told] = {}
+    facts: dict[tuple[str, ...], dict[str, Any]] = {}
     before: dict[str, list[_Told]] = {}
     for number, speaker, text in _spoken(lines):
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
-        old = [each for _, each in known[::-1]] + [each.told for each in noted.values()]
-        old += before.pop(speaker, [])
-        told = [(fact, _kind(clause)) for clause in clauses if (fact := _fact(clause, speaker, old))]
-        if (
-            not told and len(text) <= _LONGEST and not is_question(text)
-        ):  # a fact if the next line corrects it
-            before[speaker] = [_quoted(text, speaker)]
+        old = [*(each for _, each in known[::-1]), *noted.values(), *before.pop(speaker, [])]
+        told = [
+            (fact, "standing" if _standing(clause) else "fact")
+            for clause in clauses
+            if (fact := _fact(clause, speaker, old))
+        ]
+        if not told and len(text) <= _LONGEST and not is_question(text):
+            before[speaker] = [_quoted(text, speaker)]  # a fact if the next line corrects it
         for fact, kind in told[:_FACTS_OF_A_LINE]:
             if (fold(fact.subject), fold(fact.statement)) in stated:
                 continue
-            key = (fold(fact.about or fact.subject), *fact.topic)
-            replaced = [at for at, old in known if (fold(old.subject), *old.topic) == key]
-            noted[key] = _Noted(told=fact, lines=[number], kind=kind, replaces=replaced)
-    return {
-        "facts": [
-            {
-                "subject": each.told.subject,
-                "kind": each.kind,
-                "statement": each.told.statement,
-                "messages": each.lines,
-                "replaces": each.replaces,
+            key = (fold(fact.subject), *fact.topic)
+            noted[key] = fact
+            facts[key] = {
+                "subject": fact.subject,
+                "kind": kind,
+                "statement": fact.statement,
+                "messages": [number],
+                "replaces": [at for at, each in known if (fold(each.subject), *each.topic) == key],
                 "confidence": 0.9,
             }
-            for each in noted.values()
-        ]
-    }
+    return {"facts": [*facts.values()]}
 
 
 def _known(lines: Sequence[str]) -> Iterator[tuple[int, _Told]]:
@@ -127,10 +109,10 @@ def _spoken(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
 
 def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     """Return the sentence in the third person, or None if it is no statement that may last."""
-    plain = _without_opening(sentence)
+    plain = _OPENING.sub("", sentence)
     plain = plain.replace("’", "'").strip().rstrip(".!…")  # noqa: RUF001
     language = language_of(sentence)
-    is_order = language.pattern("remind").search(plain) or language.pattern("erase").fullmatch(plain)
+    is_order = language.search("remind", plain) or language.fullmatch("erase", plain)
     if len(plain) > _LONGEST or is_order or is_question(plain):
         return None
     if match := _OWN.match(plain):
@@ -143,17 +125,10 @@ def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
         owned = f"{speaker}'s {match[1]}"
         return _told(name[1] if name else owned, owned, match[2].lower(), match[3])
     match = _NAMED.match(plain)
-    if match and match[1] not in _NOT_NAMES and language.name == "english":
+    is_word = match and (language.is_small(fold(match[1])) or fold(match[1]) in language.words("kinds"))
+    if match and not is_word and language.name == "english":
         return _told(match[1], match[1], match[2], match[3])
     return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if _lasting(sentence) else None)
-
-
-def _without_opening(sentence: str) -> str:
-    return _OPENING.sub("", sentence, count=1) if _OPENING.match(sentence) else sentence
-
-
-def _kind(sentence: str) -> str:
-    return "standing" if _standing(sentence) else "fact"
 
 
 def _standing(sentence: str) -> re.Match[str] | None:
@@ -161,12 +136,12 @@ def _standing(sentence: str) -> re.Match[str] | None:
 
     The sentence may be in any language: "Call me Kim" is too short to tell.
     """
-    plain = _without_opening(sentence)
-    return next(filter(None, (each.pattern("standing").search(plain) for each in languages())), None)
+    plain = _OPENING.sub("", sentence)
+    return next(filter(None, (each.search("standing", plain) for each in languages())), None)
 
 
 def _lasting(sentence: str) -> re.Match[str] | None:
-    return language_of(sentence).pattern("lasting").search(sentence) or _standing(sentence)
+    return language_of(sentence).search("lasting", sentence) or _standing(sentence)
 
 
 def _quoted(text: str, speaker: str) -> _Told:
@@ -178,36 +153,13 @@ def _quoted(text: str, speaker: str) -> _Told:
 
 
 def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
-    """Return the newest fact of the speaker with the weekday or number of this correction; None without any."""
+    """Return the newest fact of the speaker that this text corrects, with the correction; None without any."""
     for fact in reversed(old):
-        language = language_of(text, language_of(fact.statement.partition(": ")[2]))
-        if not fact.statement.startswith(speaker) or not replaces(text, fact.statement, language):
-            continue
-        if exchange := language.pattern("exchange").search(text):
-            old_stem = language.stem(fold(exchange["old"]))
-            words = [
-                each
-                for each in re.findall(r"[\w-]+", fact.statement)
-                if language.stem(fold(each)) == old_stem
-            ]
-            return replace(fact, statement=fact.statement.replace(words[0], exchange["new"]))
-        statement, patterns = fact.statement, value_patterns(language)
-        values = [[re.findall(each, one, re.IGNORECASE) for one in (text, statement)] for each in patterns]
-        # The values of two statements are never mixed: all of one kind for all of the same kind, or the new statement.
-        is_all = any(values[0] + values[1]) and all(len(new) == len(was) <= 1 for new, was in values)
-        if not is_all or any(_loose_time(language).search(each) for each in (text, statement)):
-            told = f"{speaker}: {quote(text, language)}"
-            return _Told(subject=speaker, statement=told, topic=fact.topic, about=fact.subject)
-        for new, was in values:
-            statement = statement.replace(was[0], new[0]) if new else statement
-        return _Told(subject=fact.subject, statement=statement, topic=fact.topic)
+        first = fact.statement.partition(" → ")[0].rstrip(".")
+        language = language_of(text, language_of(first.partition(": ")[2]))
+        if first.startswith(speaker) and replaces(text, first, language):
+            return replace(fact, statement=f"{first} → {quote(text, language)}")
     return None
-
-
-def _loose_time(language: Language) -> re.Pattern[str]:
-    """Return the pattern of a day or a part of a day without its name or number: "tomorrow", "in the evening"."""
-    parts = "|".join(language.text(key) for key in ("day", "late", "early", "noon"))
-    return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
 
 
 def _told(subject: str, named: str, verb: str, rest: str) -> _Told:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
-from simulator.offline_model.words import Language, folded_words, language_of
+from simulator.offline_model.words import Language, folded_words, language_of, languages
 
 PASSAGE_LENGTH = 300
 """Characters of a text that is quoted in one piece."""
@@ -38,19 +38,23 @@ SENTENCE_END = re.compile(
 """Not behind a title, an initial, or "No." with its number."""
 _WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
+_LEAST_HEAD, _FRAGMENT = 4, 4
+"""Least words before a question in the same sentence; most words of an answer to "tell me"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
     """A passage that may answer a question. An empty `speaker` is the person who writes to the bot.
 
-    Of a note the speaker is its subject. `when` begins with the date, "" within a private conversation.
+    Of a note the speaker is its subject. `when` begins with the date, "" within a private conversation. `topic` is the
+    question that it answers, if we had no answer to it.
     """
 
     text: str
     source: Literal["person", "document", "note"] = "person"
     speaker: str = ""
     when: str = ""
+    topic: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,6 +120,8 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
     lines, found = _split_marks(body, Statement(text="", speaker=speaker, when=when))
     marks = "\n".join(line for line in body.splitlines() if line[:1] in ("[", "("))
     own_text = _MENTION.sub("", "\n".join(lines)).strip()
+    if len(own_text.split()) <= _FRAGMENT and speaker == prompt.speaker:
+        found = [replace(each, topic=_unanswered(prompt)) for each in found]
     read = replace(
         prompt,
         lines=tuple(own_text.splitlines()),
@@ -129,6 +135,14 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
         fresh=(*prompt.fresh, *found),
     )
     return read, found
+
+
+def _unanswered(prompt: Prompt) -> str:
+    """Return the last question if we had no sure answer to it; else ""."""
+    last = prompt.turns[-1] if prompt.turns and not prompt.fresh else None
+    ours = tuple(each.text(key) for each in languages() for key in ("unknown", "unsure"))
+    is_open = last is not None and last.reply.startswith(ours)
+    return last.lines[-1] if last is not None and is_open and last.lines else ""
 
 
 def text_of(message: Mapping[str, Any]) -> str:
@@ -145,9 +159,9 @@ def read_line(line: str) -> Iterator[Statement]:
     match, fact, bullet = _SPOKEN.fullmatch(line), _FACT.fullmatch(line), _BULLET.fullmatch(line)
     if match and match[2] != "assistant":
         speaker = "" if match[2] == "user" else match[2]
-        yield from _split_marks(_unquoted(match[3]), Statement(text="", speaker=speaker, when=match[1]))[1]
+        yield from _split_marks(unquoted(match[3]), Statement(text="", speaker=speaker, when=match[1]))[1]
     elif fact:
-        yield Statement(text=_unquoted(fact[3]), source="note", speaker=fact[2], when=fact[1])
+        yield Statement(text=unquoted(fact[3]), source="note", speaker=fact[2], when=fact[1])
     elif bullet and bullet[1] and (bullet[1] == "user" or bullet[1][0].isupper()):
         yield Statement(text=bullet[2], speaker="" if bullet[1] == "user" else bullet[1])
     elif bullet:
@@ -155,8 +169,19 @@ def read_line(line: str) -> Iterator[Statement]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text, each on one line."""
-    return [" ".join(part.split()) for part in SENTENCE_END.split(text) if part.strip()]
+    """Return the sentences of a text, each on one line. A question within a sentence is one of its own."""
+    parts = (" ".join(part.split()) for part in SENTENCE_END.split(text) if part.strip())
+    return [each for part in parts for each in _apart(part)]
+
+
+def _apart(sentence: str) -> list[str]:
+    """Split a sentence where a question begins: "I'm in Rome so where does Anna live"."""
+    language = language_of(sentence[:200])
+    middle = language.search("midway", sentence) if len(sentence) < _READ_LENGTH // 4 else None
+    head = sentence[: middle.start()] if middle else ""
+    if middle is None or len(head.split()) < _LEAST_HEAD or language.fullmatch("asking", sentence):
+        return [sentence]
+    return [head, *_apart(sentence[middle.end() :])]
 
 
 def unwrapped(text: str) -> str:
@@ -167,12 +192,17 @@ def unwrapped(text: str) -> str:
 def is_question(text: str, language: Language | None = None) -> bool:
     """Return True if `text` ends with a question mark or begins like a question in its language."""
     plain, language = text.strip(), language or language_of(text[:200])
+    if language.search("keep", plain):  # "can you remember that …?"
+        return False
     if plain.endswith(("?", "؟")) or plain.startswith("¿"):
         return True
     words = folded_words(plain[:100])
     asks = language.words("asks")
     begins = bool(words) and (words[0] in asks or (language.name == "persian" and bool(asks & set(words))))
-    return begins or any(language.pattern(each).fullmatch(plain[:200]) for each in ("asking", "everything"))
+    begins = begins and not language.search("exclaims", plain)
+    return begins or any(
+        language.fullmatch(each, plain[:200]) for each in ("asking", "everything", "inverted")
+    )
 
 
 def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]]:
@@ -195,9 +225,9 @@ def _split_marks(text: str, like: Statement) -> tuple[list[str], list[Statement]
             like, is_quoting = replace(like, speaker=mark[2]) if mark[1][0] == "f" else like, True
         elif mark[1] == "in reply to":
             if mark[2] != "you":
-                found += _passages(_unquoted(mark[3] or ""), replace(like, speaker=mark[2]))
+                found += _passages(unquoted(mark[3] or ""), replace(like, speaker=mark[2]))
         else:
-            found += _passages(_unquoted(mark[3] or '""'), replace(like, source="document"))
+            found += _passages(unquoted(mark[3] or '""'), replace(like, source="document"))
     return lines, [*found, *_passages("\n".join([*forwarded, *lines]), like)]
 
 
@@ -220,8 +250,20 @@ def _passages(text: str, like: Statement) -> list[Statement]:
     return [replace(like, text=part) for part in parts if not is_question(part)]
 
 
-def _unquoted(text: str) -> str:
+def unquoted(text: str) -> str:
+    """Return the text of a JSON string, or the text itself."""
+    found = _loaded(text)
+    return text if found is None else str(found)
+
+
+def read_object(text: str) -> dict[str, Any]:
+    """Return the JSON object that a text is, or an empty one."""
+    found = _loaded(text)
+    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+
+
+def _loaded(text: str) -> object:
     try:
-        return str(json.loads(text))
+        return json.loads(text)
     except (ValueError, RecursionError):
-        return text
+        return None

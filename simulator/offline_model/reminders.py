@@ -2,14 +2,13 @@
 
 import calendar
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
 
 from babel import Locale
 
-from simulator.offline_model.words import Language, languages
+from simulator.offline_model.words import Language, languages, unaccented
 
 _UNITS = ("minutes", "hours", "days", "weeks")
 _MINUTES = (1, 60, 1_440, 10_080)
@@ -37,19 +36,17 @@ class Wanted:
 def read_reminder(line: str, *, now: str = "") -> Wanted | None:
     """Return the reminder that a line asks for, or None. `now` has the present date and time, as 2026-11-27 02:23."""
     for language in languages():
-        asked = language.pattern("remind").search(line)
-        if asked and not language.pattern("reminders").search(line):
+        asked = language.search("remind", line)
+        if asked and not language.search("reminders", line):
             return _read(f"{line[: asked.start()]} {line[asked.end() :]}", language, now)
     return None
 
 
-def may_ask(line: str, language: Language) -> bool:
-    """Return True if the line has a verb of asking, or a time that comes soon: "tomorrow", "in 20 minutes"."""
+def is_soon(line: str, language: Language) -> bool:
+    """Return True if the line has a time that comes soon: "tomorrow", "in 20 minutes"."""
     days = "|".join(_names(language, "day")[1:])
-    is_soon = (
-        _take(days, line)[0] or _take_delay(with_digits(line, language), language, _numbers(language))[0]
-    )
-    return bool(is_soon or language.pattern("nudge").search(line))
+    delay, _ = _take_delay(with_digits(line, language), language, _numbers(language))
+    return bool(delay or _take(days, line)[0])
 
 
 def moved_reminder(
@@ -68,7 +65,7 @@ def moved_reminder(
     if "T" in wanted.when:
         when = wanted.when if wanted.has_hour else f"{wanted.when[:11]}{time}"
         return None if rule else replace(wanted, when=when)
-    if re.search(rf"\b(?:{language.text('day')})\b", rest, re.IGNORECASE):
+    if _take(language.text("day"), rest)[0]:
         return None
     is_same_day = not (rule or wanted.repeats or wanted.when.startswith("in "))
     when = f"{date}T{wanted.when}" if is_same_day else wanted.when
@@ -91,7 +88,8 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     )
     date, rest = _take(_date_pattern(language), rest)
     named = sorted(_names(language, "day"), key=len, reverse=True)
-    day, rest = (None, rest) if date else _take(_day_pattern(language, [*named, *days]), rest)
+    named_day = rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})(?:{text('next')})?"
+    day, rest = (None, rest) if date else _take(named_day, rest)
     of_month = None
     if not (date or day) and language.has("day_of_month"):
         of_month, rest = _take(text("day_of_month"), rest)
@@ -139,10 +137,6 @@ def _dated(
     return replace(wanted, when=f"{today + timedelta(days=ahead):%Y-%m-%d}T{wanted.when}")
 
 
-def _day_pattern(language: Language, names: Sequence[str]) -> str:
-    return rf"(?:{language.text('on')})?(?P<name>{'|'.join(names)})(?:{language.text('next')})?"
-
-
 def _next_of_month(number: int, clock: str, now: str) -> str:
     """Return the next moment of this day of a month and this time, "" if there is no such day."""
     days = (datetime.fromisoformat(now) + timedelta(days=ahead) for ahead in range(63))
@@ -184,7 +178,7 @@ def _amount(language: Language, numbers: dict[str, int]) -> str:
 def month_names(language: Language) -> list[str]:
     """Return the names of the months, January first."""
     names = Locale.parse(language.text("locale")).months["format"]["wide"]
-    return [names[number].casefold() for number in range(1, 13)]
+    return [unaccented(names[number].casefold()) for number in range(1, 13)]
 
 
 def _date_pattern(language: Language) -> str:
@@ -222,16 +216,18 @@ def _has_time_left(rest: str, language: Language) -> bool:
         rf"|(?:{text('more')})|h\b|uhr\b"
     )
     bare, left = _clean(rest, language), rf"\W*(?:{text('left')})(?!\w)"
-    begins = any(re.match(left, each, re.IGNORECASE) for each in (rest.replace(_CUT, " "), bare))
+    begins = any(_begins(left, each) for each in (rest.replace(_CUT, " "), bare))
     pieces = [bare, *(f" {each.strip(' ,')}" for each in rest.split(_CUT)[1:])]
-    return begins or any(
-        re.match(rf" ?(?:(?:{text('plus')}) )?(?:{part})", each, re.IGNORECASE) for each in pieces
-    )
+    return begins or any(_begins(rf" ?(?:(?:{text('plus')}) )?(?:{part})", each) for each in pieces)
+
+
+def _begins(pattern: str, text: str) -> bool:
+    return re.match(unaccented(pattern), unaccented(text), re.IGNORECASE) is not None
 
 
 def _take(pattern: str, text: str) -> tuple[re.Match[str] | None, str]:
     """Return the first match as whole words, and the text without it."""
-    found = re.search(rf"(?<!\w)(?:{pattern})(?!\w)", text, re.IGNORECASE)
+    found = re.search(rf"(?<!\w)(?:{unaccented(pattern)})(?!\w)", unaccented(text), re.IGNORECASE)
     return found, f"{text[: found.start()]} {_CUT} {text[found.end() :]}" if found else text
 
 
@@ -244,21 +240,21 @@ def _clean(rest: str, language: Language) -> str:
 
 
 def _numbers(language: Language) -> dict[str, int]:
-    return {word: number for number, word in enumerate(_names(language, "number")[1].split(), 1)}
+    return {unaccented(word): number for number, word in enumerate(_names(language, "number")[1].split(), 1)}
 
 
 def with_digits(said: str, language: Language) -> str:
     """Return the text with digits for "half past seven" and "at noon"."""
     numbers = {
         **_numbers(language),
-        **{word: at for at, word in enumerate(language.text("ordinal").split(), 1)},
+        **{unaccented(word): at for at, word in enumerate(language.text("ordinal").split(), 1)},
     }
     for part in language.text("halves").split("|"):
         pattern, _, minutes = part.rpartition("=")
 
         def digits(found: re.Match[str], minutes: str = minutes) -> str:
-            is_hour = found[1].casefold() in numbers or re.fullmatch(r"\d{1,2}", found[1])
-            hour = _value(found[1], numbers) if is_hour else 0
+            told = unaccented(found[1]).casefold()
+            hour = _value(told, numbers) if told in numbers or re.fullmatch(r"\d{1,2}", told) else 0
             total = (hour * 60 + int(minutes)) % 1_440
             return f"{total // 60}:{total % 60:02}" if hour else found[0]
 
@@ -276,7 +272,7 @@ def _value(said: str, numbers: dict[str, int]) -> int:
 
 def _names(language: Language, key: str) -> list[str]:
     """Return the patterns of a list with one for each thing."""
-    return re.split(r"\|(?![^(]*\))", language.text(key))
+    return re.split(r"\|(?![^(]*\))", unaccented(language.text(key)))
 
 
 def _place(said: str, language: Language, key: str) -> int:
@@ -290,7 +286,7 @@ def weekdays(language: Language) -> dict[str, int]:
     names = Locale.parse(language.text("locale")).days["format"]["wide"]
     found: dict[str, int] = {}
     for number, name in names.items():
-        word = name.removesuffix("-feira").replace("\u200c", "\u200c?")
+        word = unaccented(name).removesuffix("-feira").replace("\u200c", "\u200c?")
         found[rf"{word[:-1]}\w{{0,3}}(?:-feira)?" if language.name != "persian" else word] = number
     return found
 

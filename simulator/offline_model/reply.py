@@ -6,17 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import (
-    SMALL_TALK,
-    answer,
-    best_sentence,
-    corrected,
-    opens_correction,
-    says_value,
-    topic_of,
-)
+from simulator.offline_model.answer import answer, best_sentence, corrected, courtesy_of
+from simulator.offline_model.corrections import opens_correction, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
-from simulator.offline_model.reminders import Wanted, may_ask, moved_reminder, read_reminder
+from simulator.offline_model.reminders import Wanted, is_soon, moved_reminder, read_reminder
 from simulator.offline_model.tools import (
     PlannedCall,
     excerpts_of,
@@ -38,47 +31,20 @@ _NO_ZONE = re.compile(
     r"There is no time zone|may mean several zones\. Ask the person which: (?P<zones>[^.]+)"
 )
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
-
 _LONGEST = 50_000
-"""Characters."""
+"""Characters of a sample."""
 _LONG = re.compile(
     r"\b(?:write|generate|give|send|make)\b.*?([0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]{1,9})[ -]*(?:char|letter)"
 )
 _MARKDOWN = re.compile(r"\b(?:write|show|send|make)\b.*\b(?:markdown|formatting|code)\b")
-_SENTENCES = (
-    "This is only a demonstration, so nothing depends on it.",
-    "The river below the old mill turns twice before it reaches the sea.",
-    "Somebody left a lamp burning in the reading room, and nobody put it out.",
-    "Each sentence has a number, so a lost one is easy to see.",
-    "On market days the square smells of oranges, coffee and rain.",
-)
-
-MARKDOWN_SAMPLE = """\
-# A heading
-
-Some **bold**, some _italic_, some ~~struck out~~, `inline code` and a [link](https://example.com).
-
-- first
-- second, with **weight**
-  - nested
-
-1. one
-2. two
-
-> A quotation
-> over two lines.
-
-```python
-def greet(name: str) -> str:
-    return f"Hello, {name}!"
-```
-
-| Fruit | Pieces |
-|---|---|
-| Apples | 3 |
-
-Signs that need care: * _ ` [ ] ( ) < > & # | ~ and emoji 👩‍🚀 🇵🇹 é.
-"""
+_MOST_QUESTIONS = 10
+"""The newest questions, which are answered: each of them reads all statements."""
+_TRIES = 4
+_SHORT = 4
+"""Words of an answer to "how are you?"."""
+_LOOKUPS = ("search_memory", "read_artifact")
+"""Tools that an unanswered question calls."""
+_UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +88,9 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     for line in reversed(prompt.lines):
         if call := plan_call(line, tools):
             return OfflineReply(call=call)
-    newest = prompt.lines[-1] if prompt.lines else ""
     if text := _sample("\n".join(prompt.lines)):
         return OfflineReply(text=text)
-    return _answers(prompt, newest, names=names, results=results, usual=usual)
+    return _answers(prompt, names=names, results=results, usual=usual)
 
 
 def _without_zone(
@@ -138,21 +103,8 @@ def _without_zone(
     return language.text("no_city") if len(line.split()) <= _NEAR or not line.startswith(city) else ""
 
 
-_MOST_QUESTIONS = 10
-"""The newest questions, which are answered: each of them reads all statements."""
-_TRIES = 4
-_LOOKUPS = ("search_memory", "read_artifact")
-"""Tools that an unanswered question calls."""
-_UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
-
-
 def _answers(
-    prompt: Prompt,
-    newest: str,
-    *,
-    names: set[str],
-    results: Sequence[tuple[PlannedCall, str]],
-    usual: Language | None,
+    prompt: Prompt, *, names: set[str], results: Sequence[tuple[PlannedCall, str]], usual: Language | None
 ) -> OfflineReply:
     """Answer the newest questions. For one without an answer look into the document, then the memory."""
     answers: list[str] = []
@@ -160,74 +112,63 @@ def _answers(
     found = tuple(each for line in lines for each in read_line(line))
     artifact = prompt.artifact or artifact_in("\n".join(lines))
     prompt = replace(prompt, statements=(*found, *prompt.statements), artifact=artifact)
-    excerpts = excerpts_of(results)
     called = [each.name for each, _ in results]
     for question in prompt.questions[-_MOST_QUESTIONS:]:
         language = language_of(question, usual)
         unknown = language.text("unknown")
-        text = _courtesy(question, language) or answer(question, prompt, language, may_doubt=False)
+        text = _courtesy(question, language) or answer(question, prompt, language)
         if text == unknown and prompt.attached in ("picture", "voice"):
             text = language.text(_UNREAD[prompt.attached])
-        elif text == unknown and language.pattern("nudge").search(question):
+        elif text == unknown and language.search("nudge", question):
             text = language.text("hint")
         elif text == unknown and (call := _look_up(question, prompt, language, names=names, called=called)):
-            return OfflineReply(call=call)
+            return call
         elif text == unknown:
-            text = best_sentence(question, excerpts, language) or answer(question, prompt, language)
+            text = best_sentence(question, excerpts_of(results), language)
+            text = text or answer(question, prompt, language, hits=found)
         answers.append(text)
+    return OfflineReply(text="\n\n".join(dict.fromkeys(answers)) or _acknowledgement(prompt, usual))
+
+
+def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
+    """Return the reply to a statement or to small talk: that it is noted, and that a request is not done."""
+    newest = prompt.lines[-1] if prompt.lines else ""
     language = language_of(newest, usual)
+    if text := _courtesy(newest, language):
+        return text
+    is_answer = bool(prompt.turns) and _is_sentence(prompt.turns[-1].reply, "fine_too")
+    if not folded_words(newest) or (is_answer and len(newest.split()) <= _SHORT):
+        return language.text("nod")
     unread = [language.text(_UNREAD[prompt.attached])] if prompt.attached in ("picture", "voice") else []
-    text = "\n\n".join(dict.fromkeys(answers)) or _courtesy(newest, language)
-    told = corrected(newest, prompt, language)
-    told = told or language.text("hint" if may_ask(newest, language) else "noted")
-    noted = [*unread, language.text("unkept") if prompt.is_incognito else told]
-    return OfflineReply(text=text or "\n".join(noted))
+    is_deed = language.search("deed", newest) and not language.search("standing", newest)
+    key = "undone" if is_deed else "hint" if is_soon(newest, language) else "noted"
+    key = "hint" if language.search("nudge", newest) else key
+    noted = "" if prompt.is_incognito else corrected(newest, prompt, language)
+    return "\n".join([*unread, noted or language.text("unkept" if prompt.is_incognito else key)])
 
 
 def _look_up(
     question: str, prompt: Prompt, language: Language, *, names: set[str], called: Sequence[str]
-) -> PlannedCall | None:
-    """Return the next tool that may know the answer; None if all were asked. A document is searched for long words."""
+) -> OfflineReply | None:
+    """Call the next tool that may know the answer; None if all were called. A document is searched for long words."""
     said = [word for word in re.findall(r"\w{3,}", question) if language.stems(word)]
     words, tries = sorted(said, key=len, reverse=True), called.count("read_artifact")
     if prompt.artifact and words[tries : tries + 1] and tries < _TRIES and "read_artifact" in names:
-        arguments = {"artifact_id": prompt.artifact, "search": words[tries][: max(6, len(words[tries]) - 2)]}
-        return PlannedCall(name="read_artifact", arguments=arguments)
-    is_about_asker = bool(language.pattern("everything").fullmatch(question.strip(" ?¿؟")))
-    if "search_memory" not in {*names} - {*called} or not (words or is_about_asker):
+        start = words[tries][: max(6, len(words[tries]) - 2)]
+        return _call("read_artifact", artifact_id=prompt.artifact, search=start)
+    if "search_memory" not in {*names} - {*called}:
         return None
-    if is_about_asker:  # words that people say of themselves
-        arguments = {"query": language.text("alike").replace("|", " "), "speaker": "me", "limit": 10}
-        return PlannedCall(name="search_memory", arguments=arguments)
-    return PlannedCall(name="search_memory", arguments={"query": question})
+    if language.fullmatch("everything", question.strip(" ?¿؟")):  # words that people say of themselves
+        return _call("search_memory", query=language.text("alike").replace("|", " "), speaker="me", limit=10)
+    return _call("search_memory", query=question) if words else None
 
 
 def _courtesy(line: str, language: Language) -> str:
     """Return the answer to small talk, to a question about this model, and to an order that it cannot carry out."""
-    plain = line.strip(" ,.!?¿¡؟")
-    if not plain:
-        return "" if line.strip() else language.text("greeting")
-    bare = language.pattern("opening").sub("", plain)
-    for said in dict.fromkeys([bare, plain]):
-        for kind, sentence in _COURTESIES.items():
-            if kind in SMALL_TALK and says_value(said, language):
-                continue
-            if language.pattern(kind).fullmatch(said) and not language.pattern("asking").fullmatch(said):
-                return language.text(sentence)
-    return ""
-
-
-_COURTESIES = {
-    "who": "can",
-    "wellbeing": "fine_too",
-    "bye": "goodbye",
-    "hello": "greeting",
-    "thanks": "welcome",
-    "fine": "nod",
-    "cancel": "cancelling",
-    "erase": "forgetting",
-    "order": "cannot",
-}
+    if not line.strip():
+        return language.text("greeting")
+    answered = courtesy_of(line, language)
+    return language.text(answered) if answered else ""
 
 
 def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list[tuple[str, str]]:
@@ -269,12 +210,8 @@ def _waiting(prompt: Prompt) -> list[str]:
 
 def _gives_time(waiting: str, line: str) -> bool:
     """Return True if the request waits for a time, and the line has one."""
-    return not _has_time(waiting) and _has_time(f"{waiting} {line}")
-
-
-def _has_time(line: str) -> bool:
-    wanted = read_reminder(line)
-    return wanted is not None and wanted.lacks != "time"
+    before, after = read_reminder(waiting), read_reminder(f"{waiting} {line}")
+    return bool(before and before.lacks == "time" and after and after.lacks != "time")
 
 
 def _city(line: str, language: Language) -> str:
@@ -308,20 +245,21 @@ def _reminder(
     if city and now and not _DAY.search(now):
         return OfflineReply(text=wanted.language.text("no_city"))
     if wanted.lacks == "now" and "current_time" in names and not now:
-        arguments = {"timezone": city} if city else {}
-        return OfflineReply(call=PlannedCall(name="current_time", arguments=arguments))
+        return _call("current_time", timezone=city)
     if wanted.lacks:
         return OfflineReply(text=wanted.language.text("which_time"))
     return _set(wanted, city)
 
 
 def _set(wanted: Wanted, city: str = "") -> OfflineReply:
-    values = {"when": wanted.when, "text": wanted.text or "⏰", "repeats": wanted.repeats, "zone": city}
-    return OfflineReply(
-        call=PlannedCall(
-            name="set_reminder", arguments={name: value for name, value in values.items() if value}
-        )
-    )
+    text = wanted.text or "⏰"
+    return _call("set_reminder", when=wanted.when, text=text, repeats=wanted.repeats, zone=city)
+
+
+def _call(name: str, **arguments: object) -> OfflineReply:
+    """Call a tool with these arguments, without the empty ones."""
+    given = {each: value for each, value in arguments.items() if value}
+    return OfflineReply(call=PlannedCall(name=name, arguments=given))
 
 
 def _change(
@@ -333,19 +271,18 @@ def _change(
     nobody asks for that.
     """
     line = " ".join(prompt.lines).strip(" ,.!?¿¡؟")
-    asked = language.pattern("cancel").fullmatch(line)
+    asked = language.fullmatch("cancel", line)
     last = prompt.turns[-1].reply if prompt.turns else ""
-    is_about_last = _is_sentence(last, "set")
-    is_moved = bool(asked and asked["move"]) or (asked is None and is_about_last)
     topic = topic_of(line, language)
     is_fitting = not topic or bool(topic & language.stems(last))  # else it corrects something else
-    is_corrected = is_about_last and is_fitting and opens_correction(line, language)
+    is_corrected = _is_sentence(last, "set") and is_fitting and opens_correction(line, language)
     if not (asked or is_corrected) or "cancel_reminder" not in names:
         return None
     done = {call.name: (call, text) for call, text in results}
     if "list_reminders" not in done:
-        return OfflineReply(call=PlannedCall(name="list_reminders", arguments={}))
+        return _call("list_reminders")
     rest = line[max(0, *asked.span("drop"), *asked.span("move")) :] if asked else line
+    is_moved = asked is None or bool(asked["move"])
     chosen = _chosen(rest, done["list_reminders"][1], language, last=last, is_moved=is_moved)
     listed = tell_result(*done["list_reminders"], language)
     has_none = listed == language.text("no_reminders")
@@ -358,13 +295,12 @@ def _change(
         times = {"date": old["date"], "time": old["time"], "rule": old["rule"] or ""}
         wanted = moved_reminder(rest, language, now, **times)
         if wanted and wanted.lacks:
-            return OfflineReply(call=PlannedCall(name="current_time", arguments={}))
+            return _call("current_time")
         return _set(replace(wanted, text=text)) if wanted else elsewhere
     if is_moved and not done["set_reminder"][1].startswith("Set "):
         return elsewhere
     if "cancel_reminder" not in done:
-        ids = [each["id"] for each, _ in chosen]
-        return OfflineReply(call=PlannedCall(name="cancel_reminder", arguments={"ids": ids}))
+        return _call("cancel_reminder", ids=[each["id"] for each, _ in chosen])
     if is_moved:
         return OfflineReply(text=tell_result(*done["set_reminder"], language))
     if not done["cancel_reminder"][1].startswith(f"Cancelled {len(chosen)} "):
@@ -381,7 +317,7 @@ def _chosen(
     If the text names nothing, it is the one that `last` has set, or the only one. None if several differ.
     """
     listed = [(each, str(json.loads(each["text"]))) for each in listed_reminders(result)]
-    if not is_moved and language.pattern("all").search(rest):
+    if not is_moved and language.search("all", rest):
         return listed
     topic = topic_of(rest, language) - language.stems(language.text("alarm"))
     counts = [len(topic & language.stems(text)) for _, text in listed]
@@ -393,21 +329,21 @@ def _chosen(
 
 def _sample(text: str) -> str | None:
     """Return the sample or the echo that `text` asks for, or None."""
-    plain = text.casefold()
+    plain, english = text.casefold(), Language("english")
     if found := _LONG.search(plain):
-        return _long_text(int(re.sub(r"\D", "", found[1])))
+        return _long_text(int(re.sub(r"\D", "", found[1])), english.text("sample").splitlines())
     if _MARKDOWN.search(plain):
-        return MARKDOWN_SAMPLE
+        return english.text("markdown")
     echo = _ECHO.fullmatch(text)
     return echo[1] if echo else None
 
 
-def _long_text(length: int) -> str:
+def _long_text(length: int, sentences: Sequence[str]) -> str:
     """Return exactly `length` characters, from 1 to 50,000, of numbered sentences in paragraphs."""
     length = min(max(length, 1), _LONGEST)
     text, number = "", 0
     while len(text) < length:
         number += 1
-        end = "\n\n" if number % len(_SENTENCES) == 0 else " "
-        text += f"({number}) {_SENTENCES[number % len(_SENTENCES)]}{end}"
+        end = "\n\n" if number % len(sentences) == 0 else " "
+        text += f"({number}) {sentences[number % len(sentences)]}{end}"
     return text[:length] if not text[length - 1].isspace() else f"{text[: length - 1]}."

@@ -5,18 +5,17 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
+from simulator.offline_model.answer import says_own
 from simulator.offline_model.catch_up import write_points
 from simulator.offline_model.facts import read_facts
-from simulator.offline_model.prompt import Statement, is_question, read_line, sentences, text_of
-from simulator.offline_model.words import folded_words, stems
+from simulator.offline_model.prompt import Statement, is_question, read_line, read_object, sentences, text_of
+from simulator.offline_model.words import language_of, stems
 
 _ALLOWED_WORDS = re.compile(r"[Aa]t most (\d+) words")
 _USUAL_WORDS = 600
 _FACTS_SHARE = 0.6
 _LONGEST_ITEM = 200
 """Characters."""
-_PERSONAL_WORDS = "i my our mine we remember birthday lives live works likes mi mis я мой моя мне меня"
-_PERSONAL = frozenset(_PERSONAL_WORDS.split())
 _PART = re.compile(r" \(part \d+ of \d+\)$")
 
 
@@ -30,7 +29,7 @@ def structured_reply(schema: Mapping[str, Any], messages: Sequence[Mapping[str, 
         return json.dumps(read_facts(lines))
     if blank.keys() == {"points"}:
         return json.dumps(write_points(lines))
-    objects = [_json_object(line) for line in lines]
+    objects = [read_object(line) for line in lines]
     before: Mapping[str, Any] = next((found for found in objects if "overview" in found), blank)
     records = [found for found in objects if "input" in found]
     statements = [each for line in lines if line.startswith("[") for each in read_line(line)]
@@ -74,14 +73,14 @@ def _call(record: Mapping[str, Any]) -> str:
 
 def _tells_something(sentence: str) -> bool:
     is_named = any(word[:1].isupper() or word[:1].isdigit() for word in sentence.split()[1:])
-    is_specific = is_named or bool(_PERSONAL & set(folded_words(sentence)))
+    is_specific = is_named or says_own(sentence, language_of(sentence))
     return is_specific and not is_question(sentence) and len(stems(sentence)) >= 2
 
 
 def _within(facts: Iterable[tuple[str, str]], words: int) -> set[tuple[str, str]]:
     """Return the facts that fit: those about people before others, the older before the newer."""
     fitting: set[tuple[str, str]] = set()
-    for about, fact in sorted(facts, key=lambda each: not _PERSONAL & set(folded_words(each[1]))):
+    for about, fact in sorted(facts, key=lambda each: not says_own(each[1], language_of(each[1]))):
         words -= len(fact.split()) + 1
         if words < 0:
             break
@@ -93,15 +92,6 @@ def _blank(schema: Mapping[str, Any]) -> Any:
     if schema.get("type") == "object":
         return {name: _blank(value) for name, value in schema.get("properties", {}).items()}
     return [] if schema.get("type") == "array" else ""
-
-
-def _json_object(line: str) -> dict[str, Any]:
-    """Return the object on this line, or an empty one."""
-    try:
-        found: object = json.loads(line) if line.startswith("{") else {}
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
 def _short(text: str) -> str:

@@ -11,7 +11,7 @@ from babel import Locale
 from babel.dates import format_date
 
 from simulator.offline_model.answer import quote
-from simulator.offline_model.prompt import read_line, sentences, text_of, unwrapped
+from simulator.offline_model.prompt import read_line, read_object, sentences, text_of, unwrapped
 from simulator.offline_model.words import Language, languages
 
 _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
@@ -61,7 +61,9 @@ def results_of(messages: Sequence[Mapping[str, Any]]) -> list[tuple[PlannedCall,
             calls[str(call["id"])] = call["function"]
         if message.get("role") == "tool":
             function = calls.get(str(message.get("tool_call_id")), {})
-            call = PlannedCall(name=str(function.get("name", "")), arguments=_decoded(function))
+            call = PlannedCall(
+                name=str(function.get("name", "")), arguments=read_object(function.get("arguments") or "{}")
+            )
             found.append((call, text_of(message).strip()))
     return found
 
@@ -172,10 +174,11 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
         if plain["verb"] or set(schema.get("required", [])) <= filled.keys():
             return filled
     texts = [each for each, kinds in _properties(schema).items() if "string" in kinds]
-    time = next((found for each in languages() if (found := each.pattern("time").search(line))), None)
+    time = next((found for each in languages() if (found := each.search("time", line))), None)
     if time and name in _CLOCKS:
-        return {texts[0]: time["place"].strip()} if texts and time["place"] else {}
-    if name == "list_reminders" and any(each.pattern("reminders").search(line) for each in languages()):
+        place = line[slice(*time.span("place"))] if time["place"] else ""
+        return {texts[0]: place.strip()} if texts and place else {}
+    if name == "list_reminders" and any(each.search("reminders", line) for each in languages()):
         return {}
     search = _SEARCH.search(line)
     if "memory" in name and search and texts:
@@ -212,14 +215,6 @@ def _named_values(properties: Mapping[str, frozenset[str]], text: str) -> tuple[
             filled[name] = numbers[0] if numbers else value
             text = text[: match.start()] + text[match.end() :]
     return filled, text
-
-
-def _decoded(function: Mapping[str, Any]) -> dict[str, Any]:
-    try:
-        arguments: object = json.loads(function.get("arguments") or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
 
 
 def _when(moment: tuple[str, str, str], language: Language, *, is_today: bool = False) -> str:

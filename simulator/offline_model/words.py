@@ -28,8 +28,16 @@ class Language:
         return _words(self.name, key)
 
     def pattern(self, key: str) -> re.Pattern[str]:
-        """Return the pattern `key`. It does not regard case."""
+        """Return the pattern `key`, without accents. It does not regard case."""
         return _pattern(self.name, key)
+
+    def search(self, key: str, text: str) -> re.Match[str] | None:
+        """Find the pattern `key` in the text, with accents or without."""
+        return self.pattern(key).search(unaccented(text))
+
+    def fullmatch(self, key: str, text: str) -> re.Match[str] | None:
+        """Match the whole text with the pattern `key`, with accents or without."""
+        return self.pattern(key).fullmatch(unaccented(text))
 
     def text(self, key: str, **values: str) -> str:
         """Return the sentence or list `key`, with these values in their places."""
@@ -53,6 +61,7 @@ class Language:
         return _stem(word, self.name)
 
 
+@lru_cache(4_096)
 def language_of(text: str, like: Language | None = None) -> Language:
     """Return the likeliest of our languages, `like` if it may be that one, and English without any evidence."""
     words = text.casefold().replace("’", "'").split()  # noqa: RUF001 - the apostrophe of phones
@@ -79,6 +88,20 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", "".join(letters))
 
 
+@lru_cache(4_096)
+def unaccented(text: str) -> str:
+    """Return the text without accents and with straight apostrophes, as long as it was, so that places stay."""
+    return text if text.isascii() else "".join(map(_bare, text))
+
+
+@lru_cache(1_024)
+def _bare(letter: str) -> str:
+    if letter in "’‘":  # noqa: RUF001 - the apostrophes of phones
+        return "'"
+    upper, bare = letter.isupper(), fold(letter)
+    return (bare.upper() if upper else bare) if len(bare) == 1 else letter
+
+
 def folded_words(text: str) -> list[str]:
     """Return every word in order; an apostrophe ends a word, a hyphen does not."""
     return _WORD.findall(_JOINED.sub("", fold(text)))
@@ -96,7 +119,7 @@ def _words(language: str, key: str) -> frozenset[str]:
 
 @cache
 def _pattern(language: str, key: str) -> re.Pattern[str]:
-    return re.compile(_table()[language][key], re.IGNORECASE | re.DOTALL)
+    return re.compile(unaccented(_table()[language].get(key, "(?!)")), re.IGNORECASE | re.DOTALL)
 
 
 @cache

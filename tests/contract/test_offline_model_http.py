@@ -28,7 +28,7 @@ from memory.history.transcript import Excerpt
 from memory.summary.compression import Piece
 from memory.tokens import Tokenizer
 from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
-from simulator.offline_model.reply import MARKDOWN_SAMPLE
+from simulator.offline_model.words import Language
 from tests.messages import make_message, make_ref
 
 TOKENIZER = Tokenizer(encoding="o200k_base")
@@ -173,7 +173,7 @@ async def test_a_token_limit_cuts_the_text(client: openai.AsyncOpenAI) -> None:
         model="m", messages=ask("show me markdown"), max_completion_tokens=5
     )
 
-    assert completion.choices[0].message.content == MARKDOWN_SAMPLE[:20]
+    assert completion.choices[0].message.content == Language("english").text("markdown")[:20]
     assert completion.choices[0].finish_reason == "length"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from simulator.offline_model.reminders import read_reminder
-from simulator.offline_model.reply import MARKDOWN_SAMPLE, OfflineReply, reply_to
+from simulator.offline_model.reply import OfflineReply, reply_to
 from simulator.offline_model.words import Language, language_of, languages
 from tests.unit.test_offline_model import TEXT, TOOLS, planned, prompt, tool
 
@@ -28,7 +28,7 @@ EXAMPLES: list[tuple[str, str, object]] = [
     ("simulator/README.md", "remind me tomorrow at nine to call mum", ("current_time", {})),
     ("simulator/README.md", "add 2 and 3", ("add", {"a": 2, "b": 3})),
     ("simulator/README.md", "what time is it in Lisbon?", ("current_time", {"timezone": "Lisbon"})),
-    ("simulator/README.md", "show markdown", MARKDOWN_SAMPLE),
+    ("simulator/README.md", "show markdown", ENGLISH.text("markdown")),
     ("simulator/page/empty_place.js", "My sister Anna lives in Lisbon", ENGLISH.text("noted")),
     ("simulator/page/empty_place.js", "Where does Anna live?", None),
     (

@@ -797,6 +797,10 @@ def test_a_correction_right_after_a_reminder_was_set_changes_this_one() -> None:
         ("set_reminder", moved),
         ("cancel_reminder", {"ids": ["7e83d4f1"]}),
     ]
+    assert follow("actually in 30 minutes", *asked)[0][0] == (
+        "set_reminder",
+        {**moved, "when": "in 30 minutes"},
+    )
     assert follow("cancel that", *asked)[0] == [("cancel_reminder", {"ids": ["7e83d4f1"]})]
     assert follow("snooze it to 9", *asked)[0][0] == ("set_reminder", {**moved, "when": "2026-11-28T09:00"})
 
@@ -942,64 +946,90 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
 @pytest.mark.parametrize(
     ("lines", "statements"),
     [
-        (["We meet on Monday", "no, on Tuesday instead"], ["Ben: “We meet on Tuesday”"]),
-        (["the gym costs 30 pounds", "sorry, 35 pounds"], ["Ben: “the gym costs 35 pounds”"]),
+        (
+            ["We meet on Monday", "no, on Tuesday instead"],
+            ["Ben: “We meet on Monday” → “no, on Tuesday instead”"],
+        ),
+        (
+            ["the gym costs 30 pounds", "sorry, 35 pounds"],
+            ["Ben: “the gym costs 30 pounds” → “sorry, 35 pounds”"],
+        ),
         (
             ["comparto garaje con Eva y pago 60 euros al mes", "perdona, quise decir 75 euros al mes"],
-            ["Ben: «comparto garaje con Eva y pago 75 euros al mes»"],
+            [
+                "Ben: «comparto garaje con Eva y pago 60 euros al mes» → «perdona, quise decir 75 euros al mes»"
+            ],
         ),
         (
             ["my aunt's party is on 22 June, she turns 70", "oh wait, the party is on the 24th of June"],
-            ["Ben: “oh wait, the party is on the 24th of June”"],
+            ["Ben's aunt's party is on 22 June, she turns 70 → “oh wait, the party is on the 24th of June”"],
         ),
         (
             ["my sister Ines has the vet on Monday", "oh wait, the vet was moved to Thursday at 3"],
-            ["Ben: “oh wait, the vet was moved to Thursday at 3”"],
+            ["Ben's sister Ines has the vet on Monday → “oh wait, the vet was moved to Thursday at 3”"],
         ),
         (["my niece Fien is vegan; me, I eat everything"], ["Ben's niece Fien is vegan."]),
         (["forget that I'm allergic to mussels", "remind me to call my sister"], []),
         (["My name is Ben"], ["Ben: “My name is Ben”"]),
         (["Ich heiße Jonas", "Ich bin Tischler"], ["Ben: „Ich heiße Jonas“", "Ben: „Ich bin Tischler“"]),
-        (["Ich wohne in Köln", "Nein, ich wohne in Bonn"], ["Ben: „Nein, ich wohne in Bonn“"]),
-        (["Mein Termin ist am Montag", "Ups, am Freitag"], ["Ben: „Mein Termin ist am Freitag“"]),
+        (
+            ["Ich wohne in Köln", "Nein, ich wohne in Bonn"],
+            ["Ben: „Ich wohne in Köln“ → „Nein, ich wohne in Bonn“"],
+        ),
+        (
+            ["Mein Termin ist am Montag", "Ups, am Freitag"],
+            ["Ben: „Mein Termin ist am Montag“ → „Ups, am Freitag“"],
+        ),
         (
             ["Soy carpintero", "soy alérgica a las nueces"],
             ["Ben: «Soy carpintero»", "Ben: «soy alérgica a las nueces»"],
         ),
-        (["Quedamos el lunes", "perdón, el martes"], ["Ben: «Quedamos el martes»"]),
+        (["Quedamos el lunes", "perdón, el martes"], ["Ben: «Quedamos el lunes» → «perdón, el martes»"]),
         (
             ["Quedamos el lunes", "no como carne el jueves"],
             ["Ben: «Quedamos el lunes»", "Ben: «no como carne el jueves»"],
         ),
         (
             ["mi coche es un Ibiza", "me he equivocado, el coche es un Fabia"],
-            ["Ben: «me he equivocado, el coche es un Fabia»"],
+            ["Ben: «mi coche es un Ibiza» → «me he equivocado, el coche es un Fabia»"],
         ),
         (
             [
                 "el martes tengo cita con el dentista a las 10",
                 "perdona, la cita la han cambiado al miércoles a las 12:15",
             ],
-            ["Ben: «el miércoles tengo cita con el dentista a las 12:15»"],
+            [
+                "Ben: «el martes tengo cita con el dentista a las 10» → "
+                "«perdona, la cita la han cambiado al miércoles a las 12:15»"
+            ],
         ),
         (
             ["We meet on Thursday the 9th of December at 14:15", "no, it's on Friday at 16:00"],
-            ["Ben: “no, it's on Friday at 16:00”"],
+            ["Ben: “We meet on Thursday the 9th of December at 14:15” → “no, it's on Friday at 16:00”"],
         ),
         (
             ["My wife Priya is allergic to walnuts", "Oh sorry, I meant hazelnuts, not walnuts", "I'm Ben"],
-            ["Ben's wife Priya is allergic to hazelnuts."],
+            ["Ben's wife Priya is allergic to walnuts → “I meant hazelnuts, not walnuts”"],
         ),
-        (["We meet on 9 December", "no, on 10 January"], ["Ben: “We meet on 10 January”"]),
-        (["We meet on Monday", "no, we meet tomorrow at 9"], ["Ben: “no, we meet tomorrow at 9”"]),
-        (["We meet at 3 pm", "no, at 10 am"], ["Ben: “no, at 10 am”"]),
-        (["Quedamos el lunes a las 9", "perdón, el martes"], ["Ben: «perdón, el martes»"]),
+        (
+            ["We meet on 9 December", "no, on 10 January"],
+            ["Ben: “We meet on 9 December” → “no, on 10 January”"],
+        ),
+        (
+            ["We meet on Monday", "no, we meet tomorrow at 9"],
+            ["Ben: “We meet on Monday” → “no, we meet tomorrow at 9”"],
+        ),
+        (["We meet at 3 pm", "no, at 10 am"], ["Ben: “We meet at 3 pm” → “no, at 10 am”"]),
+        (
+            ["Quedamos el lunes a las 9", "perdón, el martes"],
+            ["Ben: «Quedamos el lunes a las 9» → «perdón, el martes»"],
+        ),
         (
             ["Minha irmã mora em Lisboa", "Sou professora"],
             ["Ben: “Minha irmã mora em Lisboa”", "Ben: “Sou professora”"],
         ),
         (["Меня зовут Иван", "Я учитель"], ["Ben: «Меня зовут Иван»", "Ben: «Я учитель»"]),
-        (["Встречаемся в 9", "ой, в 10"], ["Ben: «Встречаемся в 10»"]),
+        (["Встречаемся в 9", "ой, в 10"], ["Ben: «Встречаемся в 9» → «ой, в 10»"]),
         (["اسم من رضا است", "من معلم هستم"], ["Ben: «اسم من رضا است»", "Ben: «من معلم هستم»"]),
         (["Ich bin müde", "estoy cansada", "я устал", "من خسته هستم"], []),
     ],
@@ -1018,7 +1048,8 @@ def test_a_later_correction_replaces_the_known_fact() -> None:
     (moved,) = facts_in("no, on Tuesday instead", known=known)
     (job,) = facts_in("soy profesor", known=known)
 
-    assert (moved["statement"], moved["replaces"]) == ("Ben: “We meet on Tuesday”", [1])
+    assert moved["statement"] == "Ben: “We meet on Monday” → “no, on Tuesday instead”"
+    assert moved["replaces"] == [1]
     assert (job["statement"], job["replaces"]) == ("Ben: «soy profesor»", [2])
 
 
@@ -1122,3 +1153,229 @@ def test_a_question_is_known_by_its_sign_or_its_first_word() -> None:
     assert is_question("where does Anna live")
     assert is_question("آنا کجا زندگی می‌کند")
     assert not is_question("Anna lives where the river ends")
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "also", "question"),
+    [
+        (
+            "english",
+            "my mother lives in Leeds",
+            "now my sister lives in Leeds too",
+            "where does my mother live?",
+        ),
+        (
+            "german",
+            "meine Mutter wohnt in Kiel",
+            "meine Schwester wohnt jetzt auch in Kiel",
+            "wo wohnt meine Mutter?",
+        ),
+        (
+            "spanish",
+            "mi madre vive en Vigo",
+            "ahora mi hermana vive en Vigo también",
+            "¿dónde vive mi madre?",
+        ),
+        ("spanish", "mi madre vive en Vigo", "ahora mi hermana vive en Vigo", "¿dónde vive mi madre?"),
+        (
+            "portuguese",
+            "minha mãe mora em Santos",
+            "agora minha irmã também mora em Santos",
+            "onde mora minha mãe?",
+        ),
+        ("russian", "моя мама живёт в Твери", "теперь моя сестра тоже живёт в Твери", "где живёт моя мама?"),
+        (
+            "persian",
+            "مادرم در تبریز زندگی می‌کند",
+            "حالا خواهرم هم در تبریز زندگی می‌کند",
+            "مادرم کجا زندگی می‌کند؟",
+        ),
+    ],
+)
+def test_what_holds_also_of_another_corrects_nothing(
+    language: str, told: str, also: str, question: str
+) -> None:
+    assert replies([told, also, question])[1:] == [Language(language).text("noted"), expected(told, language)]
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("english", "please get rid of the sofa"),
+        ("english", "turn off the lights"),
+        ("english", "I need you to send an email to my boss"),
+        ("english", "buy milk"),
+        ("german", "wirf bitte das Sofa raus"),
+        ("spanish", "deshazte del sofá"),
+        ("portuguese", "acenda a luz da cozinha"),
+        ("russian", "избавься от дивана"),
+        ("russian", "выключи свет"),
+        ("persian", "چراغ را خاموش کن"),
+    ],
+)
+def test_a_request_is_noted_without_a_claim_that_it_is_done(language: str, line: str) -> None:
+    assert replies([line]) == [Language(language).text("undone")]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["please remember that I park in row 5", "call me Kim", "the sofa is gone", "please always be brief"],
+)
+def test_what_only_resembles_a_request_is_noted(line: str) -> None:
+    assert replies([line]) == [Language("english").text("noted")]
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "question"),
+    [
+        (
+            "english",
+            ["my friend Lea likes chess", "my friend Tom likes chess too"],
+            "which of my friends like chess?",
+        ),
+        ("german", ["mein Freund Ole mag Schach", "meine Freundin Ida mag auch Schach"], "wer mag Schach?"),
+        (
+            "spanish",
+            ["mi amiga Nuria juega al tenis", "Iker juega al tenis"],
+            "¿quiénes de mis amigos juegan al tenis?",
+        ),
+        ("portuguese", ["minha amiga Bia gosta de xadrez", "Davi gosta de xadrez"], "quem gosta de xadrez?"),
+        (
+            "russian",
+            ["моя подруга Оля любит шахматы", "Паша любит шахматы"],
+            "кто из моих друзей любит шахматы?",
+        ),
+    ],
+)
+def test_a_question_for_many_gets_all_that_fit_and_no_other(
+    language: str, told: list[str], question: str
+) -> None:
+    other = {"english": "my friend Max likes golf", "russian": "мой друг Макс любит гольф"}.get(
+        language, "ok"
+    )
+    quoted = [quote(each, Language(language)) for each in told[::-1]]
+
+    heading, _, *lines = replies([*told, other, question])[-1].splitlines()
+
+    assert heading == Language(language).text("listed")
+    assert [line.partition(quoted[at])[1] for at, line in enumerate(lines)] == quoted
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "told"),
+    [
+        ("english", "what's my favourite colour?", "blue"),
+        ("german", "wo wohnt mein Bruder?", "in Kiel"),
+        ("spanish", "¿cuál es mi color favorito?", "el verde"),
+        ("portuguese", "qual é a minha cor favorita?", "azul"),
+        ("russian", "где живёт мой брат?", "в Твери"),
+        ("persian", "رنگ مورد علاقه من چیه؟", "سبز"),
+    ],
+)
+def test_who_answers_our_request_to_tell_it_finds_the_answer_later(
+    language: str, question: str, told: str
+) -> None:
+    assert replies([question, told, question])[-1] == expected(told, language)
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("my sister Martha lives in Leeds", "where does Marta live?"),
+        ("my sister Martha lives in Leeds", "where does Matrha live?"),
+        ("my brother Jon lives in Oslo", "where does John live?"),
+        ("the locksmith is Fredriksen", "who is the loksmith?"),
+    ],
+)
+def test_one_wrong_letter_is_forgiven(told: str, question: str) -> None:
+    assert replies([told, question])[-1] == expected(told, "english")
+
+
+@pytest.mark.parametrize("question", ["where does Daniela live?", "where does David live?"])
+def test_another_name_is_another_person(question: str) -> None:
+    assert replies(["my cousin Daniel lives in Leeds", question])[-1] == Language("english").text(UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "line"),
+    [
+        (
+            "english",
+            "my sister Anna lives in Leeds",
+            "what a day the train was late and it rained anyway where does my sister live",
+        ),
+        ("english", "my sister Anna lives in Leeds", "I'm in Rome this week, where does Anna live?"),
+        (
+            "german",
+            "meine Schwester wohnt in Kiel",
+            "heute war es stressig und es hat geregnet sag mal wo wohnt meine Schwester",
+        ),
+        ("spanish", "mi hermana vive en Vigo", "hoy llegué tarde y llovía mucho oye dónde vive mi hermana"),
+        (
+            "portuguese",
+            "minha irmã mora em Santos",
+            "hoje cheguei tarde e choveu muito aliás onde mora minha irmã",
+        ),
+        (
+            "russian",
+            "моя сестра живёт в Твери",
+            "сегодня поезд опоздал и был дождь кстати где живёт моя сестра",
+        ),
+    ],
+)
+def test_a_question_at_the_end_of_a_long_line_is_answered(language: str, told: str, line: str) -> None:
+    assert replies([told, line])[-1] == expected(told, language)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "question"),
+    [
+        ("english", "Hi, I'm Tess", "what's my name?"),
+        ("german", "Hallo, ich bin Jan", "wie heiße ich?"),
+        ("spanish", "Hola, soy Eva", "¿cómo me llamo?"),
+        ("portuguese", "Oi, eu sou a Lia", "como eu me chamo?"),
+        ("russian", "Привет, я Лена", "как меня зовут?"),
+    ],
+)
+def test_a_name_behind_a_greeting_is_known(language: str, told: str, question: str) -> None:
+    assert replies([told, question])[-1] == expected(told, language)
+
+
+@pytest.mark.parametrize(
+    ("told", "question"),
+    [
+        ("my flatmate Omar has a dog", "do I have a dog?"),
+        ("my mum's birthday is 4 May", "when is my birthday?"),
+        ("my sister likes pizza", "do you like pizza?"),
+        ("my sister lives in Leeds, I only work there", "where do I live?"),
+    ],
+)
+def test_a_line_about_somebody_else_answers_nothing_about_the_asker_or_the_bot(
+    told: str, question: str
+) -> None:
+    assert told not in replies([told, question])[-1]
+
+
+def test_accents_may_be_left_out() -> None:
+    line = "recuerdame manana a las siete y media llamar a mama"
+
+    assert remind(line) == {"when": "2026-11-28T07:30", "text": "llamar a mama"}
+    assert remind("me lembre amanha as nove de ligar para a mae")["when"] == "2026-11-28T09:00"
+
+
+def test_what_a_search_by_meaning_found_is_quoted_with_doubt_unless_it_is_of_another() -> None:
+    said = ["my sister has a cat", "I have a spaniel called Rex"]
+
+    def found(question: str) -> str:
+        function = {"name": "search_memory", "arguments": json.dumps({"query": question})}
+        lines = [f'[2026-11-20 19:27 UTC] user: "{each}"' for each in said]
+        messages = [
+            {"role": "user", "content": question},
+            {"role": "assistant", "tool_calls": [{"id": "c", "type": "function", "function": function}]},
+            {"role": "tool", "tool_call_id": "c", "content": "\n".join(["Found:", *lines])},
+        ]
+        return reply_to(messages, TOOLS).text or ""
+
+    assert found("do I have pets?").startswith(Language("english").text("unsure"))
+    assert said[1] in found("which pets do I keep?")
+    assert found("does my brother have pets?") == Language("english").text(UNKNOWN)

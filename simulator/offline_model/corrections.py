@@ -1,0 +1,149 @@
+"""Corrections: the earlier statement that a new one replaces, and the person of whom each word is said."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from simulator.offline_model.reminders import month_names, weekdays, with_digits
+from simulator.offline_model.words import Language, fold, folded_words, unaccented
+
+_TOKEN = re.compile(r"[^\W_]+(?:[-\u2010\u200c][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word of a statement.
+
+    It is said of "me", of "other", or of nobody: of the last person named before it. The person's own name is "named".
+    `owned` is the stem of what it owns: "bike" in "Tom's bike".
+    """
+
+    word: str
+    stem: str
+    owner: str
+    owned: str
+
+
+@lru_cache(4_096)
+def read_words(text: str, language: Language) -> tuple[Word, ...]:
+    """Return the words of a statement. Who moved to a place lives there."""
+    if moving := language.search("moving", text):
+        text = f"{text[: moving.start()]}{language.text('living')}{text[moving.end() :]}"
+    people = [(each.span(), each["of"]) for each in _people(text, language)]
+    tokens = [*_TOKEN.finditer(unaccented(text))]
+    words = [*((folded_words(each[0]) or [""])[0] for each in tokens), "", ""]
+    read: list[Word] = []
+    owner = ""
+    for at, token in enumerate(tokens):
+        word, owned = words[at], words[at + 2] if words[at + 1] == "s" else ""
+        here = [of for (start, end), of in people if start <= token.start() < end]
+        owner = "other" if None in here else "me" if word in own_words(language) and not here else owner
+        read.append(
+            Word(
+                word=word,
+                stem=word if language.is_small(word) or word.isdecimal() else language.stem(word),
+                owner="other" if any(here) else "named" if here else owner,
+                owned="" if language.is_small(owned) else language.stem(owned),
+            )
+        )
+    return tuple(read)
+
+
+def _people(text: str, language: Language) -> list[re.Match[str]]:
+    """Find other persons: relatives, pronouns, owners, and names before what they do."""
+    found = language.pattern("people").finditer(unaccented(text))
+    return [each for each in found if not each["name"] or not language.is_small(fold(each["name"]))]
+
+
+@lru_cache(4_096)
+def subjects(text: str, language: Language) -> frozenset[str]:
+    """Return the stems of the relatives and names that the text is about, and "me"."""
+    people = " ".join(each["kin"] or each["name"] or "" for each in _people(text, language))
+    return language.stems(people) | {"me" for each in read_words(text, language) if each.owner == "me"}
+
+
+def own_words(language: Language) -> frozenset[str]:
+    """Return the words of who speaks: "I", "my"."""
+    return language.words("i") | language.words("my") | language.words("self")
+
+
+def replaced(line: str, said: Sequence[str], language: Language) -> str:
+    """Return the newest of the earlier texts that this line corrects as a whole; "" if there is none."""
+    fitting = [each for each in said[::-1] if replaces(line, each, language, is_next=each is said[-1])]
+    if not fitting or not opens_correction(line, language):
+        return ""
+    # The earlier one may say more than the detail that this line corrects.
+    clauses = re.split(rf"[,;] |[.!?] (?=\S)|(?<!\w)(?:{language.text('plus')})(?!\w)", fitting[0])
+    rest = language.stems(_without_values(fitting[0], language)) - language.stems(line)
+    return fitting[0] if len(clauses) == 1 and len(rest) <= _DETAIL else ""
+
+
+_DETAIL = 3
+"""Most words that a corrected statement has beyond the correction."""
+
+
+def replaces(text: str, earlier: str, language: Language, *, is_next: bool = True) -> bool:
+    """Return True if the text begins like a correction, and is about the same person and thing as the earlier one.
+
+    The next text may also be about nothing but a value of the same kind ("no, on Tuesday"), or about "it". A text that
+    tells of a change has two words of the earlier one ("Anna quit chemistry"). "Also" replaces nothing.
+    """
+    if not opens_correction(text, language) and not _tells_change(text, language):
+        return False
+    bare = language.pattern("corrects").sub(" ", unaccented(text))
+    people, others = subjects(bare, language), subjects(earlier, language)
+    is_same = (people | language.stems(bare)) & others or people & language.stems(earlier)
+    if language.search("also", text) or (people and others and not is_same):
+        return False
+    if not opens_correction(text, language):
+        return len(language.stems(text) & language.stems(earlier)) > 1
+    if exchange := language.search("exchange", text):
+        old = fold(exchange["old"])
+        return language.stem(old) in language.stems(earlier) or old in folded_words(earlier)
+    topic = topic_of(text, language)
+    said = with_digits(text, language)
+    has_kind = any(_finds(each, said) and _finds(each, earlier) for each in _value_patterns(language))
+    is_value = len(topic) <= 1 and (has_kind or language.search("is_it", text) is not None)
+    return bool(topic & language.stems(earlier)) or (is_next and is_value)
+
+
+@lru_cache(4_096)
+def opens_correction(text: str, language: Language) -> bool:
+    """Return True if the text begins or ends like a correction, or puts one word in the place of another."""
+    words = folded_words(text)
+    corrects = any(language.search(each, text) for each in ("corrects", "exchange"))
+    return corrects or bool(language.words("changes") & {*words[:3], *words[-1:]})
+
+
+@lru_cache(4_096)
+def _tells_change(text: str, language: Language) -> bool:
+    return bool((language.words("turns") | language.words("changes")) & {*folded_words(text)})
+
+
+@lru_cache(4_096)
+def topic_of(text: str, language: Language) -> frozenset[str]:
+    """Return the stems of a correction without its value: a weekday, a number, a month."""
+    bare = language.pattern("corrects").sub(" ", _without_values(with_digits(text, language), language))
+    return language.stems(bare) - language.stems(language.text("changes"))
+
+
+def says_value(text: str, language: Language) -> bool:
+    """Return True if the text has a weekday, a number or a month: "no, 98" is no small talk."""
+    return any(_finds(each, text) for each in _value_patterns(language))
+
+
+def _without_values(text: str, language: Language) -> str:
+    return re.sub("|".join(_value_patterns(language)), " ", unaccented(text), flags=re.IGNORECASE)
+
+
+def _finds(pattern: str, text: str) -> bool:
+    return re.search(pattern, unaccented(text), re.IGNORECASE) is not None
+
+
+@cache
+def _value_patterns(language: Language) -> tuple[str, str, str]:
+    """Return the patterns of a weekday, of a number ("24th", "3pm", "30 minutes"), and of a month, without accents."""
+    days, months = "|".join(weekdays(language)), "|".join(month_names(language))
+    number = rf"\d[\d:.]*(?:st|nd|rd|th|am|pm|h)?\b(?: (?:{unaccented(language.text('unit'))})\b)?"
+    return rf"\b(?:{days})\b", number, rf"\b(?:{months})\b"
