@@ -151,7 +151,13 @@ class RetentionQueue(LeasedQueue):
 
     async def choose(self, ref: ContextRef, choice: RetentionChoice) -> None:
         """Keep the choice, also over resets, and queue the context for now. Repeating is harmless."""
-        await self._redis.run(choose_retention(ref, choice=str(choice)))
+        queue = partition_key(ref.partition, self.name)
+        await self._redis.calls(
+            [
+                ("HSET", context_key(ref, "choices"), "retention", str(choice)),
+                ("ZADD", queue, 0, ref.context_id),
+            ]
+        )
 
     async def count_expired(self, ref: ContextRef, *, days: int) -> int:
         """Count the messages that are older than this."""
@@ -415,10 +421,6 @@ def _husk(message: Message) -> Message:
         telegram_message_id=message.telegram_message_id,
         note=EXPIRED,
     )
-
-
-@lua_script(_SCRIPTS)
-def choose_retention(ref: ContextRef, *, choice: str) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

@@ -69,8 +69,8 @@ def uncount(ref: ContextRef, *, fence: Fence, updates: str, at_most: int) -> Scr
 def settle(ref: ContextRef, *, fence: Fence, context: str, rotate: bool, handed_back: str) -> ScriptCall: ...
 
 
-@lua_script(_SCRIPTS)
-def leave(partition: int, *, group: str, consumer: str, worker: str) -> ScriptCall: ...
+@lua_script("memory.redis.scripts")
+def leave_group(stream: Key, *, group: str, consumer: str) -> ScriptCall: ...
 
 
 TRIPS_AT_ONCE = 2
@@ -248,19 +248,15 @@ class RedisInbox:
 
     async def keep(self, claim: Claim) -> None:
         """Give a sign of life. Raises Fenced if another worker has taken the context over."""
-        if not await self.redis.run(heartbeat(claim.ref, fence=claim.fence)):
-            raise Fenced
+        await self._run(heartbeat(claim.ref, fence=claim.fence))
 
     async def let_others_in(self, claim: Claim) -> None:
         """Store that an isolated update does not run alone any more, so that its worker's death proves nothing.
 
         Raises Fenced if another worker has taken the context over.
         """
-        call = let_others_in(
-            claim.ref, fence=claim.fence, updates=keys.partition_key(claim.ref.partition, "update", "")
-        )
-        if not await self.redis.run(call):
-            raise Fenced
+        updates = keys.partition_key(claim.ref.partition, "update", "")
+        await self._run(let_others_in(claim.ref, fence=claim.fence, updates=updates))
 
     async def uncount(self, claim: Claim) -> None:
         """Uncount the attempt of a lost claim, because its worker lives. A repetition changes nothing."""
@@ -277,17 +273,20 @@ class RedisInbox:
         """
         ref = claim.ref
         back = "" if handed_back is None else keys.partition_key(ref.partition, "update", handed_back)
-        outcome = await self.redis.run(
-            settle(ref, fence=claim.fence, context=ref.context_id, rotate=rotate, handed_back=back)
-        )
-        if outcome == "fenced":
-            raise Fenced
-        return outcome == "more"
+        call = settle(ref, fence=claim.fence, context=ref.context_id, rotate=rotate, handed_back=back)
+        return await self._run(call) == "more"
 
     async def leave(self, partition: int, *, consumer: str) -> None:
         """Take this consumer out of the group, unless it still holds entries."""
-        call = leave(partition, group=GROUP, consumer=consumer, worker=self._worker(consumer))
-        await self.redis.run(call)
+        await self.redis.call("ZREM", keys.partition_key(partition, "workers"), self._worker(consumer))
+        await self.redis.run(leave_group(keys.partition_key(partition, "ready"), group=GROUP, consumer=consumer))
+
+    async def _run(self, call: ScriptCall) -> Any:
+        """Return the outcome of a script that checks the fence. Raises Fenced."""
+        outcome = await self.redis.run(call)
+        if outcome == "fenced":
+            raise Fenced
+        return outcome
 
     def _worker(self, consumer: str) -> str:
         return f"{consumer} {self.version}" if self.version else ""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnRestarted, TurnStopped
@@ -242,7 +242,7 @@ class TurnStore:
             sends_begun=int(work.get("sends_begun", 0)),
             stopped_before=int(work["stop"]) if "stop" in work else None,
             buried=numbered(work["buried"]),
-            corrections=parse_corrections(history.get("corrections", "")),
+            corrections=parse_corrections(named(history["meta"]).get("corrections", "")),
             unkept=frozenset(map(int, work["unkept"])),
             answers=frozenset(map(int, work["answers"])),
         )
@@ -355,8 +355,7 @@ class TurnStore:
         """
         look = [keys.partition_key(claim.ref.partition, "update", ""), str(UPDATES_AT_MOST)] if looks else []
         call = count_sends(claim.ref, fence=claim.fence, part=dump_part(part), begun=begun, look=look)
-        outcome, *waiting = await self.redis.run(call)
-        _check(outcome)
+        outcome, *waiting = await self._run(call)
         if outcome == "waiting":
             first, *payloads = waiting
             return Waiting(payloads=payloads, first_update=int(first) if first else None)
@@ -501,7 +500,7 @@ class TurnStore:
         problem = await copy_beside(self.redis, ref.partition, names)
         return replace(parse_json(Erasure, reply), not_copied=problem)
 
-    async def _run(self, call: ScriptCall) -> str | int:
+    async def _run(self, call: ScriptCall) -> Any:
         """Return the outcome of a script. Raises Fenced, Forgotten and TurnRestarted."""
         outcome = await self.redis.run(call)
         _check(outcome)
@@ -530,7 +529,7 @@ def _changes(turn: Commit) -> dict[str, object]:
     }
 
 
-def _check(outcome: str | int) -> None:
+def _check(outcome: Any) -> None:
     if outcome == "fenced":
         raise Fenced
     if outcome == "forgotten":

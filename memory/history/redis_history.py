@@ -437,6 +437,7 @@ def recent_messages() -> RecentMessages:
 
 def parse_snapshot(reply: Mapping[str, Any], recent: RecentMessages) -> HistorySnapshot:
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
+    reply = {**named(reply["meta"]), **reply}
     created_at, failed_at, summary = map(reply.get, ("created_at", "summary_failed_at", "summary"))
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)

@@ -5,7 +5,7 @@
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited standing unread choices extract
 -- KEYS: reminders due files erasures incognito
--- ARGV: fence:json expected_epoch now changes:json settings:json counted...
+-- ARGV: fence:held expected_epoch:current now changes:json settings:json counted...
 -- changes: a turn, as _changes has it (bot/turn/store.py). settings: prefixes of keys, how much to keep for how many
 -- seconds, and the revision that the turn has read, "" if it depends on no message. counted: name, amount, …
 -- Returns ok | already (this commit was done before) | fenced | forgotten
@@ -45,12 +45,6 @@ local function ends_words(payload, changes)
   return action ~= 'press' and action ~= 'refuse' and #changes.messages.rows == 0
 end
 
-if not is_held(ready, fence) then
-  return 'fenced'
-end
-if (redis.call('GET', epoch) or '0') ~= expected_epoch then
-  return 'forgotten'
-end
 local prefix, parts, context = settings.update_prefix, changes.parts, changes.context_id
 local first_id = changes.update_ids[1]
 if first_id and not redis.call('ZSCORE', box, first_id) then

@@ -3,13 +3,10 @@
 -- nothing.
 -- USES: fence
 -- KEYS: ready outbox sending box delivering
--- ARGV: fence:json part begun look...
+-- ARGV: fence:held part begun look...
 -- look: the prefix of updates, and how many at most: if updates wait in the box, return these and count nothing
--- Returns {ok} | {fenced} | {gone} (the outbox was erased meanwhile)
+-- Returns {ok} | {gone} (the outbox was erased meanwhile)
 -- | {waiting, first update of the turn that is delivered or '', payload of an update that waits, …}
-if not is_held(ready, fence) then
-  return { 'fenced' }
-end
 if redis.call('LINDEX', outbox, 0) ~= part then
   return { 'gone' }
 end

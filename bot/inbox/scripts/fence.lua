@@ -52,6 +52,15 @@ local function take_back(update, attempt)
   end
 end
 
+-- Forget the finished steps of a turn. The message that shows it stays noted: the next try or the apology uses it.
+local function forget_steps(journal)
+  local preview = redis.call('HGET', journal, 'preview')
+  redis.call('DEL', journal)
+  if preview then
+    redis.call('HSET', journal, 'preview', preview)
+  end
+end
+
 -- Put a finished update's record into its terminal state. Its payload goes, the record stays for `ttl` seconds.
 local function finish_update(key, state, reason, now, ttl)
   redis.call('HSET', key, 'state', state, 'reason', reason, 'finished_at', now)

@@ -1,13 +1,10 @@
 -- Put other parts in place of the outbox's first one, or of all.
 -- USES: fence
 -- KEYS: ready outbox sending box delivering erasures
--- ARGV: fence:json part now change:json instead...
+-- ARGV: fence:held part now change:json instead...
 -- change: begun, the sends of the first new part, in any form, that have an unknown outcome; is_whole for all parts;
 -- stopped_by, the waiting updates that have stopped the outbox and end here
 -- Returns ok | fenced | gone (the outbox was erased meanwhile)
-if not is_held(ready, fence) then
-  return 'fenced'
-end
 local first = redis.call('LINDEX', outbox, 0)
 if first == instead[1] then
   return 'ok'  -- the second try of a replacement that was done

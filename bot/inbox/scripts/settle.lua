@@ -2,12 +2,9 @@
 -- `rotate`, and if others wait: else a chat that writes without a pause would hold a worker's slot for turn after turn.
 -- USES: fence
 -- KEYS: ready active box outbox
--- ARGV: fence:json context rotate handed_back
+-- ARGV: fence:held context rotate handed_back
 -- `handed_back`: key of an update whose attempt does not count, or ''
 -- Returns idle | more | rotated | fenced
-if not is_held(ready, fence) then
-  return 'fenced'
-end
 if handed_back ~= '' then
   take_back(handed_back, attempt_of(fence))
 end

@@ -2,16 +2,12 @@
 -- An update that was begun too often becomes a dead letter here, and the others go on.
 -- USES: fence named zones standing incognito
 -- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures facts standing incognito telegram
--- ARGV: fence:json update_prefix limits:json record_ttl:number now
+-- ARGV: fence:held update_prefix limits:json record_ttl:number now
 -- limits: at most so many updates, attempts, and standing wishes of a sender.
 -- Returns fenced, or named: updates {id, payload, …}, journal {field, value, …}, parts {part, …}, sends_begun, stop (its
 -- id), buried {dead id, payload, …}, epoch, zones {sender id of an update, time zone, …}, standing {fact, …}, the newest
 -- standing wishes of these senders, unkept {id of an update of which nothing is kept, …}, answers {id of one that answers
 -- something of which nothing is kept, …}
-if not is_held(ready, fence) then
-  return 'fenced'
-end
-
 local attempt = attempt_of(fence)
 local buried, from = {}, 0
 local parts = redis.call('LRANGE', outbox, 0, -1)
@@ -30,12 +26,8 @@ if #parts == 0 then
     end
     redis.call('ZREM', box, first)
     if is_resumed then
-      local preview = redis.call('HGET', journal, 'preview')
-      redis.call('DEL', journal)
+      forget_steps(journal)
       redis.call('INCR', erasures)
-      if preview then
-        redis.call('HSET', journal, 'preview', preview)  -- the apology deletes that message
-      end
     end
     buried[#buried + 1] = first
     buried[#buried + 1] = payload

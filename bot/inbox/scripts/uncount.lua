@@ -10,4 +10,3 @@ if first and redis.call('HEXISTS', updates .. first, counted(attempt)) == 1 then
     take_back(updates .. first, attempt)
   end
 end
-return 1

@@ -32,7 +32,8 @@ end
 -- Drop a turn of the ledger with its artifacts. keys: ledger, artifacts
 local function drop_turn(keys, erasure, turn)
   erasure.ledger_turns = erasure.ledger_turns + redis.call('ZREM', keys.ledger, turn)
-  for _, id in ipairs(artifacts_of_turn(turn)) do
+  for _, entry in ipairs(entries_with(turn, 'artifact_id')) do
+    local id = entry.artifact_id
     erasure.artifact_ids[#erasure.artifact_ids + 1], erasure.gone[id] = id, true
     erasure.artifacts = erasure.artifacts + drop_listed(keys.artifacts, erasure.artifact_prefix, id)
   end
@@ -60,13 +61,13 @@ local function drop_quotation_of(keys, erasure, id)
   end
 end
 
--- Take the quotations of these names out of other messages.
+-- Take the quotations of these names (`names_of`) out of other messages.
 local function drop_quotations(keys, erasure, names)
   for _, name in ipairs(names) do
-    for _, sequence in ipairs(strip_quotes(keys.messages, keys.order, keys.telegram, name)) do
-      erasure.quoting[#erasure.quoting + 1], erasure.mentioning[#erasure.mentioning + 1] = sequence, sequence
-      erasure.changed[#erasure.changed + 1] = redis.call('ZRANGEBYSCORE', keys.order, sequence, sequence)[1]
+    for id in words(redis.call('HGET', keys.telegram, 'q:' .. name)) do
+      drop_quotation_of(keys, erasure, id)
     end
+    redis.call('HDEL', keys.telegram, 'q:' .. name)
   end
 end
 

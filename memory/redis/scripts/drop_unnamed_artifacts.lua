@@ -7,21 +7,14 @@
 if spares_running == '1' and redis.call('HEXISTS', active, context_id) == 1 then
   return 0
 end
-local stored = redis.call('ZRANGE', artifacts, 0, -1)
-local named, offset, page = {}, 0, 100
-while #stored > 0 do
-  local turns = redis.call('ZRANGE', ledger, offset, offset + page - 1)
-  for _, turn in ipairs(turns) do
-    for _, id in ipairs(artifacts_of_turn(turn)) do
-      named[id] = true
+local stored, named, dropped = redis.call('ZRANGE', artifacts, 0, -1), {}, 0
+for offset = 0, #stored > 0 and redis.call('ZCARD', ledger) or 0, 100 do
+  for _, turn in ipairs(redis.call('ZRANGE', ledger, offset, offset + 99)) do
+    for _, entry in ipairs(entries_with(turn, 'artifact_id')) do
+      named[entry.artifact_id] = true
     end
   end
-  offset = offset + page
-  if #turns < page then
-    break
-  end
 end
-local dropped = 0
 for _, id in ipairs(stored) do
   if not named[id] then
     dropped = dropped + drop_listed(artifacts, artifact_prefix, id)

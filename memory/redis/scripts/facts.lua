@@ -100,9 +100,7 @@ local function drop_facts(keys, context, epoch, ids)
     local messages = drop_fact(keys, id)
     if messages then
       dropped[#dropped + 1] = id
-      for _, message in ipairs(messages) do
-        cited[#cited + 1] = message
-      end
+      add_all(cited, messages)
     end
   end
   if #dropped > 0 then

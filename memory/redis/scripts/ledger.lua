@@ -11,15 +11,6 @@ local function entries_with(turn, name)
   return found
 end
 
--- Return the ids of the artifacts that a turn of the ledger names.
-local function artifacts_of_turn(turn)
-  local ids = {}
-  for number, entry in ipairs(entries_with(turn, 'artifact_id')) do
-    ids[number] = entry.artifact_id
-  end
-  return ids
-end
-
 -- Return the ledger's turn that has the message of this sequence, or nil.
 -- Turns do not overlap: it can only be the first one that ends there or later.
 local function find_ledger_turn(ledger_key, sequence)

@@ -24,6 +24,13 @@ local function with_fields(record, fields)
   return next(fields) and first .. '\n' .. cjson.encode(fields) or first
 end
 
+-- Add the values of another list to a list.
+local function add_all(list, values)
+  for _, value in ipairs(values) do
+    list[#list + 1] = value
+  end
+end
+
 -- Return these fields of a hash, false for one that is missing. `unpack` takes a few thousand values.
 local function fields_at(key, names)
   local found = {}

@@ -17,11 +17,6 @@ if (state[1] or '0') ~= revision or (state[2] or '0') ~= version then
 end
 
 local cited = {}
-local function note(ids)
-  for _, id in ipairs(ids) do
-    cited[#cited + 1] = id
-  end
-end
 
 -- Store a new fact with its contradictions: the earlier statement ends when the later one begins.
 local function save_fact(row)
@@ -43,14 +38,14 @@ local function save_fact(row)
     if before.id and not before.valid_to then
       if tonumber(before.valid_from) <= tonumber(new.valid_from) then
         close_fact(keys, other, new.valid_from, id)
-        note(before.message_ids)
+        add_all(cited, before.message_ids)
       elseif not own.valid_to then
         own.valid_to, own.closed_by = before.valid_from, other
       end
     end
   end
   put_fact(keys, id, with_fields(row.json, own))
-  note(new.message_ids)
+  add_all(cited, new.message_ids)
 end
 
 -- Return the ids of the facts to drop from a full context: the oldest that ended, then the oldest.

@@ -28,21 +28,6 @@ local function quoted_in(message)
   return telegram_id ~= '0' and telegram_id or nil
 end
 
--- Take the quotation of a message out of the messages that quote it. `quoted` is its Telegram id, or its own id after
--- `unlink_all_telegram`. Return the sequences of the quoting messages.
-local function strip_quotes(messages_key, order_key, telegram_key, quoted)
-  local sequences = {}
-  for id in words(redis.call('HGET', telegram_key, 'q:' .. quoted)) do
-    local record = redis.call('HGET', messages_key, id)
-    if fields_of(record).quote then
-      redis.call('HSET', messages_key, id, with_fields(record, {}))
-      sequences[#sequences + 1] = redis.call('ZSCORE', order_key, id) or '-1'
-    end
-  end
-  redis.call('HDEL', telegram_key, 'q:' .. quoted)
-  return sequences
-end
-
 -- Return the ids under which a message may be quoted: its own and those that Telegram shows it under.
 local function names_of(telegram_key, message_id)
   local names = { message_id }
