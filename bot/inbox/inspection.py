@@ -26,7 +26,7 @@ def waiting(partition: int, *, group: str, prefixes: Mapping[str, str]) -> Scrip
 
 @lua_script(_SCRIPTS)
 def retry(
-    ref: ContextRef, *, update: Key, id: int, context: str, drop_reason: str, now: float, ttl: int
+    ref: ContextRef, *, update: Key, id: int, context: str, drop_reason: str, now: float
 ) -> ScriptCall: ...
 
 
@@ -252,7 +252,6 @@ class InboxInspection:
             context=ref.context_id,
             drop_reason=drop_reason,
             now=self._clock(),
-            ttl=keys.TERMINAL_UPDATE_TTL_S,
         )
         return bool(await self._redis.run_durably(call))
 

@@ -58,11 +58,11 @@ def heartbeat(ref: ContextRef, *, fence: Fence) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def let_others_in(ref: ContextRef, *, fence: Fence, updates: str) -> ScriptCall: ...
+def let_others_in(ref: ContextRef, *, fence: Fence) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def uncount(ref: ContextRef, *, fence: Fence, updates: str, at_most: int) -> ScriptCall: ...
+def uncount(ref: ContextRef, *, fence: Fence, at_most: int) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -154,7 +154,6 @@ class RedisInbox:
         self._limits = {
             "box": self.box_limit,
             "talk": self.talk_limit,
-            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
             "stop_ttl": keys.STOP_TTL_S,
             "talk_ttl": keys.TALK_TTL_S,
         }
@@ -255,15 +254,11 @@ class RedisInbox:
 
         Raises Fenced if another worker has taken the context over.
         """
-        updates = keys.partition_key(claim.ref.partition, "update", "")
-        await self._run(let_others_in(claim.ref, fence=claim.fence, updates=updates))
+        await self._run(let_others_in(claim.ref, fence=claim.fence))
 
     async def uncount(self, claim: Claim) -> None:
         """Uncount the attempt of a lost claim, because its worker lives. A repetition changes nothing."""
-        updates = keys.partition_key(claim.ref.partition, "update", "")
-        await self.redis.run(
-            uncount(claim.ref, fence=claim.fence, updates=updates, at_most=UNCOUNTED_AT_MOST)
-        )
+        await self.redis.run(uncount(claim.ref, fence=claim.fence, at_most=UNCOUNTED_AT_MOST))
 
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
         """End the work on a context. Return True if it has more to do and is still ours.

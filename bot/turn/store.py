@@ -118,15 +118,7 @@ class Commit:
 
 
 @lua_script(_SCRIPTS)
-def take(
-    ref: ContextRef,
-    *,
-    fence: Fence,
-    update_prefix: str,
-    limits: Mapping[str, int],
-    record_ttl: int,
-    now: float,
-) -> ScriptCall: ...
+def take(ref: ContextRef, *, fence: Fence, limits: Mapping[str, int], now: float) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -136,7 +128,7 @@ def record(
 
 
 @lua_script(_SCRIPTS)
-def restart(ref: ContextRef, *, fence: Fence, update_prefix: str) -> ScriptCall: ...
+def restart(ref: ContextRef, *, fence: Fence) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -154,7 +146,7 @@ def commit(
 
 @lua_script(_SCRIPTS)
 def count_sends(
-    ref: ContextRef, *, fence: Fence, part: str, begun: int, look: Sequence[str]
+    ref: ContextRef, *, fence: Fence, part: str, begun: int, look: int | None
 ) -> ScriptCall: ...
 
 
@@ -183,9 +175,7 @@ def sent(
 
 
 @lua_script(_SCRIPTS)
-def forget_updates(
-    ref: ContextRef, *, context_id: str, update_prefix: str, now: float, ttl: int, ids: Sequence[int]
-) -> ScriptCall: ...
+def forget_updates(ref: ContextRef, *, now: float, ids: Sequence[int]) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -218,14 +208,7 @@ class TurnStore:
     async def take(self, claim: Claim, *, window: int) -> tuple[Todo, HistorySnapshot]:
         """Return the context's work and its newest `window` messages, in one round trip."""
         ref = claim.ref
-        call = take(
-            ref,
-            fence=claim.fence,
-            update_prefix=keys.partition_key(ref.partition, "update", ""),
-            limits=_LIMITS,
-            record_ttl=keys.TERMINAL_UPDATE_TTL_S,
-            now=self.clock(),
-        )
+        call = take(ref, fence=claim.fence, limits=_LIMITS, now=self.clock())
         while True:
             taken, loaded = await self.redis.run_all([call, redis_history.load_snapshot(ref, limit=window)])
             if taken == "fenced":
@@ -278,8 +261,7 @@ class TurnStore:
         In this epoch the artifacts of these steps go too: they may have the words of a forgotten message. This does
         not count as an attempt of its update, because no worker has died.
         """
-        prefix = keys.partition_key(claim.ref.partition, "update", "")
-        await self._run(restart(claim.ref, fence=claim.fence, update_prefix=prefix))
+        await self._run(restart(claim.ref, fence=claim.fence))
         if epoch is not None:
             with suppress(Forgotten):  # then a reset has erased them
                 await drop_unnamed(self.redis, claim.ref, epoch=epoch)
@@ -321,9 +303,7 @@ class TurnStore:
             changes={**_changes(turn), "context_id": ref.context_id, "begins_send": begins_send},
             settings={
                 "revision": "" if revision is None else str(revision),
-                "update_prefix": keys.partition_key(ref.partition, "update", ""),
                 "prefixes": keys.listed_prefixes(ref),
-                "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
                 "receipts_kept": RECEIPTS_KEPT,
                 "receipt_ttl": keys.ANSWER_RECEIPT_TTL_S,
             },
@@ -353,7 +333,7 @@ class TurnStore:
 
         If other updates wait and `looks` is True, return these and store nothing.
         """
-        look = [keys.partition_key(claim.ref.partition, "update", ""), str(UPDATES_AT_MOST)] if looks else []
+        look = UPDATES_AT_MOST if looks else None
         call = count_sends(claim.ref, fence=claim.fence, part=dump_part(part), begun=begun, look=look)
         outcome, *waiting = await self._run(call)
         if outcome == "waiting":
@@ -380,8 +360,6 @@ class TurnStore:
             "begun": sends_begun,
             "is_whole": is_whole,
             "stopped_by": list(map(str, stopped_by)),
-            "update_prefix": keys.partition_key(claim.ref.partition, "update", ""),
-            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
         }
         call = replace_part(
             claim.ref,
@@ -415,8 +393,6 @@ class TurnStore:
             "message_id": part.message_id,
             "context_id": claim.ref.context_id,
             "undeliverable": undeliverable,
-            "update_prefix": keys.partition_key(claim.ref.partition, "update", ""),
-            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
         }
         if note is not None:
             outcome["note"] = note
@@ -445,15 +421,7 @@ class TurnStore:
 
     async def forget_updates(self, ref: ContextRef, update_ids: Sequence[int]) -> None:
         """Erase these waiting updates and dead letters of the context; nobody can retry them."""
-        call = forget_updates(
-            ref,
-            context_id=ref.context_id,
-            update_prefix=keys.partition_key(ref.partition, "update", ""),
-            now=self.clock(),
-            ttl=keys.TERMINAL_UPDATE_TTL_S,
-            ids=update_ids,
-        )
-        await self.redis.run(call)
+        await self.redis.run(forget_updates(ref, now=self.clock(), ids=update_ids))
 
     async def reset(
         self,
@@ -479,9 +447,7 @@ class TurnStore:
             "buried": names,
             "vectors": vectors,
             "others": others,
-            "update_prefix": keys.partition_key(ref.partition, "update", ""),
             "prefixes": keys.listed_prefixes(ref),
-            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
             "erased_ttl": keys.ERASED_TTL_S,
         }
         if answering is not None:

@@ -72,7 +72,7 @@ end
 if arrival.mode == 'ignored' or (is_edit and before and (before == arrival.talk or not may_be_quoted())) then
   store()
   hear()
-  finish_update(update, 'ignored', arrival.reason, now, limits.record_ttl)
+  finish_update(update, 'ignored', arrival.reason, now)
   return 'ignored'
 end
 if arrival.mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
@@ -82,7 +82,7 @@ if arrival.mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
     send_signal('stop', 0, 0)
     count_up(counts, now, { 'messages', 1 })
     store()
-    finish_update(update, 'answered', 'stop', now, limits.record_ttl)
+    finish_update(update, 'answered', 'stop', now)
     return 'control'
   end
 end

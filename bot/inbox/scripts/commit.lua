@@ -4,7 +4,7 @@
 -- USES: fence append_messages delete_messages start_conversation counters note_unread incognito
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited standing unread choices extract
--- KEYS: reminders due files erasures incognito
+-- KEYS: reminders due files erasures incognito update
 -- ARGV: fence:held expected_epoch:current now changes:json settings:json counted...
 -- changes: a turn, as _changes has it (bot/turn/store.py). settings: prefixes of keys, how much to keep for how many
 -- seconds, and the revision that the turn has read, "" if it depends on no message. counted: name, amount, …
@@ -45,7 +45,7 @@ local function ends_words(payload, changes)
   return action ~= 'press' and action ~= 'refuse' and #changes.messages.rows == 0
 end
 
-local prefix, parts, context = settings.update_prefix, changes.parts, changes.context_id
+local prefix, parts, context = update .. ':', changes.parts, changes.context_id
 local first_id = changes.update_ids[1]
 if first_id and not redis.call('ZSCORE', box, first_id) then
   local became = redis.call('HGET', prefix .. first_id, 'state') or 'forgotten'
@@ -72,7 +72,7 @@ for number, id in ipairs(changes.update_ids) do
     redis.call('HDEL', prefix .. id, 'payload')
     redis.call('ZADD', delivering, id, id)
   else
-    finish_update(prefix .. id, changes.state, changes.reason, now, settings.record_ttl)
+    finish_update(prefix .. id, changes.state, changes.reason, now)
   end
 end
 

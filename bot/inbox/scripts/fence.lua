@@ -1,5 +1,8 @@
 -- Local functions of the inbox's scripts.
 
+-- TERMINAL_UPDATE_TTL_S (memory/keys.py).
+local RECORD_KEPT_S = 48 * 3600
+
 -- Return true if the claim still holds: its consumer has this entry of `ready`, at this delivery. A worker that slept
 -- past its lease finds another delivery count here, and writes nothing.
 local function is_held(ready, fence)
@@ -61,11 +64,11 @@ local function forget_steps(journal)
   end
 end
 
--- Put a finished update's record into its terminal state. Its payload goes, the record stays for `ttl` seconds.
-local function finish_update(key, state, reason, now, ttl)
+-- Put a finished update's record into its terminal state. Its payload goes, the record stays for a while.
+local function finish_update(key, state, reason, now)
   redis.call('HSET', key, 'state', state, 'reason', reason, 'finished_at', now)
   redis.call('HDEL', key, 'payload')
-  redis.call('EXPIRE', key, ttl)
+  redis.call('EXPIRE', key, RECORD_KEPT_S)
 end
 
 -- Wake a context: give it one entry in `ready` unless it has one.

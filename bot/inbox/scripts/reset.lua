@@ -1,12 +1,12 @@
 -- Erase everything of a context and raise its epoch, which fences every late writer. Atomic.
 -- USES: fence erase_memory
 -- KEYS: CONTEXT_KEYS contexts work compress extract due erasures box journal outbox sending delivering files stop dead ready
--- KEYS: erased active control tombstones
+-- KEYS: erased active control tombstones update
 -- ARGV: context_id now order_of_reset:json erased_keys:json
 -- order_of_reset: `update_id` and `fence` are of the update that asks for it, absent for a reset from outside the chat
 -- erased: the key of this reset: a repetition returns the same counts and erases nothing more
 -- Returns fenced, or an Erasure (memory/history/store.py) as JSON, which is also in the journal of the answered update.
-local update_id, prefix = order_of_reset.update_id, order_of_reset.update_prefix
+local update_id, prefix = order_of_reset.update_id, update .. ':'
 if update_id and not is_held(ready, order_of_reset.fence) then
   return 'fenced'
 end
@@ -20,7 +20,7 @@ local counts = erase_memory(keys, erased_keys, context_id, order_of_reset.prefix
 local forgotten = 0
 local function forget(id, from)
   redis.call('ZREM', from, id)
-  finish_update(prefix .. id, 'forgotten', 'the memory of this chat was erased', now, order_of_reset.record_ttl)
+  finish_update(prefix .. id, 'forgotten', 'the memory of this chat was erased', now)
   forgotten = forgotten + 1
 end
 -- The update that is answered and later ones stay.

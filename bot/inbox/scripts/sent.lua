@@ -1,7 +1,7 @@
 -- Take the first part off the outbox: its outcome is known. After the last one finish its updates, and settle the context
 -- if nothing waits in its box.
 -- USES: fence telegram_index counters incognito
--- KEYS: ready active box outbox sending delivering files telegram epoch counts erasures incognito
+-- KEYS: ready active box outbox sending delivering files telegram epoch counts erasures incognito update
 -- ARGV: fence:json part expected_epoch now outcome:json
 -- outcome: telegram_id is "-" for a part that no message shows, and "" if nobody knows whether it arrived;
 -- photo: the file id of a photo
@@ -12,7 +12,7 @@
 -- is longer.
 local QUICK_S = 1
 
-local this = cjson.decode(part)
+local this, prefix = cjson.decode(part), update .. ':'
 
 -- Return true if a file that was rewritten since the commit may have words of the outbox that were erased meanwhile, or
 -- words that are kept nowhere: an inline question, or an answer in incognito.
@@ -26,10 +26,9 @@ end
 
 -- Return true if this claim has taken the part off the outbox before. The note in the update's record says so.
 local function is_done()
-  local update = outcome.update_prefix .. digits(this.update_id)
-  local first = redis.call('HGET', update, 'turn_of')
-  update = first and outcome.update_prefix .. first or update
-  local note = redis.call('HGET', update, 'part:' .. digits(this.number))
+  local id = digits(this.update_id)
+  local first = redis.call('HGET', prefix .. id, 'turn_of') or id
+  local note = redis.call('HGET', prefix .. first, 'part:' .. digits(this.number))
   return note and cjson.decode(note).claim == attempt_of(fence)
 end
 
@@ -60,7 +59,7 @@ if this.is_kept == false then
 end
 local updates = {}
 for number, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-  updates[number] = outcome.update_prefix .. id
+  updates[number] = prefix .. id
 end
 local telegram_id, note = outcome.telegram_id, outcome.note
 if note then
@@ -101,9 +100,9 @@ for _, update in ipairs(updates) do
   local ends_as, reason = unpack(redis.call('HMGET', update, 'ends_as', 'reason'))
   redis.call('HDEL', update, 'ends_as')
   if outcome.undeliverable ~= '' then
-    finish_update(update, 'ignored', outcome.undeliverable, now, outcome.record_ttl)
+    finish_update(update, 'ignored', outcome.undeliverable, now)
   else
-    finish_update(update, ends_as or 'answered', reason or '', now, outcome.record_ttl)
+    finish_update(update, ends_as or 'answered', reason or '', now)
     if redis.call('HSTRLEN', update, 'turn') > 0 then
       count_times(unpack(redis.call('HMGET', update, 'received_at', 'begun_at', 'committed_at')))
     end
