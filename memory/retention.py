@@ -20,7 +20,6 @@ from memory.keys import (
     ContextRef,
     context_key,
     key_prefixes,
-    listed_prefixes,
     partition_key,
 )
 from memory.leased import Lease, LeasedQueue, LeasedStep, Outcome, QueueClaim, StepResult
@@ -200,7 +199,6 @@ class RetentionQueue(LeasedQueue):
             expire_messages(
                 ref,
                 expected_epoch=page.epoch,
-                prefixes=listed_prefixes(ref),
                 ids=page.ids,
                 expiry=replace(expiry, husks=page.husks),
             )
@@ -218,7 +216,6 @@ class RetentionQueue(LeasedQueue):
             expire_records(
                 ref,
                 expected_epoch=epoch,
-                artifact_prefix=listed_prefixes(ref)["artifacts"],
                 page=page,
                 expiry=expiry,
             )
@@ -429,11 +426,11 @@ def read_expired(ref: ContextRef, *, after: str, now: float, age: float, limit: 
 
 @lua_script(_SCRIPTS)
 def expire_messages(
-    ref: ContextRef, *, expected_epoch: int, prefixes: Mapping[str, str], ids: tuple[str, ...], expiry: Expiry
+    ref: ContextRef, *, expected_epoch: int, ids: tuple[str, ...], expiry: Expiry
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def expire_records(
-    ref: ContextRef, *, expected_epoch: int, artifact_prefix: str, page: RecordPage, expiry: Expiry
+    ref: ContextRef, *, expected_epoch: int, page: RecordPage, expiry: Expiry
 ) -> ScriptCall: ...

@@ -303,7 +303,6 @@ class TurnStore:
             changes={**_changes(turn), "context_id": ref.context_id, "begins_send": begins_send},
             settings={
                 "revision": "" if revision is None else str(revision),
-                "prefixes": keys.listed_prefixes(ref),
                 "receipts_kept": RECEIPTS_KEPT,
                 "receipt_ttl": keys.ANSWER_RECEIPT_TTL_S,
             },

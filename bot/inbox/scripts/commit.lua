@@ -4,10 +4,10 @@
 -- USES: fence append_messages delete_messages start_conversation counters note_unread incognito
 -- KEYS: ready box journal outbox sending delivering epoch messages order telegram meta work people senders sessions
 -- KEYS: contexts summaries lineage ledger receipts compress artifacts counts facts fact_order cited standing unread choices extract
--- KEYS: reminders due files erasures incognito update
+-- KEYS: reminders due files erasures incognito update artifact receipt
 -- ARGV: fence:held expected_epoch:current now changes:json settings:json counted...
--- changes: a turn, as _changes has it (bot/turn/store.py). settings: prefixes of keys, how much to keep for how many
--- seconds, and the revision that the turn has read, "" if it depends on no message. counted: name, amount, …
+-- changes: a turn, as _changes has it (bot/turn/store.py). settings: how much to keep for how many seconds, and the
+-- revision that the turn has read, "" if it depends on no message. counted: name, amount, …
 -- Returns ok | already (this commit was done before) | fenced | forgotten
 -- | changed (messages were deleted or edited since the turn read the history)
 -- With `begins_send` the first send counts as begun: it follows at once, or count_sends.lua takes the count back.
@@ -15,16 +15,14 @@
 
 -- Keep the receipt of an answer. Drop those that have expired, and all but the newest. Erase the keys as well: clocks may
 -- disagree, and no receipt may outlive its place in the list.
-local function keep_receipt(list, now, receipt, settings)
-  local prefix, id = settings.prefixes.receipts, receipt[1]
-  redis.call('SET', prefix .. id, receipt[2], 'EX', settings.receipt_ttl)
-  redis.call('ZADD', list, now + settings.receipt_ttl, id)
-  redis.call('EXPIRE', list, settings.receipt_ttl)
-  for _, old in ipairs(redis.call('ZRANGEBYSCORE', list, '-inf', now, 'LIMIT', 0, 100)) do
-    drop_listed(list, prefix, old)
-  end
-  for _, old in ipairs(redis.call('ZRANGE', list, 0, -1 - settings.receipts_kept)) do
-    drop_listed(list, prefix, old)
+local function keep_receipt(id, line)
+  redis.call('SET', receipt .. ':' .. id, line, 'EX', settings.receipt_ttl)
+  redis.call('ZADD', receipts, now + settings.receipt_ttl, id)
+  redis.call('EXPIRE', receipts, settings.receipt_ttl)
+  local dropped = redis.call('ZRANGEBYSCORE', receipts, '-inf', now, 'LIMIT', 0, 100)
+  add_all(dropped, redis.call('ZRANGE', receipts, 0, -1 - settings.receipts_kept))
+  for _, old in ipairs(dropped) do
+    drop_listed(receipts, receipt, old)
   end
 end
 
@@ -78,7 +76,7 @@ end
 
 if #changes.deletes > 0 then
   -- The messages' own turn of the ledger goes with them, before the new one is written.
-  delete_messages(keys, context, expected_epoch, settings.prefixes, changes.deletes, {})
+  delete_messages(keys, context, expected_epoch, changes.deletes, {})
 end
 
 if changes.starts_conversation then
@@ -94,7 +92,7 @@ if changes.ledger ~= '' and last >= first then
   append_ledger_turn(ledger, first, last, changes.ledger)
 end
 if #changes.receipt > 0 then
-  keep_receipt(receipts, now, changes.receipt, settings)
+  keep_receipt(unpack(changes.receipt))
 end
 if changes.registered ~= '' then
   redis.call('HSETNX', contexts, context, changes.registered)

@@ -21,21 +21,21 @@ end
 -- gone: set of messages and artifacts that nothing may quote; mentioning: sequences of messages that told them
 -- changed: ids of messages that were deleted or edited, or have lost a quotation
 -- expiry: nil, or that of delete_messages.lua
-local function begin_erasure(artifact_prefix, expiry)
+local function begin_erasure(expiry)
   return {
     expiry = expiry or { husks = {} },
-    artifact_prefix = artifact_prefix, gone = {}, mentioning = {}, changed = {}, ledger_turns = 0, artifacts = 0,
-    quoting = {}, turn_ends = {}, artifact_ids = {},
+    gone = {}, mentioning = {}, changed = {}, ledger_turns = 0, artifacts = 0, quoting = {}, turn_ends = {},
+    artifact_ids = {},
   }
 end
 
--- Drop a turn of the ledger with its artifacts. keys: ledger, artifacts
+-- Drop a turn of the ledger with its artifacts. keys: ledger, artifacts, artifact
 local function drop_turn(keys, erasure, turn)
   erasure.ledger_turns = erasure.ledger_turns + redis.call('ZREM', keys.ledger, turn)
   for _, entry in ipairs(entries_with(turn, 'artifact_id')) do
     local id = entry.artifact_id
     erasure.artifact_ids[#erasure.artifact_ids + 1], erasure.gone[id] = id, true
-    erasure.artifacts = erasure.artifacts + drop_listed(keys.artifacts, erasure.artifact_prefix, id)
+    erasure.artifacts = erasure.artifacts + drop_listed(keys.artifacts, keys.artifact, id)
   end
 end
 
@@ -73,7 +73,7 @@ end
 
 -- Drop the turns that quote what is gone, and those that quote their artifacts, the summaries that cover a message that
 -- told it, and the facts that rest on changed messages. Return the messages that these facts cited and that exist.
--- keys: those of drop_citing.lua, and ledger, artifacts, summaries, lineage, compress
+-- keys: those of drop_citing.lua, and ledger, artifacts, artifact, summaries, lineage, compress
 local function drop_tellers(keys, context, epoch, erasure)
   local expiry = erasure.expiry
   local oldest, before = oldest_since(-2 ^ 53, erasure.mentioning), -1

@@ -1,7 +1,7 @@
 -- Erase the artifacts that no turn of the ledger names: they belong to turns that never ended, or that began again.
 -- USES: ledger
--- KEYS: artifacts ledger epoch erasures active
--- ARGV: context_id expected_epoch:current artifact_prefix spares_running
+-- KEYS: artifacts artifact ledger epoch erasures active
+-- ARGV: context_id expected_epoch:current spares_running
 -- spares_running: '1' erases none while the context has work, because its turn may be storing one.
 -- Reply: how many there were
 if spares_running == '1' and redis.call('HEXISTS', active, context_id) == 1 then
@@ -17,7 +17,7 @@ for offset = 0, #stored > 0 and redis.call('ZCARD', ledger) or 0, 100 do
 end
 for _, id in ipairs(stored) do
   if not named[id] then
-    dropped = dropped + drop_listed(artifacts, artifact_prefix, id)
+    dropped = dropped + drop_listed(artifacts, artifact, id)
   end
 end
 if dropped > 0 then

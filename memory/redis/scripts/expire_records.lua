@@ -2,8 +2,8 @@
 -- message which has gone; after the last page also heard talk, dead letters, and sessions without a message.
 -- USES: drop_traces
 -- KEYS: messages order telegram meta work epoch summaries lineage ledger artifacts compress talk sessions erasures
--- KEYS: facts fact_order cited standing unread choices extract active dead
--- ARGV: context_id expected_epoch:current artifact_prefix page:json expiry:json
+-- KEYS: facts fact_order cited standing unread choices extract active dead artifact
+-- ARGV: context_id expected_epoch:current page:json expiry:json
 -- page: {after (exclusive last sequence), limit, husk (the note of messages without words), before (talk of earlier times
 -- and dead letters go), update_prefix, record_ttl, oldest (time of the oldest message, '' if there is none)}; expiry: Expiry
 -- Reply: 'busy', or {last sequence of the page or '' after the last one, ledger turns, artifacts, summaries, talk}
@@ -60,7 +60,7 @@ local function begin_later()
 end
 
 local turns = redis.call('ZRANGEBYSCORE', ledger, '(' .. page.after, '+inf', 'WITHSCORES', 'LIMIT', 0, page.limit)
-local erasure = begin_erasure(artifact_prefix, expiry)
+local erasure = begin_erasure(expiry)
 for at = 1, #turns, 2 do
   if quotes_one(turns[at], has_gone) then
     drop_turn(keys, erasure, turns[at])

@@ -50,9 +50,9 @@ local function find_quoting_turns(ledger_key, sequence, ids)
 end
 
 -- Erase a key that a ZSET lists, such as an artifact. It may have expired. Return 1 if it existed.
-local function drop_listed(list_key, prefix, id)
+local function drop_listed(list_key, listed_key, id)
   local was_listed = redis.call('ZREM', list_key, id)
-  local was_stored = redis.call('UNLINK', prefix .. id)
+  local was_stored = redis.call('UNLINK', listed_key .. ':' .. id)
   return math.max(was_listed, was_stored)
 end
 

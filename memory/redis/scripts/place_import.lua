@@ -2,10 +2,11 @@
 -- USES: delete_messages
 -- KEYS: staged contexts work epoch talk messages order telegram meta people senders sessions summaries lineage ledger
 -- KEYS: artifacts facts fact_order cited standing unread choices extract retain reminders due erasures receipts compress
+-- KEYS: artifact receipt
 -- ARGV: place:json
 -- staged: the beginning of all keys of this import; place: {context_id, expected_epoch, registered (entry of the
--- registry), is_other (another context than the file's), artifact_prefix, talk_ends_at (Unix seconds), messages (number
--- that must be staged), placed_ttl_s, prefixes; forgotten, unquoted, forgotten_facts: messages and facts that were erased
+-- registry), is_other (another context than the file's), talk_ends_at (Unix seconds), messages (number
+-- that must be staged), placed_ttl_s; forgotten, unquoted, forgotten_facts: messages and facts that were erased
 -- after the file was written, and messages that quote such words}
 -- Reply: {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (a staged part has expired)
 local context = place.context_id
@@ -50,8 +51,8 @@ end
 redis.call('HSET', meta, 'revision', revision + 1)  -- plans for the empty context are stale
 for _, id in ipairs(ids) do
   local ends_at = redis.call('ZSCORE', artifacts, id)
-  redis.call('RENAME', staged .. 'artifact:' .. id, place.artifact_prefix .. id)
-  redis.call('PEXPIREAT', place.artifact_prefix .. id, math.floor(ends_at * 1000))
+  redis.call('RENAME', staged .. 'artifact:' .. id, artifact .. ':' .. id)
+  redis.call('PEXPIREAT', artifact .. ':' .. id, math.floor(ends_at * 1000))
 end
 local last = redis.call('ZREVRANGE', artifacts, 0, 0, 'WITHSCORES')[2]
 if last then
@@ -92,7 +93,7 @@ for _, id in ipairs(redis.call('HKEYS', staged .. 'reminders')) do
     put_reminder(keys, context, id, redis.call('HGET', staged .. 'reminders', id))
   end
 end
-delete_messages(keys, context, place.expected_epoch, place.prefixes, place.forgotten, {}, nil, place.unquoted)
+delete_messages(keys, context, place.expected_epoch, place.forgotten, {}, nil, place.unquoted)
 local queued = 0
 for _, id in ipairs(redis.call('ZRANGE', staged .. 'indexed', 0, -1)) do
   if redis.call('ZSCORE', order, id) then
