@@ -31,7 +31,7 @@ WITHOUT_WORDS: Mapping[str, str] = {
     "the messages that a summary tells stay, and erasing one of them raises the counter": (
         "new_conversation save_summary"
     ),
-    "the reminder's words go into the box, and the turn that sends them keeps them": "fire_reminders",
+    "the reminder's words go into the box, and the turn that sends them keeps them": "fire_reminder",
     "a second try writes the same text again": "write_artifact",
     "it only reads, and its preludes write for other scripts": "count_mentions export_messages",
 }
