@@ -31,13 +31,7 @@ local function add_all(list, values)
   end
 end
 
--- Return these fields of a hash, false for one that is missing. `unpack` takes a few thousand values.
+-- Return these fields of a hash, at most a few thousand; false for one that is missing.
 local function fields_at(key, names)
-  local found = {}
-  for from = 1, #names, 1000 do
-    for _, value in ipairs(redis.call('HMGET', key, unpack(names, from, math.min(from + 999, #names)))) do
-      found[#found + 1] = value
-    end
-  end
-  return found
+  return #names > 0 and redis.call('HMGET', key, unpack(names)) or {}
 end

@@ -17,10 +17,7 @@ if write.is_first then
     end
   end
 end
-redis.call('HSET', artifact, 'writing', write.writing)
-for at = 1, #fields, 2 do
-  redis.call('HSET', artifact, fields[at], fields[at + 1])
-end
+redis.call('HSET', artifact, 'writing', write.writing, unpack(fields))
 redis.call('PEXPIRE', artifact, write.ttl_ms)
 if redis.call('PTTL', artifacts) < write.ttl_ms then
   redis.call('PEXPIRE', artifacts, write.ttl_ms)
