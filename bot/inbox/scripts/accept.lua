@@ -49,9 +49,7 @@ local is_unkept = is_incognito(incognito, arrival.said_at)
   or was_incognito(incognito, telegram, arrival.pinned_id, arrival.pinned_at)
 
 local function hear()
-  if is_unkept then
-    return
-  end
+  if is_unkept then return end
   if arrival.talk ~= '' and is_edit and drop_pins(talk, score) + (before and before ~= arrival.talk and 1 or 0) > 0 then
     redis.call('INCR', erasures)
   end
@@ -86,9 +84,7 @@ if arrival.mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
     return 'control'
   end
 end
-if redis.call('ZCARD', box) >= limits.box then
-  return 'full'
-end
+if redis.call('ZCARD', box) >= limits.box then return 'full' end
 store('state', 'pending', 'payload', arrival.payload)
 redis.call('ZADD', box, id, id)
 hear()

@@ -49,9 +49,7 @@ if first_id and not redis.call('ZSCORE', box, first_id) then
   local became = redis.call('HGET', prefix .. first_id, 'state') or 'forgotten'
   return became == 'forgotten' and became or 'already'
 end
-if not first_id and redis.call('LINDEX', outbox, 0) == parts[1] then
-  return 'already'
-end
+if not first_id and redis.call('LINDEX', outbox, 0) == parts[1] then return 'already' end
 if settings.revision ~= '' and (redis.call('HGET', meta, 'revision') or '0') ~= settings.revision then
   return 'changed'
 end

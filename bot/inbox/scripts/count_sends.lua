@@ -7,9 +7,7 @@
 -- look: if updates wait in the box, return at most so many and count nothing
 -- Returns {ok} | {gone} (the outbox was erased meanwhile)
 -- | {waiting, first update of the turn that is delivered or '', payload of an update that waits, …}
-if redis.call('LINDEX', outbox, 0) ~= part then
-  return { 'gone' }
-end
+if redis.call('LINDEX', outbox, 0) ~= part then return { 'gone' } end
 if look and redis.call('EXISTS', box) == 1 then
   local reply = { 'waiting', '' }
   for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do

@@ -24,9 +24,7 @@ end
 -- Return the update that the work on a context is about: the first of the interrupted turn, else the first that waits.
 local function first_update(journal, box)
   local first = cjson.decode(redis.call('HGET', journal, 'joined') or '[]')[1]
-  if first and redis.call('ZSCORE', box, first) then
-    return first, true
-  end
+  if first and redis.call('ZSCORE', box, first) then return first, true end
   return redis.call('ZRANGE', box, 0, 0)[1], false
 end
 

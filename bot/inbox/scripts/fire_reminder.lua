@@ -6,9 +6,7 @@
 -- Returns fired | full (its box is full: it is tried again) | gone (erased, or not readable)
 -- | taken (another process was faster)
 local id, member = reminder.reminder_id, context_id .. ' ' .. reminder.reminder_id
-if tonumber(redis.call('ZSCORE', due, member) or '') ~= reminder.score then
-  return 'taken'
-end
+if tonumber(redis.call('ZSCORE', due, member) or '') ~= reminder.score then return 'taken' end
 if reminder.payload == '' or redis.call('HEXISTS', reminders, id) == 0 then
   redis.call('ZREM', due, member)
   return 'gone'

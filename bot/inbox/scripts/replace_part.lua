@@ -9,9 +9,7 @@ local first = redis.call('LINDEX', outbox, 0)
 if first == instead[1] then
   return 'ok'  -- the second try of a replacement that was done
 end
-if first ~= part then
-  return 'gone'
-end
+if first ~= part then return 'gone' end
 if change.is_whole then
   redis.call('DEL', outbox)
 else

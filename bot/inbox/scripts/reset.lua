@@ -7,13 +7,9 @@
 -- erased: the key of this reset: a repetition returns the same counts and erases nothing more
 -- Returns fenced, or an Erasure (memory/history/store.py) as JSON, which is also in the journal of the answered update.
 local update_id, prefix = order_of_reset.update_id, update .. ':'
-if update_id and not is_held(ready, order_of_reset.fence) then
-  return 'fenced'
-end
+if update_id and not is_held(ready, order_of_reset.fence) then return 'fenced' end
 local before = redis.call('GET', erased)
-if before then
-  return before
-end
+if before then return before end
 
 local counts = erase_memory(keys, erased_keys, context_id, order_of_reset.prefixes, order_of_reset.buried)
 

@@ -3,9 +3,7 @@
 -- KEYS: dead update box active ready erasures
 -- ARGV: id context drop_reason now
 -- Returns 1 done, 0 not a dead letter
-if redis.call('ZREM', dead, id) == 0 then
-  return 0
-end
+if redis.call('ZREM', dead, id) == 0 then return 0 end
 if drop_reason ~= '' then
   finish_update(update, 'dead', drop_reason, now)
   redis.call('INCR', erasures)

@@ -44,9 +44,7 @@ local function count_times(received, begun, committed)
   end
 end
 
-if not is_held(ready, fence) then
-  return is_done() and 'settled' or 'fenced'
-end
+if not is_held(ready, fence) then return is_done() and 'settled' or 'fenced' end
 local is_current = (redis.call('GET', epoch) or '0') == expected_epoch
 if redis.call('LINDEX', outbox, 0) ~= part then
   -- Under a claim that holds only a reset erases an outbox, and it raises the epoch. Otherwise this was done before,
@@ -111,8 +109,6 @@ end
 redis.call('DEL', sending, delivering)
 redis.call('UNLINK', files)
 -- After an undeliverable part the caller still deletes messages of this answer under its claim.
-if outcome.undeliverable ~= '' or redis.call('EXISTS', box) == 1 then
-  return 'ok'
-end
+if outcome.undeliverable ~= '' or redis.call('EXISTS', box) == 1 then return 'ok' end
 end_claim(ready, active, outcome.context_id, fence)
 return 'settled'

@@ -24,12 +24,8 @@ local function others_wait()
 end
 
 local is_idle = redis.call('EXISTS', box, outbox) == 0
-if not is_idle and rotate ~= '1' and not others_wait() then
-  return 'more'
-end
+if not is_idle and rotate ~= '1' and not others_wait() then return 'more' end
 end_claim(ready, active, context, fence)
-if is_idle then
-  return 'idle'
-end
+if is_idle then return 'idle' end
 wake(ready, active, context)
 return 'rotated'

@@ -35,9 +35,7 @@ local room = full[ask.bucket] - (share - 1) * ask.interval
 if room > at then
   at = room + ask.late
 end
-if ask.longest >= 0 and at > now + ask.longest then
-  return -1
-end
+if ask.longest >= 0 and at > now + ask.longest then return -1 end
 
 local width = 1000 / ask.slots
 local first = math.floor(now / width)
@@ -64,9 +62,7 @@ end
 
 local seat = first_free(math.floor(at / width) * ask.seats)
 at = math.max(at, math.ceil(math.floor(seat / ask.seats) * width))
-if ask.longest >= 0 and at > now + ask.longest then
-  return -1
-end
+if ask.longest >= 0 and at > now + ask.longest then return -1 end
 
 redis.call('ZADD', rates_seats, seat, string.format('%.0f', seat))
 last = math.max(last, seat)

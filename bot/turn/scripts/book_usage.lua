@@ -3,9 +3,7 @@
 -- ARGV: usage:json rankings:json
 -- usage: prompt, completion, tokens, micros, ttl, month_ttl; in digits, because Lua would write a large number as 1e+8
 -- rankings: key, amount and owner, for each ranking of the month; its double is exact up to 2^53
-if not redis.call('SET', booked, 1, 'NX', 'EX', usage.ttl) then
-  return 0
-end
+if not redis.call('SET', booked, 1, 'NX', 'EX', usage.ttl) then return 0 end
 for _, day in ipairs({ user_day, chat_day, all_day }) do
   redis.call('HINCRBY', day, 'prompt', usage.prompt)
   redis.call('HINCRBY', day, 'completion', usage.completion)

@@ -7,9 +7,7 @@
 -- batch: ImportBatch (memory/transfer/move_in.py); a row's json is stored as it is, never decoded
 -- Reply: {done, added, forgotten} | {'gone'} (the import is being forgotten)
 local done = tonumber(redis.call('HGET', imports, import_id .. ':done'))
-if not done then
-  return { 'gone' }
-end
+if not done then return { 'gone' } end
 local added = 0
 for _, row in ipairs(batch.rows) do
   local is_known = row.telegram_id ~= '' and redis.call('HEXISTS', telegram, row.telegram_id) == 1

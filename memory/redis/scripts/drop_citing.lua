@@ -5,9 +5,7 @@
 -- `facts_from` are read later. keys: order, meta, unread, choices, extract
 local function read_again(keys, context, ids)
   local from = redis.call('HGET', keys.meta, 'facts_from')
-  if not from or redis.call('HGET', keys.choices, 'facts') == 'off' then
-    return
-  end
+  if not from or redis.call('HGET', keys.choices, 'facts') == 'off' then return end
   for _, id in ipairs(ids) do
     local sequence = redis.call('ZSCORE', keys.order, id)
     if sequence and tonumber(sequence) >= tonumber(from) then

@@ -6,9 +6,7 @@
 -- expiry: Expiry (memory/retention.py)
 -- Reply: 'busy', or a Deletion (memory/history/store.py) as JSON
 -- A message on which a kept fact rests needs a husk. Without one it is left for the next time.
-if expiry.waits and redis.call('HEXISTS', active, context_id) == 1 then
-  return 'busy'
-end
+if expiry.waits and redis.call('HEXISTS', active, context_id) == 1 then return 'busy' end
 local wanted = {}
 for _, id in ipairs(ids) do
   if not expiry.keeps_facts or expiry.husks[id] or redis.call('HEXISTS', cited, id) == 0 then

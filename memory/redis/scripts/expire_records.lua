@@ -7,15 +7,11 @@
 -- page: {after (exclusive last sequence), limit, husk (the note of messages without words), before (talk of earlier times
 -- and dead letters go), update_prefix, record_ttl, oldest (time of the oldest message, '' if there is none)}; expiry: Expiry
 -- Reply: 'busy', or {last sequence of the page or '' after the last one, ledger turns, artifacts, summaries, talk}
-if expiry.waits and redis.call('HEXISTS', active, context_id) == 1 then
-  return 'busy'
-end
+if expiry.waits and redis.call('HEXISTS', active, context_id) == 1 then return 'busy' end
 
 -- Return true for the id of a message that has no words any more. `drop_tellers` follows the artifacts.
 local function has_gone(id)
-  if #id == 12 and string.find(id, '^a%x+$') then
-    return false
-  end
+  if #id == 12 and string.find(id, '^a%x+$') then return false end
   local record = redis.call('HGET', messages, id)
   return not record or fields_of(record).note == page.husk
 end

@@ -41,9 +41,7 @@ end
 -- Return the messages that it cited, or nil if there was none.
 local function drop_fact(keys, id)
   local record = redis.call('HGET', keys.facts, id)
-  if not record then
-    return nil
-  end
+  if not record then return nil end
   local fact = fields_of(record)
   local messages = fact.message_ids or {}
   list_standing(keys, id, fact, false)

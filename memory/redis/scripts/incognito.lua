@@ -38,9 +38,7 @@ end
 -- Return what incognito does to an update (its JSON): true if nothing is kept of it, and true if it answers something that
 -- was said in incognito. A press has no time of its own, and neither has an inline question. Due reminders were set before.
 local function incognito_of(spans, telegram, payload, now)
-  if redis.call('EXISTS', spans) == 0 then
-    return false, false
-  end
+  if redis.call('EXISTS', spans) == 0 then return false, false end
   local update = fields_of(payload)
   local message = update.message or {}
   local reply = message.reply_to or {}

@@ -16,18 +16,14 @@ end
 local function find_ledger_turn(ledger_key, sequence)
   local turn = redis.call('ZRANGEBYSCORE', ledger_key, sequence, '+inf', 'LIMIT', 0, 1)[1]
   local first = tonumber(fields_of(turn).first_sequence)
-  if first and first <= tonumber(sequence) then
-    return turn
-  end
+  if first and first <= tonumber(sequence) then return turn end
 end
 
 -- Return true if a turn of the ledger quotes an id that `is_wanted`.
 local function quotes_one(turn, is_wanted)
   for _, entry in ipairs(entries_with(turn, 'quotes')) do
     for id in words(entry.quotes) do
-      if is_wanted(id) then
-        return true
-      end
+      if is_wanted(id) then return true end
     end
   end
   return false

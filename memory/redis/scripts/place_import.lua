@@ -11,12 +11,8 @@
 -- Reply: {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (a staged part has expired)
 local context = place.context_id
 local before = redis.call('GET', staged .. 'placed')
-if before then
-  return { 'placed', tonumber(before) }
-end
-if (redis.call('GET', epoch) or '0') ~= place.expected_epoch then
-  return { 'forgotten' }
-end
+if before then return { 'placed', tonumber(before) } end
+if (redis.call('GET', epoch) or '0') ~= place.expected_epoch then return { 'forgotten' } end
 -- A context without messages may still have a meta.
 if redis.call('EXISTS', messages, order, summaries, lineage, ledger, artifacts) > 0 then
   return { 'occupied' }
@@ -26,9 +22,7 @@ local is_whole = redis.call('EXISTS', staged .. 'meta') == 1 and redis.call('ZCA
 for _, id in ipairs(ids) do
   is_whole = is_whole and redis.call('EXISTS', staged .. 'artifact:' .. id) == 1
 end
-if not is_whole then
-  return { 'gone' }
-end
+if not is_whole then return { 'gone' } end
 
 -- First what needs memory: a full server refuses a script at its first write, and never later.
 redis.call('HSETNX', contexts, context, place.registered)

@@ -8,9 +8,7 @@
 -- Reply: replaced | changed (read it again)
 local id = edit.id
 local sequence = redis.call('ZSCORE', order, id)
-if not sequence or redis.call('HGET', messages, id) ~= edit.before then
-  return 'changed'
-end
+if not sequence or redis.call('HGET', messages, id) ~= edit.before then return 'changed' end
 redis.call('HSET', messages, id, edit.after)
 if edit.is_new_text then
   redis.call('INCR', erasures)

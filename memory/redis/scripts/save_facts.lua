@@ -5,16 +5,10 @@
 -- save: FactSave (memory/facts/queue.py)
 -- Reply: saved (now or by an earlier try) | stale (messages, facts or choices have changed) |
 --        lost (the claim is not ours any more)
-if redis.call('ZSCORE', extract, context_id) ~= token then
-  return 'lost'
-end
+if redis.call('ZSCORE', extract, context_id) ~= token then return 'lost' end
 local state = redis.call('HMGET', meta, 'revision', 'facts_version', 'facts_saved')
-if state[3] == save.id then
-  return 'saved'
-end
-if (state[1] or '0') ~= revision or (state[2] or '0') ~= version then
-  return 'stale'
-end
+if state[3] == save.id then return 'saved' end
+if (state[1] or '0') ~= revision or (state[2] or '0') ~= version then return 'stale' end
 
 local cited = {}
 
@@ -29,9 +23,7 @@ local function save_fact(row)
     return  -- it is known
   end
   id = same and row.repeated_id or id
-  if redis.call('HEXISTS', facts, id) == 1 then
-    return
-  end
+  if redis.call('HEXISTS', facts, id) == 1 then return end
   local own = { id = id }
   for _, other in ipairs(row.replaces) do
     local before = fields_of(redis.call('HGET', facts, other))

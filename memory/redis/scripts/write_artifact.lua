@@ -3,9 +3,7 @@
 -- ARGV: expected_epoch:current write:json fields...
 -- write: ArtifactWrite (memory/artifacts/store.py); fields: field, value, ... (pieces, and `about` with the last of them)
 -- Reply: 1; 0 if another writing has begun or the pieces before these are gone: then nothing is written.
-if not write.is_first and redis.call('HGET', artifact, 'writing') ~= write.writing then
-  return 0
-end
+if not write.is_first and redis.call('HGET', artifact, 'writing') ~= write.writing then return 0 end
 -- Before UNLINK: a full server refuses a script at its first write if that needs memory, and never later.
 redis.call('ZADD', artifacts, write.ends_at, write.id)
 if write.is_first then

@@ -6,9 +6,7 @@
 -- Return {sender id, zone, ...} of those who have chosen one; of some twice.
 local function zones_of(zones, people, texts)
   local ids, found = {}, {}
-  if redis.call('EXISTS', zones) == 0 then
-    return found
-  end
+  if redis.call('EXISTS', zones) == 0 then return found end
   for at = 1, #people, 2 do
     ids[#ids + 1] = people[at]
   end
