@@ -53,9 +53,7 @@ local function hear()
   if arrival.talk ~= '' and is_edit and drop_pins(talk, score) + (before and before ~= arrival.talk and 1 or 0) > 0 then
     redis.call('INCR', erasures)
   end
-  if arrival.talk ~= '' and (before or not is_edit) then
-    keep_line()
-  end
+  if arrival.talk ~= '' and (before or not is_edit) then keep_line() end
 end
 
 local function may_be_quoted()

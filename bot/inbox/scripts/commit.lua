@@ -89,9 +89,7 @@ local last = tonumber(redis.call('HGET', meta, 'next_sequence') or '0') - 1
 if changes.ledger ~= '' and last >= first then
   append_ledger_turn(ledger, first, last, changes.ledger)
 end
-if #changes.receipt > 0 then
-  keep_receipt(unpack(changes.receipt))
-end
+if #changes.receipt > 0 then keep_receipt(unpack(changes.receipt)) end
 if changes.registered ~= '' then
   redis.call('HSETNX', contexts, context, changes.registered)
 end
@@ -105,21 +103,13 @@ end
 for _, change in ipairs(changes.incognito) do
   change_incognito(incognito, change, now)
 end
-if changes.later.compresses then
-  redis.call('ZADD', compress, 'NX', now, context)
-end
+if changes.later.compresses then redis.call('ZADD', compress, 'NX', now, context) end
 for _, part in ipairs(parts) do
   redis.call('RPUSH', outbox, part)
 end
-if changes.begins_send then
-  redis.call('SET', sending, 1)
-end
+if changes.begins_send then redis.call('SET', sending, 1) end
 redis.call('DEL', journal)
-if has_ended_words then
-  redis.call('INCR', erasures)
-end
-if redis.call('EXISTS', outbox) == 0 then
-  redis.call('UNLINK', files)
-end
+if has_ended_words then redis.call('INCR', erasures) end
+if redis.call('EXISTS', outbox) == 0 then redis.call('UNLINK', files) end
 count_up(counts, now, counted)
 return 'ok'

@@ -11,9 +11,7 @@ if redis.call('LINDEX', outbox, 0) ~= part then return { 'gone' } end
 if look and redis.call('EXISTS', box) == 1 then
   local reply = { 'waiting', '' }
   for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-    if redis.call('HEXISTS', update .. ':' .. id, 'turn_of') == 0 then
-      reply[2] = id
-    end
+    if redis.call('HEXISTS', update .. ':' .. id, 'turn_of') == 0 then reply[2] = id end
   end
   for _, id in ipairs(redis.call('ZRANGE', box, 0, look - 1)) do
     reply[#reply + 1] = redis.call('HGET', update .. ':' .. id, 'payload')

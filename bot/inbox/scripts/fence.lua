@@ -57,9 +57,7 @@ end
 local function forget_steps(journal)
   local preview = redis.call('HGET', journal, 'preview')
   redis.call('DEL', journal)
-  if preview then
-    redis.call('HSET', journal, 'preview', preview)
-  end
+  if preview then redis.call('HSET', journal, 'preview', preview) end
 end
 
 -- Put a finished update's record into its terminal state. Its payload goes, the record stays for a while.

@@ -12,6 +12,4 @@ for _, id in ipairs(ids) do
     has_forgotten = true
   end
 end
-if has_forgotten then
-  redis.call('INCR', erasures)
-end
+if has_forgotten then redis.call('INCR', erasures) end

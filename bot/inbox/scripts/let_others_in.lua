@@ -3,6 +3,4 @@
 -- KEYS: ready box journal update
 -- ARGV: fence:held
 local first = first_update(journal, box)
-if first then
-  redis.call('HDEL', update .. ':' .. first, 'alone')
-end
+if first then redis.call('HDEL', update .. ':' .. first, 'alone') end

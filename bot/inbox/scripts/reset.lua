@@ -27,17 +27,13 @@ for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
   forget(id, delivering)
 end
 for _, id in ipairs(redis.call('ZRANGE', dead, 0, -1)) do
-  if redis.call('HGET', prefix .. id, 'context') == context_id then
-    forget(id, dead)
-  end
+  if redis.call('HGET', prefix .. id, 'context') == context_id then forget(id, dead) end
 end
 -- Messages of an answer that were not begun. A deletion is no message.
 local unsent = 0
 for number, part in ipairs(redis.call('LRANGE', outbox, 0, -1)) do
   local is_begun = number == 1 and (redis.call('GET', sending) or '0') ~= '0'
-  if not is_begun and cjson.decode(part).kind ~= 'delete' then
-    unsent = unsent + 1
-  end
+  if not is_begun and cjson.decode(part).kind ~= 'delete' then unsent = unsent + 1 end
 end
 redis.call('DEL', journal, outbox, sending, delivering, files, stop)
 counts.updates, counts.vectors, counts.unsent = forgotten, order_of_reset.vectors, unsent

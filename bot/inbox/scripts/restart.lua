@@ -7,7 +7,5 @@ local first = first_update(journal, box)
 forget_steps(journal)
 redis.call('INCR', erasures)
 redis.call('UNLINK', files)
-if first then
-  take_back(update .. ':' .. first, attempt_of(fence))
-end
+if first then take_back(update .. ':' .. first, attempt_of(fence)) end
 return 'ok'

@@ -52,9 +52,7 @@ if redis.call('LINDEX', outbox, 0) ~= part then
   return is_current and 'ok' or 'gone'
 end
 redis.call('LPOP', outbox)
-if this.is_kept == false then
-  note_answer(incognito, now)
-end
+if this.is_kept == false then note_answer(incognito, now) end
 local updates = {}
 for number, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
   updates[number] = prefix .. id
@@ -91,9 +89,7 @@ if redis.call('EXISTS', outbox) == 1 then
   redis.call('DEL', sending)
   return 'ok'
 end
-if may_stay_in_files(updates) then
-  redis.call('INCR', erasures)
-end
+if may_stay_in_files(updates) then redis.call('INCR', erasures) end
 for _, update in ipairs(updates) do
   local ends_as, reason = unpack(redis.call('HMGET', update, 'ends_as', 'reason'))
   redis.call('HDEL', update, 'ends_as')

@@ -5,9 +5,7 @@
 -- ARGV: fence:held context rotate handed_back
 -- `handed_back`: key of an update whose attempt does not count, or ''
 -- Returns idle | more | rotated | fenced
-if handed_back ~= '' then
-  take_back(handed_back, attempt_of(fence))
-end
+if handed_back ~= '' then take_back(handed_back, attempt_of(fence)) end
 
 -- Return true if the stream has entries that no worker has claimed yet.
 local function others_wait()

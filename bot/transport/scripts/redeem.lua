@@ -9,9 +9,7 @@ local most = tries_at_most.count
 local tried = tonumber(redis.call('GET', tries) or 0)
 if tried >= most or redis.call('DEL', invitation) == 0 then
   redis.call('INCR', tries)
-  if redis.call('TTL', tries) < 0 then
-    redis.call('EXPIRE', tries, tries_at_most.ttl)
-  end
+  if redis.call('TTL', tries) < 0 then redis.call('EXPIRE', tries, tries_at_most.ttl) end
   return tried < most and 'invalid' or tried == most and 'later' or 'silent'
 end
 redis.call('HSET', guests, user_id, entry)

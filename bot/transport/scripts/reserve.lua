@@ -32,9 +32,7 @@ end
 
 local at = math.max(now, held)
 local room = full[ask.bucket] - (share - 1) * ask.interval
-if room > at then
-  at = room + ask.late
-end
+if room > at then at = room + ask.late end
 if ask.longest >= 0 and at > now + ask.longest then return -1 end
 
 local width = 1000 / ask.slots

@@ -9,9 +9,7 @@ local newest, now, window, day_ends = updates[#updates], rules.now, rules.window
 
 local function refuse(limit, wait)
   local told_for = redis.call('GET', limit_told)
-  if not told_for then
-    redis.call('SET', limit_told, newest, 'EX', window)
-  end
+  if not told_for then redis.call('SET', limit_told, newest, 'EX', window) end
   return { limit, math.ceil(wait), (not told_for or told_for == newest) and 1 or 0 }
 end
 

@@ -8,9 +8,7 @@ for _, day in ipairs({ user_day, chat_day, all_day }) do
   redis.call('HINCRBY', day, 'prompt', usage.prompt)
   redis.call('HINCRBY', day, 'completion', usage.completion)
   redis.call('HINCRBY', day, 'micros', usage.micros)
-  if redis.call('TTL', day) < 0 then
-    redis.call('EXPIRE', day, usage.ttl)
-  end
+  if redis.call('TTL', day) < 0 then redis.call('EXPIRE', day, usage.ttl) end
 end
 redis.call('HINCRBY', month, 'tokens', usage.tokens)
 redis.call('HINCRBY', month, 'micros', usage.micros)

@@ -14,9 +14,7 @@ for _, row in ipairs(batch.rows) do
   if not is_known and not redis.call('ZSCORE', order, row.id) then
     redis.call('HSET', messages, row.id, row.json)
     redis.call('ZADD', order, row.sequence, row.id)
-    if row.telegram_id ~= '' then
-      link_telegram(telegram, row.id, row.telegram_id)
-    end
+    if row.telegram_id ~= '' then link_telegram(telegram, row.id, row.telegram_id) end
     if row.sender_id ~= '' then  -- the name that a sender shows now is newer
       redis.call('HINCRBY', senders, row.sender_id, 1)
       if redis.call('HLEN', people) < batch.people_limit then
@@ -28,9 +26,7 @@ for _, row in ipairs(batch.rows) do
     end
     added = added + 1
   end
-  if row.begins_session then
-    redis.call('ZADD', sessions, row.sequence, row.sequence)
-  end
+  if row.begins_session then redis.call('ZADD', sessions, row.sequence, row.sequence) end
 end
 if batch.chats ~= '' then
   redis.call('HSET', imports, import_id .. ':chats:' .. batch.upto, batch.chats)

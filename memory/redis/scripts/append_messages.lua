@@ -30,9 +30,7 @@ local function append_messages(keys, context_id, epoch, now, batch)
       if row.telegram_id ~= '' then
         link_telegram(keys.telegram, row.id, row.telegram_id)
       end
-      if row.quotes ~= '' then
-        add_word(keys.telegram, 'q:' .. row.quotes, row.id)
-      end
+      if row.quotes ~= '' then add_word(keys.telegram, 'q:' .. row.quotes, row.id) end
       if row.sender_id ~= '' then
         count_sender(keys, row.sender_id, row.sender_name, batch.people_limit)
       end
@@ -52,9 +50,7 @@ local function append_messages(keys, context_id, epoch, now, batch)
   for field, value in pairs(newer) do
     redis.call('HSET', keys.meta, field, value)
   end
-  if #batch.rows > 0 then
-    redis.call('HSETNX', keys.meta, 'created_at', now)
-  end
+  if #batch.rows > 0 then redis.call('HSETNX', keys.meta, 'created_at', now) end
   return sequences
 end
 

@@ -7,7 +7,5 @@ local cancelled = 0
 for _, id in ipairs(ids) do
   cancelled = cancelled + drop_reminder(keys, context_id, id)
 end
-if cancelled > 0 then
-  redis.call('INCR', erasures)
-end
+if cancelled > 0 then redis.call('INCR', erasures) end
 return cancelled

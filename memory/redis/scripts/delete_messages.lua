@@ -86,9 +86,7 @@ end
 -- Return a deletion as JSON, without its empty lists: cjson writes them as objects.
 local function deletion_as_json(deletion)
   for name, value in pairs(deletion) do
-    if type(value) == 'table' and #value == 0 then
-      deletion[name] = nil
-    end
+    if type(value) == 'table' and #value == 0 then deletion[name] = nil end
   end
   return cjson.encode(deletion)
 end

@@ -11,9 +11,7 @@ local function drop_summaries(keys, context_id, sequence, due)
     redis.call('HDEL', keys.summaries, id, 'covers:' .. id)
     redis.call('ZREM', keys.lineage, id)
   end
-  if #covering > 0 then
-    redis.call('ZADD', keys.compress, 'NX', due, context_id)
-  end
+  if #covering > 0 then redis.call('ZADD', keys.compress, 'NX', due, context_id) end
   return covering
 end
 
@@ -42,9 +40,7 @@ end
 -- Drop the turn of the ledger that has the message of this sequence.
 local function drop_turn_at(keys, erasure, sequence)
   local turn = find_ledger_turn(keys.ledger, sequence)
-  if turn then
-    drop_turn(keys, erasure, turn)
-  end
+  if turn then drop_turn(keys, erasure, turn) end
 end
 
 -- Take the quotation out of this message.

@@ -14,11 +14,7 @@ for offset = 0, #stored > 0 and redis.call('ZCARD', ledger) or 0, 100 do
   end
 end
 for _, id in ipairs(stored) do
-  if not named[id] then
-    dropped = dropped + drop_listed(artifacts, artifact, id)
-  end
+  if not named[id] then dropped = dropped + drop_listed(artifacts, artifact, id) end
 end
-if dropped > 0 then
-  redis.call('INCR', erasures)
-end
+if dropped > 0 then redis.call('INCR', erasures) end
 return dropped

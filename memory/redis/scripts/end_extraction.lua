@@ -6,9 +6,7 @@ local function mark_read(keys, page)
   for _, id in ipairs(page.read) do
     redis.call('ZREM', keys.unread, id)
   end
-  if page.facts_from then
-    redis.call('HSET', keys.meta, 'facts_from', page.facts_from)
-  end
+  if page.facts_from then redis.call('HSET', keys.meta, 'facts_from', page.facts_from) end
 end
 
 -- End a claim, and the count of its failures: the context waits again if there is more to read. Older messages count

@@ -47,9 +47,7 @@ end
 local function begin_later()
   local first = redis.call('ZRANGE', order, 0, 0, 'WITHSCORES')[2]
   local start = first and redis.call('ZREVRANGEBYSCORE', sessions, first, '-inf', 'LIMIT', 0, 1)[1]
-  if start then
-    redis.call('ZREMRANGEBYSCORE', sessions, '-inf', '(' .. start)
-  end
+  if start then redis.call('ZREMRANGEBYSCORE', sessions, '-inf', '(' .. start) end
   if (tonumber(redis.call('HGET', meta, 'created_at')) or page.before) < page.before and page.oldest ~= '' then
     redis.call('HSET', meta, 'created_at', page.oldest)
   end
@@ -64,15 +62,11 @@ for at = 1, #turns, 2 do
   end
 end
 drop_tellers(keys, context_id, expected_epoch, erasure)
-if #erasure.mentioning > 0 then
-  redis.call('HINCRBY', meta, 'revision', 1)
-end
+if #erasure.mentioning > 0 then redis.call('HINCRBY', meta, 'revision', 1) end
 local is_last, talk_lines, letters = #turns < 2 * page.limit, 0, 0
 if is_last then
   talk_lines, letters = drop_talk(), forget_letters()
   begin_later()
 end
-if #erasure.mentioning + talk_lines + letters > 0 then
-  redis.call('INCR', erasures)
-end
+if #erasure.mentioning + talk_lines + letters > 0 then redis.call('INCR', erasures) end
 return { is_last and '' or turns[#turns], erasure.ledger_turns, erasure.artifacts, #erasure.summary_ids, talk_lines }

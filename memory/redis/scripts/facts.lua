@@ -32,9 +32,7 @@ local function put_fact(keys, id, record)
   for _, message in ipairs(fact.message_ids) do
     add_word(keys.cited, message, id)
   end
-  if fact.closed_by then
-    add_word(keys.cited, 'closed:' .. fact.closed_by, id)
-  end
+  if fact.closed_by then add_word(keys.cited, 'closed:' .. fact.closed_by, id) end
 end
 
 -- Delete a fact. The facts that it has closed hold again, or end with the fact that closed this one.
@@ -50,17 +48,13 @@ local function drop_fact(keys, id)
   for _, message in ipairs(messages) do
     remove_word(keys.cited, message, id)
   end
-  if fact.closed_by then
-    remove_word(keys.cited, 'closed:' .. fact.closed_by, id)
-  end
+  if fact.closed_by then remove_word(keys.cited, 'closed:' .. fact.closed_by, id) end
   for closed in words(redis.call('HGET', keys.cited, 'closed:' .. id)) do
     local before = redis.call('HGET', keys.facts, closed)
     if before then
       redis.call('HSET', keys.facts, closed, with_fields(before, { id = closed }))
       list_standing(keys, closed, fields_of(before), true)
-      if fact.closed_by then
-        close_fact(keys, closed, fact.valid_to, fact.closed_by)
-      end
+      if fact.closed_by then close_fact(keys, closed, fact.valid_to, fact.closed_by) end
     end
   end
   redis.call('HDEL', keys.cited, 'closed:' .. id)
@@ -83,9 +77,7 @@ end
 local function uncited(keys, messages)
   local found = {}
   for _, id in ipairs(messages) do
-    if redis.call('HEXISTS', keys.cited, id) == 0 then
-      found[#found + 1] = id
-    end
+    if redis.call('HEXISTS', keys.cited, id) == 0 then found[#found + 1] = id end
   end
   return found
 end

@@ -6,7 +6,5 @@
 -- Reply: a Deletion (memory/history/store.py) as JSON
 -- `quoted`, `unquoted`: see delete_messages.lua. `buried`: names of tombstones.
 local deletion = delete_messages(keys, context_id, expected_epoch, ids, quoted, nil, unquoted)
-if deletion.messages + deletion.quotes > 0 then
-  bury(tombstones, buried)
-end
+if deletion.messages + deletion.quotes > 0 then bury(tombstones, buried) end
 return deletion_as_json(deletion)

@@ -49,9 +49,7 @@ for _, id in ipairs(ids) do
   redis.call('PEXPIREAT', artifact .. ':' .. id, math.floor(ends_at * 1000))
 end
 local last = redis.call('ZREVRANGE', artifacts, 0, 0, 'WITHSCORES')[2]
-if last then
-  redis.call('PEXPIREAT', artifacts, math.floor(last * 1000))
-end
+if last then redis.call('PEXPIREAT', artifacts, math.floor(last * 1000)) end
 if redis.call('EXISTS', talk) == 0 and redis.call('EXISTS', staged .. 'talk') == 1 then
   redis.call('RENAME', staged .. 'talk', talk)
   redis.call('EXPIREAT', talk, place.talk_ends_at)

@@ -20,9 +20,7 @@ else
 end
 if redis.call('EXISTS', meta) == 1 then
   redis.call('HINCRBY', meta, 'facts_version', 1)
-  if person == '' then
-    redis.call('HSET', meta, 'facts_from', 0)
-  end
+  if person == '' then redis.call('HSET', meta, 'facts_from', 0) end
 end
 bury(tombstones, buried)
 redis.call('INCR', erasures)

@@ -15,9 +15,7 @@ local function zones_of(zones, people, texts)
     ids[#ids + 1] = (record.sender or {}).id or (record.message or {}).sender_id
   end
   for at, zone in ipairs(fields_at(zones, ids)) do
-    if zone then
-      found[#found + 1], found[#found + 2] = ids[at], zone
-    end
+    if zone then found[#found + 1], found[#found + 2] = ids[at], zone end
   end
   return found
 end
