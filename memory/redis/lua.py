@@ -40,7 +40,7 @@ P = ParamSpec("P")
 _SHARED = "memory.redis.scripts"
 _KEY_USE = re.compile(r"(?<![\w.])keys\.(\w+)")
 _COMMAND = re.compile(r"redis\.p?call\('([A-Z]+)'")
-_CONTAINERS = ("XGROUP", "XINFO")
+_CONTAINERS = ("XGROUP",)
 """Commands that are looked up together with a subcommand."""
 _PERMISSIONS = """\
 if redis.acl_check_cmd then

@@ -6,23 +6,10 @@
 -- `handed_back`: key of an update whose attempt does not count, or ''
 -- Returns idle | more | rotated | fenced
 if handed_back ~= '' then take_back(handed_back, attempt_of(fence)) end
-
--- Return true if the stream has entries that no worker has claimed yet.
-local function others_wait()
-  for _, reply in ipairs(redis.call('XINFO', 'GROUPS', ready)) do
-    local info = {}
-    for i = 1, #reply, 2 do
-      info[reply[i]] = reply[i + 1]
-    end
-    if info['name'] == fence.group then
-      return #redis.call('XRANGE', ready, '(' .. info['last-delivered-id'], '+', 'COUNT', 1) > 0
-    end
-  end
-  return false
-end
-
+-- A claim that ends takes its entry off the stream. So entries that are not pending wait for a worker.
+local others_wait = redis.call('XLEN', ready) > redis.call('XPENDING', ready, fence.group)[1]
 local is_idle = redis.call('EXISTS', box, outbox) == 0
-if not is_idle and rotate ~= '1' and not others_wait() then return 'more' end
+if not is_idle and rotate ~= '1' and not others_wait then return 'more' end
 end_claim(ready, active, context, fence)
 if is_idle then return 'idle' end
 wake(ready, active, context)
