@@ -21,9 +21,7 @@ local function keep_receipt(id, line)
   redis.call('EXPIRE', receipts, settings.receipt_ttl)
   local dropped = redis.call('ZRANGEBYSCORE', receipts, '-inf', now, 'LIMIT', 0, 100)
   add_all(dropped, redis.call('ZRANGE', receipts, 0, -1 - settings.receipts_kept))
-  for _, old in ipairs(dropped) do
-    drop_listed(receipts, receipt, old)
-  end
+  for _, old in ipairs(dropped) do drop_listed(receipts, receipt, old) end
 end
 
 -- Return true if words end with this update that no message keeps. An edit ends the words that it has replaced. The words
@@ -100,13 +98,9 @@ for name, value in pairs(changes.meta) do
     redis.call('HSET', meta, name, value)
   end
 end
-for _, change in ipairs(changes.incognito) do
-  change_incognito(incognito, change, now)
-end
+for _, change in ipairs(changes.incognito) do change_incognito(incognito, change, now) end
 if changes.later.compresses then redis.call('ZADD', compress, 'NX', now, context) end
-for _, part in ipairs(parts) do
-  redis.call('RPUSH', outbox, part)
-end
+for _, part in ipairs(parts) do redis.call('RPUSH', outbox, part) end
 if changes.begins_send then redis.call('SET', sending, 1) end
 redis.call('DEL', journal)
 if has_ended_words then redis.call('INCR', erasures) end

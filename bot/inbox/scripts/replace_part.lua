@@ -15,9 +15,7 @@ if change.is_whole then
 else
   redis.call('LPOP', outbox)
 end
-for i = #instead, 1, -1 do
-  redis.call('LPUSH', outbox, instead[i])
-end
+for i = #instead, 1, -1 do redis.call('LPUSH', outbox, instead[i]) end
 redis.call('SET', sending, change.begun)
 if #change.stopped_by > 0 then
   redis.call('INCR', erasures)  -- nobody reads what was not sent

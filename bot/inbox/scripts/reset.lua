@@ -23,9 +23,7 @@ end
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', box, '-inf', update_id and '(' .. update_id or '+inf')) do
   forget(id, box)
 end
-for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-  forget(id, delivering)
-end
+for _, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do forget(id, delivering) end
 for _, id in ipairs(redis.call('ZRANGE', dead, 0, -1)) do
   if redis.call('HGET', prefix .. id, 'context') == context_id then forget(id, dead) end
 end

@@ -49,8 +49,6 @@ repeat
   -- One call looks at ten times COUNT entries only: the idle ones may stand behind those that are worked on.
   local reply = redis.call('XAUTOCLAIM', ready, who.group, who.consumer, limits.idle_ms, from, 'COUNT', limits.count - #rows)
   from = reply[1]
-  for _, entry in ipairs(reply[2]) do
-    add(entry)
-  end
+  for _, entry in ipairs(reply[2]) do add(entry) end
 until from == '0-0' or #rows >= limits.count
 return rows

@@ -65,9 +65,7 @@ if ask.longest >= 0 and at > now + ask.longest then return -1 end
 redis.call('ZADD', rates_seats, seat, string.format('%.0f', seat))
 last = math.max(last, seat)
 redis.call('PEXPIRE', rates_seats, math.ceil(math.max(last / ask.seats * width - now, 0)) + 2000)
-for each = ask.bucket, 2 do
-  full[each] = math.max(full[each], at) + ask.interval
-end
+for each = ask.bucket, 2 do full[each] = math.max(full[each], at) + ask.interval end
 local both = string.format('%.0f %.0f', full[1], full[2])
 redis.call('SET', rates_bucket, both, 'PX', math.ceil(math.max(full[1], full[2]) - now))
 return at - now

@@ -46,9 +46,7 @@ for _, owner in ipairs(owners) do
 end
 for _, owner in ipairs(owners) do
   if rules[owner.kind .. '_messages'] > 0 then
-    for _, update in ipairs(updates) do
-      redis.call('ZADD', owner.minute, now, update)
-    end
+    for _, update in ipairs(updates) do redis.call('ZADD', owner.minute, now, update) end
     redis.call('EXPIRE', owner.minute, window)
   end
 end

@@ -47,9 +47,7 @@ local function append_messages(keys, context_id, epoch, now, batch)
       sequences[number] = sequence
     end
   end
-  for field, value in pairs(newer) do
-    redis.call('HSET', keys.meta, field, value)
-  end
+  for field, value in pairs(newer) do redis.call('HSET', keys.meta, field, value) end
   if #batch.rows > 0 then redis.call('HSETNX', keys.meta, 'created_at', now) end
   return sequences
 end

@@ -6,9 +6,7 @@
 
 local gone = {}
 for _, ids in ipairs({ deleted.message_ids, deleted.artifact_ids, deleted.summary_ids }) do
-  for _, id in ipairs(ids) do
-    gone[id] = true
-  end
+  for _, id in ipairs(ids) do gone[id] = true end
 end
 
 local function is_gone(id)
@@ -18,9 +16,7 @@ end
 -- Return the sum of what `count` returns for each of these.
 local function sum(list, count)
   local total = 0
-  for _, each in ipairs(list) do
-    total = total + count(each)
-  end
+  for _, each in ipairs(list) do total = total + count(each) end
   return total
 end
 

@@ -55,16 +55,10 @@ local function delete_messages(keys, context, epoch, ids, quoted, expiry, unquot
   for _, telegram_id in ipairs(quoted) do
     erasure.known_by[#erasure.known_by + 1] = tostring(telegram_id)
   end
-  for _, id in ipairs(ids) do
-    delete_message(keys, context, epoch, id, erasure)
-  end
+  for _, id in ipairs(ids) do delete_message(keys, context, epoch, id, erasure) end
   drop_quotations(keys, erasure, erasure.known_by)
-  for _, id in ipairs(unquoted or {}) do
-    drop_quotation_of(keys, erasure, id)
-  end
-  for _, sequence in ipairs(erasure.quoting) do
-    drop_turn_at(keys, erasure, sequence)
-  end
+  for _, id in ipairs(unquoted or {}) do drop_quotation_of(keys, erasure, id) end
+  for _, sequence in ipairs(erasure.quoting) do drop_turn_at(keys, erasure, sequence) end
   if erasure.messages + #erasure.quoting > 0 then
     redis.call('HINCRBY', keys.meta, 'revision', 1)
   end

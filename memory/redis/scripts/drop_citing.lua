@@ -20,9 +20,7 @@ end
 local function drop_citing(keys, context, epoch, messages)
   local ids = {}
   for _, message in ipairs(messages) do
-    for id in words(redis.call('HGET', keys.cited, message)) do
-      ids[#ids + 1] = id
-    end
+    for id in words(redis.call('HGET', keys.cited, message)) do ids[#ids + 1] = id end
   end
   local dropped, others = drop_facts(keys, context, epoch, ids)
   read_again(keys, context, others)

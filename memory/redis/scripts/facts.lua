@@ -29,9 +29,7 @@ local function put_fact(keys, id, record)
   redis.call('HSET', keys.facts, id, record)
   list_standing(keys, id, fact, not fact.valid_to)
   redis.call('ZADD', keys.fact_order, fact.valid_from, id)
-  for _, message in ipairs(fact.message_ids) do
-    add_word(keys.cited, message, id)
-  end
+  for _, message in ipairs(fact.message_ids) do add_word(keys.cited, message, id) end
   if fact.closed_by then add_word(keys.cited, 'closed:' .. fact.closed_by, id) end
 end
 
@@ -45,9 +43,7 @@ local function drop_fact(keys, id)
   list_standing(keys, id, fact, false)
   redis.call('HDEL', keys.facts, id)
   redis.call('ZREM', keys.fact_order, id)
-  for _, message in ipairs(messages) do
-    remove_word(keys.cited, message, id)
-  end
+  for _, message in ipairs(messages) do remove_word(keys.cited, message, id) end
   if fact.closed_by then remove_word(keys.cited, 'closed:' .. fact.closed_by, id) end
   for closed in words(redis.call('HGET', keys.cited, 'closed:' .. id)) do
     local before = redis.call('HGET', keys.facts, closed)

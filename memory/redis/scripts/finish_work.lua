@@ -7,9 +7,7 @@
 
 local destination = redis.call('HMGET', walk, 'space', 'build')
 local is_done = #spaces == 0 or not destination[1]
-for _, name in ipairs(spaces) do
-  is_done = is_done or name == destination[1]
-end
+for _, name in ipairs(spaces) do is_done = is_done or name == destination[1] end
 if not is_done then return 0 end
 for at = 1, #entries, 2 do
   redis.call('XACK', work, group, entries[at])

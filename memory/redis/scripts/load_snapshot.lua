@@ -22,9 +22,7 @@ end
 
 local slice = redis.call('ZREVRANGEBYSCORE', order, '+inf', lowest, 'WITHSCORES', 'LIMIT', 0, limit)
 local ids = {}
-for at = 1, #slice, 2 do
-  ids[#ids + 1] = slice[at]
-end
+for at = 1, #slice, 2 do ids[#ids + 1] = slice[at] end
 reply.order, reply.lines = slice, fields_at(messages, ids)
 reply.ledger = #slice > 0 and redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf')
 

@@ -26,9 +26,7 @@ end
 
 -- Add the values of another list to a list.
 local function add_all(list, values)
-  for _, value in ipairs(values) do
-    list[#list + 1] = value
-  end
+  for _, value in ipairs(values) do list[#list + 1] = value end
 end
 
 -- Return these fields of a hash, at most a few thousand; false for one that is missing.

@@ -15,9 +15,7 @@ local cited = {}
 -- Store a new fact with its contradictions: the earlier statement ends when the later one begins.
 local function save_fact(row)
   local new, id, is_replaced = fields_of(row.json), row.id, {}
-  for _, other in ipairs(row.replaces) do
-    is_replaced[other] = true
-  end
+  for _, other in ipairs(row.replaces) do is_replaced[other] = true end
   local same = redis.call('HGET', facts, id)
   if same and not fields_of(same).valid_to and not is_replaced[id] then
     return  -- it is known
@@ -48,15 +46,11 @@ local function superfluous(number)
     list[#list + 1] = id
   end
   local ids = {}
-  for at = 1, number do
-    ids[at] = ended[at] or others[at - #ended]
-  end
+  for at = 1, number do ids[at] = ended[at] or others[at - #ended] end
   return ids
 end
 
-for _, row in ipairs(save.facts) do
-  save_fact(row)
-end
+for _, row in ipairs(save.facts) do save_fact(row) end
 reindex(keys, context_id, expected_epoch, cited)
 drop_facts(keys, context_id, expected_epoch, superfluous(redis.call('ZCARD', fact_order) - save.limit))
 mark_read(keys, save.page)

@@ -7,9 +7,7 @@
 local function zones_of(zones, people, texts)
   local ids, found = {}, {}
   if redis.call('EXISTS', zones) == 0 then return found end
-  for at = 1, #people, 2 do
-    ids[#ids + 1] = people[at]
-  end
+  for at = 1, #people, 2 do ids[#ids + 1] = people[at] end
   for _, text in ipairs(texts) do
     local record = fields_of(text)
     ids[#ids + 1] = (record.sender or {}).id or (record.message or {}).sender_id
