@@ -15,13 +15,7 @@ from memory.codec import parse_json
 from memory.history.message import EXPIRED, Message
 from memory.history.redis_history import dump_message
 from memory.history.store import BEFORE_ALL, Deletion
-from memory.keys import (
-    TERMINAL_UPDATE_TTL_S,
-    ContextRef,
-    context_key,
-    key_prefixes,
-    partition_key,
-)
+from memory.keys import ContextRef, context_key, partition_key
 from memory.leased import Lease, LeasedQueue, LeasedStep, Outcome, QueueClaim, StepResult
 from memory.record_counts import RecordCounts
 from memory.redis.lua import ScriptCall, lua_script, named
@@ -97,8 +91,6 @@ class RecordPage:
     husk: str = EXPIRED
     before: float
     """Talk and dead letters of earlier times go (Unix seconds)."""
-    update_prefix: str
-    record_ttl: int = TERMINAL_UPDATE_TTL_S
     oldest: str
     """Time of the oldest message that stays; "" if there is none."""
 
@@ -346,7 +338,6 @@ class _Walk:
             oldest = min(filter(None, (oldest, page.oldest)), default=None)
         records = RecordPage(
             before=page.before,
-            update_prefix=key_prefixes(self._ref.partition)["update"],
             oldest="" if oldest is None else f"{oldest:.3f}",
         )
         expire_records = partial(self._queue.expire_records, self._ref, epoch=page.epoch)

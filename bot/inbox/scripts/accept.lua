@@ -72,7 +72,7 @@ if arrival.mode == 'ignored' or (is_edit and before and (before == arrival.talk 
   return 'ignored'
 end
 if arrival.mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
-  -- It must not wait behind the turn that it stops. The delivery of an answer looks for it in the box (begin_send.lua).
+  -- It must not wait behind the turn that it stops. The delivery of an answer looks for it in the box (count_sends.lua).
   redis.call('SET', stop, id, 'EX', limits.stop_ttl)
   if redis.call('EXISTS', outbox) == 0 then
     send_signal('stop', 0, 0)

@@ -1,7 +1,5 @@
 -- Local functions of the inbox's scripts.
-
--- TERMINAL_UPDATE_TTL_S (memory/keys.py).
-local RECORD_KEPT_S = 48 * 3600
+-- USES: updates
 
 -- Return true if the claim still holds: its consumer has this entry of `ready`, at this delivery. A worker that slept
 -- past its lease finds another delivery count here, and writes nothing.
@@ -58,13 +56,6 @@ local function forget_steps(journal)
   local preview = redis.call('HGET', journal, 'preview')
   redis.call('DEL', journal)
   if preview then redis.call('HSET', journal, 'preview', preview) end
-end
-
--- Put a finished update's record into its terminal state. Its payload goes, the record stays for a while.
-local function finish_update(key, state, reason, now)
-  redis.call('HSET', key, 'state', state, 'reason', reason, 'finished_at', now)
-  redis.call('HDEL', key, 'payload')
-  redis.call('EXPIRE', key, RECORD_KEPT_S)
 end
 
 -- Wake a context: give it one entry in `ready` unless it has one.

@@ -53,38 +53,26 @@ if redis.call('LINDEX', outbox, 0) ~= part then
 end
 redis.call('LPOP', outbox)
 if this.is_kept == false then note_answer(incognito, now) end
-local updates = {}
-for number, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
-  updates[number] = prefix .. id
-end
-local telegram_id, note = outcome.telegram_id, outcome.note
+local telegram_id, note, updates = outcome.telegram_id, outcome.note, {}
+local is_lost, is_shown = outcome.undeliverable ~= '', tonumber(telegram_id) and is_current
 if note then
   note.at, note.telegram_id, note.claim = tonumber(now), tonumber(telegram_id), attempt_of(fence)
-  for _, update in ipairs(updates) do
-    if redis.call('HEXISTS', update, 'turn_of') == 0 then
-      redis.call('HSET', update, 'part:' .. note.number, cjson.encode(note))
-    end
-  end
 end
-if tonumber(telegram_id) and is_current then
-  for _, update in ipairs(updates) do
-    redis.call('HSET', update, 'sent:' .. telegram_id, now)
+for number, id in ipairs(redis.call('ZRANGE', delivering, 0, -1)) do
+  local record = prefix .. id
+  updates[number] = record
+  if note and redis.call('HEXISTS', record, 'turn_of') == 0 then
+    redis.call('HSET', record, 'part:' .. note.number, cjson.encode(note))
   end
-  if outcome.message_id ~= '' then
-    link_telegram(telegram, outcome.message_id, telegram_id)
-    if outcome.photo then
-      add_word(telegram, 'photos:' .. outcome.message_id, outcome.photo)
-    end
-  end
-end
-if outcome.undeliverable ~= '' then
-  redis.call('DEL', outbox)
-elseif telegram_id == '' then
+  if is_shown then redis.call('HSET', record, 'sent:' .. telegram_id, now) end
   -- It was sent twice, and nobody knows whether it arrived: no third send risks another copy.
-  for _, update in ipairs(updates) do
-    redis.call('HSET', update, 'reason', 'send_outcome_unknown')
-  end
+  if telegram_id == '' and not is_lost then redis.call('HSET', record, 'reason', 'send_outcome_unknown') end
 end
+if is_shown and outcome.message_id ~= '' then
+  link_telegram(telegram, outcome.message_id, telegram_id)
+  if outcome.photo then add_word(telegram, 'photos:' .. outcome.message_id, outcome.photo) end
+end
+if is_lost then redis.call('DEL', outbox) end
 if redis.call('EXISTS', outbox) == 1 then
   redis.call('DEL', sending)
   return 'ok'
@@ -93,18 +81,15 @@ if may_stay_in_files(updates) then redis.call('INCR', erasures) end
 for _, update in ipairs(updates) do
   local ends_as, reason = unpack(redis.call('HMGET', update, 'ends_as', 'reason'))
   redis.call('HDEL', update, 'ends_as')
-  if outcome.undeliverable ~= '' then
-    finish_update(update, 'ignored', outcome.undeliverable, now)
-  else
-    finish_update(update, ends_as or 'answered', reason or '', now)
-    if redis.call('HSTRLEN', update, 'turn') > 0 then
-      count_times(unpack(redis.call('HMGET', update, 'received_at', 'begun_at', 'committed_at')))
-    end
+  if is_lost then ends_as, reason = 'ignored', outcome.undeliverable end
+  finish_update(update, ends_as or 'answered', reason or '', now)
+  if not is_lost and redis.call('HSTRLEN', update, 'turn') > 0 then
+    count_times(unpack(redis.call('HMGET', update, 'received_at', 'begun_at', 'committed_at')))
   end
 end
 redis.call('DEL', sending, delivering)
 redis.call('UNLINK', files)
 -- After an undeliverable part the caller still deletes messages of this answer under its claim.
-if outcome.undeliverable ~= '' or redis.call('EXISTS', box) == 1 then return 'ok' end
+if is_lost or redis.call('EXISTS', box) == 1 then return 'ok' end
 end_claim(ready, active, outcome.context_id, fence)
 return 'settled'

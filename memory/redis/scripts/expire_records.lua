@@ -1,11 +1,11 @@
 -- Drop records of one context that tell messages which became too old: a page of the ledger's turns, those that quote a
 -- message which has gone; after the last page also heard talk, dead letters, and sessions without a message.
--- USES: drop_traces
+-- USES: drop_traces updates
 -- KEYS: messages order telegram meta work epoch summaries lineage ledger artifacts compress talk sessions erasures
--- KEYS: facts fact_order cited standing unread choices extract active dead artifact
+-- KEYS: facts fact_order cited standing unread choices extract active dead artifact update
 -- ARGV: context_id expected_epoch:current page:json expiry:json
 -- page: {after (exclusive last sequence), limit, husk (the note of messages without words), before (talk of earlier times
--- and dead letters go), update_prefix, record_ttl, oldest (time of the oldest message, '' if there is none)}; expiry: Expiry
+-- and dead letters go), oldest (time of the oldest message, '' if there is none)}; expiry: Expiry
 -- Reply: 'busy', or {last sequence of the page or '' after the last one, ledger turns, artifacts, summaries, talk}
 if expiry.waits and redis.call('HEXISTS', active, context_id) == 1 then return 'busy' end
 
@@ -31,12 +31,10 @@ end
 local function forget_letters()
   local forgotten = 0
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', dead, '-inf', page.before)) do
-    local key = page.update_prefix .. id
+    local key = update .. ':' .. id
     if redis.call('HGET', key, 'context') == context_id then
       redis.call('ZREM', dead, id)
-      redis.call('HSET', key, 'state', 'forgotten', 'reason', 'it became too old', 'finished_at', expiry.now)
-      redis.call('HDEL', key, 'payload')
-      redis.call('EXPIRE', key, page.record_ttl)
+      finish_update(key, 'forgotten', 'it became too old', expiry.now)
       forgotten = forgotten + 1
     end
   end

@@ -86,13 +86,7 @@ for _, id in ipairs(redis.call('HKEYS', staged .. 'reminders')) do
   end
 end
 delete_messages(keys, context, place.expected_epoch, place.forgotten, {}, nil, place.unquoted)
-local queued = 0
-for _, id in ipairs(redis.call('ZRANGE', staged .. 'indexed', 0, -1)) do
-  if redis.call('ZSCORE', order, id) then
-    redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', place.expected_epoch, 'id', id)
-    queued = queued + 1
-  end
-end
+local queued = #reindex(keys, context, place.expected_epoch, redis.call('ZRANGE', staged .. 'indexed', 0, -1))
 redis.call('UNLINK', staged .. 'talk', staged .. 'indexed', staged .. 'facts', staged .. 'choices', staged .. 'unread',
            staged .. 'reminders')
 redis.call('INCR', erasures)  -- the staged facts that nobody wants, and talk if there was some
