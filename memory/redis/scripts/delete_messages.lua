@@ -10,9 +10,7 @@ local function delete_message(keys, context, epoch, id, erasure)
   local sequence = redis.call('ZSCORE', keys.order, id)
   local record = redis.call('HGET', keys.messages, id)
   local message = fields_of(record)
-  for _, name in ipairs(names_of(keys.telegram, id)) do
-    erasure.known_by[#erasure.known_by + 1] = name
-  end
+  add_all(erasure.known_by, names_of(keys.telegram, id))
   local husk = sequence and erasure.expiry.husks[id]
   if husk then
     redis.call('HSET', keys.messages, id, husk)
@@ -28,9 +26,7 @@ local function delete_message(keys, context, epoch, id, erasure)
     erasure.messages = erasure.messages + 1
     redis.call('XADD', keys.work, '*', 'op', husk and 'index' or 'drop', 'context', context, 'epoch', epoch, 'id', id)
   end
-  if quoted_in(message) then
-    remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
-  end
+  remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
   erasure.changed[#erasure.changed + 1] = id
   if sequence then
     erasure.sender_ids[#erasure.sender_ids + 1] = not husk and uncount_sender(keys, message) or nil
@@ -52,9 +48,7 @@ local function delete_messages(keys, context, epoch, ids, quoted, expiry, unquot
   local erasure = begin_erasure(expiry)
   erasure.messages, erasure.answer_receipts = 0, 0
   erasure.sequences, erasure.sender_ids, erasure.known_by = {}, {}, {}
-  for _, telegram_id in ipairs(quoted) do
-    erasure.known_by[#erasure.known_by + 1] = tostring(telegram_id)
-  end
+  add_all(erasure.known_by, quoted)
   for _, id in ipairs(ids) do delete_message(keys, context, epoch, id, erasure) end
   drop_quotations(keys, erasure, erasure.known_by)
   for _, id in ipairs(unquoted or {}) do drop_quotation_of(keys, erasure, id) end

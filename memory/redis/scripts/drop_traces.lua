@@ -49,9 +49,7 @@ local function drop_quotation_of(keys, erasure, id)
   local message = fields_of(record)
   if sequence and message.quote then
     redis.call('HSET', keys.messages, id, with_fields(record, {}))
-    if quoted_in(message) then
-      remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
-    end
+    remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
     erasure.quoting[#erasure.quoting + 1], erasure.mentioning[#erasure.mentioning + 1] = sequence, sequence
     erasure.changed[#erasure.changed + 1] = id
   end

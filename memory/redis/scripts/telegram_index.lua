@@ -21,11 +21,9 @@ local function unlink_telegram(telegram_key, message_id)
   redis.call('HDEL', telegram_key, message_id, 'photos:' .. message_id)
 end
 
--- Return the Telegram id of the message that a message (its fields) quotes, or nil; nil also for a message of another
--- chat (0).
+-- Return the Telegram id of the message that a message (its fields) quotes; '0' for none, and for one of another chat.
 local function quoted_in(message)
-  local telegram_id = message.quote and message.quote.telegram_message_id
-  return telegram_id ~= '0' and telegram_id or nil
+  return message.quote and message.quote.telegram_message_id or '0'
 end
 
 -- Return the ids under which a message may be quoted: its own and those that Telegram shows it under.
