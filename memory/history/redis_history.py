@@ -199,7 +199,7 @@ class RedisHistory:
             ref,
             expected_epoch=epoch,
             ids=tuple(ids),
-            quoted=tuple(quoted),
+            quoted=tuple(map(str, quoted)),
             unquoted=tuple(unquoted),
             buried=tuple(names),
         )
@@ -323,7 +323,7 @@ def forget_messages(
     *,
     expected_epoch: int,
     ids: tuple[str, ...],
-    quoted: tuple[int, ...],
+    quoted: tuple[str, ...],
     unquoted: tuple[str, ...],
     buried: tuple[str, ...],
 ) -> ScriptCall: ...

@@ -25,9 +25,7 @@ local function keep_line()
     oldest = redis.call('ZRANGE', talk, 0, 0)[1]
   end
   redis.call('EXPIRE', talk, limits.talk_ttl)
-  if arrival.registered ~= '' then
-    redis.call('HSETNX', contexts, context, arrival.registered)
-  end
+  if arrival.registered ~= '' then redis.call('HSETNX', contexts, context, arrival.registered) end
 end
 
 if redis.call('EXISTS', update) == 1 then

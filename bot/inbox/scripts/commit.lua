@@ -88,9 +88,7 @@ if changes.ledger ~= '' and last >= first then
   append_ledger_turn(ledger, first, last, changes.ledger)
 end
 if #changes.receipt > 0 then keep_receipt(unpack(changes.receipt)) end
-if changes.registered ~= '' then
-  redis.call('HSETNX', contexts, context, changes.registered)
-end
+if changes.registered ~= '' then redis.call('HSETNX', contexts, context, changes.registered) end
 for name, value in pairs(changes.meta) do
   if value == '' then
     redis.call('HDEL', meta, name)

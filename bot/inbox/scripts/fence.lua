@@ -43,9 +43,7 @@ end
 
 -- Uncount an attempt in which no worker died. The next take begins another one. A repetition changes nothing.
 local function take_back(update, attempt)
-  if redis.call('HGET', update, 'attempt') == attempt then
-    redis.call('HDEL', update, 'attempt')
-  end
+  if redis.call('HGET', update, 'attempt') == attempt then redis.call('HDEL', update, 'attempt') end
   if redis.call('HDEL', update, counted(attempt)) == 1 then
     redis.call('HINCRBY', update, 'attempts', -1)
   end

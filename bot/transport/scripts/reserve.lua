@@ -25,9 +25,7 @@ local full = {tonumber(messages), tonumber(calls)}
 local held, share = tonumber(stored[2] or '0'), ask.share
 if held > 0 then
   share = math.max(1, share - ask.burst + ask.careful)
-  for each = 1, 2 do
-    full[each] = math.max(full[each], held + (ask.careful - 1) * ask.interval)
-  end
+  for each = 1, 2 do full[each] = math.max(full[each], held + (ask.careful - 1) * ask.interval) end
 end
 
 local at = math.max(now, held)

@@ -27,9 +27,7 @@ local function append_messages(keys, context_id, epoch, now, batch)
       local sequence = redis.call('HINCRBY', keys.meta, 'next_sequence', 1) - 1
       redis.call('HSET', keys.messages, row.id, row.json)
       redis.call('ZADD', keys.order, sequence, row.id)
-      if row.telegram_id ~= '' then
-        link_telegram(keys.telegram, row.id, row.telegram_id)
-      end
+      if row.telegram_id ~= '' then link_telegram(keys.telegram, row.id, row.telegram_id) end
       if row.quotes ~= '' then add_word(keys.telegram, 'q:' .. row.quotes, row.id) end
       if row.sender_id ~= '' then
         count_sender(keys, row.sender_id, row.sender_name, batch.people_limit)

@@ -8,9 +8,7 @@ if spares_running == '1' and redis.call('HEXISTS', active, context_id) == 1 then
 local stored, named, dropped = redis.call('ZRANGE', artifacts, 0, -1), {}, 0
 for offset = 0, #stored > 0 and redis.call('ZCARD', ledger) or 0, 100 do
   for _, turn in ipairs(redis.call('ZRANGE', ledger, offset, offset + 99)) do
-    for _, entry in ipairs(entries_with(turn, 'artifact_id')) do
-      named[entry.artifact_id] = true
-    end
+    for _, entry in ipairs(entries_with(turn, 'artifact_id')) do named[entry.artifact_id] = true end
   end
 end
 for _, id in ipairs(stored) do

@@ -69,7 +69,5 @@ end
 -- An answer in incognito is sent. If silence has ended the span before, it has this answer all the same.
 local function note_answer(spans, now)
   local score = redis.call('ZREVRANGE', spans, 0, 0, 'WITHSCORES')[2]
-  if score and tonumber(score) < tonumber(now) then
-    end_span(spans, nil, tonumber(now))
-  end
+  if score and tonumber(score) < tonumber(now) then end_span(spans, nil, tonumber(now)) end
 end

@@ -57,9 +57,7 @@ local function oldest_since(start, sequences)
   local oldest
   for _, sequence in ipairs(sequences) do
     local number = tonumber(sequence)
-    if number >= tonumber(start) and (not oldest or number < oldest) then
-      oldest = number
-    end
+    if number >= tonumber(start) and (not oldest or number < oldest) then oldest = number end
   end
   return oldest
 end

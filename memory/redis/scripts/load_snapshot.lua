@@ -27,9 +27,7 @@ reply.order, reply.lines = slice, fields_at(messages, ids)
 reply.ledger = #slice > 0 and redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf')
 
 if redis.call('EXISTS', artifacts) == 1 then reply.holds[1] = 'artifacts' end
-if redis.call('EXISTS', facts, unread) > 0 then
-  reply.holds[#reply.holds + 1] = 'facts'
-end
+if redis.call('EXISTS', facts, unread) > 0 then reply.holds[#reply.holds + 1] = 'facts' end
 
 reply.epoch = redis.call('GET', epoch)
 local span, ends = unpack(redis.call('ZREVRANGE', incognito, 0, 0, 'WITHSCORES'))

@@ -17,9 +17,7 @@ local function save_fact(row)
   local new, id, is_replaced = fields_of(row.json), row.id, {}
   for _, other in ipairs(row.replaces) do is_replaced[other] = true end
   local same = redis.call('HGET', facts, id)
-  if same and not fields_of(same).valid_to and not is_replaced[id] then
-    return  -- it is known
-  end
+  if same and not fields_of(same).valid_to and not is_replaced[id] then return end  -- it is known
   id = same and row.repeated_id or id
   if redis.call('HEXISTS', facts, id) == 1 then return end
   local own = { id = id }

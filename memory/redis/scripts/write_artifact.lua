@@ -10,9 +10,7 @@ if write.is_first then
   redis.call('UNLINK', artifact)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', artifacts, '-inf', write.now, 'LIMIT', 0, 100)) do
     -- Clocks may disagree: an id stays as long as a reset must find its key.
-    if redis.call('EXISTS', write.prefix .. id) == 0 then
-      redis.call('ZREM', artifacts, id)
-    end
+    if redis.call('EXISTS', write.prefix .. id) == 0 then redis.call('ZREM', artifacts, id) end
   end
 end
 redis.call('HSET', artifact, 'writing', write.writing, unpack(fields))
