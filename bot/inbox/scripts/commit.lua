@@ -70,14 +70,10 @@ for number, id in ipairs(changes.update_ids) do
   end
 end
 
-if #changes.deletes > 0 then
-  -- The messages' own turn of the ledger goes with them, before the new one is written.
-  delete_messages(keys, context, expected_epoch, changes.deletes, {})
-end
-
-if changes.starts_conversation then
-  start_conversation(keys)  -- with the messages of this turn, if it has any
-end
+-- The messages' own turn of the ledger goes with them, before the new one is written.
+if #changes.deletes > 0 then delete_messages(keys, context, expected_epoch, changes.deletes, {}) end
+-- The conversation begins with the messages of this turn, if it has any.
+if changes.starts_conversation then start_conversation(keys) end
 local first = tonumber(redis.call('HGET', meta, 'next_sequence') or '0')
 local sequences = append_messages(keys, context, expected_epoch, now, changes.messages)
 if changes.later.facts ~= '' then
@@ -85,7 +81,8 @@ if changes.later.facts ~= '' then
 end
 local last = tonumber(redis.call('HGET', meta, 'next_sequence') or '0') - 1
 if changes.ledger ~= '' and last >= first then
-  append_ledger_turn(ledger, first, last, changes.ledger)
+  local ends = { first_sequence = digits(first), last_sequence = digits(last) }
+  redis.call('ZADD', ledger, last, with_fields(changes.ledger, ends))
 end
 if #changes.receipt > 0 then keep_receipt(unpack(changes.receipt)) end
 if changes.registered ~= '' then redis.call('HSETNX', contexts, context, changes.registered) end

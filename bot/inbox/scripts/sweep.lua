@@ -11,13 +11,10 @@
 local function deaths(context, attempt)
   if redis.call('EXISTS', prefixes.outbox .. context) == 1 then return 0 end
   local first = first_update(prefixes.journal .. context, prefixes.box .. context)
-  if not first or is_dead_letter(prefixes.update .. first, limits.attempts, attempt) then
-    return 0
-  end
-  local begun = tonumber(redis.call('HGET', prefixes.update .. first, 'attempts') or '0')
-  if begun >= limits.isolated_from then
-    redis.call('HSET', prefixes.update .. first, 'alone', attempt)
-  end
+  local record = prefixes.update .. (first or '')
+  if not first or is_dead_letter(record, limits.attempts, attempt) then return 0 end
+  local begun = tonumber(redis.call('HGET', record, 'attempts') or '0')
+  if begun >= limits.isolated_from then redis.call('HSET', record, 'alone', attempt) end
   return begun
 end
 

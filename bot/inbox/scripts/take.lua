@@ -29,8 +29,7 @@ if #parts == 0 then
       forget_steps(journal)
       redis.call('INCR', erasures)
     end
-    buried[#buried + 1] = first
-    buried[#buried + 1] = payload
+    add_all(buried, { first, payload })
     first, is_resumed = first_update(journal, box)
   end
   if is_resumed then
@@ -47,23 +46,19 @@ end
 
 local updates, payloads, unkept, answers = {}, {}, {}, {}
 for _, id in ipairs(redis.call('ZRANGE', box, from, from + limits.updates - 1)) do
-  updates[#updates + 1] = id
-  updates[#updates + 1] = redis.call('HGET', prefix .. id, 'payload')
-  payloads[#payloads + 1] = updates[#updates] or ''
-  local is_unkept, is_answer = incognito_of(incognito, telegram, payloads[#payloads], now)
+  local payload = redis.call('HGET', prefix .. id, 'payload') or ''
+  payloads[#payloads + 1] = payload
+  add_all(updates, { id, payload })
+  local is_unkept, is_answer = incognito_of(incognito, telegram, payload, now)
   unkept[#unkept + 1] = is_unkept and id or nil
   answers[#answers + 1] = is_answer and id or nil
 end
 return named({
-  updates = updates,
+  updates = updates, parts = parts, buried = buried, unkept = unkept, answers = answers,
   journal = redis.call('HGETALL', journal),
-  parts = parts,
   sends_begun = redis.call('GET', sending),
   stop = redis.call('GET', stop),
-  buried = buried,
   epoch = redis.call('GET', epoch),
   zones = zones_of(local_zones, {}, payloads),
   standing = standing_of(keys, payloads, limits.standing),
-  unkept = unkept,
-  answers = answers,
 })

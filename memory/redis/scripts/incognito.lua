@@ -15,10 +15,8 @@ end
 local function is_incognito(spans, at)
   for _, span in ipairs(redis.call('ZRANGEBYSCORE', spans, '(' .. at, '+inf')) do
     local first, last = times_of(span)
-    if first <= at and not last then
-      redis.call('ZADD', spans, 'GT', at + SILENCE_S, span)
-      return true
-    elseif first <= at and at < last then
+    if first <= at and (not last or at < last) then
+      if not last then redis.call('ZADD', spans, 'GT', at + SILENCE_S, span) end
       return true
     end
   end

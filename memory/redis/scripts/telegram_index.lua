@@ -38,16 +38,12 @@ end
 -- Forget all Telegram ids: in the new chat they are ids of other messages. Quotations are recorded by the messages' own
 -- ids from then on.
 local function unlink_all_telegram(telegram_key)
-  local remaining, all = {}, redis.call('HGETALL', telegram_key)
+  local kept, all = {}, redis.call('HGETALL', telegram_key)
   for at = 1, #all, 2 do
     local quoted = string.sub(all[at], 1, 2) == 'q:' and string.sub(all[at], 3)
     local name = quoted and (redis.call('HGET', telegram_key, quoted) or quoted)
-    if name and not tonumber(name) then
-      remaining[#remaining + 1], remaining[#remaining + 2] = 'q:' .. name, all[at + 1]
-    end
+    if name and not tonumber(name) then add_all(kept, { 'q:' .. name, all[at + 1] }) end
   end
   redis.call('UNLINK', telegram_key)
-  for at = 1, #remaining, 2 do
-    redis.call('HSET', telegram_key, remaining[at], remaining[at + 1])
-  end
+  for at = 1, #kept, 2 do redis.call('HSET', telegram_key, kept[at], kept[at + 1]) end
 end
