@@ -144,7 +144,14 @@ def test_the_product_stays_small(found: list[Module]) -> None:
 
     assert sum(module.code_lines for module in product) <= 46_250
     assert len(product) <= 363
+    assert sum(line.strip() != "" and not line.strip().startswith("--") for line in _script_lines()) <= 2_000
     assert len(AllSettings.model_fields) <= 65
+
+
+def _script_lines() -> Iterator[str]:
+    for path in ROOT.rglob("*.lua"):
+        if ".venv" not in path.parts:
+            yield from path.read_text("utf-8").splitlines()
 
 
 def test_docstrings_and_comments_are_plain(found: list[Module]) -> None:
