@@ -189,10 +189,7 @@ class RetentionQueue(LeasedQueue):
         """Drop the page's messages and count what went; None if a turn is running. Raises Forgotten after a reset."""
         reply = await self._redis.run(
             expire_messages(
-                ref,
-                expected_epoch=page.epoch,
-                ids=page.ids,
-                expiry=replace(expiry, husks=page.husks),
+                ref, expected_epoch=page.epoch, ids=page.ids, expiry=replace(expiry, husks=page.husks)
             )
         )
         return None if reply == _BUSY else RecordCounts(**parse_json(Deletion, reply).by_name())
@@ -205,12 +202,7 @@ class RetentionQueue(LeasedQueue):
         None if a turn is running. Raises Forgotten after a reset.
         """
         reply: Any = await self._redis.run(
-            expire_records(
-                ref,
-                expected_epoch=epoch,
-                page=page,
-                expiry=expiry,
-            )
+            expire_records(ref, expected_epoch=epoch, page=page, expiry=expiry)
         )
         if reply == _BUSY:
             return None
@@ -336,10 +328,7 @@ class _Walk:
                 self._result.counts += await self._when_idle(partial(self._queue.expire, self._ref, page))
             page = await self._read(page.last)
             oldest = min(filter(None, (oldest, page.oldest)), default=None)
-        records = RecordPage(
-            before=page.before,
-            oldest="" if oldest is None else f"{oldest:.3f}",
-        )
+        records = RecordPage(before=page.before, oldest="" if oldest is None else f"{oldest:.3f}")
         expire_records = partial(self._queue.expire_records, self._ref, epoch=page.epoch)
         while records.after:
             last, counts = await self._when_idle(partial(expire_records, records))

@@ -247,14 +247,14 @@ class RedisInbox:
 
     async def keep(self, claim: Claim) -> None:
         """Give a sign of life. Raises Fenced if another worker has taken the context over."""
-        await self._run(heartbeat(claim.ref, fence=claim.fence))
+        _check(await self.redis.run(heartbeat(claim.ref, fence=claim.fence)))
 
     async def let_others_in(self, claim: Claim) -> None:
         """Store that an isolated update does not run alone any more, so that its worker's death proves nothing.
 
         Raises Fenced if another worker has taken the context over.
         """
-        await self._run(let_others_in(claim.ref, fence=claim.fence))
+        _check(await self.redis.run(let_others_in(claim.ref, fence=claim.fence)))
 
     async def uncount(self, claim: Claim) -> None:
         """Uncount the attempt of a lost claim, because its worker lives. A repetition changes nothing."""
@@ -269,19 +269,16 @@ class RedisInbox:
         ref = claim.ref
         back = "" if handed_back is None else keys.partition_key(ref.partition, "update", handed_back)
         call = settle(ref, fence=claim.fence, context=ref.context_id, rotate=rotate, handed_back=back)
-        return await self._run(call) == "more"
+        outcome = await self.redis.run(call)
+        _check(outcome)
+        return outcome == "more"
 
     async def leave(self, partition: int, *, consumer: str) -> None:
         """Take this consumer out of the group, unless it still holds entries."""
         await self.redis.call("ZREM", keys.partition_key(partition, "workers"), self._worker(consumer))
-        await self.redis.run(leave_group(keys.partition_key(partition, "ready"), group=GROUP, consumer=consumer))
-
-    async def _run(self, call: ScriptCall) -> Any:
-        """Return the outcome of a script that checks the fence. Raises Fenced."""
-        outcome = await self.redis.run(call)
-        if outcome == "fenced":
-            raise Fenced
-        return outcome
+        await self.redis.run(
+            leave_group(keys.partition_key(partition, "ready"), group=GROUP, consumer=consumer)
+        )
 
     def _worker(self, consumer: str) -> str:
         return f"{consumer} {self.version}" if self.version else ""
@@ -315,6 +312,12 @@ class RedisInbox:
         entries = _entries(await self.redis.call("XREAD", "BLOCK", wait_ms, "STREAMS", stream, after))
         signals = [(fields["context"], _SIGNAL.validate_python(fields)) for _, fields in entries]
         return entries[-1][0] if entries else after, signals
+
+
+def _check(outcome: str | None) -> None:
+    """Raise Fenced for the outcome of a script that another worker's claim has refused."""
+    if outcome == "fenced":
+        raise Fenced
 
 
 def _entries(reply: list[list[Any]] | None) -> list[tuple[str, dict[str, str]]]:

@@ -145,9 +145,7 @@ def commit(
 
 
 @lua_script(_SCRIPTS)
-def count_sends(
-    ref: ContextRef, *, fence: Fence, part: str, begun: int, look: int | None
-) -> ScriptCall: ...
+def count_sends(ref: ContextRef, *, fence: Fence, part: str, begun: int, look: int | None) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

@@ -244,9 +244,7 @@ def drop_artifact(ref: ContextRef, *, artifact: Key, artifact_id: str, writing: 
 
 
 @lua_script(_SCRIPTS)
-def drop_unnamed_artifacts(
-    ref: ContextRef, *, expected_epoch: int, spares_running: bool
-) -> ScriptCall: ...
+def drop_unnamed_artifacts(ref: ContextRef, *, expected_epoch: int, spares_running: bool) -> ScriptCall: ...
 
 
 def check_size(text: str) -> None:

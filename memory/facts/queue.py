@@ -241,25 +241,29 @@ class FactQueue(LeasedQueue):
         commands = [
             _rows_before(ref, sequence, reach) for (_, sequence), reach in zip(rows, reaches, strict=False)
         ]
-        pages = await self._redis.calls(commands) if commands else []
+        pages: list[_Rows] = await self._redis.calls(commands) if commands else []
         return list(({each: at for page in pages for each, at in page}.items()) - dict(rows).items())
 
     async def _read(self, ref: ContextRef, rows: _Rows) -> list[Message]:
         ids = [each for each, _ in rows]
-        lines = await self._redis.call("HMGET", context_key(ref, "messages"), *ids) if ids else []
+        lines: list[str | None] = []
+        if ids:
+            lines = await self._redis.call("HMGET", context_key(ref, "messages"), *ids)
         found = [(*row, line) for row, line in zip(rows, lines, strict=True) if line]
         return parse_messages([str(word) for row in found for word in row])
 
     async def _values(self, key: Key, people: Iterable[int], prefix: str = "") -> dict[int, str]:
         """Return the fields of these people, by their ids."""
         ids = list(people)
-        values = await self._redis.call("HMGET", key, *(f"{prefix}{each}" for each in ids)) if ids else []
+        values: list[str | None] = []
+        if ids:
+            values = await self._redis.call("HMGET", key, *(f"{prefix}{each}" for each in ids))
         return {each: value for each, value in zip(ids, values, strict=True) if value}
 
     async def _facts(self, ref: ContextRef, writers: Collection[int]) -> tuple[list[Fact], list[Fact]]:
         """Return facts that hold, newest first: those about these writers, and enough of the others."""
         of_writers, of_others = list[Fact](), list[Fact]()
-        ids = await self._redis.call("ZREVRANGE", context_key(ref, "fact_order"), 0, -1) if writers else []
+        ids: list[str] = await self._redis.call("ZREVRANGE", context_key(ref, "fact_order"), 0, -1)
         for start in range(0, len(ids), _FACTS_AT_ONCE):
             page = ids[start : start + _FACTS_AT_ONCE]
             for fact in parse_facts(await self._redis.call("HMGET", context_key(ref, "facts"), *page)):

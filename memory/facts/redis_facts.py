@@ -70,14 +70,17 @@ class RedisFacts:
         Standing wishes that hold come first."""
         if people is not None and not people:
             return FactPage(facts=(), total=0)
-        standing, ids = await self._redis.calls(
+        standing, found = await self._redis.calls(
             [
                 ("ZRANGE", context_key(ref, "standing"), 0, -1),
                 ("ZREVRANGE", context_key(ref, "fact_order"), 0, -1),
             ]
         )
         wishes = {member.split(":", 2)[2] for member in standing}
-        ids.sort(key=lambda each: each not in wishes)
+        ids: list[str] = [
+            *filter(wishes.__contains__, found),
+            *(each for each in found if each not in wishes),
+        ]
         page = slice(max(0, offset), max(0, offset) + max(0, limit))
         if people is None:
             return FactPage(facts=tuple((await self.get(ref, ids[page])).values()), total=len(ids))
