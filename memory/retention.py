@@ -15,14 +15,7 @@ from memory.codec import parse_json
 from memory.history.message import EXPIRED, Message
 from memory.history.redis_history import dump_message
 from memory.history.store import BEFORE_ALL, Deletion
-from memory.keys import (
-    TERMINAL_UPDATE_TTL_S,
-    ContextRef,
-    context_key,
-    key_prefixes,
-    listed_prefixes,
-    partition_key,
-)
+from memory.keys import ContextRef, context_key, partition_key
 from memory.leased import Lease, LeasedQueue, LeasedStep, Outcome, QueueClaim, StepResult
 from memory.record_counts import RecordCounts
 from memory.redis.lua import ScriptCall, lua_script, named
@@ -98,8 +91,6 @@ class RecordPage:
     husk: str = EXPIRED
     before: float
     """Talk and dead letters of earlier times go (Unix seconds)."""
-    update_prefix: str
-    record_ttl: int = TERMINAL_UPDATE_TTL_S
     oldest: str
     """Time of the oldest message that stays; "" if there is none."""
 
@@ -151,7 +142,13 @@ class RetentionQueue(LeasedQueue):
 
     async def choose(self, ref: ContextRef, choice: RetentionChoice) -> None:
         """Keep the choice, also over resets, and queue the context for now. Repeating is harmless."""
-        await self._redis.run(choose_retention(ref, choice=str(choice)))
+        queue = partition_key(ref.partition, self.name)
+        await self._redis.calls(
+            [
+                ("HSET", context_key(ref, "choices"), "retention", str(choice)),
+                ("ZADD", queue, 0, ref.context_id),
+            ]
+        )
 
     async def count_expired(self, ref: ContextRef, *, days: int) -> int:
         """Count the messages that are older than this."""
@@ -192,11 +189,7 @@ class RetentionQueue(LeasedQueue):
         """Drop the page's messages and count what went; None if a turn is running. Raises Forgotten after a reset."""
         reply = await self._redis.run(
             expire_messages(
-                ref,
-                expected_epoch=page.epoch,
-                prefixes=listed_prefixes(ref),
-                ids=page.ids,
-                expiry=replace(expiry, husks=page.husks),
+                ref, expected_epoch=page.epoch, ids=page.ids, expiry=replace(expiry, husks=page.husks)
             )
         )
         return None if reply == _BUSY else RecordCounts(**parse_json(Deletion, reply).by_name())
@@ -209,13 +202,7 @@ class RetentionQueue(LeasedQueue):
         None if a turn is running. Raises Forgotten after a reset.
         """
         reply: Any = await self._redis.run(
-            expire_records(
-                ref,
-                expected_epoch=epoch,
-                artifact_prefix=listed_prefixes(ref)["artifacts"],
-                page=page,
-                expiry=expiry,
-            )
+            expire_records(ref, expected_epoch=epoch, page=page, expiry=expiry)
         )
         if reply == _BUSY:
             return None
@@ -341,11 +328,7 @@ class _Walk:
                 self._result.counts += await self._when_idle(partial(self._queue.expire, self._ref, page))
             page = await self._read(page.last)
             oldest = min(filter(None, (oldest, page.oldest)), default=None)
-        records = RecordPage(
-            before=page.before,
-            update_prefix=key_prefixes(self._ref.partition)["update"],
-            oldest="" if oldest is None else f"{oldest:.3f}",
-        )
+        records = RecordPage(before=page.before, oldest="" if oldest is None else f"{oldest:.3f}")
         expire_records = partial(self._queue.expire_records, self._ref, epoch=page.epoch)
         while records.after:
             last, counts = await self._when_idle(partial(expire_records, records))
@@ -418,20 +401,16 @@ def _husk(message: Message) -> Message:
 
 
 @lua_script(_SCRIPTS)
-def choose_retention(ref: ContextRef, *, choice: str) -> ScriptCall: ...
-
-
-@lua_script(_SCRIPTS)
 def read_expired(ref: ContextRef, *, after: str, now: float, age: float, limit: int) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def expire_messages(
-    ref: ContextRef, *, expected_epoch: int, prefixes: Mapping[str, str], ids: tuple[str, ...], expiry: Expiry
+    ref: ContextRef, *, expected_epoch: int, ids: tuple[str, ...], expiry: Expiry
 ) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def expire_records(
-    ref: ContextRef, *, expected_epoch: int, artifact_prefix: str, page: RecordPage, expiry: Expiry
+    ref: ContextRef, *, expected_epoch: int, page: RecordPage, expiry: Expiry
 ) -> ScriptCall: ...

@@ -147,6 +147,13 @@ def test_the_product_stays_small(found: list[Module]) -> None:
     assert len(product) <= 363
     assert len(AllSettings.model_fields) <= 64
     assert len(Settings.model_fields) <= 45
+    assert sum(line.strip() != "" and not line.strip().startswith("--") for line in _script_lines()) <= 2_000
+
+
+def _script_lines() -> Iterator[str]:
+    for folder in ("bot", "memory", "tests"):
+        for path in (ROOT / folder).rglob("*.lua"):
+            yield from path.read_text("utf-8").splitlines()
 
 
 def test_docstrings_and_comments_are_plain(found: list[Module]) -> None:

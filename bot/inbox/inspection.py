@@ -9,6 +9,7 @@ from memory import keys
 from memory.keys import ContextRef, Key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
+from memory.transfer.backup import scan_keys
 
 DROPPED = "dropped by an operator"
 """Reason of a dead letter that was dropped."""
@@ -24,12 +25,8 @@ def waiting(partition: int, *, group: str, prefixes: Mapping[str, str]) -> Scrip
 
 
 @lua_script(_SCRIPTS)
-def newest_update(partition: int, *, context: str, prefix: str, cursor: int, count: int) -> ScriptCall: ...
-
-
-@lua_script(_SCRIPTS)
 def retry(
-    ref: ContextRef, *, update: Key, id: int, context: str, drop_reason: str, now: float, ttl: int
+    ref: ContextRef, *, update: Key, id: int, context: str, drop_reason: str, now: float
 ) -> ScriptCall: ...
 
 
@@ -141,13 +138,14 @@ class InboxInspection:
         """Return the newest update of a context that has a record, or None. Reads the names of all keys, in pieces."""
         prefix, found, cursor = keys.key_prefixes(ref.partition)["update"], list[tuple[float, int]](), 0
         while True:
-            call = newest_update(
-                ref.partition, context=ref.context_id, prefix=prefix, cursor=cursor, count=_BATCH
-            )
-            reply = cast("list[str]", await self._redis.run(call))
-            cursor = int(reply[0])
-            if reply[1]:
-                found.append((float(reply[2]), int(reply[1])))
+            call = scan_keys(ref.partition, cursor=cursor, count=_BATCH, pattern=f"{prefix}*")
+            reply = await self._redis.run(call)
+            cursor, ids = int(reply[0]), [int(key.removeprefix(prefix)) for key in reply[1]]
+            for number, (context, at) in await read_updates(
+                self._redis, ref.partition, ids, "context", "received_at"
+            ):
+                if context == ref.context_id:
+                    found.append((float(at or 0), number))
             if not cursor:
                 return max(found)[1] if found else None
 
@@ -254,7 +252,6 @@ class InboxInspection:
             context=ref.context_id,
             drop_reason=drop_reason,
             now=self._clock(),
-            ttl=keys.TERMINAL_UPDATE_TTL_S,
         )
         return bool(await self._redis.run_durably(call))
 

@@ -58,19 +58,19 @@ def heartbeat(ref: ContextRef, *, fence: Fence) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def let_others_in(ref: ContextRef, *, fence: Fence, updates: str) -> ScriptCall: ...
+def let_others_in(ref: ContextRef, *, fence: Fence) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
-def uncount(ref: ContextRef, *, fence: Fence, updates: str, at_most: int) -> ScriptCall: ...
+def uncount(ref: ContextRef, *, fence: Fence, at_most: int) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
 def settle(ref: ContextRef, *, fence: Fence, context: str, rotate: bool, handed_back: str) -> ScriptCall: ...
 
 
-@lua_script(_SCRIPTS)
-def leave(partition: int, *, group: str, consumer: str, worker: str) -> ScriptCall: ...
+@lua_script("memory.redis.scripts")
+def leave_group(stream: Key, *, group: str, consumer: str) -> ScriptCall: ...
 
 
 TRIPS_AT_ONCE = 2
@@ -154,7 +154,6 @@ class RedisInbox:
         self._limits = {
             "box": self.box_limit,
             "talk": self.talk_limit,
-            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
             "stop_ttl": keys.STOP_TTL_S,
             "talk_ttl": keys.TALK_TTL_S,
         }
@@ -248,26 +247,18 @@ class RedisInbox:
 
     async def keep(self, claim: Claim) -> None:
         """Give a sign of life. Raises Fenced if another worker has taken the context over."""
-        if not await self.redis.run(heartbeat(claim.ref, fence=claim.fence)):
-            raise Fenced
+        _check(await self.redis.run(heartbeat(claim.ref, fence=claim.fence)))
 
     async def let_others_in(self, claim: Claim) -> None:
         """Store that an isolated update does not run alone any more, so that its worker's death proves nothing.
 
         Raises Fenced if another worker has taken the context over.
         """
-        call = let_others_in(
-            claim.ref, fence=claim.fence, updates=keys.partition_key(claim.ref.partition, "update", "")
-        )
-        if not await self.redis.run(call):
-            raise Fenced
+        _check(await self.redis.run(let_others_in(claim.ref, fence=claim.fence)))
 
     async def uncount(self, claim: Claim) -> None:
         """Uncount the attempt of a lost claim, because its worker lives. A repetition changes nothing."""
-        updates = keys.partition_key(claim.ref.partition, "update", "")
-        await self.redis.run(
-            uncount(claim.ref, fence=claim.fence, updates=updates, at_most=UNCOUNTED_AT_MOST)
-        )
+        await self.redis.run(uncount(claim.ref, fence=claim.fence, at_most=UNCOUNTED_AT_MOST))
 
     async def settle(self, claim: Claim, *, rotate: bool = False, handed_back: int | None = None) -> bool:
         """End the work on a context. Return True if it has more to do and is still ours.
@@ -277,17 +268,17 @@ class RedisInbox:
         """
         ref = claim.ref
         back = "" if handed_back is None else keys.partition_key(ref.partition, "update", handed_back)
-        outcome = await self.redis.run(
-            settle(ref, fence=claim.fence, context=ref.context_id, rotate=rotate, handed_back=back)
-        )
-        if outcome == "fenced":
-            raise Fenced
+        call = settle(ref, fence=claim.fence, context=ref.context_id, rotate=rotate, handed_back=back)
+        outcome = await self.redis.run(call)
+        _check(outcome)
         return outcome == "more"
 
     async def leave(self, partition: int, *, consumer: str) -> None:
         """Take this consumer out of the group, unless it still holds entries."""
-        call = leave(partition, group=GROUP, consumer=consumer, worker=self._worker(consumer))
-        await self.redis.run(call)
+        await self.redis.call("ZREM", keys.partition_key(partition, "workers"), self._worker(consumer))
+        await self.redis.run(
+            leave_group(keys.partition_key(partition, "ready"), group=GROUP, consumer=consumer)
+        )
 
     def _worker(self, consumer: str) -> str:
         return f"{consumer} {self.version}" if self.version else ""
@@ -321,6 +312,12 @@ class RedisInbox:
         entries = _entries(await self.redis.call("XREAD", "BLOCK", wait_ms, "STREAMS", stream, after))
         signals = [(fields["context"], _SIGNAL.validate_python(fields)) for _, fields in entries]
         return entries[-1][0] if entries else after, signals
+
+
+def _check(outcome: str | None) -> None:
+    """Raise Fenced for the outcome of a script that another worker's claim has refused."""
+    if outcome == "fenced":
+        raise Fenced
 
 
 def _entries(reply: list[list[Any]] | None) -> list[tuple[str, dict[str, str]]]:

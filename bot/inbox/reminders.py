@@ -1,7 +1,7 @@
 """Due reminders: each becomes an update of its context, once for each date, in any number of processes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -22,7 +22,7 @@ log = structlog.get_logger()
 POLL_S = 1.0
 """Longest pause between two looks at the clock, so that a new reminder or a clock that jumps is noticed."""
 BATCH = 100
-"""Reminders that one script fires."""
+"""Reminders of one step."""
 FULL_PAUSE_S = 5.0
 """Time until the next try if the box of the context is full. Reminders of other contexts go on."""
 _UNREADABLE = (RecordCorrupt, ValueError, LookupError, TypeError, OverflowError)
@@ -32,14 +32,12 @@ PayloadOf = Callable[[Reminder, float], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueReminder:
-    """A reminder to fire, as fire_reminders.lua reads it."""
+    """A reminder to fire, as fire_reminder.lua reads it."""
 
-    context_id: str
+    ref: ContextRef
     reminder_id: str
     score: float
     """Its score in `due`. Another one means that another process has fired it."""
-    keys: Mapping[str, str]
-    """Keys of the context: reminders, box, stop."""
     payload: str = ""
     """"" for a reminder that is gone or cannot be read."""
     next_at: float | None = None
@@ -60,8 +58,8 @@ class FiringRules:
 
 
 @lua_script("bot.inbox.scripts")
-def fire_reminders(
-    partition: int, *, reminders: Sequence[DueReminder], now: float, rules: FiringRules
+def fire_reminder(
+    ref: ContextRef, *, reminder: DueReminder, now: float, rules: FiringRules
 ) -> ScriptCall: ...
 
 
@@ -89,9 +87,13 @@ class ReminderClock:
         found = [(member, score) for member, score in rows if score <= now]
         if not found:
             return min(POLL_S, *(score - now for _, score in rows)) if rows else POLL_S
-        reminders = await self._read(found, now)
-        call = fire_reminders(self._rules.partition, reminders=reminders, now=now, rules=self._rules)
-        outcomes = cast("list[str]", await self._redis.run_durably(call))
+        calls = [
+            fire_reminder(each.ref, reminder=each, now=now, rules=self._rules)
+            for each in await self._read(found, now)
+        ]
+        outcomes = await self._redis.run_all_durably(calls)
+        if failure := next((each for each in outcomes if isinstance(each, Exception)), None):
+            raise failure
         fired = outcomes.count("fired")
         metrics.REMINDERS.labels("fired").inc(fired)
         metrics.REMINDERS.labels("postponed").inc(outcomes.count("full"))
@@ -109,11 +111,8 @@ class ReminderClock:
         for member, score in found:
             context_id, _, reminder_id = member.partition(" ")
             ref = ContextRef(context_id=context_id, partition=self._rules.partition)
-            of_context = {name: keys.context_key(ref, name) for name in ("reminders", "box", "stop")}
-            reminders.append(
-                DueReminder(context_id=context_id, reminder_id=reminder_id, score=score, keys=of_context)
-            )
-        reads = [("HGET", each.keys["reminders"], each.reminder_id) for each in reminders]
+            reminders.append(DueReminder(ref=ref, reminder_id=reminder_id, score=score))
+        reads = [("HGET", keys.context_key(each.ref, "reminders"), each.reminder_id) for each in reminders]
         lines = await self._redis.calls(reads)
         planned: list[DueReminder] = []
         for each, line in zip(reminders, lines, strict=True):
@@ -127,7 +126,7 @@ class ReminderClock:
             was_due_at, next_at = missed_and_next(reminder, now)
             payload = await self._payload_of(reminder, was_due_at)
         except _UNREADABLE as error:  # no traceback, because it has the text
-            place = {"context": due.context_id, "reminder": due.reminder_id}
+            place = {"context": due.ref.context_id, "reminder": due.reminder_id}
             log.error("reminder_not_readable", **place, error=str(error))  # noqa: TRY400
             return due
         moved = "" if next_at is None else dump_json(Reminder, replace(reminder, due_at=next_at))

@@ -16,7 +16,6 @@ from memory import keys
 from memory.codec import parse_object
 from memory.keys import Key
 from memory.redis.client import RedisClient
-from memory.redis.lua import ScriptCall, lua_script
 
 LINK_HEADER = "mnemogram-link"
 """Header with the signed parameter of a page that a button has opened for another chat."""
@@ -198,12 +197,6 @@ SESSIONS_AT_MOST = 20
 _TOKEN_BYTES = 24
 
 
-@lua_script("bot.page.scripts")
-def open_session(
-    *, link: Key, sessions: Key, session: str, now: float, ttl: int, most: int
-) -> ScriptCall: ...
-
-
 class Dashboard:
     """The links and sessions of all processes. Every method raises the store's errors."""
 
@@ -221,17 +214,18 @@ class Dashboard:
     async def open_session(self, token: str) -> Mapping[str, object] | None:
         """Use up a link. Return a session's token and its end; None if the link is unknown, used or too old."""
         session, now = secrets.token_urlsafe(_TOKEN_BYTES), self._clock()
-        call = open_session(
-            link=_link_key(token),
-            sessions=keys.global_key("{access}:sessions"),
-            session=_digest(session),
-            now=now,
-            ttl=keys.SESSION_TTL_S,
-            most=SESSIONS_AT_MOST,
-        )
-        if not await self._redis.run(call):
+        if not await self._redis.call("DEL", _link_key(token)):
             return None
-        return {"session": session, "expires_at": now + keys.SESSION_TTL_S}
+        sessions, end = keys.global_key("{access}:sessions"), now + keys.SESSION_TTL_S
+        await self._redis.calls(
+            [
+                ("ZREMRANGEBYSCORE", sessions, "-inf", now),
+                ("ZADD", sessions, end, _digest(session)),
+                ("ZREMRANGEBYRANK", sessions, 0, -1 - SESSIONS_AT_MOST),
+                ("EXPIRE", sessions, keys.SESSION_TTL_S),
+            ]
+        )
+        return {"session": session, "expires_at": end}
 
     async def has_session(self, token: str) -> bool:
         """Return True if this session has not ended."""

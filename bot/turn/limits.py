@@ -40,11 +40,10 @@ _IN_MINUTES_UNTIL_S = 90 * _MINUTE_S
 def admit_turn(
     *,
     user_minute: Key,
-    user_day: Key,
     chat_minute: Key,
-    chat_day: Key,
     limit_told: Key,
-    rules: Mapping[str, int | float | str],
+    rules: Mapping[str, int | float],
+    sums: Sequence[Sequence[object]],
     updates: Sequence[int],
 ) -> ScriptCall: ...
 
@@ -53,11 +52,9 @@ def admit_turn(
 def book_usage(
     *,
     booked: Key,
-    user_day: Key,
-    chat_day: Key,
-    all_day: Key,
-    month: Key,
-    usage: Mapping[str, str],
+    ttl: int,
+    month_ttl: int,
+    amounts: Sequence[Sequence[str]],
     rankings: Sequence[Sequence[str]],
 ) -> ScriptCall: ...
 
@@ -108,25 +105,26 @@ class LimitGuard:
         payer = payer_of(user_id, chat_id)
         now = self.clock()
         day, ends_in = _day(now), _day_ends_in(now)
-        rules: dict[str, int | float | str] = {
-            "now": now,
-            "window": keys.MINUTE_TTL_S,
-            "day_ends": ends_in,
-            "month": month_key(month_of(now)),
-            "month_ends": month_ends_in(now),
-            "all_micros": math.ceil(self.limits.money_per_month * MICROS),
-        }
-        for owner, limits in (("user", self.limits.user), ("chat", self.limits.chat)):
+        rules: dict[str, int | float] = {"now": now, "window": keys.MINUTE_TTL_S}
+        month, most = month_key(month_of(now)), math.ceil(self.limits.money_per_month * MICROS)
+        sums: list[tuple[str, str, tuple[str, ...], int, float]] = [
+            ("all_money", month, ("micros", "memory_micros"), most, month_ends_in(now))
+        ]
+        for owner, owner_id, limits in (
+            ("user", payer, self.limits.user),
+            ("chat", chat_id, self.limits.chat),
+        ):
+            record, most = keys.global_key("{usage}:day", owner, owner_id, day), limits.tokens_per_day
+            sums.append((f"{owner}_tokens", record, ("prompt", "completion"), most, ends_in))
+            most = math.ceil(limits.money_per_day * MICROS)
+            sums.append((f"{owner}_money", record, ("micros",), most, ends_in))
             rules[f"{owner}_messages"] = limits.messages_per_minute
-            rules[f"{owner}_tokens"] = limits.tokens_per_day
-            rules[f"{owner}_micros"] = math.ceil(limits.money_per_day * MICROS)
         call = admit_turn(
             user_minute=keys.global_key("{usage}:minute", "user", payer),
-            user_day=keys.global_key("{usage}:day", "user", payer, day),
             chat_minute=keys.global_key("{usage}:minute", "chat", chat_id),
-            chat_day=keys.global_key("{usage}:day", "chat", chat_id, day),
             limit_told=keys.global_key("{usage}:told", chat_id),
             rules=rules,
+            sums=[each for each in sums if each[3]],
             updates=sorted(update_ids),
         )
         answer = await self.redis.run(call)
@@ -196,20 +194,20 @@ class LimitGuard:
         now = self.clock()
         day, month = _day(now), month_of(now)
         tokens, micros = usage.prompt_tokens + usage.completion_tokens, self.cost_of(usages) or 0
+        owners = (("user", payer_of(user_id, chat_id)), ("chat", chat_id), ("all", 0))
+        used = {"prompt": usage.prompt_tokens, "completion": usage.completion_tokens, "micros": micros}
+        amounts: list[tuple[str, ...]] = [
+            (keys.global_key("{usage}:day", *owner, day), name, str(amount), str(keys.USAGE_TTL_S))
+            for owner in owners
+            for name, amount in used.items()
+        ]
+        for name, amount in (("tokens", tokens), ("micros", micros)):
+            amounts.append((month_key(month), name, str(amount), str(months_kept_s(now))))
         book = book_usage(
             booked=keys.global_key("{usage}:booked", update_id, run),
-            user_day=keys.global_key("{usage}:day", "user", payer_of(user_id, chat_id), day),
-            chat_day=keys.global_key("{usage}:day", "chat", chat_id, day),
-            all_day=keys.global_key("{usage}:day", "all", 0, day),
-            month=month_key(month),
-            usage={
-                "prompt": str(usage.prompt_tokens),
-                "completion": str(usage.completion_tokens),
-                "tokens": str(tokens),
-                "micros": str(micros),
-                "ttl": str(keys.USAGE_TTL_S),
-                "month_ttl": str(months_kept_s(now)),
-            },
+            ttl=keys.USAGE_TTL_S,
+            month_ttl=months_kept_s(now),
+            amounts=amounts,
             rankings=rankings_of(month, user_id=user_id, chat_id=chat_id, tokens=tokens, micros=micros),
         )
         return (book,)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 from uuid import uuid4
 
 from bot.errors import Fenced, TurnRestarted, TurnStopped
@@ -118,15 +118,7 @@ class Commit:
 
 
 @lua_script(_SCRIPTS)
-def take(
-    ref: ContextRef,
-    *,
-    fence: Fence,
-    update_prefix: str,
-    limits: Mapping[str, int],
-    record_ttl: int,
-    now: float,
-) -> ScriptCall: ...
+def take(ref: ContextRef, *, fence: Fence, limits: Mapping[str, int], now: float) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -136,7 +128,7 @@ def record(
 
 
 @lua_script(_SCRIPTS)
-def restart(ref: ContextRef, *, fence: Fence, update_prefix: str) -> ScriptCall: ...
+def restart(ref: ContextRef, *, fence: Fence) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -153,9 +145,7 @@ def commit(
 
 
 @lua_script(_SCRIPTS)
-def count_sends(
-    ref: ContextRef, *, fence: Fence, part: str, begun: int, look: Sequence[str]
-) -> ScriptCall: ...
+def count_sends(ref: ContextRef, *, fence: Fence, part: str, begun: int, look: int | None) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -183,9 +173,7 @@ def sent(
 
 
 @lua_script(_SCRIPTS)
-def forget_updates(
-    ref: ContextRef, *, context_id: str, update_prefix: str, now: float, ttl: int, ids: Sequence[int]
-) -> ScriptCall: ...
+def forget_updates(ref: ContextRef, *, now: float, ids: Sequence[int]) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -218,14 +206,7 @@ class TurnStore:
     async def take(self, claim: Claim, *, window: int) -> tuple[Todo, HistorySnapshot]:
         """Return the context's work and its newest `window` messages, in one round trip."""
         ref = claim.ref
-        call = take(
-            ref,
-            fence=claim.fence,
-            update_prefix=keys.partition_key(ref.partition, "update", ""),
-            limits=_LIMITS,
-            record_ttl=keys.TERMINAL_UPDATE_TTL_S,
-            now=self.clock(),
-        )
+        call = take(ref, fence=claim.fence, limits=_LIMITS, now=self.clock())
         while True:
             taken, loaded = await self.redis.run_all([call, redis_history.load_snapshot(ref, limit=window)])
             if taken == "fenced":
@@ -242,7 +223,7 @@ class TurnStore:
             sends_begun=int(work.get("sends_begun", 0)),
             stopped_before=int(work["stop"]) if "stop" in work else None,
             buried=numbered(work["buried"]),
-            corrections=parse_corrections(history.get("corrections", "")),
+            corrections=parse_corrections(named(history["meta"]).get("corrections", "")),
             unkept=frozenset(map(int, work["unkept"])),
             answers=frozenset(map(int, work["answers"])),
         )
@@ -278,8 +259,7 @@ class TurnStore:
         In this epoch the artifacts of these steps go too: they may have the words of a forgotten message. This does
         not count as an attempt of its update, because no worker has died.
         """
-        prefix = keys.partition_key(claim.ref.partition, "update", "")
-        await self._run(restart(claim.ref, fence=claim.fence, update_prefix=prefix))
+        await self._run(restart(claim.ref, fence=claim.fence))
         if epoch is not None:
             with suppress(Forgotten):  # then a reset has erased them
                 await drop_unnamed(self.redis, claim.ref, epoch=epoch)
@@ -321,9 +301,6 @@ class TurnStore:
             changes={**_changes(turn), "context_id": ref.context_id, "begins_send": begins_send},
             settings={
                 "revision": "" if revision is None else str(revision),
-                "update_prefix": keys.partition_key(ref.partition, "update", ""),
-                "prefixes": keys.listed_prefixes(ref),
-                "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
                 "receipts_kept": RECEIPTS_KEPT,
                 "receipt_ttl": keys.ANSWER_RECEIPT_TTL_S,
             },
@@ -353,10 +330,9 @@ class TurnStore:
 
         If other updates wait and `looks` is True, return these and store nothing.
         """
-        look = [keys.partition_key(claim.ref.partition, "update", ""), str(UPDATES_AT_MOST)] if looks else []
+        look = UPDATES_AT_MOST if looks else None
         call = count_sends(claim.ref, fence=claim.fence, part=dump_part(part), begun=begun, look=look)
-        outcome, *waiting = await self.redis.run(call)
-        _check(outcome)
+        outcome, *waiting = await self._run(call)
         if outcome == "waiting":
             first, *payloads = waiting
             return Waiting(payloads=payloads, first_update=int(first) if first else None)
@@ -381,8 +357,6 @@ class TurnStore:
             "begun": sends_begun,
             "is_whole": is_whole,
             "stopped_by": list(map(str, stopped_by)),
-            "update_prefix": keys.partition_key(claim.ref.partition, "update", ""),
-            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
         }
         call = replace_part(
             claim.ref,
@@ -416,8 +390,6 @@ class TurnStore:
             "message_id": part.message_id,
             "context_id": claim.ref.context_id,
             "undeliverable": undeliverable,
-            "update_prefix": keys.partition_key(claim.ref.partition, "update", ""),
-            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
         }
         if note is not None:
             outcome["note"] = note
@@ -446,15 +418,7 @@ class TurnStore:
 
     async def forget_updates(self, ref: ContextRef, update_ids: Sequence[int]) -> None:
         """Erase these waiting updates and dead letters of the context; nobody can retry them."""
-        call = forget_updates(
-            ref,
-            context_id=ref.context_id,
-            update_prefix=keys.partition_key(ref.partition, "update", ""),
-            now=self.clock(),
-            ttl=keys.TERMINAL_UPDATE_TTL_S,
-            ids=update_ids,
-        )
-        await self.redis.run(call)
+        await self.redis.run(forget_updates(ref, now=self.clock(), ids=update_ids))
 
     async def reset(
         self,
@@ -480,9 +444,7 @@ class TurnStore:
             "buried": names,
             "vectors": vectors,
             "others": others,
-            "update_prefix": keys.partition_key(ref.partition, "update", ""),
             "prefixes": keys.listed_prefixes(ref),
-            "record_ttl": keys.TERMINAL_UPDATE_TTL_S,
             "erased_ttl": keys.ERASED_TTL_S,
         }
         if answering is not None:
@@ -501,7 +463,7 @@ class TurnStore:
         problem = await copy_beside(self.redis, ref.partition, names)
         return replace(parse_json(Erasure, reply), not_copied=problem)
 
-    async def _run(self, call: ScriptCall) -> str | int:
+    async def _run(self, call: ScriptCall) -> Any:
         """Return the outcome of a script. Raises Fenced, Forgotten and TurnRestarted."""
         outcome = await self.redis.run(call)
         _check(outcome)
@@ -530,7 +492,7 @@ def _changes(turn: Commit) -> dict[str, object]:
     }
 
 
-def _check(outcome: str | int) -> None:
+def _check(outcome: Any) -> None:
     if outcome == "fenced":
         raise Fenced
     if outcome == "forgotten":

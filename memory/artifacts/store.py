@@ -229,12 +229,7 @@ async def drop_unnamed(
     Turns that never ended, or that began again, leave them; nobody who forgets a message would find them. A running
     turn may be storing some: `spares_running` erases none while the context has work. Raises Forgotten after a reset.
     """
-    call = drop_unnamed_artifacts(
-        ref,
-        expected_epoch=epoch,
-        artifact_prefix=context_key(ref, "artifact", ""),
-        spares_running=spares_running,
-    )
+    call = drop_unnamed_artifacts(ref, expected_epoch=epoch, spares_running=spares_running)
     return int(await redis.run(call))
 
 
@@ -249,9 +244,7 @@ def drop_artifact(ref: ContextRef, *, artifact: Key, artifact_id: str, writing: 
 
 
 @lua_script(_SCRIPTS)
-def drop_unnamed_artifacts(
-    ref: ContextRef, *, expected_epoch: int, artifact_prefix: str, spares_running: bool
-) -> ScriptCall: ...
+def drop_unnamed_artifacts(ref: ContextRef, *, expected_epoch: int, spares_running: bool) -> ScriptCall: ...
 
 
 def check_size(text: str) -> None:

@@ -1,7 +1,9 @@
 """The queue of messages to read for facts: who reads them, what they are, and the facts that are saved."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeAlias
 
 from memory.codec import dump_json
 from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
@@ -10,10 +12,10 @@ from memory.history.fact import Fact, FactKind, is_source
 from memory.history.message import Message, message_id, own_words, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages
 from memory.history.store import BEFORE_ALL
-from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
+from memory.keys import USAGE_TTL_S, ContextRef, Key, context_key, global_key, partition_key
 from memory.leased import LeasedQueue, QueueClaim, SaveOutcome
-from memory.redis.client import RedisClient
-from memory.redis.lua import ScriptCall, lua_script, named, numbered
+from memory.redis.client import Command, RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 
 CONTEXT_MESSAGES = 6
 """Messages before the first unread one that are read with it."""
@@ -23,6 +25,10 @@ TOKENS_PER_DAY = 200_000
 """Tokens a day (UTC) that the model may take to read older messages of all contexts."""
 
 _SCRIPTS = "memory.redis.scripts"
+_FACTS_AT_ONCE, _OTHER_FACTS = 500, 300
+"""Facts of one round trip, and about how many are looked at that are not about a writer."""
+_Rows: TypeAlias = Sequence[tuple[str, float]]
+"""Ids of messages with their sequences."""
 _DAY_S = 24 * 3600
 
 
@@ -188,36 +194,94 @@ class FactQueue(LeasedQueue):
         return global_key("{usage}:facts", int(self._clock() // _DAY_S))
 
     async def _load(self, ref: ContextRef, *, limit: int) -> FactWork:
-        call = load_fact_work(
-            ref, limit=limit, before=CONTEXT_MESSAGES, reads_older=await self._reads_older()
+        key, redis = partial(context_key, ref), self._redis
+        # The epoch and the counts of changes come first: `save` refuses work of which anything has changed since.
+        epoch, state, entry, choices, people, unread = await redis.calls(
+            [
+                ("GET", key("epoch")),
+                ("HMGET", key("meta"), "revision", "facts_version", "facts_from", "first_sequence"),
+                ("HGET", partition_key(ref.partition, "contexts"), ref.context_id),
+                ("HGETALL", key("choices")),
+                ("HGETALL", key("people")),
+                ("ZRANGE", key("unread"), 0, limit - 1, "WITHSCORES"),
+            ]
         )
-        reply = named(await self._redis.run(call))
-        chosen, read = parse_choices(reply["choices"]), parse_messages(reply["rows"])
-        is_older, first = "is_older" in reply, numbered(reply["since"])
-        is_group = "entry" in reply and parse_context(ref, reply["entry"]).keys.get("chat_id", 0) < 0
+        revision, version, facts_from, end = (int(each or 0) for each in state)
+        rows: _Rows = unread
+        has_older = not unread and state[2] is not None and facts_from > end
+        if is_older := has_older and await self._reads_older():
+            rows = (await redis.call(*_rows_before(ref, facts_from, limit)))[::-1]
+        read, around = await self._read(ref, rows), await self._read(ref, await self._around(ref, rows))
+        writers = [each.sender.id for each in read if each.sender]
+        chosen, first = parse_choices(choices), await self._values(key("meta"), writers, "facts_since:")
+        is_group = bool(entry) and parse_context(ref, entry).keys.get("chat_id", 0) < 0
         is_on = are_extracted(chosen, is_group=is_group)
         messages = [each for each in read if is_on and _may_be_read(each, chosen, first)]
-        context = [each for each in parse_messages(reply["around"]) if _may_be_shown(each, chosen)]
+        context = [each for each in around if _may_be_shown(each, chosen)]
         # A page of older messages that is not full was the last one.
-        end = int(reply.get("first_sequence", 0))
         lowest = sequence_of(read[0]) if is_older and len(read) == limit else end
+        names = {int(each): name for each, name in people.items()}
         return FactWork(
             ref=ref,
-            epoch=int(reply.get("epoch", 0)),
-            revision=int(reply.get("revision", 0)),
-            version=int(reply.get("facts_version", 0)),
+            epoch=int(epoch or 0),
+            revision=revision,
+            version=version,
             is_group=is_group,
             choices=chosen,
-            people=numbered(reply["people"]),
-            zones=numbered(reply["zones"]),
+            people=names,
+            zones=await self._values(partition_key(ref.partition, "local_zones"), names),
             messages=tuple(messages),
             is_older=is_older,
             context=tuple(sorted(context, key=sequence_of)),
-            known=_choose_known(
-                parse_facts(reply["of_writers"]), parse_facts(reply["of_others"]), messages=messages
+            known=_choose_known(*await self._facts(ref, set(writers)), messages=messages),
+            page=FactPageRead(
+                read=tuple([each for each, _ in unread]), facts_from=str(lowest) if is_older else None
             ),
-            page=FactPageRead(read=tuple(reply["ids"]), facts_from=str(lowest) if is_older else None),
         )
+
+    async def _around(self, ref: ContextRef, rows: _Rows) -> _Rows:
+        """Return the rows before each of these, without these."""
+        reaches = [CONTEXT_MESSAGES, *[2] * len(rows)]
+        commands = [
+            _rows_before(ref, sequence, reach) for (_, sequence), reach in zip(rows, reaches, strict=False)
+        ]
+        pages: list[_Rows] = await self._redis.calls(commands) if commands else []
+        return list(({each: at for page in pages for each, at in page}.items()) - dict(rows).items())
+
+    async def _read(self, ref: ContextRef, rows: _Rows) -> list[Message]:
+        ids = [each for each, _ in rows]
+        lines: list[str | None] = []
+        if ids:
+            lines = await self._redis.call("HMGET", context_key(ref, "messages"), *ids)
+        found = [(*row, line) for row, line in zip(rows, lines, strict=True) if line]
+        return parse_messages([str(word) for row in found for word in row])
+
+    async def _values(self, key: Key, people: Iterable[int], prefix: str = "") -> dict[int, str]:
+        """Return the fields of these people, by their ids."""
+        ids = list(people)
+        values: list[str | None] = []
+        if ids:
+            values = await self._redis.call("HMGET", key, *(f"{prefix}{each}" for each in ids))
+        return {each: value for each, value in zip(ids, values, strict=True) if value}
+
+    async def _facts(self, ref: ContextRef, writers: Collection[int]) -> tuple[list[Fact], list[Fact]]:
+        """Return facts that hold, newest first: those about these writers, and enough of the others."""
+        of_writers, of_others = list[Fact](), list[Fact]()
+        ids: list[str] = await self._redis.call("ZREVRANGE", context_key(ref, "fact_order"), 0, -1)
+        for start in range(0, len(ids), _FACTS_AT_ONCE):
+            page = ids[start : start + _FACTS_AT_ONCE]
+            for fact in parse_facts(await self._redis.call("HMGET", context_key(ref, "facts"), *page)):
+                if fact.valid_to is None:
+                    (of_writers if fact.subject_id in writers else of_others).append(fact)
+            if len(of_writers) >= KNOWN_FACTS and len(of_others) >= _OTHER_FACTS:
+                break
+        return of_writers, of_others
+
+
+def _rows_before(ref: ContextRef, sequence: float, limit: int) -> Command:
+    """Return the command that reads the rows before this sequence, the newest first."""
+    order = context_key(ref, "order")
+    return ("ZREVRANGEBYSCORE", order, f"({int(sequence)}", "-inf", "WITHSCORES", "LIMIT", 0, limit)
 
 
 def _may_be_read(message: Message, choices: FactChoices, first: Mapping[int, str]) -> bool:
@@ -262,10 +326,6 @@ def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
         json=dump_json(Fact, stored),
         replaces=fact.replaces,
     )
-
-
-@lua_script(_SCRIPTS)
-def load_fact_work(ref: ContextRef, *, limit: int, before: int, reads_older: bool) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

@@ -18,7 +18,6 @@ FACTS_LIMIT = 5_000
 """Facts of a context. The oldest that ended are dropped first, then the oldest."""
 
 _SCRIPTS = "memory.redis.scripts"
-_PAGE_LIMIT = 5_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,14 +70,26 @@ class RedisFacts:
         Standing wishes that hold come first."""
         if people is not None and not people:
             return FactPage(facts=(), total=0)
-        call = list_facts(
-            ref,
-            offset=max(0, offset),
-            limit=min(max(0, limit), _PAGE_LIMIT),
-            people=[str(each) for each in people or ()],
+        standing, found = await self._redis.calls(
+            [
+                ("ZRANGE", context_key(ref, "standing"), 0, -1),
+                ("ZREVRANGE", context_key(ref, "fact_order"), 0, -1),
+            ]
         )
-        total, lines = await self._redis.run(call)
-        return FactPage(facts=parse_facts(lines), total=int(total))
+        wishes = {member.split(":", 2)[2] for member in standing}
+        ids: list[str] = [
+            *filter(wishes.__contains__, found),
+            *(each for each in found if each not in wishes),
+        ]
+        page = slice(max(0, offset), max(0, offset) + max(0, limit))
+        if people is None:
+            return FactPage(facts=tuple((await self.get(ref, ids[page])).values()), total=len(ids))
+        facts = [
+            fact
+            for fact in (await self.get(ref, ids)).values()
+            if fact.subject_id in people or fact.said_by in people
+        ]
+        return FactPage(facts=tuple(facts[page]), total=len(facts))
 
     async def get(self, ref: ContextRef, ids: Collection[str]) -> dict[str, Fact]:
         """Return the facts with these ids that exist."""
@@ -164,10 +175,6 @@ def parse_choices(fields: Sequence[str] | Mapping[str, str]) -> FactChoices:
     is_on = {"on": True, "off": False}.get(pairs.get("facts", ""))
     off = frozenset(int(name.removeprefix("off:")) for name in pairs if name.startswith("off:"))
     return FactChoices(is_on=is_on, off=off)
-
-
-@lua_script(_SCRIPTS)
-def list_facts(ref: ContextRef, *, offset: int, limit: int, people: Sequence[str]) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)

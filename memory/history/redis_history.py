@@ -198,9 +198,8 @@ class RedisHistory:
         call = forget_messages(
             ref,
             expected_epoch=epoch,
-            prefixes=listed_prefixes(ref),
             ids=tuple(ids),
-            quoted=tuple(quoted),
+            quoted=tuple(map(str, quoted)),
             unquoted=tuple(unquoted),
             buried=tuple(names),
         )
@@ -209,11 +208,10 @@ class RedisHistory:
 
     async def count_traces(self, ref: ContextRef, *, mentioning: Deletion | None = None) -> RecordCounts:
         """See HistoryStore. Artifacts and receipts that have expired are not counted."""
-        prefixes = listed_prefixes(ref)
         if mentioning is None:
-            call = count_traces(ref, prefixes=prefixes, erased_keys=ERASED_KEYS)
+            call = count_traces(ref, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS)
         else:
-            call = count_mentions(ref, prefixes=prefixes, deleted=mentioning)
+            call = count_mentions(ref, deleted=mentioning)
         return parse_json(RecordCounts, await self._redis.run(call))
 
     async def erase(self, ref: ContextRef) -> Erasure:
@@ -316,9 +314,7 @@ def read_neighbours(ref: ContextRef, *, reach: int, sequences: Sequence[str]) ->
 
 
 @lua_script(_SCRIPTS)
-def replace_message(
-    ref: ContextRef, *, expected_epoch: int, artifact_prefix: str, edit: MessageEdit
-) -> ScriptCall: ...
+def replace_message(ref: ContextRef, *, expected_epoch: int, edit: MessageEdit) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -326,9 +322,8 @@ def forget_messages(
     ref: ContextRef,
     *,
     expected_epoch: int,
-    prefixes: Mapping[str, str],
     ids: tuple[str, ...],
-    quoted: tuple[int, ...],
+    quoted: tuple[str, ...],
     unquoted: tuple[str, ...],
     buried: tuple[str, ...],
 ) -> ScriptCall: ...
@@ -341,7 +336,7 @@ def count_traces(
 
 
 @lua_script(_SCRIPTS)
-def count_mentions(ref: ContextRef, *, prefixes: Mapping[str, str], deleted: Deletion) -> ScriptCall: ...
+def count_mentions(ref: ContextRef, *, deleted: Deletion) -> ScriptCall: ...
 
 
 @lua_script(_SCRIPTS)
@@ -413,7 +408,6 @@ async def _change_message(
         call = replace_message(
             ref,
             expected_epoch=epoch,
-            artifact_prefix=context_key(ref, "artifact", ""),
             edit=MessageEdit(
                 id=message_id,
                 before=rows[2],
@@ -437,6 +431,7 @@ def recent_messages() -> RecentMessages:
 
 def parse_snapshot(reply: Mapping[str, Any], recent: RecentMessages) -> HistorySnapshot:
     """Return the snapshot in the reply to `load_snapshot`. Messages that it read a moment ago are in `recent`."""
+    reply = {**named(reply["meta"]), **reply}
     created_at, failed_at, summary = map(reply.get, ("created_at", "summary_failed_at", "summary"))
     newest = [
         recent.get((sequence, line)) or _parse_recent(sequence, line, recent)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, cast
 from memory.errors import CommandRefused, RecallUnavailable
 from memory.history.message import is_indexed
 from memory.history.store import CurrentMessages
-from memory.keys import ContextRef, partition_key
+from memory.keys import ContextRef, Key, partition_key
 from memory.recall.embedders.embedder import EmbeddingError, EmbeddingUnavailable
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space
@@ -35,7 +35,7 @@ def finish_work(partition: int, group: str, spaces: Sequence[str], entries: Sequ
 
 
 @lua_script("memory.redis.scripts")
-def leave_work(partition: int, group: str, consumer: str) -> ScriptCall: ...
+def leave_group(stream: Key, *, group: str, consumer: str) -> ScriptCall: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +194,8 @@ class Indexer:
     async def leave(self) -> None:
         """Remove this consumer from the group, unless entries are in its name. Raises StoreUnavailable."""
         try:
-            await self._redis.run(leave_work(self._partition, GROUP, self._consumer))
+            stream = partition_key(self._partition, "work")
+            await self._redis.run(leave_group(stream, group=GROUP, consumer=self._consumer))
         except CommandRefused as refusal:
             if "NOGROUP" not in str(refusal):  # it never had work
                 raise

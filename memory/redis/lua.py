@@ -8,6 +8,7 @@ A script's file begins with comment lines. Three of them are read here:
 
 `CONTEXT_KEYS` among the keys stands for all keys of a context's memory, except those of single artifacts.
 An argument is a string in Lua, `:number` converts it, `:json` decodes it, and `...` collects the rest into a table.
+`fence:held` is a claim: without it the script ends and replies 'fenced'.
 The epoch with `:current` ends the script with an error that is Forgotten here, if the context was reset since.
 """
 
@@ -39,7 +40,7 @@ P = ParamSpec("P")
 _SHARED = "memory.redis.scripts"
 _KEY_USE = re.compile(r"(?<![\w.])keys\.(\w+)")
 _COMMAND = re.compile(r"redis\.p?call\('([A-Z]+)'")
-_CONTAINERS = ("XGROUP", "XINFO")
+_CONTAINERS = ("XGROUP",)
 """Commands that are looked up together with a subcommand."""
 _PERMISSIONS = """\
 if redis.acl_check_cmd then
@@ -60,6 +61,9 @@ local %s = ARGV[%d]
 if (redis.call('GET', epoch) or '0') ~= ARGV[%d] then
   return redis.error_reply('{FORGOTTEN} the context was reset')
 end"""
+_CHECK_OF_CLAIM = """\
+local %s = cjson.decode(ARGV[%d])
+if not is_held(ready, %s) then return 'fenced' end"""
 _SOME_CONTEXT = "\0"
 """Stands for the id of a context in a template of keys."""
 _SCALARS = (str, int, float, bool, type(None))
@@ -148,7 +152,7 @@ class _Binding:
         self._anchor = "" if names[0] in key_parameters else names.pop(0)
         self._arguments = [(name, _encoder(hints[name])) for name in names if name not in key_parameters]
         wanted = [_declared(name, hints[name]) for name, _ in self._arguments]
-        written = [argument.removesuffix(":number").removesuffix(":current") for argument in header.arguments]
+        written = [_stub_form(argument) for argument in header.arguments]
         is_of_context = hints[self._first] is ContextRef and "context_id" not in parameters
         self._takes_context_id = is_of_context and written[:1] == ["context_id"]
         if self._takes_context_id:
@@ -270,6 +274,8 @@ def _locals(header: _Header) -> Iterator[str]:
             yield f"local {name} = cjson.decode(ARGV[{number}])"
         elif kind == "current":
             yield _CHECK_OF_EPOCH % (name, number, number)
+        elif kind == "held":
+            yield _CHECK_OF_CLAIM % (name, number, name)
         elif kind == "number":
             yield f"local {name} = tonumber(ARGV[{number}])"
         elif name.endswith("..."):
@@ -298,6 +304,11 @@ def _encoder(hint: Any) -> Callable[[Any], str | int | float]:
 
 def _or_empty(value: str | float | None) -> str | int | float:
     return "" if value is None else int(value) if isinstance(value, bool) else value
+
+
+def _stub_form(argument: str) -> str:
+    """Return an argument of a header as `_declared` returns that of a stub."""
+    return argument.replace(":held", ":json").removesuffix(":number").removesuffix(":current")
 
 
 def _declared(name: str, hint: Any) -> str:

@@ -10,10 +10,11 @@ from memory.codec import parse_json
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
 from memory.history.store import BEFORE_ALL
-from memory.keys import ContextRef
+from memory.keys import ContextName, ContextRef, context_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script, named
 from memory.transfer import file
+from memory.transfer.backup import read_keys
 
 TRIES = 5
 """Attempts to read a context that is edited during the export."""
@@ -21,6 +22,11 @@ _SINCE = "facts_since:"
 """Fields of the context's meta, each with the sender's id after it."""
 PAGE = 500
 """Messages of one round trip."""
+_RECORDS: tuple[ContextName, ...] = (
+    *("epoch", "meta", "people", "senders", "sessions", "lineage", "summaries", "artifacts", "talk"),
+    *("facts", "choices", "reminders"),
+)
+"""Keys of a context that are read at one moment, before its messages."""
 
 
 class ChangedMeanwhile(Exception):
@@ -73,9 +79,11 @@ async def export_context(
     Raises Forgotten after a reset, and ChangedMeanwhile if somebody edits or forgets a message, or an artifact expires:
     begin again then. An empty context has only its own line. Raises StoreUnavailable.
     """
-    records = named(await redis.run(export_records(ref)))
+    first, *others = [context_key(ref, name) for name in _RECORDS]
+    replies = await redis.run(read_keys(first=first, others=others))
+    records: dict[str, list[str]] = {name: reply[2] for name, reply in zip(_RECORDS, replies, strict=True)}
     meta = named(records["meta"])
-    moment = (str(records.get("epoch", 0)), meta.get("revision", "0"), meta.get("facts_version", "0"))
+    moment = ("".join(records["epoch"]) or "0", meta.get("revision", "0"), meta.get("facts_version", "0"))
     since = {name: int(value) for name, value in meta.items() if name.startswith(_SINCE)}
     if since:  # the file does not tell whose messages stay unread, so older ones are not read
         meta["facts_from"] = meta.get("first_sequence", "0")
@@ -95,7 +103,7 @@ async def export_context(
         after = upto
     for line in _small_lines(records):
         yield line
-    for artifact_id in sorted(records["artifacts"]):
+    for artifact_id in sorted(records["artifacts"][::2]):
         async for line in _artifact_lines(artifacts, artifact_id):
             yield line
     for text, score in named(records["talk"]).items():
@@ -137,12 +145,14 @@ def _small_lines(records: Mapping[str, Sequence[str]]) -> Iterator[file.BodyLine
     for number in sorted({*names, *counts}, key=int):
         messages = int(counts[number]) if number in counts else None
         yield file.PersonLine(id=int(number), name=names.get(number), messages=messages)
-    for sequence in records["sessions"]:
+    for sequence in records["sessions"][::2]:
         yield file.SessionLine(sequence=int(sequence))
-    for text, covers in zip(records["texts"][::2], records["texts"][1::2], strict=True):
-        if text:
-            summary = parse_json(file.FileSummary, text)
-            yield file.SummaryLine(summary=summary, covers=parse_json(tuple[str, ...], covers))
+    summaries = named(records["summaries"])
+    for each in records["lineage"][::2]:
+        if each in summaries:
+            summary = parse_json(file.FileSummary, summaries[each])
+            covers = parse_json(tuple[str, ...], summaries.get(f"covers:{each}", "[]"))
+            yield file.SummaryLine(summary=summary, covers=covers)
     for _, text in sorted(named(records["facts"]).items()):
         yield file.FactLine(fact=parse_json(file.FileFact, text))
     for name, value in sorted(named(records["choices"]).items()):
@@ -164,10 +174,6 @@ async def _artifact_lines(artifacts: ContextArtifacts, artifact_id: str) -> Asyn
                 yield file.PieceLine(artifact=artifact_id, number=number, text=text)
     except ArtifactGone:
         raise ChangedMeanwhile from None
-
-
-@lua_script("memory.redis.scripts")
-def export_records(ref: ContextRef) -> ScriptCall: ...
 
 
 @lua_script("memory.redis.scripts")

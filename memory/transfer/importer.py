@@ -12,7 +12,7 @@ from memory.history.ledger import LedgerTurn
 from memory.history.message import Message, is_indexed
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
-from memory.keys import IMPORT_TTL_S, TALK_TTL_S, ContextRef, Key, context_key, listed_prefixes, partition_key
+from memory.keys import IMPORT_TTL_S, TALK_TTL_S, ContextRef, Key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 from memory.reminders.recurrence import next_date
@@ -88,11 +88,9 @@ class ContextImport:
             "expected_epoch": str(epoch),
             "registered": self.registered,
             "is_other": self.is_other,
-            "artifact_prefix": context_key(self.ref, "artifact", ""),
             "talk_ends_at": self._talk_ends_at,
             "messages": facts.counts["message"],
             "placed_ttl_s": IMPORT_TTL_S,
-            "prefixes": listed_prefixes(self.ref),
             "forgotten": self.graves.messages,
             "unquoted": self.graves.unquoted,
             "forgotten_facts": sorted(self.graves.facts),

@@ -195,9 +195,9 @@ async def test_a_reset_between_date_and_firing_fires_nothing(bench: Bench) -> No
     await bench.add(TEA, DAILY)
 
     class ResetFirst(TrippingRedis):
-        async def run_durably(self, *arguments: Any) -> Any:
+        async def run_all_durably(self, *arguments: Any) -> Any:
             await RedisHistory(bench.box.redis).erase(make_ref())
-            return await super().run_durably(*arguments)
+            return await super().run_all_durably(*arguments)
 
     await bench.clock(ResetFirst(bench.box.redis, 99, "before")).step()
 
@@ -264,8 +264,8 @@ async def test_a_failing_store_is_reported_and_the_reminder_fires_later(bench: B
     await bench.add(TEA)
 
     class Away(TrippingRedis):
-        async def run_durably(self, *arguments: Any) -> Any:
-            await super().run_durably(*arguments)
+        async def run_all_durably(self, *arguments: Any) -> Any:
+            await super().run_all_durably(*arguments)
             raise StoreUnavailable  # the reply was lost
 
     with pytest.raises(StoreUnavailable):

@@ -25,6 +25,9 @@ class TrippingRedis:
     async def run_durably(self, *arguments: Any) -> Any:
         return await self._trip(self._redis.run_durably, *arguments)
 
+    async def run_all_durably(self, *arguments: Any) -> Any:
+        return await self._trip(self._redis.run_all_durably, *arguments)
+
     async def call(self, *arguments: Any) -> Any:
         return await self._trip(self._redis.call, *arguments)
 

@@ -22,16 +22,16 @@ WITHOUT_WORDS: Mapping[str, str] = {
         " stage_import"
     ),
     "it deletes and replaces ids, numbers, times, names and digests": (
-        "admit_turn begin_walk book_usage choose_retention claim_due count_sends end_sweeping end_walk fail_claim"
-        " finish_compression finish_extraction finish_work forget_telegram_ids heartbeat hold hurry_extraction leave"
-        " leave_work learn_migration let_others_in move_claim note_list open_session place_lists redeem"
+        "admit_turn begin_walk book_usage claim_due count_sends end_sweeping end_walk fail_claim"
+        " finish_compression finish_extraction finish_work forget_telegram_ids heartbeat hold hurry_extraction"
+        " leave_group learn_migration let_others_in move_claim note_list place_lists redeem"
         " register_context replace_spaces beat probe_write reserve settle sweep switch_facts_on take_picture uncount"
         " walk_on"
     ),
     "the messages that a summary tells stay, and erasing one of them raises the counter": (
         "new_conversation save_summary"
     ),
-    "the reminder's words go into the box, and the turn that sends them keeps them": "fire_reminders",
+    "the reminder's words go into the box, and the turn that sends them keeps them": "fire_reminder",
     "a second try writes the same text again": "write_artifact",
     "it only reads, and its preludes write for other scripts": "count_mentions export_messages",
 }

@@ -25,9 +25,7 @@ local function keep_line()
     oldest = redis.call('ZRANGE', talk, 0, 0)[1]
   end
   redis.call('EXPIRE', talk, limits.talk_ttl)
-  if arrival.registered ~= '' then
-    redis.call('HSETNX', contexts, context, arrival.registered)
-  end
+  if arrival.registered ~= '' then redis.call('HSETNX', contexts, context, arrival.registered) end
 end
 
 if redis.call('EXISTS', update) == 1 then
@@ -49,15 +47,11 @@ local is_unkept = is_incognito(incognito, arrival.said_at)
   or was_incognito(incognito, telegram, arrival.pinned_id, arrival.pinned_at)
 
 local function hear()
-  if is_unkept then
-    return
-  end
+  if is_unkept then return end
   if arrival.talk ~= '' and is_edit and drop_pins(talk, score) + (before and before ~= arrival.talk and 1 or 0) > 0 then
     redis.call('INCR', erasures)
   end
-  if arrival.talk ~= '' and (before or not is_edit) then
-    keep_line()
-  end
+  if arrival.talk ~= '' and (before or not is_edit) then keep_line() end
 end
 
 local function may_be_quoted()
@@ -72,23 +66,21 @@ end
 if arrival.mode == 'ignored' or (is_edit and before and (before == arrival.talk or not may_be_quoted())) then
   store()
   hear()
-  finish_update(update, 'ignored', arrival.reason, now, limits.record_ttl)
+  finish_update(update, 'ignored', arrival.reason, now)
   return 'ignored'
 end
 if arrival.mode == 'stop' and redis.call('HEXISTS', active, context) == 1 then
-  -- It must not wait behind the turn that it stops. The delivery of an answer looks for it in the box (begin_send.lua).
+  -- It must not wait behind the turn that it stops. The delivery of an answer looks for it in the box (count_sends.lua).
   redis.call('SET', stop, id, 'EX', limits.stop_ttl)
   if redis.call('EXISTS', outbox) == 0 then
     send_signal('stop', 0, 0)
     count_up(counts, now, { 'messages', 1 })
     store()
-    finish_update(update, 'answered', 'stop', now, limits.record_ttl)
+    finish_update(update, 'answered', 'stop', now)
     return 'control'
   end
 end
-if redis.call('ZCARD', box) >= limits.box then
-  return 'full'
-end
+if redis.call('ZCARD', box) >= limits.box then return 'full' end
 store('state', 'pending', 'payload', arrival.payload)
 redis.call('ZADD', box, id, id)
 hear()

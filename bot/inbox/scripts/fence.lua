@@ -1,4 +1,5 @@
 -- Local functions of the inbox's scripts.
+-- USES: updates
 
 -- Return true if the claim still holds: its consumer has this entry of `ready`, at this delivery. A worker that slept
 -- past its lease finds another delivery count here, and writes nothing.
@@ -21,9 +22,7 @@ end
 -- Return the update that the work on a context is about: the first of the interrupted turn, else the first that waits.
 local function first_update(journal, box)
   local first = cjson.decode(redis.call('HGET', journal, 'joined') or '[]')[1]
-  if first and redis.call('ZSCORE', box, first) then
-    return first, true
-  end
+  if first and redis.call('ZSCORE', box, first) then return first, true end
   return redis.call('ZRANGE', box, 0, 0)[1], false
 end
 
@@ -44,19 +43,17 @@ end
 
 -- Uncount an attempt in which no worker died. The next take begins another one. A repetition changes nothing.
 local function take_back(update, attempt)
-  if redis.call('HGET', update, 'attempt') == attempt then
-    redis.call('HDEL', update, 'attempt')
-  end
+  if redis.call('HGET', update, 'attempt') == attempt then redis.call('HDEL', update, 'attempt') end
   if redis.call('HDEL', update, counted(attempt)) == 1 then
     redis.call('HINCRBY', update, 'attempts', -1)
   end
 end
 
--- Put a finished update's record into its terminal state. Its payload goes, the record stays for `ttl` seconds.
-local function finish_update(key, state, reason, now, ttl)
-  redis.call('HSET', key, 'state', state, 'reason', reason, 'finished_at', now)
-  redis.call('HDEL', key, 'payload')
-  redis.call('EXPIRE', key, ttl)
+-- Forget the finished steps of a turn. The message that shows it stays noted: the next try or the apology uses it.
+local function forget_steps(journal)
+  local preview = redis.call('HGET', journal, 'preview')
+  redis.call('DEL', journal)
+  if preview then redis.call('HSET', journal, 'preview', preview) end
 end
 
 -- Wake a context: give it one entry in `ready` unless it has one.

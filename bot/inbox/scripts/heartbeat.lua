@@ -2,10 +2,5 @@
 -- worker that slept past its lease does not steal the entry back.
 -- USES: fence
 -- KEYS: ready
--- ARGV: fence:json
--- Returns 1 held, 0 lost
-if not is_held(ready, fence) then
-  return 0
-end
+-- ARGV: fence:held
 redis.call('XCLAIM', ready, fence.group, fence.consumer, 0, fence.entry, 'JUSTID')
-return 1

@@ -5,9 +5,7 @@
 -- fact_lists: a line is {token, payload} (bot/features/facts/command.py), or the token after the update was placed.
 -- rules: FiringRules (bot/inbox/reminders.py)
 -- Returns the number of updates. A list stays noted as it was if the box is full.
-if redis.call('ZCARD', unread) > 0 then
-  return 0
-end
+if redis.call('ZCARD', unread) > 0 then return 0 end
 local placed, lists = 0, redis.call('HGETALL', fact_lists)
 for number = 1, #lists, 2 do
   local person, line = lists[number], lists[number + 1]

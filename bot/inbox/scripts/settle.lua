@@ -2,37 +2,15 @@
 -- `rotate`, and if others wait: else a chat that writes without a pause would hold a worker's slot for turn after turn.
 -- USES: fence
 -- KEYS: ready active box outbox
--- ARGV: fence:json context rotate handed_back
+-- ARGV: fence:held context rotate handed_back
 -- `handed_back`: key of an update whose attempt does not count, or ''
 -- Returns idle | more | rotated | fenced
-if not is_held(ready, fence) then
-  return 'fenced'
-end
-if handed_back ~= '' then
-  take_back(handed_back, attempt_of(fence))
-end
-
--- Return true if the stream has entries that no worker has claimed yet.
-local function others_wait()
-  for _, reply in ipairs(redis.call('XINFO', 'GROUPS', ready)) do
-    local info = {}
-    for i = 1, #reply, 2 do
-      info[reply[i]] = reply[i + 1]
-    end
-    if info['name'] == fence.group then
-      return #redis.call('XRANGE', ready, '(' .. info['last-delivered-id'], '+', 'COUNT', 1) > 0
-    end
-  end
-  return false
-end
-
+if handed_back ~= '' then take_back(handed_back, attempt_of(fence)) end
+-- A claim that ends takes its entry off the stream. So entries that are not pending wait for a worker.
+local others_wait = redis.call('XLEN', ready) > redis.call('XPENDING', ready, fence.group)[1]
 local is_idle = redis.call('EXISTS', box, outbox) == 0
-if not is_idle and rotate ~= '1' and not others_wait() then
-  return 'more'
-end
+if not is_idle and rotate ~= '1' and not others_wait then return 'more' end
 end_claim(ready, active, context, fence)
-if is_idle then
-  return 'idle'
-end
+if is_idle then return 'idle' end
 wake(ready, active, context)
 return 'rotated'

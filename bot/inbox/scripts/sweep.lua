@@ -9,17 +9,12 @@
 -- Return the number of attempts at the context's next update that ended with a death. From `isolated_from` on the next
 -- attempt is marked as `alone`. `let_others_in` deletes the mark before anything else begins in the same worker.
 local function deaths(context, attempt)
-  if redis.call('EXISTS', prefixes.outbox .. context) == 1 then
-    return 0
-  end
+  if redis.call('EXISTS', prefixes.outbox .. context) == 1 then return 0 end
   local first = first_update(prefixes.journal .. context, prefixes.box .. context)
-  if not first or is_dead_letter(prefixes.update .. first, limits.attempts, attempt) then
-    return 0
-  end
-  local begun = tonumber(redis.call('HGET', prefixes.update .. first, 'attempts') or '0')
-  if begun >= limits.isolated_from then
-    redis.call('HSET', prefixes.update .. first, 'alone', attempt)
-  end
+  local record = prefixes.update .. (first or '')
+  if not first or is_dead_letter(record, limits.attempts, attempt) then return 0 end
+  local begun = tonumber(redis.call('HGET', record, 'attempts') or '0')
+  if begun >= limits.isolated_from then redis.call('HSET', record, 'alone', attempt) end
   return begun
 end
 
@@ -46,15 +41,11 @@ for dead, beat in pairs(silent) do
     end
   end
 end
-if #rows >= limits.count then
-  return rows
-end
+if #rows >= limits.count then return rows end
 repeat
   -- One call looks at ten times COUNT entries only: the idle ones may stand behind those that are worked on.
   local reply = redis.call('XAUTOCLAIM', ready, who.group, who.consumer, limits.idle_ms, from, 'COUNT', limits.count - #rows)
   from = reply[1]
-  for _, entry in ipairs(reply[2]) do
-    add(entry)
-  end
+  for _, entry in ipairs(reply[2]) do add(entry) end
 until from == '0-0' or #rows >= limits.count
 return rows

@@ -1,44 +1,35 @@
 -- Read the work of a claimed context: its pending updates, the journal of an interrupted turn, undelivered parts.
 -- An update that was begun too often becomes a dead letter here, and the others go on.
 -- USES: fence named zones standing incognito
--- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures facts standing incognito telegram
--- ARGV: fence:json update_prefix limits:json record_ttl:number now
+-- KEYS: ready box journal outbox sending stop dead epoch local_zones erasures facts standing incognito telegram update
+-- ARGV: fence:held limits:json now
 -- limits: at most so many updates, attempts, and standing wishes of a sender.
 -- Returns fenced, or named: updates {id, payload, …}, journal {field, value, …}, parts {part, …}, sends_begun, stop (its
 -- id), buried {dead id, payload, …}, epoch, zones {sender id of an update, time zone, …}, standing {fact, …}, the newest
 -- standing wishes of these senders, unkept {id of an update of which nothing is kept, …}, answers {id of one that answers
 -- something of which nothing is kept, …}
-if not is_held(ready, fence) then
-  return 'fenced'
-end
-
-local attempt = attempt_of(fence)
+local attempt, prefix = attempt_of(fence), update .. ':'
 local buried, from = {}, 0
 local parts = redis.call('LRANGE', outbox, 0, -1)
 if #parts == 0 then
   local first, is_resumed = first_update(journal, box)
-  while first and is_dead_letter(update_prefix .. first, limits.attempts, attempt) do
-    local update, reason = update_prefix .. first, 'interrupted too often'
-    local payload = redis.call('HGET', update, 'payload')
+  while first and is_dead_letter(prefix .. first, limits.attempts, attempt) do
+    local record, reason = prefix .. first, 'interrupted too often'
+    local payload = redis.call('HGET', record, 'payload')
     local is_unkept, is_answer = incognito_of(incognito, telegram, payload, now)
     if is_unkept or is_answer then
-      finish_update(update, 'dead', reason, now, record_ttl)  -- nobody can retry it
+      finish_update(record, 'dead', reason, now)  -- nobody can retry it
       redis.call('INCR', erasures)
     else
-      redis.call('HSET', update, 'state', 'dead', 'reason', reason, 'finished_at', now)
+      redis.call('HSET', record, 'state', 'dead', 'reason', reason, 'finished_at', now)
       redis.call('ZADD', dead, now, first)
     end
     redis.call('ZREM', box, first)
     if is_resumed then
-      local preview = redis.call('HGET', journal, 'preview')
-      redis.call('DEL', journal)
+      forget_steps(journal)
       redis.call('INCR', erasures)
-      if preview then
-        redis.call('HSET', journal, 'preview', preview)  -- the apology deletes that message
-      end
     end
-    buried[#buried + 1] = first
-    buried[#buried + 1] = payload
+    add_all(buried, { first, payload })
     first, is_resumed = first_update(journal, box)
   end
   if is_resumed then
@@ -47,31 +38,27 @@ if #parts == 0 then
     from = is_own and redis.call('ZRANK', box, first) or redis.call('ZCOUNT', box, '-inf', '(0')
   end
   -- After a burial the caller only apologises: the next update is not begun yet.
-  if first and #buried == 0 and redis.call('HGET', update_prefix .. first, 'attempt') ~= attempt then
-    redis.call('HSET', update_prefix .. first, 'attempt', attempt, counted(attempt), 1, 'begun_at', now, 'begun_by', fence.consumer)
-    redis.call('HINCRBY', update_prefix .. first, 'attempts', 1)
+  if first and #buried == 0 and redis.call('HGET', prefix .. first, 'attempt') ~= attempt then
+    redis.call('HSET', prefix .. first, 'attempt', attempt, counted(attempt), 1, 'begun_at', now, 'begun_by', fence.consumer)
+    redis.call('HINCRBY', prefix .. first, 'attempts', 1)
   end
 end
 
 local updates, payloads, unkept, answers = {}, {}, {}, {}
 for _, id in ipairs(redis.call('ZRANGE', box, from, from + limits.updates - 1)) do
-  updates[#updates + 1] = id
-  updates[#updates + 1] = redis.call('HGET', update_prefix .. id, 'payload')
-  payloads[#payloads + 1] = updates[#updates] or ''
-  local is_unkept, is_answer = incognito_of(incognito, telegram, payloads[#payloads], now)
+  local payload = redis.call('HGET', prefix .. id, 'payload') or ''
+  payloads[#payloads + 1] = payload
+  add_all(updates, { id, payload })
+  local is_unkept, is_answer = incognito_of(incognito, telegram, payload, now)
   unkept[#unkept + 1] = is_unkept and id or nil
   answers[#answers + 1] = is_answer and id or nil
 end
 return named({
-  updates = updates,
+  updates = updates, parts = parts, buried = buried, unkept = unkept, answers = answers,
   journal = redis.call('HGETALL', journal),
-  parts = parts,
   sends_begun = redis.call('GET', sending),
   stop = redis.call('GET', stop),
-  buried = buried,
   epoch = redis.call('GET', epoch),
   zones = zones_of(local_zones, {}, payloads),
   standing = standing_of(keys, payloads, limits.standing),
-  unkept = unkept,
-  answers = answers,
 })

@@ -1,13 +1,9 @@
 -- Uncount the attempt of a claim that was lost while its worker lives: nobody died over the update.
 -- USES: fence
--- KEYS: box journal
--- ARGV: fence:json updates at_most:number
+-- KEYS: box journal update
+-- ARGV: fence:json at_most:number
 -- at_most: attempts of an update that are uncounted. One that blocks each of its workers must become a dead letter.
-local first = first_update(journal, box)
-local attempt = attempt_of(fence)
-if first and redis.call('HEXISTS', updates .. first, counted(attempt)) == 1 then
-  if redis.call('HINCRBY', updates .. first, 'uncounted', 1) <= at_most then
-    take_back(updates .. first, attempt)
-  end
-end
-return 1
+local first, attempt = first_update(journal, box), attempt_of(fence)
+local record = update .. ':' .. (first or '')
+if redis.call('HEXISTS', record, counted(attempt)) == 0 then return end
+if redis.call('HINCRBY', record, 'uncounted', 1) <= at_most then take_back(record, attempt) end

@@ -7,8 +7,6 @@ local rows = {}
 -- Without a group the reply is an error, and without entries it has no consumers.
 for _, each in ipairs(held.err == nil and held[4] or {}) do
   local beat = each[1] ~= consumer and redis.call('GET', beats .. each[1])
-  if beat then
-    rows[#rows + 1] = { each[1], beat }
-  end
+  if beat then rows[#rows + 1] = { each[1], beat } end
 end
 return rows

@@ -8,12 +8,8 @@ if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
-if wait > 0 then
-  count_up(rates_counts, now / 1000, { 'refusals', 1 })
-end
+if wait > 0 then count_up(rates_counts, now / 1000, { 'refusals', 1 }) end
 local left = math.max(0, tonumber(redis.call('GET', rates_hold) or '0') - now)
-if wait <= left then
-  return left
-end
+if wait <= left then return left end
 redis.call('SET', rates_hold, string.format('%.0f', now + wait), 'PX', math.ceil(wait) + careful)
 return wait

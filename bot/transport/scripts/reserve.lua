@@ -25,19 +25,13 @@ local full = {tonumber(messages), tonumber(calls)}
 local held, share = tonumber(stored[2] or '0'), ask.share
 if held > 0 then
   share = math.max(1, share - ask.burst + ask.careful)
-  for each = 1, 2 do
-    full[each] = math.max(full[each], held + (ask.careful - 1) * ask.interval)
-  end
+  for each = 1, 2 do full[each] = math.max(full[each], held + (ask.careful - 1) * ask.interval) end
 end
 
 local at = math.max(now, held)
 local room = full[ask.bucket] - (share - 1) * ask.interval
-if room > at then
-  at = room + ask.late
-end
-if ask.longest >= 0 and at > now + ask.longest then
-  return -1
-end
+if room > at then at = room + ask.late end
+if ask.longest >= 0 and at > now + ask.longest then return -1 end
 
 local width = 1000 / ask.slots
 local first = math.floor(now / width)
@@ -64,16 +58,12 @@ end
 
 local seat = first_free(math.floor(at / width) * ask.seats)
 at = math.max(at, math.ceil(math.floor(seat / ask.seats) * width))
-if ask.longest >= 0 and at > now + ask.longest then
-  return -1
-end
+if ask.longest >= 0 and at > now + ask.longest then return -1 end
 
 redis.call('ZADD', rates_seats, seat, string.format('%.0f', seat))
 last = math.max(last, seat)
 redis.call('PEXPIRE', rates_seats, math.ceil(math.max(last / ask.seats * width - now, 0)) + 2000)
-for each = ask.bucket, 2 do
-  full[each] = math.max(full[each], at) + ask.interval
-end
+for each = ask.bucket, 2 do full[each] = math.max(full[each], at) + ask.interval end
 local both = string.format('%.0f %.0f', full[1], full[2])
 redis.call('SET', rates_bucket, both, 'PX', math.ceil(math.max(full[1], full[2]) - now))
 return at - now

@@ -7,18 +7,14 @@
 -- batch: ImportBatch (memory/transfer/move_in.py); a row's json is stored as it is, never decoded
 -- Reply: {done, added, forgotten} | {'gone'} (the import is being forgotten)
 local done = tonumber(redis.call('HGET', imports, import_id .. ':done'))
-if not done then
-  return { 'gone' }
-end
+if not done then return { 'gone' } end
 local added = 0
 for _, row in ipairs(batch.rows) do
   local is_known = row.telegram_id ~= '' and redis.call('HEXISTS', telegram, row.telegram_id) == 1
   if not is_known and not redis.call('ZSCORE', order, row.id) then
     redis.call('HSET', messages, row.id, row.json)
     redis.call('ZADD', order, row.sequence, row.id)
-    if row.telegram_id ~= '' then
-      link_telegram(telegram, row.id, row.telegram_id)
-    end
+    if row.telegram_id ~= '' then link_telegram(telegram, row.id, row.telegram_id) end
     if row.sender_id ~= '' then  -- the name that a sender shows now is newer
       redis.call('HINCRBY', senders, row.sender_id, 1)
       if redis.call('HLEN', people) < batch.people_limit then
@@ -30,9 +26,7 @@ for _, row in ipairs(batch.rows) do
     end
     added = added + 1
   end
-  if row.begins_session then
-    redis.call('ZADD', sessions, row.sequence, row.sequence)
-  end
+  if row.begins_session then redis.call('ZADD', sessions, row.sequence, row.sequence) end
 end
 if batch.chats ~= '' then
   redis.call('HSET', imports, import_id .. ':chats:' .. batch.upto, batch.chats)

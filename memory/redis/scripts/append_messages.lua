@@ -1,4 +1,4 @@
--- Append messages and a turn of the ledger to one context. A prelude; its script has checked the epoch.
+-- Append messages to one context. A prelude; its script has checked the epoch.
 -- USES: telegram_index people
 
 -- Return true if a message of the conversation begins a session. A message that is older than the newest one begins
@@ -20,19 +20,13 @@ local function append_messages(keys, context_id, epoch, now, batch)
   local session = { start = tonumber(stored[1]), last_sent_at = tonumber(stored[2]) }
   local sequences, newer = {}, {}
   for number, row in ipairs(batch.rows) do
-    local present = redis.call('ZSCORE', keys.order, row.id)
-    if present then
-      sequences[number] = tonumber(present)
-    else
-      local sequence = redis.call('HINCRBY', keys.meta, 'next_sequence', 1) - 1
+    local sequence = tonumber(redis.call('ZSCORE', keys.order, row.id))
+    if not sequence then
+      sequence = redis.call('HINCRBY', keys.meta, 'next_sequence', 1) - 1
       redis.call('HSET', keys.messages, row.id, row.json)
       redis.call('ZADD', keys.order, sequence, row.id)
-      if row.telegram_id ~= '' then
-        link_telegram(keys.telegram, row.id, row.telegram_id)
-      end
-      if row.quotes ~= '' then
-        add_word(keys.telegram, 'q:' .. row.quotes, row.id)
-      end
+      if row.telegram_id ~= '' then link_telegram(keys.telegram, row.id, row.telegram_id) end
+      if row.quotes ~= '' then add_word(keys.telegram, 'q:' .. row.quotes, row.id) end
       if row.sender_id ~= '' then
         count_sender(keys, row.sender_id, row.sender_name, batch.people_limit)
       end
@@ -46,21 +40,10 @@ local function append_messages(keys, context_id, epoch, now, batch)
         end
         redis.call('XADD', keys.work, '*', 'op', 'new', 'context', context_id, 'epoch', epoch, 'id', row.id)
       end
-      sequences[number] = sequence
     end
+    sequences[number] = sequence
   end
-  for field, value in pairs(newer) do
-    redis.call('HSET', keys.meta, field, value)
-  end
-  if #batch.rows > 0 then
-    redis.call('HSETNX', keys.meta, 'created_at', now)
-  end
+  for field, value in pairs(newer) do redis.call('HSET', keys.meta, field, value) end
+  if #batch.rows > 0 then redis.call('HSETNX', keys.meta, 'created_at', now) end
   return sequences
-end
-
--- Store a turn of the ledger (a LedgerTurn as JSON) under the sequence of its last message.
-local function append_ledger_turn(ledger_key, first, last, turn)
-  redis.call('ZADD', ledger_key, last, with_fields(turn, {
-    first_sequence = string.format('%.0f', first), last_sequence = string.format('%.0f', last),
-  }))
 end

@@ -4,10 +4,6 @@
 -- ARGV: context_id expected_epoch:current ids...
 -- Reply: how many existed
 local cancelled = 0
-for _, id in ipairs(ids) do
-  cancelled = cancelled + drop_reminder(keys, context_id, id)
-end
-if cancelled > 0 then
-  redis.call('INCR', erasures)
-end
+for _, id in ipairs(ids) do cancelled = cancelled + drop_reminder(keys, context_id, id) end
+if cancelled > 0 then redis.call('INCR', erasures) end
 return cancelled

@@ -3,8 +3,6 @@
 -- ARGV: now lease_end
 -- Reply: {context_id, the score as stored, which is the claim's token}, or nil if none is due.
 local due = redis.call('ZRANGEBYSCORE', queue, '-inf', now, 'LIMIT', 0, 1)[1]
-if not due then
-  return false
-end
+if not due then return false end
 redis.call('ZADD', queue, lease_end, due)
 return { due, redis.call('ZSCORE', queue, due) }

@@ -3,9 +3,7 @@
 -- KEYS: facts fact_order cited standing order work meta epoch erasures
 -- ARGV: context_id expected_epoch:current fact_id before after
 -- Reply: corrected | changed (read it again)
-if redis.call('HGET', facts, fact_id) ~= before then
-  return 'changed'
-end
+if redis.call('HGET', facts, fact_id) ~= before then return 'changed' end
 local fact = fields_of(after)
 redis.call('HSET', facts, fact_id, after)
 list_standing(keys, fact_id, fields_of(before), false)

@@ -11,18 +11,14 @@ local function size_of(name, key, prefix)
     for _, id in ipairs(redis.call('ZRANGE', key, 0, -1)) do
       size = size + redis.call('EXISTS', prefix .. id)
     end
-  elseif name == 'summaries' then
-    for _, field in ipairs(redis.call('HKEYS', key)) do
-      size = size + (string.sub(field, 1, 7) == 'covers:' and 0 or 1)
-    end
-  else
-    local kind = redis.call('TYPE', key).ok
-    if not SIZES[kind] then
-      error('count_records.lua cannot count the type ' .. kind .. ' of the key ' .. name)
-    end
-    size = redis.call(SIZES[kind], key)
+    return size
   end
-  return size
+  local kind = redis.call('TYPE', key).ok
+  if not SIZES[kind] then
+    error('count_records.lua cannot count the type ' .. kind .. ' of the key ' .. name)
+  end
+  size = redis.call(SIZES[kind], key)
+  return name == 'summaries' and math.ceil(size / 2) or size
 end
 
 -- Return {field of RecordCounts → number of records}. A field with several keys has the size of the largest.

@@ -15,14 +15,10 @@ local function count_up(counts, now, amounts)
     local name, number = amounts[i], amounts[i + 1]
     if redis.call('HINCRBY', key, name, number) == tonumber(number) then
       is_new = true
-      if redis.call('HLEN', key) > NAMES_AT_MOST then
-        redis.call('HDEL', key, name)
-      end
+      if redis.call('HLEN', key) > NAMES_AT_MOST then redis.call('HDEL', key, name) end
     end
   end
-  if is_new then
-    redis.call('EXPIRE', key, KEPT_S)
-  end
+  if is_new then redis.call('EXPIRE', key, KEPT_S) end
 end
 
 -- Return the name of the counter of a duration in the histogram of a stage.

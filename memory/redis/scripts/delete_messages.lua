@@ -6,13 +6,11 @@
 -- USES: drop_traces people reminders
 
 -- Delete one message and note what must be dropped because of it. One with a husk keeps its place and its facts.
-local function delete_message(keys, context, epoch, prefixes, id, erasure)
+local function delete_message(keys, context, epoch, id, erasure)
   local sequence = redis.call('ZSCORE', keys.order, id)
   local record = redis.call('HGET', keys.messages, id)
   local message = fields_of(record)
-  for _, name in ipairs(names_of(keys.telegram, id)) do
-    erasure.known_by[#erasure.known_by + 1] = name
-  end
+  add_all(erasure.known_by, names_of(keys.telegram, id))
   local husk = sequence and erasure.expiry.husks[id]
   if husk then
     redis.call('HSET', keys.messages, id, husk)
@@ -23,14 +21,12 @@ local function delete_message(keys, context, epoch, prefixes, id, erasure)
     unlink_telegram(keys.telegram, id)
   end
   redis.call('ZREM', keys.unread, id)
-  erasure.answer_receipts = erasure.answer_receipts + drop_listed(keys.receipts, prefixes.receipts, id)
+  erasure.answer_receipts = erasure.answer_receipts + drop_listed(keys.receipts, keys.receipt, id)
   if record or sequence then
     erasure.messages = erasure.messages + 1
     redis.call('XADD', keys.work, '*', 'op', husk and 'index' or 'drop', 'context', context, 'epoch', epoch, 'id', id)
   end
-  if quoted_in(message) then
-    remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
-  end
+  remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
   erasure.changed[#erasure.changed + 1] = id
   if sequence then
     erasure.sender_ids[#erasure.sender_ids + 1] = not husk and uncount_sender(keys, message) or nil
@@ -41,31 +37,22 @@ local function delete_message(keys, context, epoch, prefixes, id, erasure)
 end
 
 -- keys: messages, order, telegram, meta, work, people, senders, sessions, summaries, lineage, ledger, artifacts, compress,
---   receipts, erasures, and those of drop_citing.lua and reminders.lua
--- prefixes: listed_prefixes (memory/keys.py)
+--   receipts, artifact, receipt, erasures, and those of drop_citing.lua and reminders.lua
 -- ids: of the messages; quoted: Telegram ids of other messages whose quotations are dropped too
 -- expiry: nil, or that of messages which became too old: {now, summarize_at (Unix seconds), keeps_facts, husks (message
 -- id → its JSON without words)}. Their reminders stay, and with `keeps_facts` all facts.
 -- unquoted: messages that lose their quotation, whatever it quotes, or nil
 -- A message that loses a quotation counts as deleted for summaries and ledger: they may tell the quotation.
 -- Return the fields of a Deletion (memory/history/store.py) without message_ids: what existed.
-local function delete_messages(keys, context, epoch, prefixes, ids, quoted, expiry, unquoted)
-  local erasure = begin_erasure(prefixes.artifacts, expiry)
+local function delete_messages(keys, context, epoch, ids, quoted, expiry, unquoted)
+  local erasure = begin_erasure(expiry)
   erasure.messages, erasure.answer_receipts = 0, 0
   erasure.sequences, erasure.sender_ids, erasure.known_by = {}, {}, {}
-  for _, telegram_id in ipairs(quoted) do
-    erasure.known_by[#erasure.known_by + 1] = tostring(telegram_id)
-  end
-  for _, id in ipairs(ids) do
-    delete_message(keys, context, epoch, prefixes, id, erasure)
-  end
+  add_all(erasure.known_by, quoted)
+  for _, id in ipairs(ids) do delete_message(keys, context, epoch, id, erasure) end
   drop_quotations(keys, erasure, erasure.known_by)
-  for _, id in ipairs(unquoted or {}) do
-    drop_quotation_of(keys, erasure, id)
-  end
-  for _, sequence in ipairs(erasure.quoting) do
-    drop_turn_at(keys, erasure, sequence)
-  end
+  for _, id in ipairs(unquoted or {}) do drop_quotation_of(keys, erasure, id) end
+  for _, sequence in ipairs(erasure.quoting) do drop_turn_at(keys, erasure, sequence) end
   if erasure.messages + #erasure.quoting > 0 then
     redis.call('HINCRBY', keys.meta, 'revision', 1)
   end
@@ -80,16 +67,14 @@ local function delete_messages(keys, context, epoch, prefixes, ids, quoted, expi
     redis.call('HDEL', keys.meta, 'session_start', 'last_sent_at')
   end
   redis.call('INCR', keys.erasures)  -- last: a full server refuses a script whose first write needs memory
-  erasure.artifact_prefix, erasure.gone, erasure.mentioning, erasure.changed, erasure.expiry = nil, nil, nil, nil, nil
+  erasure.gone, erasure.mentioning, erasure.changed, erasure.expiry = nil, nil, nil, nil
   return erasure
 end
 
 -- Return a deletion as JSON, without its empty lists: cjson writes them as objects.
 local function deletion_as_json(deletion)
   for name, value in pairs(deletion) do
-    if type(value) == 'table' and #value == 0 then
-      deletion[name] = nil
-    end
+    if type(value) == 'table' and #value == 0 then deletion[name] = nil end
   end
   return cjson.encode(deletion)
 end

@@ -5,9 +5,7 @@
 -- `facts_from` are read later. keys: order, meta, unread, choices, extract
 local function read_again(keys, context, ids)
   local from = redis.call('HGET', keys.meta, 'facts_from')
-  if not from or redis.call('HGET', keys.choices, 'facts') == 'off' then
-    return
-  end
+  if not from or redis.call('HGET', keys.choices, 'facts') == 'off' then return end
   for _, id in ipairs(ids) do
     local sequence = redis.call('ZSCORE', keys.order, id)
     if sequence and tonumber(sequence) >= tonumber(from) then
@@ -22,9 +20,7 @@ end
 local function drop_citing(keys, context, epoch, messages)
   local ids = {}
   for _, message in ipairs(messages) do
-    for id in words(redis.call('HGET', keys.cited, message)) do
-      ids[#ids + 1] = id
-    end
+    for id in words(redis.call('HGET', keys.cited, message)) do ids[#ids + 1] = id end
   end
   local dropped, others = drop_facts(keys, context, epoch, ids)
   read_again(keys, context, others)

@@ -11,9 +11,7 @@ local function drop_summaries(keys, context_id, sequence, due)
     redis.call('HDEL', keys.summaries, id, 'covers:' .. id)
     redis.call('ZREM', keys.lineage, id)
   end
-  if #covering > 0 then
-    redis.call('ZADD', keys.compress, 'NX', due, context_id)
-  end
+  if #covering > 0 then redis.call('ZADD', keys.compress, 'NX', due, context_id) end
   return covering
 end
 
@@ -21,29 +19,28 @@ end
 -- gone: set of messages and artifacts that nothing may quote; mentioning: sequences of messages that told them
 -- changed: ids of messages that were deleted or edited, or have lost a quotation
 -- expiry: nil, or that of delete_messages.lua
-local function begin_erasure(artifact_prefix, expiry)
+local function begin_erasure(expiry)
   return {
     expiry = expiry or { husks = {} },
-    artifact_prefix = artifact_prefix, gone = {}, mentioning = {}, changed = {}, ledger_turns = 0, artifacts = 0,
-    quoting = {}, turn_ends = {}, artifact_ids = {},
+    gone = {}, mentioning = {}, changed = {}, ledger_turns = 0, artifacts = 0, quoting = {}, turn_ends = {},
+    artifact_ids = {},
   }
 end
 
--- Drop a turn of the ledger with its artifacts. keys: ledger, artifacts
+-- Drop a turn of the ledger with its artifacts. keys: ledger, artifacts, artifact
 local function drop_turn(keys, erasure, turn)
   erasure.ledger_turns = erasure.ledger_turns + redis.call('ZREM', keys.ledger, turn)
-  for _, id in ipairs(artifacts_of_turn(turn)) do
+  for _, entry in ipairs(entries_with(turn, 'artifact_id')) do
+    local id = entry.artifact_id
     erasure.artifact_ids[#erasure.artifact_ids + 1], erasure.gone[id] = id, true
-    erasure.artifacts = erasure.artifacts + drop_listed(keys.artifacts, erasure.artifact_prefix, id)
+    erasure.artifacts = erasure.artifacts + drop_listed(keys.artifacts, keys.artifact, id)
   end
 end
 
 -- Drop the turn of the ledger that has the message of this sequence.
 local function drop_turn_at(keys, erasure, sequence)
   local turn = find_ledger_turn(keys.ledger, sequence)
-  if turn then
-    drop_turn(keys, erasure, turn)
-  end
+  if turn then drop_turn(keys, erasure, turn) end
 end
 
 -- Take the quotation out of this message.
@@ -52,27 +49,25 @@ local function drop_quotation_of(keys, erasure, id)
   local message = fields_of(record)
   if sequence and message.quote then
     redis.call('HSET', keys.messages, id, with_fields(record, {}))
-    if quoted_in(message) then
-      remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
-    end
+    remove_word(keys.telegram, 'q:' .. quoted_in(message), id)
     erasure.quoting[#erasure.quoting + 1], erasure.mentioning[#erasure.mentioning + 1] = sequence, sequence
     erasure.changed[#erasure.changed + 1] = id
   end
 end
 
--- Take the quotations of these names out of other messages.
+-- Take the quotations of these names (`names_of`) out of other messages.
 local function drop_quotations(keys, erasure, names)
   for _, name in ipairs(names) do
-    for _, sequence in ipairs(strip_quotes(keys.messages, keys.order, keys.telegram, name)) do
-      erasure.quoting[#erasure.quoting + 1], erasure.mentioning[#erasure.mentioning + 1] = sequence, sequence
-      erasure.changed[#erasure.changed + 1] = redis.call('ZRANGEBYSCORE', keys.order, sequence, sequence)[1]
+    for id in words(redis.call('HGET', keys.telegram, 'q:' .. name)) do
+      drop_quotation_of(keys, erasure, id)
     end
+    redis.call('HDEL', keys.telegram, 'q:' .. name)
   end
 end
 
 -- Drop the turns that quote what is gone, and those that quote their artifacts, the summaries that cover a message that
 -- told it, and the facts that rest on changed messages. Return the messages that these facts cited and that exist.
--- keys: those of drop_citing.lua, and ledger, artifacts, summaries, lineage, compress
+-- keys: those of drop_citing.lua, and ledger, artifacts, artifact, summaries, lineage, compress
 local function drop_tellers(keys, context, epoch, erasure)
   local expiry = erasure.expiry
   local oldest, before = oldest_since(-2 ^ 53, erasure.mentioning), -1

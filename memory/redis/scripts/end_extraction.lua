@@ -3,12 +3,8 @@
 
 -- Note that messages were read. keys: unread, meta; page: {read (ids), facts_from (if older messages were read)}
 local function mark_read(keys, page)
-  for _, id in ipairs(page.read) do
-    redis.call('ZREM', keys.unread, id)
-  end
-  if page.facts_from then
-    redis.call('HSET', keys.meta, 'facts_from', page.facts_from)
-  end
+  for _, id in ipairs(page.read) do redis.call('ZREM', keys.unread, id) end
+  if page.facts_from then redis.call('HSET', keys.meta, 'facts_from', page.facts_from) end
 end
 
 -- End a claim, and the count of its failures: the context waits again if there is more to read. Older messages count

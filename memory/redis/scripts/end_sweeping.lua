@@ -2,6 +2,4 @@
 -- KEYS: sweeping
 -- ARGV: token
 
-if redis.call('GET', sweeping) == token then
-  redis.call('UNLINK', sweeping)
-end
+if redis.call('GET', sweeping) == token then redis.call('UNLINK', sweeping) end

@@ -17,9 +17,7 @@ local function erase_memory(keys, erased_keys, context_id, prefixes, buried)
   for _, id in ipairs(redis.call('HKEYS', keys.reminders)) do
     redis.call('ZREM', keys.due, context_id .. ' ' .. id)
   end
-  for name in pairs(erased_keys) do
-    redis.call('UNLINK', keys[name])
-  end
+  for name in pairs(erased_keys) do redis.call('UNLINK', keys[name]) end
   redis.call('ZREM', keys.compress, context_id)
   redis.call('ZREM', keys.extract, context_id)
   bury(keys.tombstones, buried, true)

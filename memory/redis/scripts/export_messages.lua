@@ -10,10 +10,8 @@ local slice = redis.call('ZRANGEBYSCORE', order, '(' .. after, '(' .. below, 'WI
 
 -- Return the Telegram id that this message quotes if the index knows it, or nil.
 local function quoted_by_index(id, quoted)
-  for by in words(quoted and redis.call('HGET', telegram, 'q:' .. quoted)) do
-    if by == id then
-      return quoted
-    end
+  for by in words(redis.call('HGET', telegram, 'q:' .. quoted)) do
+    if by == id then return quoted end
   end
 end
 

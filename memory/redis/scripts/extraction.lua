@@ -10,7 +10,5 @@ local function queue_extraction(keys, context, now)
   local pause = redis.call('ZCARD', keys.unread) >= MANY and 0 or PAUSE_S
   local due, score = math.floor(now) + pause, tonumber(redis.call('ZSCORE', keys.extract, context))
   local waits = score and score == math.floor(score) and redis.call('HEXISTS', keys.meta, 'fact_failures') == 0
-  if not score or (waits and score > due) then
-    redis.call('ZADD', keys.extract, due, context)
-  end
+  if not score or (waits and score > due) then redis.call('ZADD', keys.extract, due, context) end
 end

@@ -29,40 +29,28 @@ local function put_fact(keys, id, record)
   redis.call('HSET', keys.facts, id, record)
   list_standing(keys, id, fact, not fact.valid_to)
   redis.call('ZADD', keys.fact_order, fact.valid_from, id)
-  for _, message in ipairs(fact.message_ids) do
-    add_word(keys.cited, message, id)
-  end
-  if fact.closed_by then
-    add_word(keys.cited, 'closed:' .. fact.closed_by, id)
-  end
+  for _, message in ipairs(fact.message_ids) do add_word(keys.cited, message, id) end
+  if fact.closed_by then add_word(keys.cited, 'closed:' .. fact.closed_by, id) end
 end
 
 -- Delete a fact. The facts that it has closed hold again, or end with the fact that closed this one.
 -- Return the messages that it cited, or nil if there was none.
 local function drop_fact(keys, id)
   local record = redis.call('HGET', keys.facts, id)
-  if not record then
-    return nil
-  end
+  if not record then return nil end
   local fact = fields_of(record)
   local messages = fact.message_ids or {}
   list_standing(keys, id, fact, false)
   redis.call('HDEL', keys.facts, id)
   redis.call('ZREM', keys.fact_order, id)
-  for _, message in ipairs(messages) do
-    remove_word(keys.cited, message, id)
-  end
-  if fact.closed_by then
-    remove_word(keys.cited, 'closed:' .. fact.closed_by, id)
-  end
+  for _, message in ipairs(messages) do remove_word(keys.cited, message, id) end
+  if fact.closed_by then remove_word(keys.cited, 'closed:' .. fact.closed_by, id) end
   for closed in words(redis.call('HGET', keys.cited, 'closed:' .. id)) do
     local before = redis.call('HGET', keys.facts, closed)
     if before then
       redis.call('HSET', keys.facts, closed, with_fields(before, { id = closed }))
       list_standing(keys, closed, fields_of(before), true)
-      if fact.closed_by then
-        close_fact(keys, closed, fact.valid_to, fact.closed_by)
-      end
+      if fact.closed_by then close_fact(keys, closed, fact.valid_to, fact.closed_by) end
     end
   end
   redis.call('HDEL', keys.cited, 'closed:' .. id)
@@ -85,9 +73,7 @@ end
 local function uncited(keys, messages)
   local found = {}
   for _, id in ipairs(messages) do
-    if redis.call('HEXISTS', keys.cited, id) == 0 then
-      found[#found + 1] = id
-    end
+    if redis.call('HEXISTS', keys.cited, id) == 0 then found[#found + 1] = id end
   end
   return found
 end
@@ -100,9 +86,7 @@ local function drop_facts(keys, context, epoch, ids)
     local messages = drop_fact(keys, id)
     if messages then
       dropped[#dropped + 1] = id
-      for _, message in ipairs(messages) do
-        cited[#cited + 1] = message
-      end
+      add_all(cited, messages)
     end
   end
   if #dropped > 0 then

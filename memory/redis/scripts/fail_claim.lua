@@ -4,12 +4,8 @@
 -- failures: the field that counts them; pauses: seconds after the first failure, the second, ...
 -- Reply: later | given_up (the claim stays, so that its finish can end it) |
 --        lost (the claim is not ours any more: nothing is written)
-if redis.call('ZSCORE', queue, context_id) ~= token then
-  return 'lost'
-end
+if redis.call('ZSCORE', queue, context_id) ~= token then return 'lost' end
 local pause = pauses[redis.call('HINCRBY', meta, failures, 1)]
-if not pause then
-  return 'given_up'
-end
+if not pause then return 'given_up' end
 redis.call('ZADD', queue, math.floor(now + tonumber(pause)), context_id)
 return 'later'

@@ -4,9 +4,7 @@
 -- KEYS: compress meta
 -- ARGV: context_id token next_sequence revision is_given_up
 -- next_sequence, revision: those last seen, or '' and ''
-if redis.call('ZSCORE', compress, context_id) ~= token then
-  return
-end
+if redis.call('ZSCORE', compress, context_id) ~= token then return end
 local facts = redis.call('HMGET', meta, 'next_sequence', 'revision')
 if is_given_up == '1' then
   redis.call('HDEL', meta, 'summary_failures')

@@ -7,12 +7,8 @@
 
 local destination = redis.call('HMGET', walk, 'space', 'build')
 local is_done = #spaces == 0 or not destination[1]
-for _, name in ipairs(spaces) do
-  is_done = is_done or name == destination[1]
-end
-if not is_done then
-  return 0
-end
+for _, name in ipairs(spaces) do is_done = is_done or name == destination[1] end
+if not is_done then return 0 end
 for at = 1, #entries, 2 do
   redis.call('XACK', work, group, entries[at])
   if redis.call('XDEL', work, entries[at]) == 1 and entries[at + 1] ~= '' and entries[at + 1] == destination[2] then

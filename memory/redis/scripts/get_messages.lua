@@ -9,9 +9,7 @@ for _, id in ipairs(ids) do
   local json = redis.call('HGET', messages, id)
   local sequence = redis.call('ZSCORE', order, id)
   if json and sequence then
-    rows[#rows + 1] = id
-    rows[#rows + 1] = sequence
-    rows[#rows + 1] = json
+    add_all(rows, { id, sequence, json })
     starts[#starts + 1] = redis.call('ZREVRANGEBYSCORE', sessions, sequence, '-inf', 'LIMIT', 0, 1)[1] or '0'
     citing[#citing + 1] = cited_facts(keys, id)
   end

@@ -15,10 +15,8 @@ end
 local function is_incognito(spans, at)
   for _, span in ipairs(redis.call('ZRANGEBYSCORE', spans, '(' .. at, '+inf')) do
     local first, last = times_of(span)
-    if first <= at and not last then
-      redis.call('ZADD', spans, 'GT', at + SILENCE_S, span)
-      return true
-    elseif first <= at and at < last then
+    if first <= at and (not last or at < last) then
+      if not last then redis.call('ZADD', spans, 'GT', at + SILENCE_S, span) end
       return true
     end
   end
@@ -38,9 +36,7 @@ end
 -- Return what incognito does to an update (its JSON): true if nothing is kept of it, and true if it answers something that
 -- was said in incognito. A press has no time of its own, and neither has an inline question. Due reminders were set before.
 local function incognito_of(spans, telegram, payload, now)
-  if redis.call('EXISTS', spans) == 0 then
-    return false, false
-  end
+  if redis.call('EXISTS', spans) == 0 then return false, false end
   local update = fields_of(payload)
   local message = update.message or {}
   local reply = message.reply_to or {}
@@ -71,7 +67,5 @@ end
 -- An answer in incognito is sent. If silence has ended the span before, it has this answer all the same.
 local function note_answer(spans, now)
   local score = redis.call('ZREVRANGE', spans, 0, 0, 'WITHSCORES')[2]
-  if score and tonumber(score) < tonumber(now) then
-    end_span(spans, nil, tonumber(now))
-  end
+  if score and tonumber(score) < tonumber(now) then end_span(spans, nil, tonumber(now)) end
 end

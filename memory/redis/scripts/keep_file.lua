@@ -3,4 +3,3 @@
 -- ARGV: expected_epoch:current file_id content ttl
 redis.call('HSET', files, file_id, content)
 redis.call('EXPIRE', files, ttl)
-return 1

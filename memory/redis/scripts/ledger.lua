@@ -11,32 +11,19 @@ local function entries_with(turn, name)
   return found
 end
 
--- Return the ids of the artifacts that a turn of the ledger names.
-local function artifacts_of_turn(turn)
-  local ids = {}
-  for number, entry in ipairs(entries_with(turn, 'artifact_id')) do
-    ids[number] = entry.artifact_id
-  end
-  return ids
-end
-
 -- Return the ledger's turn that has the message of this sequence, or nil.
 -- Turns do not overlap: it can only be the first one that ends there or later.
 local function find_ledger_turn(ledger_key, sequence)
   local turn = redis.call('ZRANGEBYSCORE', ledger_key, sequence, '+inf', 'LIMIT', 0, 1)[1]
   local first = tonumber(fields_of(turn).first_sequence)
-  if first and first <= tonumber(sequence) then
-    return turn
-  end
+  if first and first <= tonumber(sequence) then return turn end
 end
 
 -- Return true if a turn of the ledger quotes an id that `is_wanted`.
 local function quotes_one(turn, is_wanted)
   for _, entry in ipairs(entries_with(turn, 'quotes')) do
     for id in words(entry.quotes) do
-      if is_wanted(id) then
-        return true
-      end
+      if is_wanted(id) then return true end
     end
   end
   return false
@@ -59,9 +46,9 @@ local function find_quoting_turns(ledger_key, sequence, ids)
 end
 
 -- Erase a key that a ZSET lists, such as an artifact. It may have expired. Return 1 if it existed.
-local function drop_listed(list_key, prefix, id)
+local function drop_listed(list_key, listed_key, id)
   local was_listed = redis.call('ZREM', list_key, id)
-  local was_stored = redis.call('UNLINK', prefix .. id)
+  local was_stored = redis.call('UNLINK', listed_key .. ':' .. id)
   return math.max(was_listed, was_stored)
 end
 
@@ -70,9 +57,7 @@ local function oldest_since(start, sequences)
   local oldest
   for _, sequence in ipairs(sequences) do
     local number = tonumber(sequence)
-    if number >= tonumber(start) and (not oldest or number < oldest) then
-      oldest = number
-    end
+    if number >= tonumber(start) and (not oldest or number < oldest) then oldest = number end
   end
   return oldest
 end

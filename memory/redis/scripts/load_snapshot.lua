@@ -3,21 +3,13 @@
 -- USES: named zones
 -- KEYS: messages order meta epoch summaries lineage ledger people talk local_zones artifacts facts unread choices incognito
 -- ARGV: limit talk_limit:number
--- Reply, named: the fields of META, and epoch, count, conversation_count, order {id, sequence, ...} newest first, lines
+-- Reply, named: meta {field, value, ...}, epoch, count, conversation_count, order {id, sequence, ...} newest first, lines
 --   {json or nil, ...} of the same, summary, covered (messages that it covers), ledger {turn, ...} oldest first,
 --   people {sender id, name, ...}, talk {line, ...} the newest, oldest first, talk_count,
 --   zones {sender id, zone, ...} of these people and talkers, holds {'artifacts', 'facts' or a part of these},
 --   incognito_until (the end of an open one, in Unix seconds), retention (choice)
-local META = {
-  'conversation_start', 'next_sequence', 'created_at', 'active_agent', 'revision', 'summary_failed_at', 'corrections',
-  'model', 'choices', 'zone_asked', 'talk_after',
-}
-local reply = {}
-for at, value in ipairs(fields_at(meta, META)) do
-  reply[META[at]] = value
-end
-local start = reply.conversation_start or '0'
-
+local reply = { meta = redis.call('HGETALL', meta), holds = {} }
+local start = redis.call('HGET', meta, 'conversation_start') or '0'
 local lowest = start
 local current = redis.call('ZREVRANGE', lineage, 0, 0, 'WITHSCORES')
 reply.summary = current[1] and redis.call('HGET', summaries, current[1])
@@ -30,19 +22,12 @@ end
 
 local slice = redis.call('ZREVRANGEBYSCORE', order, '+inf', lowest, 'WITHSCORES', 'LIMIT', 0, limit)
 local ids = {}
-for at = 1, #slice, 2 do
-  ids[#ids + 1] = slice[at]
-end
+for at = 1, #slice, 2 do ids[#ids + 1] = slice[at] end
 reply.order, reply.lines = slice, fields_at(messages, ids)
 reply.ledger = #slice > 0 and redis.call('ZRANGEBYSCORE', ledger, slice[#slice], '+inf')
 
-reply.holds = {}
-if redis.call('EXISTS', artifacts) == 1 then
-  reply.holds[1] = 'artifacts'
-end
-if redis.call('EXISTS', facts, unread) > 0 then
-  reply.holds[#reply.holds + 1] = 'facts'
-end
+if redis.call('EXISTS', artifacts) == 1 then reply.holds[1] = 'artifacts' end
+if redis.call('EXISTS', facts, unread) > 0 then reply.holds[#reply.holds + 1] = 'facts' end
 
 reply.epoch = redis.call('GET', epoch)
 local span, ends = unpack(redis.call('ZREVRANGE', incognito, 0, 0, 'WITHSCORES'))

@@ -3,8 +3,6 @@
 -- ARGV: context_id token lease_end
 -- Reply: the score as stored, which is the claim's new token, or nil if the claim is not ours any more.
 local held = redis.call('ZSCORE', queue, context_id)
-if held ~= token and (not held or tonumber(held) ~= tonumber(lease_end)) then
-  return false
-end
+if held ~= token and (not held or tonumber(held) ~= tonumber(lease_end)) then return false end
 redis.call('ZADD', queue, lease_end, context_id)
 return redis.call('ZSCORE', queue, context_id)

@@ -4,9 +4,7 @@
 local function named(values)
   local reply = {}
   for name, value in pairs(values) do
-    if value then
-      reply[#reply + 1], reply[#reply + 2] = name, value
-    end
+    if value then reply[#reply + 1], reply[#reply + 2] = name, value end
   end
   return reply
 end

@@ -6,9 +6,7 @@
 -- The first time, older messages are noted as not read, unless somebody has chosen: then only new ones are read.
 local function note_unread(keys, context, now, rows, sequences, by_default)
   local choice = redis.call('HGET', keys.choices, 'facts')
-  if (choice or by_default) ~= 'on' then
-    return
-  end
+  if (choice or by_default) ~= 'on' then return end
   local noted = 0
   for number, row in ipairs(rows) do
     if row.is_source and redis.call('HEXISTS', keys.choices, 'off:' .. row.sender_id) == 0 then

@@ -2,20 +2,17 @@
 -- USES: delete_messages
 -- KEYS: staged contexts work epoch talk messages order telegram meta people senders sessions summaries lineage ledger
 -- KEYS: artifacts facts fact_order cited standing unread choices extract retain reminders due erasures receipts compress
+-- KEYS: artifact receipt
 -- ARGV: place:json
 -- staged: the beginning of all keys of this import; place: {context_id, expected_epoch, registered (entry of the
--- registry), is_other (another context than the file's), artifact_prefix, talk_ends_at (Unix seconds), messages (number
--- that must be staged), placed_ttl_s, prefixes; forgotten, unquoted, forgotten_facts: messages and facts that were erased
+-- registry), is_other (another context than the file's), talk_ends_at (Unix seconds), messages (number
+-- that must be staged), placed_ttl_s; forgotten, unquoted, forgotten_facts: messages and facts that were erased
 -- after the file was written, and messages that quote such words}
 -- Reply: {placed, how many are queued} | {forgotten} (reset since) | {occupied} | {gone} (a staged part has expired)
 local context = place.context_id
 local before = redis.call('GET', staged .. 'placed')
-if before then
-  return { 'placed', tonumber(before) }
-end
-if (redis.call('GET', epoch) or '0') ~= place.expected_epoch then
-  return { 'forgotten' }
-end
+if before then return { 'placed', tonumber(before) } end
+if (redis.call('GET', epoch) or '0') ~= place.expected_epoch then return { 'forgotten' } end
 -- A context without messages may still have a meta.
 if redis.call('EXISTS', messages, order, summaries, lineage, ledger, artifacts) > 0 then
   return { 'occupied' }
@@ -25,9 +22,7 @@ local is_whole = redis.call('EXISTS', staged .. 'meta') == 1 and redis.call('ZCA
 for _, id in ipairs(ids) do
   is_whole = is_whole and redis.call('EXISTS', staged .. 'artifact:' .. id) == 1
 end
-if not is_whole then
-  return { 'gone' }
-end
+if not is_whole then return { 'gone' } end
 
 -- First what needs memory: a full server refuses a script at its first write, and never later.
 redis.call('HSETNX', contexts, context, place.registered)
@@ -50,13 +45,11 @@ end
 redis.call('HSET', meta, 'revision', revision + 1)  -- plans for the empty context are stale
 for _, id in ipairs(ids) do
   local ends_at = redis.call('ZSCORE', artifacts, id)
-  redis.call('RENAME', staged .. 'artifact:' .. id, place.artifact_prefix .. id)
-  redis.call('PEXPIREAT', place.artifact_prefix .. id, math.floor(ends_at * 1000))
+  redis.call('RENAME', staged .. 'artifact:' .. id, artifact .. ':' .. id)
+  redis.call('PEXPIREAT', artifact .. ':' .. id, math.floor(ends_at * 1000))
 end
 local last = redis.call('ZREVRANGE', artifacts, 0, 0, 'WITHSCORES')[2]
-if last then
-  redis.call('PEXPIREAT', artifacts, math.floor(last * 1000))
-end
+if last then redis.call('PEXPIREAT', artifacts, math.floor(last * 1000)) end
 if redis.call('EXISTS', talk) == 0 and redis.call('EXISTS', staged .. 'talk') == 1 then
   redis.call('RENAME', staged .. 'talk', talk)
   redis.call('EXPIREAT', talk, place.talk_ends_at)
@@ -92,14 +85,8 @@ for _, id in ipairs(redis.call('HKEYS', staged .. 'reminders')) do
     put_reminder(keys, context, id, redis.call('HGET', staged .. 'reminders', id))
   end
 end
-delete_messages(keys, context, place.expected_epoch, place.prefixes, place.forgotten, {}, nil, place.unquoted)
-local queued = 0
-for _, id in ipairs(redis.call('ZRANGE', staged .. 'indexed', 0, -1)) do
-  if redis.call('ZSCORE', order, id) then
-    redis.call('XADD', work, '*', 'op', 'index', 'context', context, 'epoch', place.expected_epoch, 'id', id)
-    queued = queued + 1
-  end
-end
+delete_messages(keys, context, place.expected_epoch, place.forgotten, {}, nil, place.unquoted)
+local queued = #reindex(keys, context, place.expected_epoch, redis.call('ZRANGE', staged .. 'indexed', 0, -1))
 redis.call('UNLINK', staged .. 'talk', staged .. 'indexed', staged .. 'facts', staged .. 'choices', staged .. 'unread',
            staged .. 'reminders')
 redis.call('INCR', erasures)  -- the staged facts that nobody wants, and talk if there was some

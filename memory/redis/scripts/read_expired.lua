@@ -10,9 +10,7 @@
 local before = math.min(now, tonumber(redis.call('TIME')[1])) - age
 local slice = redis.call('ZRANGEBYSCORE', order, '(' .. after, '+inf', 'WITHSCORES', 'LIMIT', 0, limit)
 local all, ids, facts_of, oldest = {}, {}, {}, nil
-for at = 1, #slice, 2 do
-  all[#all + 1] = slice[at]
-end
+for at = 1, #slice, 2 do all[#all + 1] = slice[at] end
 for at, record in ipairs(fields_at(messages, all)) do
   local sent_at = tonumber(fields_of(record or '').sent_at) or 0
   if sent_at < before then

@@ -12,17 +12,9 @@ local function slice_around(sequence)
   end
   local start = redis.call('ZREVRANGEBYSCORE', sessions, sequence, '-inf', 'LIMIT', 0, 1)[1]
   local next_start = redis.call('ZRANGEBYSCORE', sessions, '(' .. sequence, '+inf', 'LIMIT', 0, 1)[1]
-  local stop = next_start and '(' .. next_start or '+inf'
-  local slice = {}
   local before = redis.call('ZREVRANGEBYSCORE', order, sequence, start or '-inf', 'WITHSCORES', 'LIMIT', 0, reach + 1)
-  for place = #before - 1, 1, -2 do
-    slice[#slice + 1] = before[place]
-    slice[#slice + 1] = before[place + 1]
-  end
-  for _, value in ipairs(redis.call('ZRANGEBYSCORE', order, '(' .. sequence, stop, 'WITHSCORES', 'LIMIT', 0, reach)) do
-    slice[#slice + 1] = value
-  end
-  return slice
+  local first, stop = before[#before] or sequence, next_start and '(' .. next_start or '+inf'
+  return redis.call('ZRANGEBYSCORE', order, first, stop, 'WITHSCORES', 'LIMIT', 0, #before / 2 + reach)
 end
 
 local replies, has_facts = {}, redis.call('EXISTS', cited) == 1

@@ -24,13 +24,12 @@ local function with_fields(record, fields)
   return next(fields) and first .. '\n' .. cjson.encode(fields) or first
 end
 
--- Return these fields of a hash, false for one that is missing. `unpack` takes a few thousand values.
+-- Add the values of another list to a list.
+local function add_all(list, values)
+  for _, value in ipairs(values) do list[#list + 1] = value end
+end
+
+-- Return these fields of a hash, at most a few thousand; false for one that is missing.
 local function fields_at(key, names)
-  local found = {}
-  for from = 1, #names, 1000 do
-    for _, value in ipairs(redis.call('HMGET', key, unpack(names, from, math.min(from + 999, #names)))) do
-      found[#found + 1] = value
-    end
-  end
-  return found
+  return #names > 0 and redis.call('HMGET', key, unpack(names)) or {}
 end

@@ -4,8 +4,6 @@
 -- entry: JSON, stored as it is; replaced: '' or the entry as it was read
 -- Reply: the entry that is stored now
 local current = redis.call('HGET', contexts, context_id)
-if current and current ~= replaced then
-  return current
-end
+if current and current ~= replaced then return current end
 redis.call('HSET', contexts, context_id, entry)
 return entry

@@ -10,9 +10,7 @@ end
 -- Return the ids of the reminders that one of these messages asked for.
 local function reminders_of(key, messages)
   local found, is_sought, records = {}, {}, redis.call('HGETALL', key)
-  for _, message in ipairs(messages) do
-    is_sought[message] = true
-  end
+  for _, message in ipairs(messages) do is_sought[message] = true end
   for at = 1, #records, 2 do
     local asking = false
     for _, id in ipairs(fields_of(records[at + 1]).message_ids or {}) do

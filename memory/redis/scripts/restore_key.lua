@@ -11,6 +11,4 @@ for at = 1, #values, 2 do
     redis.call('SET', record, values[at])
   end
 end
-if ends_at ~= '' then
-  redis.call('PEXPIREAT', record, ends_at)
-end
+if ends_at ~= '' then redis.call('PEXPIREAT', record, ends_at) end

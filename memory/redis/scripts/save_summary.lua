@@ -4,13 +4,9 @@
 -- save: SummarySave (memory/summary/compressor.py)
 -- Reply: saved (now or by an earlier try) | stale (messages were deleted or edited, or a new conversation began) |
 --        lost (the claim is not ours any more)
-if redis.call('ZSCORE', compress, context_id) ~= token then
-  return 'lost'
-end
+if redis.call('ZSCORE', compress, context_id) ~= token then return 'lost' end
 local current = redis.call('ZREVRANGE', lineage, 0, 0, 'WITHSCORES')
-if current[1] == save.id then
-  return 'saved'
-end
+if current[1] == save.id then return 'saved' end
 
 local facts = redis.call('HMGET', meta, 'revision', 'conversation_start')
 if (facts[1] or '0') ~= revision or tonumber(facts[2] or '0') ~= save.conversation_start then
@@ -20,9 +16,7 @@ if (current[1] or '') ~= save.builds_on or (current[2] and save.upto_sequence <=
   return 'stale'
 end
 for _, id in ipairs(save.ids) do
-  if not redis.call('ZSCORE', order, id) then
-    return 'stale'
-  end
+  if not redis.call('ZSCORE', order, id) then return 'stale' end
 end
 
 redis.call('HSET', summaries, save.id, save.summary, 'covers:' .. save.id, save.covers)

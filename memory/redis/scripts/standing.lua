@@ -4,9 +4,7 @@
 -- Return the newest wishes that hold of each sender of these updates, as JSON. keys: facts, standing
 local function standing_of(keys, updates, limit)
   local ids, is_known = {}, {}
-  if redis.call('EXISTS', keys.standing) == 0 then
-    return ids
-  end
+  if redis.call('EXISTS', keys.standing) == 0 then return ids end
   for _, update in ipairs(updates) do
     local sender = (fields_of(update).message or {}).sender_id
     if sender and not is_known[sender] then

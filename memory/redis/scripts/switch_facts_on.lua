@@ -2,12 +2,8 @@
 -- KEYS: choices meta
 -- ARGV: person of_context
 -- person: sender id, or ''; of_context: '1' for the whole context
-if of_context == '1' then
-  redis.call('HSET', choices, 'facts', 'on')
-end
+if of_context == '1' then redis.call('HSET', choices, 'facts', 'on') end
 if person ~= '' and redis.call('HDEL', choices, 'off:' .. person) == 1 then
   local next_sequence = redis.call('HGET', meta, 'next_sequence')
-  if next_sequence then
-    redis.call('HSET', meta, 'facts_since:' .. person, next_sequence)
-  end
+  if next_sequence then redis.call('HSET', meta, 'facts_since:' .. person, next_sequence) end
 end

@@ -21,26 +21,9 @@ local function unlink_telegram(telegram_key, message_id)
   redis.call('HDEL', telegram_key, message_id, 'photos:' .. message_id)
 end
 
--- Return the Telegram id of the message that a message (its fields) quotes, or nil; nil also for a message of another
--- chat (0).
+-- Return the Telegram id of the message that a message (its fields) quotes; '0' for none, and for one of another chat.
 local function quoted_in(message)
-  local telegram_id = message.quote and message.quote.telegram_message_id
-  return telegram_id ~= '0' and telegram_id or nil
-end
-
--- Take the quotation of a message out of the messages that quote it. `quoted` is its Telegram id, or its own id after
--- `unlink_all_telegram`. Return the sequences of the quoting messages.
-local function strip_quotes(messages_key, order_key, telegram_key, quoted)
-  local sequences = {}
-  for id in words(redis.call('HGET', telegram_key, 'q:' .. quoted)) do
-    local record = redis.call('HGET', messages_key, id)
-    if fields_of(record).quote then
-      redis.call('HSET', messages_key, id, with_fields(record, {}))
-      sequences[#sequences + 1] = redis.call('ZSCORE', order_key, id) or '-1'
-    end
-  end
-  redis.call('HDEL', telegram_key, 'q:' .. quoted)
-  return sequences
+  return message.quote and message.quote.telegram_message_id or '0'
 end
 
 -- Return the ids under which a message may be quoted: its own and those that Telegram shows it under.
@@ -55,16 +38,12 @@ end
 -- Forget all Telegram ids: in the new chat they are ids of other messages. Quotations are recorded by the messages' own
 -- ids from then on.
 local function unlink_all_telegram(telegram_key)
-  local remaining, all = {}, redis.call('HGETALL', telegram_key)
+  local kept, all = {}, redis.call('HGETALL', telegram_key)
   for at = 1, #all, 2 do
     local quoted = string.sub(all[at], 1, 2) == 'q:' and string.sub(all[at], 3)
     local name = quoted and (redis.call('HGET', telegram_key, quoted) or quoted)
-    if name and not tonumber(name) then
-      remaining[#remaining + 1], remaining[#remaining + 2] = 'q:' .. name, all[at + 1]
-    end
+    if name and not tonumber(name) then add_all(kept, { 'q:' .. name, all[at + 1] }) end
   end
   redis.call('UNLINK', telegram_key)
-  for at = 1, #remaining, 2 do
-    redis.call('HSET', telegram_key, remaining[at], remaining[at + 1])
-  end
+  for at = 1, #kept, 2 do redis.call('HSET', telegram_key, kept[at], kept[at + 1]) end
 end

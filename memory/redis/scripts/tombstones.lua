@@ -5,8 +5,6 @@ local function bury(tombstones, names, moves)
   local time = redis.call('TIME')
   local now = time[1] .. '.' .. string.format('%06d', time[2])
   for _, name in ipairs(names) do
-    if name ~= '' then
-      redis.call('ZADD', tombstones, moves and 'GT' or 'NX', now, name)
-    end
+    if name ~= '' then redis.call('ZADD', tombstones, moves and 'GT' or 'NX', now, name) end
   end
 end

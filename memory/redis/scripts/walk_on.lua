@@ -8,9 +8,7 @@ local current = redis.call('HMGET', walk, 'build', 'context', 'sequence', 'space
 if current[1] ~= cursor.build or current[2] ~= cursor.context or current[3] ~= cursor.sequence then
   return {'moved'}
 end
-if redis.call('XLEN', work) > backlog then
-  return {'full'}
-end
+if redis.call('XLEN', work) > backlog then return {'full'} end
 local last = after
 local current_epoch = redis.call('GET', epoch) or '0'
 local rows = redis.call('ZRANGEBYSCORE', order, '(' .. last, '+inf', 'WITHSCORES', 'LIMIT', 0, page)
