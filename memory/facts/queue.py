@@ -7,7 +7,7 @@ from memory.codec import dump_json
 from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
 from memory.history.contexts import parse_context
 from memory.history.fact import Fact, FactKind, is_source
-from memory.history.message import Message, message_id, own_words, render_message, sequence_of
+from memory.history.message import ImportedFrom, Message, message_id, own_words, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages
 from memory.history.store import BEFORE_ALL
 from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
@@ -136,7 +136,7 @@ class FactQueue(LeasedQueue):
         ref = claim.ref
         save = FactSave(
             id=message_id(ref.context_id, work.epoch, "facts", work.version, *work.page.read),
-            facts=tuple(_row(ref, work.epoch, fact) for fact in facts),
+            facts=tuple(_row(work, fact) for fact in facts),
             page=work.page,
             limit=FACTS_LIMIT,
         )
@@ -238,25 +238,30 @@ def _choose_known(
     return (*of_writers, *named, *others)[:KNOWN_FACTS]
 
 
-def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
+def _row(work: FactWork, fact: NewFact) -> FactRow:
+    """Return the row of a fact. One that rests on an imported message has less force: anybody can write a file."""
+    cited = (message for message in work.messages if message.id in fact.message_ids)
+    service: ImportedFrom = next((each.imported_from for each in cited if each.imported_from), "")
+    told = {each.id for each in work.known if not each.imported_from and each.valid_from <= fact.valid_from}
     about = fact.subject.casefold() if fact.subject_id is None else fact.subject_id
-    statement = (ref.context_id, epoch, "fact", about, fact.statement.casefold())
+    statement = (work.ref.context_id, work.epoch, "fact", about, fact.statement.casefold(), service)
     stored = Fact(
         id="",
         subject=fact.subject,
         subject_id=fact.subject_id,
         statement=fact.statement,
-        kind=fact.kind,
+        kind="fact" if service else fact.kind,
         said_by=fact.said_by,
         message_ids=tuple(dict.fromkeys(fact.message_ids)),
         valid_from=fact.valid_from,
         confidence=fact.confidence,
+        imported_from=service,
     )
     return FactRow(
         id=message_id(*statement),
         repeated_id=message_id(*statement, *fact.message_ids),
         json=dump_json(Fact, stored),
-        replaces=fact.replaces,
+        replaces=tuple(each for each in fact.replaces if not (service and each in told)),
     )
 
 
