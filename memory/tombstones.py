@@ -84,8 +84,9 @@ async def names_of(redis: RedisClient, ref: ContextRef, **wanted: Iterable[str |
         secret = await load_secret(redis)
     except StoreFull:
         return [""]
-    named = [(cast("Grave", grave), each) for grave, ids in wanted.items() for each in ids]
-    return [name_of(secret, grave, ref.context_id, each) for grave, each in named]
+    return [
+        name_of(secret, cast("Grave", of), ref.context_id, id) for of, ids in wanted.items() for id in ids
+    ]
 
 
 async def reset_names(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> list[list[str]]:

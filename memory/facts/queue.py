@@ -7,7 +7,7 @@ from memory.codec import dump_json
 from memory.facts.redis_facts import FACTS_LIMIT, FactChoices, are_extracted, parse_choices
 from memory.history.contexts import parse_context
 from memory.history.fact import Fact, FactKind, is_source
-from memory.history.message import ImportedFrom, Message, message_id, own_words, render_message, sequence_of
+from memory.history.message import Message, message_id, own_words, render_message, sequence_of
 from memory.history.redis_history import parse_facts, parse_messages
 from memory.history.store import BEFORE_ALL
 from memory.keys import USAGE_TTL_S, ContextRef, Key, global_key
@@ -240,8 +240,8 @@ def _choose_known(
 
 def _row(work: FactWork, fact: NewFact) -> FactRow:
     """Return the row of a fact. One that rests on an imported message has less force: anybody can write a file."""
-    cited = (message for message in work.messages if message.id in fact.message_ids)
-    service: ImportedFrom = next((each.imported_from for each in cited if each.imported_from), "")
+    imported = [each for each in work.messages if each.id in fact.message_ids and each.imported_from]
+    service = imported[0].imported_from if imported else ""
     told = {each.id for each in work.known if not each.imported_from and each.valid_from <= fact.valid_from}
     about = fact.subject.casefold() if fact.subject_id is None else fact.subject_id
     statement = (work.ref.context_id, work.epoch, "fact", about, fact.statement.casefold(), service)

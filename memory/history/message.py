@@ -53,7 +53,6 @@ _NOTE_MARK = re.compile(
 )
 _HIDDEN = re.compile(rf"(?i) ?\((?:{MENTION}[^()\n]*|(?:[a-z][\w+.-]*://|(?:mailto|tel|tg|ton):)[^\s()]*)\)")
 """Name or address that a text hides (bot/transport/received_text.py)."""
-_FENCE = "```"
 _LONGEST_MARK = 24
 _OLD_TRANSCRIPT = re.compile(rf"(?!a (?:voice|video) message|.*another voice).*, {TRANSCRIBED}", re.DOTALL)
 """Note of a recording that is no voice message, in older stores and exports: its transcript is the text."""
@@ -252,7 +251,7 @@ def foreign_origins(message: Message) -> list[Origin]:
 
 
 def _may_quote(text: str) -> bool:
-    return ">" in text or _FENCE in text
+    return ">" in text or "```" in text
 
 
 def _unquoted_lines(text: str) -> Iterator[str]:
@@ -263,7 +262,7 @@ def _unquoted_lines(text: str) -> Iterator[str]:
         rest = shown.lstrip("`")
         if fence:
             fence = "" if not rest and shown.startswith(fence) else fence
-        elif shown.startswith(_FENCE) and "`" not in rest:
+        elif shown.startswith("```") and "`" not in rest:
             fence = shown[: len(shown) - len(rest)]
         elif not shown.startswith(">"):
             yield line

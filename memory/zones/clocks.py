@@ -23,7 +23,7 @@ class Clocks:
 
         People of an imported file are not among them: their zones were chosen in other chats.
         """
-        known = {person: zones[person] for person in writers if person in zones}
+        known = {person: zones[person] for person in writers if person is not None and person in zones}
         return cls(zones=known, reader=next(iter(known)) if len(set(known.values())) == 1 else None)
 
     def minute(self, at: float, person: int | None) -> str:

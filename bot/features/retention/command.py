@@ -102,10 +102,10 @@ class RetentionCommand:
 
 def days_in(text: str) -> str:
     """Return the days of a span of time in words, such as "6 months" or "ein Jahr"; "" for anything else."""
-    match time_meanings(normal(text)):
-        case [("D" | "I", number), ("U", unit)] if unit in _DAYS and not re.search(r"\d{5}", text):
-            return str(number * _DAYS[unit])
-    return ""
+    found = time_meanings(normal(text))
+    if [kind for kind, _ in found] not in (["D", "U"], ["I", "U"]) or re.search(r"\d{5}", text):
+        return ""
+    return str(found[0][1] * _DAYS[found[1][1]]) if found[1][1] in _DAYS else ""
 
 
 def _value(choice: RetentionChoice) -> str:
