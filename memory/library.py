@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import time
 from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
@@ -31,6 +32,7 @@ from memory.prompt_memory import PromptMemory, gather
 from memory.recall.embedders.own import EmbedFunction, open_own_embedder
 from memory.recall.indexer import Indexer
 from memory.recall.vector_index import Where, metadata_tags
+from memory.redis.address import parse_address
 from memory.redis.client import open_redis
 from memory.redis.durability import check_store, check_store_format
 from memory.redis.server_files import ServerFiles
@@ -59,6 +61,7 @@ _LEASE_S = 30.0
 _TOKENIZER = Tokenizer(encoding="o200k_base")
 _FILE_MESSAGE = TypeAdapter(FileMessage)
 _NOTHING: Mapping[str, MetadataValue] = {}
+_HTTP = re.compile(r"\s*https?://([^\s/]*@)?(\[\S+\]|[^\s/:]+)(:\d+)?(/\S*)?\s*", re.IGNORECASE)
 
 
 class Memory:
@@ -99,6 +102,13 @@ class Memory:
                 embed_name,
                 "`embed_name` must name the model of `embed`: vectors of two models are never mixed.",
             )
+        try:
+            if redis_url is not None:
+                parse_address(redis_url)
+        except ValueError as error:
+            raise ValueError(f"`redis_url` {error}.") from None
+        if qdrant_url is not None and not all(map(_HTTP.fullmatch, qdrant_url.split(","))):
+            raise ValueError("`qdrant_url` must be an http:// or https:// address.")
         config = StoreConfig(
             data_dir=Path(data_dir), redis_url=redis_url, qdrant_url=qdrant_url, qdrant_api_key=qdrant_api_key
         )

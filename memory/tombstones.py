@@ -8,26 +8,30 @@ import asyncio
 import base64
 import hashlib
 import hmac
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from secrets import token_hex
-from typing import Literal
+from typing import Literal, cast
 
 import structlog
 
 from memory.errors import StoreFull
 from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient
+from memory.redis.lua import ScriptCall, lua_script
 from memory.redis.tombstone_files import Plot, Tombstone, TombstoneFolder
 
 log = structlog.get_logger()
 
-Grave = Literal["message", "shown", "quoted", "talk", "fact", "reset", "replaced", "imported", "person"]
+Grave = Literal[
+    "message", "shown", "written", "quoted", "talk", "fact", "reset", "replaced", "imported", "person"
+]
 """Things that a tombstone names.
 
-- message: a message by its id; shown: the same by its Telegram ids.
+- message: a message by its id; shown: the same by its Telegram ids; written: by its writer and second, because the
+  export of a private chat has other ids.
 - quoted: a message that the history did not have, by these.
 - talk: an overheard line by its score; fact: a fact by its id.
 - reset, replaced: a whole context that was reset, or emptied for an import.
@@ -38,6 +42,8 @@ Grave = Literal["message", "shown", "quoted", "talk", "fact", "reset", "replaced
 NAME_BYTES = 16
 CHATS_FIELD = ":chats:"
 """Part of the names of a context's imports that have the tombstones which a reset leaves, one for each chat."""
+_AT_ONCE = 1_000
+"""Tombstones of one request."""
 _OVERLAP_S = 60.0
 """A tombstone of a script that began earlier may arrive so much later, at most."""
 
@@ -78,19 +84,29 @@ async def names_of(redis: RedisClient, ref: ContextRef, **wanted: Iterable[str |
         secret = await load_secret(redis)
     except StoreFull:
         return [""]
-    graves: Mapping[str, Grave] = {each: each for each in ("message", "shown", "quoted", "talk", "fact")}
     return [
-        name_of(secret, graves[grave], ref.context_id, each) for grave, ids in wanted.items() for each in ids
+        name_of(secret, cast("Grave", of), ref.context_id, id) for of, ids in wanted.items() for id in ids
     ]
 
 
-async def reset_names(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> list[str]:
-    """Return the names of the tombstones of a whole context. A reset also names the chats that it has imported."""
-    names = [await _reset_name(redis, ref, grave)]
-    if grave == "reset":
-        imports: dict[str, str] = await redis.call("HGETALL", context_key(ref, "imports"))
-        names += [name for field, text in imports.items() if CHATS_FIELD in field for name in text.split()]
-    return names
+async def reset_names(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> list[list[str]]:
+    """Return the names of the tombstones of a whole context, and those that the reset's script must leave.
+
+    A reset also names the chats that the context has imported, up to 200,000. Their tombstones are left here, in
+    steps, so that the script is short. If a crash follows, no later file brings these chats back. A full store takes
+    none before it is emptied.
+    """
+    own = await _reset_name(redis, ref, grave)
+    if grave != "reset":
+        return [[own], [own]]
+    imports: dict[str, str] = await redis.call("HGETALL", context_key(ref, "imports"))
+    chats = [name for field, text in imports.items() if CHATS_FIELD in field for name in text.split()]
+    done = 0
+    with suppress(StoreFull):
+        while done < len(chats):
+            await redis.run(leave_tombstones(ref, names=chats[done : done + _AT_ONCE]))
+            done += _AT_ONCE
+    return [[own, *chats], [own, *chats[done:]]]
 
 
 async def _reset_name(redis: RedisClient, ref: ContextRef, grave: Grave = "reset") -> str:
@@ -113,10 +129,11 @@ async def copy_beside(redis: RedisClient, partition: int, names: Collection[str]
         return "the store is full and has no secret yet"
     if redis.beside is None or not names:
         return ""
-    times = await redis.call("ZMSCORE", partition_key(partition, "tombstones"), *names)
-    found = [
-        Tombstone(partition, name, float(at)) for name, at in zip(names, times, strict=True) if at is not None
-    ]
+    key, listed, found = partition_key(partition, "tombstones"), list(names), list[Tombstone]()
+    for start in range(0, len(listed), _AT_ONCE):
+        part = listed[start : start + _AT_ONCE]
+        times = await redis.call("ZMSCORE", key, *part)
+        found += [Tombstone(partition, name, float(at)) for name, at in zip(part, times, strict=True) if at]
     secret = await load_secret(redis)
     problem = await asyncio.to_thread(redis.beside.append, secret, found)
     if problem:
@@ -169,20 +186,13 @@ class Graveyard:
 
     def has_later(self, *graves: Grave, of: str | int) -> bool:
         """Return True if one of these tombstones of a context is newer than the file's."""
-        names = [
-            (plot, name_of(secret, grave, of)) for secret, plot in self.plots.items() for grave in graves
-        ]
-        return any(
-            name in plot and plot[name].at > self.carried.get(name, 0.0) for plot, name in names if plot
-        )
+        names = ((plot, name_of(secret, each, of)) for secret, plot in self.plots.items() for each in graves)
+        return any(name in plot and plot[name].at > self.carried.get(name, 0.0) for plot, name in names)
 
     def has_any(self) -> bool:
         """Return True if something may have to be left out of the file."""
-        return any(
-            each.at > self.carried.get(name, 0.0)
-            for plot in self.plots.values()
-            for name, each in plot.items()
-        )
+        stones = (each for plot in self.plots.values() for each in plot.values())
+        return any(each.at > self.carried.get(each.name, 0.0) for each in stones)
 
     def find_person(self, context_id: str, person: int) -> float | None:
         """Return the time at which this person was forgotten last, everywhere or in this context, or None."""
@@ -211,3 +221,7 @@ async def _load(redis: RedisClient, partition: int, *, since: float = 0.0) -> li
     key = partition_key(partition, "tombstones")
     rows = await redis.call("ZRANGEBYSCORE", key, since, "+inf", "WITHSCORES")
     return [Tombstone(partition, str(name), float(at)) for name, at in rows]
+
+
+@lua_script("memory.redis.scripts")
+def leave_tombstones(ref: ContextRef, *, names: list[str]) -> ScriptCall: ...

@@ -12,7 +12,7 @@ from memory.characters import one_line
 from memory.facts.extractor import ReadingTally
 from memory.facts.queue import FactWork, NewFact
 from memory.history.fact import LONGEST_STATEMENT, LONGEST_SUBJECT, Fact
-from memory.history.message import foreign_origins, own_words, sequence_of
+from memory.history.message import clock_of, foreign_origins, own_words, sequence_of
 from memory.history.transcript import Excerpt, quote, quote_json, render_line, render_name, render_speaker
 from memory.recall.filters import find_same_name
 from memory.recall.lexicon.languages import normal
@@ -163,9 +163,10 @@ class ModelFactReader:
         repeat a document, a page or a memory.
         """
         numbers = {message.id: number for number, message in enumerate(work.messages, 1)}
-        clocks = Clocks(zones=work.zones)
+        lines = sorted((*work.context, *work.messages), key=sequence_of)
+        clocks = Clocks.of(map(clock_of, lines), work.zones)
         answers_own_words = True
-        for message in sorted((*work.context, *work.messages), key=sequence_of):
+        for message in lines:
             if message.role == "user":
                 text = own_words(message)
                 answers_own_words = answers_own_words and not foreign_origins(message)
@@ -193,7 +194,9 @@ class _Reading:
 
     def facts_of(self, answer: Mapping[str, Any]) -> Iterator[NewFact]:
         """Yield the facts that keep to the request and its limits; the others are dropped."""
-        self._statements = {(_identity(fact), _plain(fact.statement)) for fact in self.known}
+        # A forged file must not keep people from saying the same here.
+        told = (fact for fact in self.known if not fact.imported_from)
+        self._statements = {(_identity(fact), _plain(fact.statement)) for fact in told}
         count = 0
         for each in answer["facts"]:
             fact = self._fact(each)

@@ -71,10 +71,11 @@ def _headline(chat: "ListedChat", known: "list[Fact]", *, is_on: bool) -> str:
 
 def _cells(fact: "Fact", people: "Mapping[int, str]") -> tuple[str, ...]:
     writer = "" if fact.said_by is None else people.get(fact.said_by, str(fact.said_by))
+    imported = f" (imported from {fact.imported_from})" if fact.imported_from else ""
     return (
         utc(fact.valid_from)[:10],
         "" if fact.valid_to is None else utc(fact.valid_to)[:10],
         one_line(fact.subject, longest=_LONGEST_NAME),
         one_line(writer, longest=_LONGEST_NAME),
-        f"{fact.statement} (standing wish)" if fact.is_standing else fact.statement,
+        f"{fact.statement} (standing wish)" if fact.is_standing else f"{fact.statement}{imported}",
     )

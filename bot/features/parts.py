@@ -21,7 +21,7 @@ from bot.transport.people import Guests
 from bot.transport.telegram_api import TelegramApi
 from bot.turn.answer import AnswerLimits
 from bot.turn.chat_events import Interruptions
-from bot.turn.commands import Handler, PressHandler
+from bot.turn.commands import Handler, MaybeHandler
 from bot.turn.commit import Committer
 from bot.turn.costs import CostReader
 from bot.turn.erasure import ChatContexts, Eraser
@@ -107,6 +107,6 @@ class Built:
 
     commands: Mapping[str, Handler] = field(default_factory=dict[str, Handler])
     """By command."""
-    buttons: Mapping[str, PressHandler] = field(default_factory=dict[str, PressHandler])
+    buttons: Mapping[str, MaybeHandler] = field(default_factory=dict[str, MaybeHandler])
     """By the word of the button: one for each whose presses wait."""
     hooks: Hooks = field(default_factory=Hooks)

@@ -1,7 +1,7 @@
 """One chat's memory as an MCP server over stdio, read-only, for the operator's own assistants."""
 
 import time
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,8 +18,9 @@ from memory.chat_history import ChatHistory, excerpted, newest_first
 from memory.errors import MemoryFailure
 from memory.facts.context_facts import list_all
 from memory.facts.redis_facts import RedisFacts
+from memory.history.message import Message, clock_of
 from memory.history.selectors import TokenCounter
-from memory.history.store import HistoryStore
+from memory.history.store import HistorySnapshot, HistoryStore
 from memory.keys import ContextRef
 from memory.recall.excerpts import LONG_EXCERPT, excerpt_of, tell
 from memory.recall.recall import Recall
@@ -64,9 +65,8 @@ class ChatMemory:
             new_id=lambda: str(uuid4()),
         )
         hits = await _read(chat_history.search(query, k, is_deliberate=True, is_floored=False))
-        clocks = Clocks(zones=snapshot.choices.zones)
         told = [hit.told for hit in excerpted(hits, query, at_most=LONG_EXCERPT)]
-        return _quoted([quote_line(each, is_group=self.is_group, clocks=clocks) for each in told])
+        return self._quote(told, snapshot)
 
     async def recent_messages(
         self,
@@ -79,24 +79,27 @@ class ChatMemory:
         latest = (
             None if before is None else (before if before.tzinfo else before.replace(tzinfo=UTC)).timestamp()
         )
-        return _quoted(await _read(self._recent(limit, latest)))
+        return await _read(self._recent(limit, latest))
 
     async def facts(self) -> str:
         """List the facts that are known from the chat and still hold, the newest first."""
         known = await _read(list_all(self.facts_store, self.ref))
         return _quoted([quote_fact(fact) for fact in known if fact.valid_to is None])
 
-    async def _recent(self, limit: int, latest: float | None) -> list[str]:
-        clocks = Clocks(zones=(await self.history.load(self.ref, limit=0)).choices.zones)
-        lines: list[str] = []
+    async def _recent(self, limit: int, latest: float | None) -> str:
+        snapshot = await self.history.load(self.ref, limit=0)
+        told: list[Message] = []
         async with aclosing(newest_first(self.history, self.ref, whole=True, is_prompt=True)) as newest:
             async for message in newest:
                 if latest is None or message.sent_at < latest:
-                    told = tell(message, excerpt_of(message, at_most=LONG_EXCERPT))
-                    lines.append(quote_line(told, is_group=self.is_group, clocks=clocks))
-                if len(lines) == limit:
+                    told.append(tell(message, excerpt_of(message, at_most=LONG_EXCERPT)))
+                if len(told) == limit:
                     break
-        return lines[::-1]
+        return self._quote(told[::-1], snapshot)
+
+    def _quote(self, messages: Sequence[Message], snapshot: HistorySnapshot) -> str:
+        clocks = Clocks.of(map(clock_of, messages), snapshot.choices.zones)
+        return _quoted([quote_line(each, is_group=self.is_group, clocks=clocks) for each in messages])
 
 
 async def serve_memory(memory: ChatMemory, *, name: str) -> None:

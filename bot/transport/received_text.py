@@ -1,13 +1,14 @@
-"""What the words of a text do not say: addresses under words, people under names, and block quotations (pure).
+"""What the words of a text do not say: addresses under words, people under names, quotations and code (pure).
 
-The model reads `the article (https://…)` for a text_link, `my boss (@Anna Silva)` for a text_mention, and `> ` before
-each line of a quotation. The received text itself stays as it is, because entities, commands and mentions are found in
-it.
+The model reads `the article (https://…)` for a text_link, `my boss (@Anna Silva)` for a text_mention, `> ` before each
+line of a quotation, and lines of backticks around code. The received text itself stays as it is, because entities,
+commands and mentions are found in it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from operator import attrgetter
 
 from bot.transport.json_fields import Json, int_in, name_in, object_in, objects_in, str_in
@@ -22,8 +23,13 @@ ADDED_CHARACTERS = 8_000
 _NAME_CHARACTERS = 64
 _HIDING = frozenset(["text_link", "text_mention"])
 _QUOTATIONS = frozenset(["blockquote", "expandable_blockquote"])
+
 _QUOTE = "> "
+_BACKTICKS = re.compile("`+")
+
 _NO_BRACKETS = str.maketrans("()", "  ")
+_ENCODED = str.maketrans({"(": "%28", ")": "%29", " ": "%20"})
+"""Signs that an address in round brackets must not have: facts leave it out as a whole."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +48,7 @@ def additions_in(raw: Json, text: str = "text", entities: str = "entities") -> t
     shown = str_in(raw, text)
     found = objects_in(raw, entities)
     hidden = _within_limit(_merged(shown, _spans(shown, found)))
-    quotations = _within_limit(_quotations(shown, found))
+    quotations = _within_limit(chain(_quotations(shown, found), _fences(shown, found)))
     return tuple(sorted([*hidden, *quotations], key=attrgetter("at")))
 
 
@@ -53,8 +59,8 @@ def with_additions(text: str, additions: Sequence[Addition], start: int = 0) -> 
         if addition.at > start:
             pieces += [text[done : addition.at], addition.text]
             done = addition.at
-        elif addition.at == start and addition.text.endswith(_QUOTE):
-            pieces.append(_QUOTE)
+        elif addition.at == start and addition.text.endswith((_QUOTE, "\n")):
+            pieces.append(addition.text.removeprefix("\n"))
     return "".join([*pieces, text[done:]])
 
 
@@ -88,6 +94,18 @@ def _quotations(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
             yield Addition(at=end, text="\n")
 
 
+def _fences(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
+    """Yield the lines around each block of code. They have more backticks than any run in it."""
+    for _, start, end in _ranges(text, entities, {"pre"}):
+        fence = "`" * max([3, *(len(run) + 1 for run in _BACKTICKS.findall(text, start, end))])
+
+        before = "" if _ends_line(text[max(0, start - 1) : start]) else "\n"
+        within = "" if _ends_line(text[end - 1 : end]) else "\n"
+        after = "" if _ends_line(text[end : end + 1]) else "\n"
+        yield Addition(at=start, text=f"{before}{fence}\n")
+        yield Addition(at=end, text=f"{within}{fence}{after}")
+
+
 def _ends_line(character: str) -> bool:
     """Return True for the end of a line, and for "", the end of the text."""
     return character.splitlines() != [character]
@@ -110,13 +128,13 @@ def _hidden_in(entity: Json) -> str:
         has_name = str_in(user, "first_name") or str_in(user, "last_name") or str_in(user, "username")
         name = one_line(name_in(user), _NAME_CHARACTERS).translate(_NO_BRACKETS).strip()
         return f"{MENTION}{name}" if has_name and name else ""
-    address = one_line(str_in(entity, "url"))
+    address = one_line(str_in(entity, "url")).translate(_ENCODED)
     return address if len(address) <= ADDRESS_CHARACTERS else f"{address[:ADDRESS_CHARACTERS]}…"
 
 
 def _plain(words: str) -> str:
     """Return an address or name as people compare it: without scheme, last slash and letter case."""
-    plain = words.strip().casefold().removeprefix("@")
+    plain = words.strip().casefold().removeprefix("@").translate(_ENCODED)
     for scheme in ("https://", "http://", "mailto:", "tel:"):
         plain = plain.removeprefix(scheme)
     return plain.rstrip("/")

@@ -44,8 +44,9 @@ _TEXTS = frozenset(
     ]
 )
 """Fields with a RichText: a string, a list of RichText, or an object."""
-_TARGETS = {"url": "url", "email_address": "email_address", "phone_number": "phone_number"}
-_ENTITIES = frozenset(["mention", "text_mention", "bot_command", "hashtag", "cashtag"])
+_TARGETS = {"url": "", "email_address": "mailto:", "phone_number": "tel:"}
+"""Type of a text, which is also the field with its address → the scheme that the address lacks."""
+_ENTITIES = frozenset(["mention", "text_mention", "bot_command", "hashtag", "cashtag", "pre"])
 _BARE = {
     "mention": re.compile(r"(?<![\w@/])@[A-Za-z]\w{3,31}", re.ASCII),
     "bot_command": re.compile(r"(?<![^\s])/\w{1,64}(?:@\w{4,32})?(?![^\s])", re.ASCII),
@@ -63,8 +64,15 @@ def as_ordinary(raw: Json) -> Json:
     text = "".join(reader.pieces)
     kept = text.rstrip()
     names = ("caption", "caption_entities") if reader.files else ("text", "entities")
-    body: Json = {names[0]: kept, names[1]: [*reader.entities, *_bare_entities(kept, reader.entities)]}
+    entities = [_fitting(each, utf16_length(kept)) for each in reader.entities]
+    body: Json = {names[0]: kept, names[1]: [*entities, *_bare_entities(kept, entities)]}
     return {**raw, **(body if kept.strip() else NOTHING), **media}
+
+
+def _fitting(entity: Json, units: int) -> Json:
+    """Return the entity without blanks that were cut off at the end of the text."""
+    start, length = int_in(entity, "offset") or 0, int_in(entity, "length") or 0
+    return {**entity, "length": min(length, units - start)}
 
 
 def _bare_entities(text: str, found: list[Json]) -> list[Json]:
@@ -112,6 +120,8 @@ class _Reader:
             return
         if kind in _QUOTATIONS and not self._is_quoting:
             self._read_quotation(block, depth)
+        elif kind == "pre" and not self._is_quoting:
+            self._read_marked(block, depth)
         elif kind in _MEDIA:
             self._read_media(block, kind, depth)
         elif kind == "list" and "items" in block:
@@ -202,7 +212,8 @@ class _Reader:
         self.read_blocks(text.get("blocks"), depth=depth)
         place = {"offset": start, "length": self._units - start}
         if kind in _TARGETS:
-            self.entities.append({"type": "text_link", **place, "url": str_in(text, _TARGETS[kind])})
+            address = f"{_TARGETS[kind]}{str_in(text, kind)}"
+            self.entities.append({"type": "text_link", **place, "url": address})
         elif kind in _ENTITIES:
             self.entities.append({"type": kind, **place, "user": text.get("user")})
 

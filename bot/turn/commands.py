@@ -115,9 +115,7 @@ class CommandCall:
 Handler = Callable[[CommandCall], Awaitable[Reply]]
 """Runs a command. Raises Fenced, Forgotten and the store's errors; then nothing was answered."""
 MaybeHandler = Callable[[CommandCall], Awaitable[Reply | None]]
-"""Runs like a Handler, and returns None for what it leaves to others."""
-PressHandler = Callable[[CommandCall], Awaitable[Reply | None]]
-"""Answers the press of a button; None if no menu has a button with this data. Raises what a Handler does."""
+"""Runs like a Handler, and returns None for what it leaves to others, such as a press that no menu has a button for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,7 +123,7 @@ class Commands:
     """The handlers of all commands and buttons."""
 
     handlers: Mapping[str, Handler]
-    presses: Mapping[str, PressHandler]
+    presses: Mapping[str, MaybeHandler]
     """By the word of each button whose presses wait."""
 
     async def run(self, name: str, call: CommandCall) -> Reply:

@@ -36,7 +36,7 @@ class ListPress:
 
     verb: Verb = "page"
     owner: int = 0
-    """The person whose entries the list shows; 0 if it shows those of the chat."""
+    """The person who asked for the list."""
     first: int = 0
     """Place of the first entry of the page, from 0."""
     token: str = ""

@@ -1,7 +1,7 @@
 """Forgets in one context what a person said and what was concluded about them. Others' own words stay as they are."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from math import inf
 
 from bot.transport.ingest import WaitingUpdate, parse_waiting
@@ -119,7 +119,6 @@ class PersonEraser:
     facts: RedisFacts
     reminders: RedisReminders
     recall: Recall | None
-    clock: Callable[[], float] = field(repr=False)
 
     async def count(self, ref: ContextRef, person: int) -> RecordCounts:
         """Count what is quickly counted: messages, talk, facts and reminders."""

@@ -439,9 +439,9 @@ class TurnStore:
         and returns the counts of the first.
         """
         token = self.new_id() if asked_by is None else f"{asked_by}:{ref.context_id}"
-        names = await reset_names(self.redis, ref, grave)
+        names, buried = await reset_names(self.redis, ref, grave)
         order: dict[str, object] = {
-            "buried": names,
+            "buried": buried,
             "vectors": vectors,
             "others": others,
             "prefixes": keys.listed_prefixes(ref),

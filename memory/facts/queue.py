@@ -146,7 +146,7 @@ class FactQueue(LeasedQueue):
         ref = claim.ref
         save = FactSave(
             id=message_id(ref.context_id, work.epoch, "facts", work.version, *work.page.read),
-            facts=tuple(_row(ref, work.epoch, fact) for fact in facts),
+            facts=tuple(_row(work, fact) for fact in facts),
             page=work.page,
             limit=FACTS_LIMIT,
         )
@@ -306,25 +306,30 @@ def _choose_known(
     return (*of_writers, *named, *others)[:KNOWN_FACTS]
 
 
-def _row(ref: ContextRef, epoch: int, fact: NewFact) -> FactRow:
+def _row(work: FactWork, fact: NewFact) -> FactRow:
+    """Return the row of a fact. One that rests on an imported message has less force: anybody can write a file."""
+    imported = [each for each in work.messages if each.id in fact.message_ids and each.imported_from]
+    service = imported[0].imported_from if imported else ""
+    told = {each.id for each in work.known if not each.imported_from and each.valid_from <= fact.valid_from}
     about = fact.subject.casefold() if fact.subject_id is None else fact.subject_id
-    statement = (ref.context_id, epoch, "fact", about, fact.statement.casefold())
+    statement = (work.ref.context_id, work.epoch, "fact", about, fact.statement.casefold(), service)
     stored = Fact(
         id="",
         subject=fact.subject,
         subject_id=fact.subject_id,
         statement=fact.statement,
-        kind=fact.kind,
+        kind="fact" if service else fact.kind,
         said_by=fact.said_by,
         message_ids=tuple(dict.fromkeys(fact.message_ids)),
         valid_from=fact.valid_from,
         confidence=fact.confidence,
+        imported_from=service,
     )
     return FactRow(
         id=message_id(*statement),
         repeated_id=message_id(*statement, *fact.message_ids),
         json=dump_json(Fact, stored),
-        replaces=fact.replaces,
+        replaces=tuple(each for each in fact.replaces if not (service and each in told)),
     )
 
 

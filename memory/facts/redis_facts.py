@@ -115,12 +115,14 @@ class RedisFacts:
                 return None
             fact = parse_json(Fact, line)
             kind = fact.kind if by == fact.said_by else "fact"
-            corrected = replace(fact, statement=text, kind=kind, confidence=1.0, is_corrected=True)
+            new = replace(
+                fact, statement=text, kind=kind, confidence=1.0, is_corrected=True, imported_from=""
+            )
             call = correct_fact(
-                ref, expected_epoch=epoch, fact_id=fact_id, before=line, after=dump_json(Fact, corrected)
+                ref, expected_epoch=epoch, fact_id=fact_id, before=line, after=dump_json(Fact, new)
             )
             if await self._redis.run(call) == "corrected":
-                return corrected
+                return new
 
     async def erase(self, ref: ContextRef, ids: Collection[str], *, epoch: int) -> FactErasure:
         """Erase these facts and queue the index work of their messages. Raises Forgotten after a reset.

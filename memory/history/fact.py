@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from memory.codec import Id, Seconds
-from memory.history.message import Message, own_words
+from memory.history.message import ImportedFrom, Message, own_words
 
 LONGEST_STATEMENT = 300
 """Characters of a statement."""
@@ -44,6 +44,9 @@ class Fact:
     """From 0 to 1, as the model judged it; 1 for a statement that a person has corrected."""
     is_corrected: bool = False
     """True if a person has written the statement, in /facts or on the page."""
+    imported_from: ImportedFrom = ""
+    """The service whose export it rests on. Such a file may be forged: it gives no standing wish and ends no fact that
+    was told here."""
 
     @property
     def is_standing(self) -> bool:
@@ -52,5 +55,5 @@ class Fact:
 
 
 def is_source(message: Message) -> bool:
-    """Return True if facts may rest on the message: a person typed or spoke it here, and it is not refused."""
+    """Return True if facts may rest on the message: a person typed or spoke it, and it is not refused."""
     return message.sender is not None and not message.is_refused and bool(own_words(message).strip())

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import accumulate, islice
 from typing import ClassVar, Literal, NamedTuple, cast
@@ -51,7 +51,8 @@ NOTED = (
 _NOTE_MARK = re.compile(
     rf"\((?:forwardedfrom|sentthroughanotherbot|wordsofothers|paidmedia|an?(?:{'|'.join(NOTED)}))"
 )
-_HIDDEN_NAME = re.compile(rf" ?\({MENTION}[^()\n]*\)")
+_HIDDEN = re.compile(rf"(?i) ?\((?:{MENTION}[^()\n]*|(?:[a-z][\w+.-]*://|(?:mailto|tel|tg|ton):)[^\s()]*)\)")
+"""Name or address that a text hides (bot/transport/received_text.py)."""
 _LONGEST_MARK = 24
 _OLD_TRANSCRIPT = re.compile(rf"(?!a (?:voice|video) message|.*another voice).*, {TRANSCRIBED}", re.DOTALL)
 """Note of a recording that is no voice message, in older stores and exports: its transcript is the text."""
@@ -175,6 +176,11 @@ def people_of(message: Message) -> set[int]:
     return {each for each in (sender, message.forwarded_id) if each is not None}
 
 
+def writing_of(message: Message) -> str:
+    """Return the writer and the second of a message, which every export of its chat has; "" without a writer."""
+    return f"{message.sender.id} {int(message.sent_at)}" if message.sender else ""
+
+
 def forwarded_name(message: Message) -> str:
     """Return the name of the author of forwarded words without an id, else ""."""
     return "" if message.forwarded_id is not None else message.forwarded_from
@@ -197,14 +203,13 @@ def parts_of(message: Message) -> list[MessagePart]:
 def own_words(message: Message) -> str:
     """Return what a person typed or spoke; "" if only others speak.
 
-    Lines that they quote with `>` and names that mentioned people have chosen are left out.
+    Lines that they quote with `>`, blocks of code, addresses in round brackets, and names that mentioned people have
+    chosen are left out.
     """
     if message.role != "user" or text_origin(message) not in SOURCE_ORIGINS:
         return ""
-    text = _HIDDEN_NAME.sub("", message.text) if f"({MENTION}" in message.text else message.text
-    if ">" not in text:
-        return text
-    return "".join(line for line in text.splitlines(keepends=True) if not _is_quotation(line))
+    text = _HIDDEN.sub("", message.text) if "(" in message.text else message.text
+    return "".join(_unquoted_lines(text)) if _may_quote(text) else text
 
 
 def clock_of(message: Message) -> int | None:
@@ -239,14 +244,28 @@ def foreign_origins(message: Message) -> list[Origin]:
     if message.role != "user":
         return []
     origins: list[Origin] = [part.origin for part in parts_of(message) if part.origin not in SOURCE_ORIGINS]
-    is_quoting = ">" in message.text and any(map(_is_quotation, message.text.splitlines()))
+    is_quoting = _may_quote(message.text) and "".join(_unquoted_lines(message.text)) != message.text
     if is_quoting and "quoted" not in origins and text_origin(message) in SOURCE_ORIGINS:
         origins.insert(0, "quoted")
     return origins
 
 
-def _is_quotation(line: str) -> bool:
-    return line.lstrip().startswith(">")
+def _may_quote(text: str) -> bool:
+    return ">" in text or "```" in text
+
+
+def _unquoted_lines(text: str) -> Iterator[str]:
+    """Yield the lines that are neither quoted nor in a block of code. One without an end goes to the text's end."""
+    fence = ""
+    for line in text.splitlines(keepends=True):
+        shown = line.strip()
+        rest = shown.lstrip("`")
+        if fence:
+            fence = "" if not rest and shown.startswith(fence) else fence
+        elif shown.startswith("```") and "`" not in rest:
+            fence = shown[: len(shown) - len(rest)]
+        elif not shown.startswith(">"):
+            yield line
 
 
 def render_message(message: Message) -> str:

@@ -11,7 +11,7 @@ from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, RecordCorrupt
 from memory.history.fact import Fact, is_source
 from memory.history.ledger import LedgerTurn
-from memory.history.message import Message, edit_message, is_indexed, render_message
+from memory.history.message import Message, edit_message, is_indexed, render_message, writing_of
 from memory.history.store import (
     PEOPLE_LIMIT,
     SESSION_GAP_S,
@@ -216,8 +216,8 @@ class RedisHistory:
 
     async def erase(self, ref: ContextRef) -> Erasure:
         """See HistoryStore."""
-        names = await reset_names(self._redis, ref)
-        call = erase_context(ref, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS, buried=names)
+        names, buried = await reset_names(self._redis, ref)
+        call = erase_context(ref, prefixes=listed_prefixes(ref), erased_keys=ERASED_KEYS, buried=buried)
         erasure = parse_json(Erasure, await self._redis.run(call))
         return replace(erasure, not_copied=await copy_beside(self._redis, ref.partition, names))
 
@@ -246,9 +246,16 @@ async def _tombstones_of(
     redis: RedisClient, ref: ContextRef, ids: Collection[str], quoted: Collection[int]
 ) -> list[str]:
     """Return the names of the tombstones of messages that are deleted now."""
-    links: list[str | None] = await redis.call("HMGET", context_key(ref, "telegram"), *ids) if ids else []
+    keys = [context_key(ref, "telegram"), context_key(ref, "messages")]
+    rows: list[list[str | None]] = await redis.calls([("HMGET", key, *ids) for key in keys if ids])
+    links, lines = rows or ([], [])
     shown = [each for link in links if link for each in link.split()]
-    return await names_of(redis, ref, message=ids, shown=shown, quoted=quoted)
+    found: list[Message] = []
+    for line in filter(None, lines):
+        with suppress(RecordCorrupt):
+            found.append(parse_json(Message, line))
+    written = [writing_of(each) for each in found if each.sender and not each.imported_from]
+    return await names_of(redis, ref, message=ids, shown=shown, quoted=quoted, written=written)
 
 
 class RedisTalk:

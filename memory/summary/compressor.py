@@ -8,7 +8,7 @@ from typing import Protocol
 from memory.codec import dump_json, parse_json
 from memory.errors import SummaryFailed
 from memory.history.ledger import LedgerTurn
-from memory.history.message import Message, message_id, sequence_of
+from memory.history.message import Message, clock_of, message_id, sequence_of
 from memory.history.redis_history import RedisHistory
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary, SummaryText, is_blank, render_summary
@@ -254,7 +254,7 @@ class Compressor(LeasedStep[CompressionResult]):
     ) -> SaveOutcome:
         latest = found.snapshot.summary
         text = latest.text if latest else None
-        clocks = Clocks(zones=found.snapshot.choices.zones)
+        clocks = Clocks.of(map(clock_of, found.messages), found.snapshot.choices.zones)
         for piece in plan.pieces:
             if await self._has_changed(found):
                 return "stale"

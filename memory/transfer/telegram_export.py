@@ -41,6 +41,8 @@ _MEDIA: Mapping[str, str] = {
     "video_file": "a video",
     "audio_file": "an audio file",
 }
+_QUOTATIONS = frozenset(["blockquote", "expandable_blockquote", "pre"])
+"""Parts of a text that are no words of its writer."""
 _NOT_INCLUDED = re.compile(r"\(File .*\)$")
 
 
@@ -199,7 +201,7 @@ def _date(fields: Mapping[str, Any], name: str) -> float | None:
 
 def _text(fields: Mapping[str, Any]) -> str:
     """Return the text, which is a string or a list of strings and entities."""
-    return "".join(_pieces(fields.get("text") or fields.get("text_entities")))
+    return "".join(_pieces(fields.get("text") or fields.get("text_entities"))).strip("\n")
 
 
 def _pieces(value: object) -> Iterator[str]:
@@ -207,8 +209,11 @@ def _pieces(value: object) -> Iterator[str]:
         yield value
     elif isinstance(value, list):
         for each in cast("list[object]", value):
-            text = cast("dict[str, object]", each).get("text") if isinstance(each, dict) else each
-            if isinstance(text, str):
+            known = cast("dict[str, object]", each) if isinstance(each, dict) else {"text": each}
+            text = known.get("text")
+            if isinstance(text, str) and str(known.get("type")) in _QUOTATIONS:
+                yield f"\n> {'> '.join(text.splitlines(keepends=True))}\n"
+            elif isinstance(text, str):
                 yield text
 
 

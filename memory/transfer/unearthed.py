@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
-from memory.history.message import CONVERSATION_ROLES, Message, Quote, forwarded_name, people_of
+from memory.history.message import CONVERSATION_ROLES, Message, Quote, forwarded_name, people_of, writing_of
 from memory.keys import ContextRef, partition_key
 from memory.redis.client import RedisClient
 from memory.tombstones import Grave, Graveyard, load_graveyard, load_secret, name_of
@@ -231,7 +231,7 @@ class ImportGraves:
         graves, context = self._file.graves, self.ref.context_id
         times = [graves.find("imported", context, self.service, chat)]
         if is_own:
-            times.append(graves.find("reset", context))
+            times += [graves.find("reset", context), graves.find("written", context, writing_of(message))]
         if shown_as:
             times += [graves.find("shown", context, shown_as), graves.find("quoted", context, shown_as)]
         if chat != self._chat:

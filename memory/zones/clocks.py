@@ -1,6 +1,6 @@
 """The clocks of people: dates as their writers saw them, for models that read them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, tzinfo
 from functools import lru_cache
@@ -15,7 +15,16 @@ class Clocks:
     zones: Mapping[int, str] = field(default_factory=dict[int, str])
     """Sender id → stored name of the zone."""
     reader: int | None = None
-    """The person who asks. The bot's own messages have this person's clock, or that of the only known zone."""
+    """The person whose clock the bot's own messages and imported ones have."""
+
+    @classmethod
+    def of(cls, writers: Iterable[int | None], zones: Mapping[int, str]) -> "Clocks":
+        """Return the clocks of the people who wrote some lines here. If they have one zone, it is the reader's too.
+
+        People of an imported file are not among them: their zones were chosen in other chats.
+        """
+        known = {person: zones[person] for person in writers if person is not None and person in zones}
+        return cls(zones=known, reader=next(iter(known)) if len(set(known.values())) == 1 else None)
 
     def minute(self, at: float, person: int | None) -> str:
         """Return a time (Unix seconds) on the clock of its writer, with the zone: "2026-11-27 01:56 Asia/Tokyo"."""
@@ -28,12 +37,8 @@ class Clocks:
         return datetime.fromtimestamp(at, _load(self._name_of(person)) or UTC).date()
 
     def _name_of(self, person: int | None) -> str:
-        if person is not None:
-            return self.zones.get(person, "UTC")
-        if self.reader is not None:
-            return self.zones.get(self.reader, "UTC")
-        known = set(self.zones.values())
-        return known.pop() if len(known) == 1 else "UTC"
+        whose = self.reader if person is None else person
+        return "UTC" if whose is None else self.zones.get(whose, "UTC")
 
 
 ON_UTC = Clocks()

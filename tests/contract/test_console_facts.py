@@ -45,6 +45,7 @@ def test_the_json_document_has_every_field(console: ConsoleRig) -> None:
         "valid_to": None,
         "confidence": 0.9,
         "is_corrected": False,
+        "imported_from": "",
         "kind": "fact",
     }
     assert len(console("facts", "--json", "--all", str(CHAT)).document["facts"]) == 2

@@ -1,10 +1,12 @@
 """Histories of other services that were forgotten do not come back with another file of them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from memory import tombstones
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
 from memory.history.store import BEFORE_ALL
@@ -151,6 +153,49 @@ async def test_a_supergroups_own_history_brings_back_no_message_that_was_forgott
 
     assert (stored.added, stored.forgotten) == (1, 2)
     assert await texts(redis) == ["number 21", "text 11"]
+
+
+async def test_a_private_chats_own_history_brings_back_no_message_that_was_forgotten_live(
+    redis: RedisClient,
+) -> None:
+    """Its export has other ids, and also the answer."""
+    history = RedisHistory(redis)
+    live = [
+        replace(make_message(f"m{second}", f"text {second}"), sender=BEN, sent_at=float(second))
+        for second in (1_600_000_001, 1_600_000_002)
+    ]
+    await history.append(REF, live, epoch=0)
+    await history.delete(REF, [live[1].id], epoch=0)
+    lines = [
+        telegram_message(1, "kept", sender="user77", name="Ben", sent_at=1_600_000_001),
+        telegram_message(2, "forgotten", sender="user77", name="Ben", sent_at=1_600_000_002),
+        telegram_message(3, "its answer", sender=f"user{BOT}", name="Bot", sent_at=1_600_000_002),
+        telegram_message(4, "later", sender="user77", name="Ben", sent_at=1_600_000_003),
+    ]
+
+    stored = await imported(redis, telegram_chat(lines, kind="bot_chat", number=BOT), own_chat=77, bot_id=BOT)
+
+    assert (stored.added, stored.forgotten) == (2, 2)
+    assert await texts(redis) == ["kept", "later", "text 1600000001"]
+
+    other = await imported(redis, telegram_chat(lines[1:], number=56), own_chat=77, bot_id=BOT)
+    assert (other.added, other.forgotten) == (3, 0), "another chat of the same second"
+
+
+async def test_a_reset_leaves_the_tombstones_of_many_chats_in_steps(
+    redis: RedisClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tombstones, "_AT_ONCE", 2)
+    chats = [chatgpt_conversation(f"c{number}", ["I like tea", "Noted"]) for number in range(5)]
+    await imported(redis, chats, person=BEN)
+
+    names, left_to_the_script = await tombstones.reset_names(redis, REF)
+
+    assert (len(names), left_to_the_script) == (6, names[:1])
+    assert await redis.call("ZCARD", partition_key(REF.partition, "tombstones")) == 5
+    await RedisHistory(redis).erase(REF)
+    stored = await imported(redis, chats, person=BEN)
+    assert (stored.added, stored.forgotten) == (0, 10)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from uuid import uuid4
 import numpy as np
 import pytest
 
-from memory import Memory
+from memory import Memory, SyncMemory
 from memory.embedded.supervisor import IndexEndpoint
 from memory.history.contexts import get_or_create
 from memory.history.message import Sender
@@ -320,6 +320,15 @@ async def test_another_embedder_embeds_all_messages_again(opening: Open) -> None
         hits = await memory.chat("anna").search("the bike code", k=1)
 
     assert [hit.message for hit in hits] == [told]
+
+
+@pytest.mark.parametrize("argument", ["redis_url", "qdrant_url"])
+@pytest.mark.parametrize("address", ["junk", "", "junk://localhost", "http://", "redis://h:port"])
+def test_an_address_that_is_none_is_refused_by_the_name_of_its_argument(argument: str, address: str) -> None:
+    openings: list[Callable[..., object]] = [Memory.open, SyncMemory.open]
+    for opening in openings:
+        with pytest.raises(ValueError, match=f"^`{argument}` "):
+            opening(**{argument: address})
 
 
 async def test_an_embedder_needs_the_name_of_its_model(opening: Open) -> None:

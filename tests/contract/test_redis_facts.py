@@ -139,6 +139,27 @@ async def test_a_contradiction_ends_the_earlier_statement_and_deletes_nothing(re
     assert before == replace(lisbon, valid_to=5.5, closed_by=porto.id)
 
 
+async def test_an_imported_statement_ends_nothing_that_was_said_here_and_ends_with_it(
+    redis: RedisClient,
+) -> None:
+    store = await open_facts(redis)
+    await store.commit(said("m0"))
+    (lisbon,) = await store.save(told("lives in Lisbon", "m0", valid_from=5.0))
+    await store.commit(*(said(f"m{number}", imported_from="Claude") for number in (1, 2)))
+    await store.save(
+        told("lives in Porto", "m1", valid_from=9.0, replaces=(lisbon.id,)),
+        told("lives in Faro", "m2", valid_from=1.0, replaces=(lisbon.id,)),
+    )
+
+    ends = {fact.statement: fact.valid_to for fact in await store.all_facts()}
+    assert ends == {"lives in Lisbon": None, "lives in Porto": None, "lives in Faro": 5.0}
+
+    porto = next(fact for fact in await store.all_facts() if "Porto" in fact.statement)
+    corrected = await store.facts.correct(REF, porto.id, "was in Porto", epoch=0, by=ANNA.id)
+    assert corrected is not None
+    assert (corrected.imported_from, corrected.is_corrected) == ("", True)
+
+
 async def test_an_older_statement_that_is_read_late_ends_where_the_newer_one_began(
     redis: RedisClient,
 ) -> None:

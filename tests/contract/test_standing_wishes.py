@@ -88,6 +88,24 @@ async def test_a_newer_wish_ends_the_older_which_holds_again_when_the_newer_is_f
     assert await wishes_of(store, ANNA) == ["wants metres"]
 
 
+async def test_an_imported_message_gives_no_wish_and_ends_none_and_the_wish_may_be_told_here(
+    redis: RedisClient,
+) -> None:
+    store = await open_facts(redis)
+    await store.commit(said("m0"))
+    (metres,) = await store.save(wish("wants metres", "m0", valid_from=1.0))
+    await store.commit(said("m1", imported_from="Telegram"), said("m2"))
+    forged = wish("wants Latin", "m1", "m2", valid_from=2.0, replaces=(metres.id,))
+    (latin, _) = sorted(await store.save(forged), key=lambda each: each.is_standing)
+
+    assert (latin.statement, latin.kind, latin.imported_from) == ("wants Latin", "fact", "Telegram")
+    assert await wishes_of(store, ANNA) == ["wants metres"]
+
+    await store.commit(said("m3"))
+    await store.save(wish("wants Latin", "m3", valid_from=3.0))
+    assert await wishes_of(store, ANNA) == ["wants Latin", "wants metres"]
+
+
 async def test_its_writer_corrects_a_wish_and_anybody_else_makes_it_a_plain_fact(redis: RedisClient) -> None:
     store = await open_facts(redis)
     await store.commit(said("m0"))

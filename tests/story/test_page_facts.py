@@ -78,6 +78,7 @@ async def test_a_person_sees_every_fact_with_its_subject_its_source_and_its_mess
         "valid_to": None,
         "confidence": 0.9,
         "is_corrected": False,
+        "imported_from": "",
         "may_change": True,
     }
     lock = facts["4711"]

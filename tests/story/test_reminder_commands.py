@@ -279,6 +279,17 @@ async def test_the_list_is_turned_page_by_page_and_a_button_cancels(stores: Stor
     assert all(len(data.encode()) <= 64 for data in _buttons(shown).values())
 
 
+async def test_a_list_keeps_the_zone_of_its_person_whoever_presses(stores: StoryStores) -> None:
+    async with running_bot(stores, echo) as bot:
+        for person, zone in ((CHIARA, "Asia/Tokyo"), (BEN, "Asia/Kathmandu")):
+            await _store(bot).set_zone(person, zone)
+        for number in range(1, 8):
+            await _plant(bot, number, chat=WEEKEND)
+        shown = await _list(bot, CHIARA, chat=WEEKEND)
+        second = await _press(bot, BEN, shown, english("list-more"))
+    assert all(english("reminders-zone", zone="Asia/Tokyo") in each["text"] for each in (shown, second))
+
+
 async def test_in_a_group_only_the_setter_and_administrators_cancel(stores: StoryStores) -> None:
     async with running_bot(stores, echo) as bot:
         await _plant(bot, 1, chat=WEEKEND)

@@ -108,7 +108,7 @@ async def test_a_question_that_is_too_old_changes_nothing(
 ) -> None:
     async with running_bot(stores, echo) as bot:
         await say_long_ago(bot, BEN, 3, days=40)
-        question = await the_menu(bot, BEN, argument="30")
+        question = await the_menu(bot, BEN, argument="1 month")
         monkeypatch.setattr(command, "CONFIRM_WITHIN_S", -1.0)
 
         await bot.people.press(BEN, question, buttons_of(question)[0])

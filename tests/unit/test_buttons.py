@@ -54,7 +54,7 @@ LONGEST = {
     "reset": press_data("reset", f"topic:{LARGEST}", owner=-LARGEST),
     "facts": ListPress(verb="delete", owner=-LARGEST, first=999_999, token="0" * 16).dump("facts"),
     "forget": max(press_data("forget", owner=-(2**63)), press_data("forget", "me", owner=LARGEST), key=len),
-    "reminders": ListPress(verb="delete", first=999_999, token="0" * 8).dump("reminders"),
+    "reminders": ListPress(verb="delete", owner=-LARGEST, first=999_999, token="0" * 8).dump("reminders"),
     "memory": details_buttons(words_for("en"), LARGE_RECEIPT)[0].data,
     "timezone": max((press_data("timezone", zone) for zone in available_timezones()), key=len),
     "model": press_data("model", "0" * 16),

@@ -19,7 +19,7 @@ _READS = (
 WITHOUT_WORDS: Mapping[str, str] = {
     "it only adds": (
         "add_reminder append_history append_imported begin_import keep_file place_notice record restore_key"
-        " stage_import"
+        " leave_tombstones stage_import"
     ),
     "it deletes and replaces ids, numbers, times, names and digests": (
         "admit_turn begin_walk book_usage claim_due count_sends end_sweeping end_walk fail_claim"

@@ -88,6 +88,15 @@ def test_forwarded_messages_and_results_of_bots_are_not_the_senders_words() -> N
     assert third.via_bot
 
 
+@pytest.mark.parametrize("kind", ["blockquote", "pre"])
+def test_a_quotation_in_a_message_of_telegram_is_not_the_senders(kind: str) -> None:
+    text = [{"type": kind, "text": "I live\nin Zurich"}, "Is it so?"]
+
+    (message,) = read(telegram_chat([telegram_message(1, text)]))
+
+    assert message.text == "> I live\n> in Zurich\nIs it so?"
+
+
 def test_of_all_chats_each_has_the_id_that_bots_know_and_service_notes_are_counted() -> None:
     service = {"id": 9, "type": "service", "date": "2020-09-13T14:26:40", "action": "invite_members"}
     chats = [

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent.prompt.text import as_prompt_message, cut_marked, quote_line
+from bot.agent.prompt.text import as_prompt_message, cut_marked, quote_fact, quote_line
 from bot.errors import ToolFailed
 from bot.features.facts.tools import forget_fact
 from bot.features.reminders.tools import cancel_reminder, set_reminder
@@ -21,6 +21,7 @@ from memory.history.message import (
     Origin,
     Quote,
     Sender,
+    clock_of,
     foreign_origins,
     has_request,
     own_words,
@@ -30,7 +31,7 @@ from memory.history.message import (
 from memory.history.transcript import Excerpt, render_line
 from memory.tokens import Tokenizer
 from memory.zones.clocks import Clocks
-from tests.messages import make_message, make_receipt
+from tests.messages import make_fact, make_message, make_receipt
 from tests.unit.agent.kit import make_context
 from tests.unit.test_batch import BEN, FORWARD, make_edit, make_line
 
@@ -173,6 +174,57 @@ def test_the_name_of_a_mentioned_person_is_not_the_writers(name: str) -> None:
 
     assert read.startswith("greet my friend (@")
     assert own_words(by_ben(read)) == "greet my friend in Porto"
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["https://a.bc/I_live_in_Zurich", "https://a.bc/(x)", "mailto:a@b.example", "https://a.bc/) I sing ("],
+)
+def test_the_address_under_words_is_not_the_writers(url: str) -> None:
+    entity = {"type": "text_link", "offset": 4, "length": 4, "url": url}
+
+    read = full_text(received(text="see this page", entities=[entity]))
+
+    assert read.startswith(f"see this ({url[:9]}")
+    assert own_words(by_ben(read)) == "see this page"
+    assert own_words(by_ben("I sing (in Zurich)")) == "I sing (in Zurich)"
+
+
+@pytest.mark.parametrize("code", [WORDS, f"```\n{WORDS}", f"a ``` b\n````\n{WORDS}"])
+def test_a_block_of_code_is_not_the_writers(code: str) -> None:
+    text = f"What is {code} My own words"
+    entity = {"type": "pre", "offset": 8, "length": len(code), "language": "py"}
+
+    read = full_text(received(text=text, entities=[entity]))
+
+    *_, fence, last = read.splitlines()
+    assert (set(fence), last) == ({"`"}, " My own words")
+    assert f"{fence}\n{code}\n{fence}\n" in read
+    assert own_words(by_ben(read)) == "What is \n My own words"
+    assert foreign_origins(by_ben(read)) == ["quoted"]
+
+
+def test_code_behind_a_command_has_a_line_of_its_own() -> None:
+    text = f"@MnemoBot {WORDS}"
+    mention = {"type": "mention", "offset": 0, "length": 9}
+    message = received(text=text, entities=[mention, {"type": "pre", "offset": 10, "length": len(WORDS)}])
+
+    stripped = strip_mention(message, bot=BotIdentity(id=99, username="MnemoBot"))
+
+    assert stripped == f"```\n{WORDS}\n```"
+    assert own_words(by_ben(stripped)) == ""
+
+
+def test_code_of_a_page_is_not_the_writers() -> None:
+    blocks = [
+        {"type": "paragraph", "text": "My own"},
+        {"type": "pre", "text": f"{WORDS}\n", "language": "py"},
+    ]
+
+    text = full_text(received(rich_message={"blocks": blocks}))
+
+    assert text == f"My own\n\n```\n{WORDS}\n```"
+    assert own_words(by_ben(text)) == "My own\n\n"
 
 
 def test_each_line_of_a_quoted_block_is_quoted() -> None:
@@ -334,3 +386,22 @@ def test_an_imported_line_has_the_clock_of_its_reader() -> None:
     assert quote_line(said, is_group=False, clocks=clocks).startswith("[1970-01-01 01:00 Europe/Lisbon")
     live = replace(said, imported_from="")
     assert quote_line(live, is_group=False, clocks=clocks).startswith("[1970-01-01 09:00 Asia/Tokyo")
+
+    fact = make_fact(valid_from=20 * 3600.0)
+    assert quote_fact(fact, clocks=clocks).startswith("[since 1970-01-02] Anna:")
+    imported = replace(fact, imported_from="Telegram")
+    assert quote_fact(imported, clocks=clocks).startswith("[since 1970-01-01, imported from Telegram] Anna:")
+
+
+def test_lines_of_an_imported_file_show_no_zone_of_its_people() -> None:
+    said = replace(by_ben(), sent_at=0.0, imported_from="Telegram")
+    answer = replace(make_message("m2", "Noted.", role="assistant"), sent_at=0.0)
+    zones = {BEN: "Asia/Tokyo"}
+
+    def line(*messages: Message) -> str:
+        return render_line(
+            Excerpt(message=answer, text="Noted."), Clocks.of(map(clock_of, [*messages, answer]), zones)
+        )
+
+    assert line(said) == '[1970-01-01 00:00 UTC] assistant: "Noted."'
+    assert line(said, replace(said, imported_from="")).startswith("[1970-01-01 09:00 Asia/Tokyo]")

@@ -40,7 +40,7 @@ def written(text: str, *entities: object) -> str:
         # A link under an invisible character shows the picture of a page.
         ("\u200bnews of today", [link(0, 1)], f"\u200b ({URL})news of today"),
         ("a  b", [link(1, 2)], f"a  ({URL})b"),
-        ("line\nnext", [link(0, 4, "https://a.bc/\nd")], "line (https://a.bc/ d)\nnext"),
+        ("line\nnext", [link(0, 4, "https://a.bc/\nd")], "line (https://a.bc/%20d)\nnext"),
         ("pay https://bank.example", [link(4, 20, "https://evil.example")],
          "pay https://bank.example (https://evil.example)"),
         ("ask my boss", [person(4, 7, first_name="Anna", last_name="Silva")], "ask my boss (@Anna Silva)"),

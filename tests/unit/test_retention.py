@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.features.retention.command import days_in
 from bot.features.retention.limit import limit_text
 from bot.features.retention.settings import RetentionSettings
 from bot.transport.words import LANGUAGES, words_for
@@ -41,6 +42,20 @@ def test_a_choice_is_never_longer_than_the_setting_may_be() -> None:
         each for each in RetentionSettings.model_fields["retention_days"].metadata if hasattr(each, "le")
     )
     assert bound.le == LONGEST_DAYS
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        *[(text, "365") for text in ("1 year", "one year", "1 Jahr", "ein Jahr", "un año", "1 ano", "1 год", "یک سال")],
+        *[(text, "180") for text in ("6 months", "6 Monate", "seis meses", "6 месяцев", "۶ ماه")],
+        *[(text, "14") for text in ("two weeks", "2 Wochen", "2 semanas", "2 недели", "۲ هفته")],
+        *[(text, "30") for text in ("30 days", "30 Tage", "30 días", "30 dias", "30 дней", "۳۰ روز")],
+        *[(text, "") for text in ("", "soon", "1 hour", "1.5 years", "1 or 2 years", "10000 days", "year 1")],
+    ],
+)  # fmt: skip
+def test_a_time_in_words_is_so_many_days(text: str, days: str) -> None:
+    assert days_in(text) == days
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -45,7 +45,7 @@ CELLS = [[{"text": "day", "is_header": True}, {"text": ["a", BOLD]}], [{"text": 
         ([paragraph([{"text": "untyped "}, {"text": "parts"}])], "untyped parts"),
         ([paragraph({"type": "mathematical_expression", "expression": "x^2"})], "x^2"),
         ([{"type": "mathematical_expression", "expression": "e=mc^2"}], "e=mc^2"),
-        ([{"type": "pre", "text": "x = 1\n  y", "language": "python"}], "x = 1\n  y"),
+        ([{"type": "pre", "text": "x = 1\n  y", "language": "python"}], "```\nx = 1\n  y\n```"),
         ([items(("1.", [paragraph("one")]), ("4.", [paragraph("four")]))], "1. one\n4. four"),
         (
             [items(("•", [paragraph("a"), items(("◦", [paragraph("b")]))]), ("•", [paragraph("c")]))],

@@ -211,10 +211,13 @@ def quote_fact(fact: Fact, *, speaker: str = "", clocks: Clocks = ON_UTC) -> str
 
     The statement is a JSON string, as in `quote_line`.
     """
-    marks = f"since {clocks.day(fact.valid_from, fact.said_by)}"
+    person = None if fact.imported_from else fact.said_by
+    marks = f"since {clocks.day(fact.valid_from, person)}"
     if fact.valid_to is not None:
-        first, last = (clocks.day(at, fact.said_by) for at in (fact.valid_from, fact.valid_to))
+        first, last = (clocks.day(at, person) for at in (fact.valid_from, fact.valid_to))
         marks = f"from {first} until {last}, no longer true"
+    if fact.imported_from:
+        marks += f", imported from {fact.imported_from}"
     if speaker:
         marks += f", told by {plain_name(speaker)}"
     if fact.kind == "standing":

@@ -290,6 +290,8 @@ def _line(words: Words, fact: Fact, number: int) -> str:
     subject, statement = one_line(fact.subject), one_line(fact.statement)
     if subject and subject.casefold() not in statement.casefold():
         statement = f"{subject}: {statement}"
+    if fact.imported_from:
+        statement = words("facts-imported", statement=statement, service=fact.imported_from)
     if fact.valid_to is None:
         return words("facts-line", number=number, statement=statement)
     until = datetime.fromtimestamp(fact.valid_to, UTC).date()

@@ -35,7 +35,7 @@ class RemindersCommand:
 
     async def run(self, call: CommandCall) -> Reply:
         """Show the first page."""
-        return await self._page(call, ListPress())
+        return await self._page(call, ListPress(owner=call.person_id))
 
     async def press(self, call: CommandCall) -> Reply | None:
         """Turn the page or cancel a reminder, in the message of the list.
@@ -45,6 +45,8 @@ class RemindersCommand:
         press = parse_list_press(call.owner, call.argument)
         if press is None:
             return None
+        if not call.menu:  # the data may be made up, and would tell the zone of any person
+            press = replace(press, owner=call.person_id)
         if press.verb == "page":
             return await self._page(call, press)
         reminder = await self.reminders.get(call.ref, press.token)
@@ -57,9 +59,12 @@ class RemindersCommand:
         return await self._page(call, press, notice=notice)
 
     async def _page(self, call: CommandCall, press: ListPress, *, notice: str = "") -> Reply:
-        """Show the page in the reader's time zone; in that of the first reminder if it is unknown."""
+        """Show the page in the zone of the person who asked for the list, whoever turns it.
+
+        If that is unknown, it is the zone of the first reminder.
+        """
         reminders = await self.reminders.list(call.ref)
-        zone = await self.reminders.zone_of(call.person_id) or (reminders[0].zone if reminders else "UTC")
+        zone = await self.reminders.zone_of(press.owner) or (reminders[0].zone if reminders else "UTC")
         return reminders_page(
             call.words, reminders, at=press, zone=zone, is_group=call.is_group, notice=notice
         )

@@ -11,12 +11,15 @@ from bot.transport.rich_text import RichText
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.menus import CONFIRM_WITHIN_S, choice_buttons
+from memory.recall.lexicon.dates import DAY, MONTH, WEEK, YEAR, time_meanings
+from memory.recall.lexicon.languages import normal
 from memory.retention import LONGEST_DAYS, RetentionChoice, RetentionQueue, parse_choice
 
 OFFERED_DAYS = (30, 90, 365)
 
 _CHOICE = re.compile(r"(\d{1,5})(?:([-+])(?::(\d{1,12}))?)?")
 """Days; in buttons `+` if facts stay, else `-`, and in a question the time at which it was asked."""
+_DAYS = {DAY: 1, WEEK: 7, MONTH: 30, YEAR: 365}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +37,7 @@ class RetentionCommand:
         One that would erase something is asked about first.
         """
         current = parse_choice(call.snapshot.retention)
-        named = _CHOICE.fullmatch(call.argument.strip())
+        named = _CHOICE.fullmatch(call.argument.strip()) or _CHOICE.fullmatch(days_in(call.argument))
         if named is None or int(named[1]) > LONGEST_DAYS:
             return self._list(call, current)
         if refused := await call.refused():
@@ -95,6 +98,14 @@ class RetentionCommand:
             labels[_value(other)] = words("retention-facts-button", facts=facts)
         buttons = choice_buttons("retention", labels, _value(replace(current, days=days)))
         return Reply(rich=RichText(text="\n\n".join(paragraphs)), buttons=buttons)
+
+
+def days_in(text: str) -> str:
+    """Return the days of a span of time in words, such as "6 months" or "ein Jahr"; "" for anything else."""
+    found = time_meanings(normal(text))
+    if [kind for kind, _ in found] not in (["D", "U"], ["I", "U"]) or re.search(r"\d{5}", text):
+        return ""
+    return str(found[0][1] * _DAYS[found[1][1]]) if found[1][1] in _DAYS else ""
 
 
 def _value(choice: RetentionChoice) -> str:

@@ -44,10 +44,11 @@ function whenPart({ valid_from: from, valid_to: to }) {
   return el("span", { title }, to === null ? words("fact-since", { day: day(from) }) : words("fact-span", { from: day(from), to: day(to) }));
 }
 
-function sayerPart({ said_by: sayer }, me) {
-  if (sayer === null) return null;
+function sayerPart({ said_by: sayer, imported_from: service }, me) {
+  const imported = service ? [" · ", words("origin-imported", { service })] : null;
+  if (sayer === null) return imported;
   const who = sayer.id === me.id ? words("you-inside") : name(sayer.name || words("somebody-inside"));
-  return [" · ", pieces("said-by", { name: who })];
+  return [" · ", pieces("said-by", { name: who }), imported];
 }
 
 function correctedMark() {

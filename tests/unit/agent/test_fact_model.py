@@ -366,6 +366,14 @@ async def test_what_is_known_or_said_twice_adds_no_fact() -> None:
     ]
 
 
+async def test_what_only_an_imported_file_tells_may_be_said_here() -> None:
+    known = (replace(KNOWN[0], imported_from="Telegram"),)
+
+    again = make_fact(statement=KNOWN[0].statement)
+
+    assert await statements(again, work=make_work(known=known)) == [KNOWN[0].statement]
+
+
 async def test_a_message_has_two_facts_at_most_and_a_batch_forty() -> None:
     many = [said(n, ANNA, f"line {n}") for n in range(1, 31)]
     crowd = [make_fact(statement=f"fact {n}", messages=[n % 30 + 1]) for n in range(500)]

@@ -8,6 +8,7 @@ facts-title =
     }
 
 facts-standing = Deine Wünsche, die ich bei jeder Antwort beachte:
+facts-imported = { $statement } (importiert aus { $service })
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (bis zum { DATETIME($date, dateStyle: "long") })
 

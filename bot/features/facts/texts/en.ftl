@@ -8,6 +8,7 @@ facts-title =
     }
 
 facts-standing = Your standing wishes, which I keep in mind in every answer:
+facts-imported = { $statement } (imported from { $service })
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (until { DATETIME($date, dateStyle: "long") })
 

@@ -8,6 +8,7 @@ facts-title =
     }
 
 facts-standing = Tus deseos permanentes, que tengo en cuenta en cada respuesta:
+facts-imported = { $statement } (importado de { $service })
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (hasta el { DATETIME($date, dateStyle: "long") })
 

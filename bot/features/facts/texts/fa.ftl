@@ -8,6 +8,7 @@ facts-title =
     }
 
 facts-standing = خواسته‌های همیشگی شما که در هر پاسخ در نظر دارم:
+facts-imported = { $statement } (واردشده از { $service })
 facts-line = { DIGITS($number) }. { $statement }
 facts-line-closed = { DIGITS($number) }. { $statement } (تا { JALALI($date) })
 

@@ -8,6 +8,7 @@ facts-title =
     }
 
 facts-standing = Seus desejos permanentes, que levo em conta em cada resposta:
+facts-imported = { $statement } (importado do { $service })
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (até { DATETIME($date, dateStyle: "long") })
 

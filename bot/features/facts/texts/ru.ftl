@@ -8,6 +8,7 @@ facts-title =
     }
 
 facts-standing = Ваши постоянные пожелания, которые я учитываю в каждом ответе:
+facts-imported = { $statement } (перенесено из { $service })
 facts-line = { $number }. { $statement }
 facts-line-closed = { $number }. { $statement } (до { DATETIME($date, dateStyle: "long") })
 
