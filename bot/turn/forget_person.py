@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, cast
@@ -21,8 +21,8 @@ from memory import keys
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten
 from memory.history.contexts import Context, list_contexts
+from memory.history.store import RecordCounts
 from memory.keys import ContextRef
-from memory.record_counts import RecordCounts
 from memory.redis.client import Command, RedisClient
 from memory.reminders.redis_reminders import RedisReminders
 from memory.tombstones import load_secret
@@ -178,20 +178,14 @@ class ForgetJobs:
             return replace(job, chosen=chosen)
         if chosen is not None:
             return replace(job, before=chosen)
-        try:
-            receipt = await self.eraser.clear(ref, person, is_own=is_own)
-        except Forgotten:
-            receipt = NOTHING  # a reset has erased it meanwhile
+        receipt = await _unless_reset(self.eraser.clear(ref, person, is_own=is_own))
         return replace(_counted(job, receipt), at=job.at + 1, before=Chosen())
 
     async def _erased(self, job: ForgetJob, chosen: Chosen) -> ForgetJob:
         """Erase what was chosen. What a dead runner has erased of it is counted by its messages."""
         there = len(await self.eraser.forgetting.history.get(job.find_ref(), chosen.ids))
         is_again = there < len(chosen.ids)
-        try:
-            receipt = await self.eraser.erase(job.find_ref(), chosen)
-        except Forgotten:
-            receipt = NOTHING
+        receipt = await _unless_reset(self.eraser.erase(job.find_ref(), chosen))
         if is_again:
             receipt = replace(receipt, erased=replace(receipt.erased, messages=len(chosen.ids)))
         after = Chosen(after=chosen.after, is_answered=chosen.is_answered)
@@ -205,18 +199,13 @@ class ForgetJobs:
             return replace(job, at=0, passes=passes, erased_in_pass=0)
         for ref in job.refs:
             if ref.context_id in job.own:
-                job = _counted(replace(job, at=job.refs.index(ref)), await self._clear_own(ref, job))
+                receipt = await _unless_reset(self.eraser.clear(ref, job.person, is_own=True))
+                job = _counted(replace(job, at=job.refs.index(ref)), receipt)
         if await self._is_busy(job):
             return replace(job, at=len(job.refs))
         if job.is_everywhere:
             await self._clear_bot(job.person.id)
         return replace(job, at=len(job.refs), passes=passes, receipt=await self._sign(job))
-
-    async def _clear_own(self, ref: ContextRef, job: ForgetJob) -> ErasureReceipt:
-        try:
-            return await self.eraser.clear(ref, job.person, is_own=True)
-        except Forgotten:
-            return NOTHING
 
     async def _is_busy(self, job: ForgetJob) -> bool:
         """Return True while the person's own chat sends the answer to the request: then it is erased a bit later."""
@@ -260,6 +249,14 @@ class ForgetJobs:
             "tombstone_beside_the_store": total.not_copied or "yes",
         }
         return sign(await load_secret(self.requests.redis), fields)
+
+
+async def _unless_reset(erasing: Awaitable[ErasureReceipt]) -> ErasureReceipt:
+    """Return the receipt, an empty one if a reset has erased the context meanwhile."""
+    try:
+        return await erasing
+    except Forgotten:
+        return NOTHING
 
 
 def _counted(job: ForgetJob, receipt: ErasureReceipt) -> ForgetJob:
