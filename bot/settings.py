@@ -53,6 +53,7 @@ class Settings(BaseSettings):
         use_attribute_docstrings=True,
     )
 
+    # Telegram
     telegram_bot_token: SecretStr | None = None
     """The bot's token, from @BotFather. Without one, `mnemogram run` starts the simulator."""
     telegram_api_url: str = "https://api.telegram.org"
@@ -67,6 +68,7 @@ class Settings(BaseSettings):
     """The address that we listen on."""
     http_port: int = Field(8080, ge=0, le=65535)
     """The port that we listen on (0: any free one)."""
+    # Stores
     redis_url: SecretStr | None = Field(
         None,
         description="redis://, rediss://, redis+cluster:// (host:port,host:port) or redis+sentinel:// "
@@ -86,6 +88,7 @@ class Settings(BaseSettings):
     """Folder for the files of the embedded stores."""
     erasures_dir: Path | None = None
     """Folder with copies of the tombstones of erasures. Unset: `erasures` in DATA_DIR."""
+    # Models and agents
     openai_api_key: SecretStr | None = None
     """The key of the model endpoint. Without it and OPENAI_BASE_URL: the offline model."""
     openai_base_url: str | None = None
@@ -112,6 +115,7 @@ class Settings(BaseSettings):
     """Tokens that the chat model takes. Unset: from the table of known models."""
     agents_file: Path | None = None
     """TOML: the agents' prompts, models, tools and limits. Unset: the built-in agent."""
+    # Access
     operator_ids: Ids = frozenset()
     """Telegram user ids of the operators, comma-separated."""
     allowed_chat_ids: Ids = Field(
@@ -121,6 +125,11 @@ class Settings(BaseSettings):
     )
     allowed_user_ids: Ids = frozenset()
     """People who are served in every chat. As above: any of the three closes the bot to all others."""
+    invited_only: bool = False
+    """Serve only operators, ALLOWED_* and people with an invitation (mnemogram invite)."""
+    operators_read_chats: bool = False
+    """Let operators read the text of other people's chats on the page."""
+    # Memory
     recall_tokens: int = Field(1_000, ge=0, le=100_000)
     """Tokens that old messages and facts may take in a prompt."""
     recall_k: int = Field(25, ge=0, le=50)
@@ -134,6 +143,7 @@ class Settings(BaseSettings):
     """Tokens a day (UTC) that the summary model may take to read older messages for facts."""
     window_tokens: int = Field(8000, ge=64)
     """The budget of the recent window without a summary model or while it fails, in tokens."""
+    # Answers
     max_actions: int = Field(5, ge=1, le=100)
     """Actions (rounds of tools) that a run may take."""
     turn_deadline_s: float = Field(120, gt=0, le=3600)
@@ -147,22 +157,20 @@ class Settings(BaseSettings):
         description="Effect of a message during the answer to the sender's message before: it waits for that answer "
         "(queue), or ends it (interrupt).",
     )
+    show_sources: bool = False
+    """Put a button under answers that used memories, which shows these."""
+    # Groups and inline mode
     group_context: bool = True
     """Keep talk in a group that is not addressed to the bot as context."""
     group_context_messages: int = Field(1_000, ge=1, le=5_000)
     """Number of the newest such messages that are kept of each chat or topic. /catchup reads as many."""
     group_memory_page: Literal["administrators", "members", "off"] = "administrators"
     """People who see the memory page of a group. `members` works where the bot is an administrator."""
-    operators_read_chats: bool = False
-    """Let operators read the text of other people's chats on the page."""
-    show_sources: bool = False
-    """Put a button under answers that used memories, which shows these."""
-    invited_only: bool = False
-    """Serve only operators, ALLOWED_* and people with an invitation (mnemogram invite)."""
     inline: bool = False
     """Answer `@bot question` in any chat (inline mode). Needs @BotFather."""
     inline_memory: bool = False
     """Use the memory of the asker's private chat for inline questions, and keep them there."""
+    # Limits
     user_messages_per_minute: int = Field(0, ge=0)
     """Messages of one person that are answered a minute. 0: no limit."""
     chat_messages_per_minute: int = Field(0, ge=0)
@@ -177,6 +185,7 @@ class Settings(BaseSettings):
     """Maximum cost of one chat a day, in the unit of the prices. 0: no limit."""
     money_per_month: float = Field(0, ge=0, allow_inf_nan=False)
     """Maximum cost of the whole bot a month (UTC), in the unit of the prices. 0: no limit."""
+    # Operation
     worker_concurrency: int = Field(32, ge=1, le=1000)
     """Chats that one worker process answers at the same time."""
     lease_s: float = Field(30, ge=1, le=600)

@@ -42,6 +42,8 @@ _MAIN_DESCRIPTION = "The main agent, with whom every conversation begins."
 _NO_NAME = "tools cannot be named for it: 1 to 52 of A-Z a-z 0-9 _ -"
 LEAST_COMPRESSION_TOKENS = 500
 """A lower limit would ask a model for a summary after every turn."""
+_ALL_BUILT_IN = "*"
+"""In a list of tools: every built-in one."""
 _SHOWN = 60
 
 
@@ -166,7 +168,7 @@ class _AnyAgent(_Table):
     prompt: str = Field(min_length=1)
     description: str = Field(min_length=1)
     model: str | None = Field(None, min_length=1)
-    tools: list[str] | None = None
+    tools: list[str] = [_ALL_BUILT_IN]
     selector: str | None = Field(None, min_length=1)
     delegates_to: list[str] = []
     transfers_to: list[str] = []
@@ -255,8 +257,8 @@ class _Loading:
             taken.add(name.casefold())
 
     def _load_agent(self, key: str, name: str, table: _AnyAgent) -> AgentSpec:
-        mcp = self._load_toolset(key, table.tools or ())
-        tools = self._load_tools(key, list(self._built_in) if table.tools is None else table.tools)
+        mcp = self._load_toolset(key, table.tools)
+        tools = self._load_tools(key, table.tools)
         self._add_handovers(
             tools, delegate_tool, f"{key}.delegates_to", agent=name, others=table.delegates_to
         )
@@ -311,10 +313,13 @@ class _Loading:
 
     def _load_tools(self, key: str, references: Sequence[str]) -> dict[str, Tool]:
         tools: dict[str, Tool] = {}
-        for number, reference in enumerate(references):
-            if reference.startswith("mcp:"):
-                continue
-            place = f"{key}.tools[{number}]"
+        listed = (
+            (f"{key}.tools[{number}]", name)
+            for number, reference in enumerate(references)
+            for name in (self._built_in if reference == _ALL_BUILT_IN else [reference])
+            if not name.startswith("mcp:")
+        )
+        for place, reference in listed:
             try:
                 tool = _load_tool(reference, self._all_tools)
             except ValueError as error:

@@ -5,7 +5,8 @@ Each is replaced at once, and its claims at its death are recorded.
 
 import asyncio
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.inbox.records import GROUP
@@ -44,10 +45,14 @@ class Fleet:
     group: asyncio.TaskGroup
     alive: list[Program] = field(default_factory=list[Program])
     kills: list[Kill] = field(default_factory=list[Kill])
+    ready_at: dict[int, float] = field(default_factory=dict[int, float])
+    """When each process of `work` was ready (Unix seconds), by its id."""
 
     async def start(self, *commands: str) -> None:
         """Start processes in parallel. Return when each is ready."""
-        self.alive += await self.system.start(*commands)
+        started = await self.system.start(*commands)
+        self.alive += started
+        self.ready_at |= {each.process.pid: time.time() for each in started if each.command == "work"}
 
     def running(self, command: str) -> list[Program]:
         """Return the processes that are ready."""
@@ -99,29 +104,37 @@ async def held_by(system: System, pid: int) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed:
-    """The recovery of a context of a dead worker:
+    """The recovery of a context of a dead worker: seconds to its next step.
 
-    seconds to its next step. `is_hit_again`: two workers died over it, so it runs alone after another
-    lease.
+    `is_hit_again`: two workers died over it, so it runs alone after another lease. `is_watched`: another worker was
+    ready before the kill and lived until the step. One that starts later has to watch the silence from its own start.
     """
 
     after_s: float
     is_hit_again: bool
+    is_watched: bool
 
 
-def resumed_after(kills: Sequence[Kill], witness: CommandMonitor) -> list[Resumed]:
+def resumed_after(
+    kills: Sequence[Kill], witness: CommandMonitor, *, ready_at: Mapping[int, float]
+) -> list[Resumed]:
     """Return the recovery of each context of each killed worker; contexts without one are left out.
 
-    Becoming idle counts as a step.
+    Becoming idle counts as a step. `ready_at` is when each worker was ready, by its process.
     """
     found: list[Resumed] = []
+    died_at = {kill.pid: kill.at for kill in kills}
     for kill in kills:
         for context in kill.held:
             later = (at for at, worker in witness.steps[context] if at > kill.at and worker != kill.pid)
             if (at := next(later, None)) is not None:
                 rested = max((rest for rest in witness.rests[context] if rest < kill.at), default=0.0)
                 hits = sum(rested < other.at < at and context in other.held for other in kills)
-                found.append(Resumed(after_s=at - kill.at, is_hit_again=hits > 1))
+                lived = any(
+                    ready < kill.at and died_at.get(worker, math.inf) > at
+                    for worker, ready in ready_at.items()
+                )
+                found.append(Resumed(after_s=at - kill.at, is_hit_again=hits > 1, is_watched=lived))
     return found
 
 

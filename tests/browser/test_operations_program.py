@@ -18,12 +18,14 @@ from memory.embedded.valkey import open_valkey
 from memory.redis.client import open_redis
 from tests.browser.hostile_texts import PAYLOADS
 from tests.browser.memory_page import (
+    DESKTOP,
     OLGA,
     PHONE,
     newcomer,
     overflows,
     page_address,
     program_ref,
+    say,
     watched_context,
 )
 from tests.browser.program import Program, run_model, run_program
@@ -148,6 +150,39 @@ def test_the_dashboards_link_opens_the_page_once(program: Program, browser: Brow
         again.goto(link)
         expect(again.get_by_test_id("state")).to_contain_text("This link has expired")
         watch.assert_calm("401")
+
+
+@pytest.mark.parametrize("size", [PHONE, DESKTOP])
+def test_a_person_is_forgotten_after_a_question_and_the_receipt_is_a_file_that_verifies(
+    program: Program, browser: Browser, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    person = newcomer(program, "Quentin")
+    with watched_context(browser, program, size) as (context, watch):
+        chat = context.new_page()
+        chat.goto(f"{program.chat_page}/#/{person}/{person}")
+        say(chat, "my boat is called heron")
+        page = open_operations(context.new_page(), program)
+        page.get_by_test_id("ops-tab-service").click()
+        page.get_by_test_id("person-id").fill(str(person))
+        page.get_by_test_id("person-count").click()
+        expect(page.get_by_test_id("person-result")).to_contain_text("Quentin")
+        page.screenshot(path=tmp_path / "counted.png", full_page=True)
+        page.get_by_test_id("person-forget").click()
+        page.get_by_test_id("confirm-yes").click()
+
+        receipt = page.get_by_test_id("person-receipt")
+        expect(receipt).to_contain_text('"signature"')
+        page.screenshot(path=tmp_path / "forgotten.png", full_page=True)
+        assert overflows(page) == []
+        with page.expect_download() as saved:
+            page.get_by_role("link", name="Save the receipt").click()
+        saved.value.save_as(tmp_path / "receipt.json")
+        console = [str(Path(sys.executable).with_name("mnemogram")), "verify", str(tmp_path / "receipt.json")]
+        subprocess.run(
+            console, env=program.environment, cwd=program.log.parent, capture_output=True, check=True
+        )
+        expect(page.get_by_test_id("person-result")).not_to_contain_text("Quentin")
+        watch.assert_calm()
 
 
 def open_operations(page: Page, program: Program) -> Page:

@@ -5,6 +5,7 @@ import pytest
 from bot.inbox.records import Fence
 from chaos.rig.command_monitor import CommandMonitor, RecordedStep
 from chaos.rig.evidence import ModelRequest, finished_steps, finished_twice, late_calls
+from chaos.rig.fleet import Kill, resumed_after
 from chaos.rig.verdict import are_in_order
 from chaos.rows.r05_order import Ownership, read_ownership
 from memory.codec import dump_json
@@ -79,3 +80,15 @@ def test_repeated_and_withdrawn_answers_are_in_order_if_the_history_is(shown: st
 @pytest.mark.parametrize("shown", ["c b", "b", "c c b b", ""])
 def test_answers_in_another_order_are_reported(shown: str) -> None:
     assert not are_in_order(["b", "c"], shown.split())
+
+
+def test_a_recovery_is_timed_apart_if_no_other_worker_lived_meanwhile() -> None:
+    witness = CommandMonitor()
+    witness.steps["chat"] += [(14.0, 2), (24.0, 3), (36.0, 4)]
+    ready_at = {1: 0.0, 2: 0.0, 3: 12.0, 4: 31.0}
+    kills = [
+        Kill(at=at, command="work", pid=pid, held=frozenset(["chat"]))
+        for at, pid in ((10.0, 1), (20.0, 2), (30.0, 3))
+    ]
+    resumed = resumed_after(kills, witness, ready_at=ready_at)
+    assert [(each.after_s, each.is_watched) for each in resumed] == [(4.0, True), (4.0, True), (6.0, False)]

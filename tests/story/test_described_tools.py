@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.features import BUILT_IN_TOOLS
 from memory.tokens import tokenizer_for
 from tests.scripted_replies import call, calls, text
 from tests.scripted_script import echo
@@ -12,7 +13,8 @@ from tests.story.agents import keep_path, write_agents
 from tests.story.harness import BEN, Story, StoryStores, running_bot
 from tests.story.known_facts import plant
 
-ALWAYS = {"cancel_reminder", "current_time", "list_reminders", "set_reminder"}
+ALWAYS = BUILT_IN_TOOLS.keys() - {"forget_fact", "read_artifact", "search_memory"}
+"""The tools that work on nothing of the chat's memory."""
 BUILT_IN = '[agent]\nname = "Shop"\n'
 
 

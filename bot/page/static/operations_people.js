@@ -40,15 +40,22 @@ export function forgetPersonCard(api) {
     }
     progress.stop();
     const rows = chats.map(({ chat, ...counts }) =>
-      el("li", { class: "ops-row" }, el("span", { class: "ops-row-main" }, name(chat, { dir: "auto" })), el("span", { class: "ops-row-end" }, words("ops-person-things", { number: sum(counts) }))),
+      el("li", { class: "ops-row" }, el("span", { class: "ops-row-main" }, name(chat, { dir: "auto" })), el("span", { class: "ops-row-end" }, words("ops-person-things", { count: sum(counts) }))),
     );
     const forget = button({ class: "button danger small", "data-testid": "person-forget", onclick: ask }, words("ops-person-forget"));
     fill(
       result,
-      rows.length ? el("ul", { class: "ops-rows" }, rows) : hint(words("ops-person-none")),
-      forget,
-      receipt && [hint(words("ops-person-done")), el("pre", { class: "mono", "data-testid": "person-receipt", dir: "ltr" }, receipt)],
+      receipt && [hint(words("ops-person-done")), receiptOf(receipt)],
+      rows.length ? [el("ul", { class: "ops-rows" }, rows), forget] : !receipt && hint(words("ops-person-none")),
     );
+  }
+
+  function receiptOf(receipt) {
+    const address = `data:application/json;charset=utf-8,${encodeURIComponent(receipt)}`;
+    return [
+      el("a", { class: "button plain small", href: address, download: `erasure-${person}.json` }, words("ops-person-save")),
+      el("pre", { class: "mono", "data-testid": "person-receipt", dir: "ltr" }, receipt),
+    ];
   }
 
   async function ask() {

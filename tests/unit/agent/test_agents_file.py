@@ -117,6 +117,12 @@ def test_missing_entries_come_from_the_built_in_agent(folder: Path) -> None:
     assert [tool.name for tool in spec.tools] == list(BUILT_IN_TOOLS)
 
 
+def test_a_star_in_a_list_adds_every_built_in_tool(folder: Path) -> None:
+    spec = main_of(written(folder, "[agent]\ntools = ['dice_tools:dice', '*']\n"))
+
+    assert [tool.name for tool in spec.tools] == ["dice", *BUILT_IN_TOOLS]
+
+
 def test_an_agent_may_have_no_tools(folder: Path) -> None:
     assert main_of(written(folder, "[agent]\ntools = []\n")).tools == ()
 
@@ -177,6 +183,10 @@ def test_invalid_toml_is_reported_with_its_place(folder: Path) -> None:
                 "agent.tools[2] = 'dice_tools:Tool': dice_tools has no function Tool",
                 "agent.tools[3] = 'dice_tools:bare': parameter sides has no type annotation",
             ],
+        ),
+        (
+            "[agent]\ntools = ['*', 'current_time']",
+            ["agent.tools[1] = 'current_time': another tool is named current_time too"],
         ),
         (
             "[agent]\ntools = ['current_time', 'bot.tools.current_time:current_time']",
