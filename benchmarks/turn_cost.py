@@ -26,7 +26,7 @@ from rig.table import print_table
 from bot.agent.agents_file import load_agents
 from bot.app.agents import model_names
 from bot.app.build import build_access, build_compressor, build_inbox, loaded_messages
-from bot.app.stores import build_stores
+from bot.app.stores import embedder_config, with_bot
 from bot.app.turns import build_turns
 from bot.features import BUILT_IN_TOOLS, CONTROLS
 from bot.features.parts import Models, Outside, Stores
@@ -46,6 +46,7 @@ from memory.recall.indexer import Indexer
 from memory.recall.qdrant.index import open_qdrant
 from memory.recall.recall import IndexItem
 from memory.redis.client import RedisClient, open_redis
+from memory.stores import assemble_stores
 from memory.summary.compressor import Compressor, RedisSummaries
 from tests.fakes.embedder import FakeEmbedder
 
@@ -239,12 +240,15 @@ async def open_bench(directory: Path, servers: argparse.Namespace) -> AsyncGener
         index = await stack.enter_async_context(_open_index(directory, servers))
         qdrant = await stack.enter_async_context(open_qdrant(index.url, api_key=index.api_key))
         qdrant.client.http.client.add_middleware(tally.note_request)
-        stores = build_stores(
-            settings,
-            cast("RedisClient", NamedTrips(redis, tally)),
-            replace(qdrant, send=tally.noting(qdrant.send)),
-            embedder=FakeEmbedder(dimension=384),
-            stack=stack,
+        stores = with_bot(
+            assemble_stores(
+                cast("RedisClient", NamedTrips(redis, tally)),
+                replace(qdrant, send=tally.noting(qdrant.send)),
+                embedder_config(settings),
+                stack,
+                embedder=FakeEmbedder(dimension=384),
+                partitions=settings.partitions,
+            )
         )
         stack.push_async_callback(qdrant.client.delete_collection, stores.recall.spaces.serving.name)
         await stores.reindexer.claim()  # or the indexer takes no work

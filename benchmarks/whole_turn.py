@@ -25,7 +25,7 @@ from rig.table import print_table
 
 from bot.agent.agents_file import load_agents
 from bot.app.build import build_compressor
-from bot.app.stores import build_stores
+from bot.app.stores import embedder_config, with_bot
 from bot.features import BUILT_IN_TOOLS
 from bot.features.parts import Models, Stores
 from bot.features.settings import AllSettings
@@ -37,6 +37,7 @@ from memory.recall.embedders.minilm import THREAD_NAME, MiniLMEmbedder
 from memory.recall.qdrant.index import open_qdrant
 from memory.recall.recall import IndexItem
 from memory.redis.client import open_redis
+from memory.stores import assemble_stores
 from memory.summary.compressor import RedisSummaries
 from tests.fakes.embedder import FakeEmbedder
 
@@ -189,7 +190,10 @@ async def fill(directory: Path, chats: Chats) -> None:
         open_qdrant(endpoint.url, api_key=endpoint.api_key) as qdrant,
         AsyncExitStack() as stack,
     ):
-        stores = build_stores(settings, redis, qdrant, embedder=embedder, stack=stack)
+        config, partitions = embedder_config(settings), settings.partitions
+        stores = with_bot(
+            assemble_stores(redis, qdrant, config, stack, embedder=embedder, partitions=partitions)
+        )
         await stores.reindexer.claim()
         for length, groups in chats.items():
             members = sorted({chat for group in groups for chat in group})

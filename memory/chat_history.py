@@ -22,8 +22,7 @@ from memory.history.message import (
 from memory.history.selectors import MessageSelector, TokenCounter
 from memory.history.store import BEFORE_ALL, HistoryStore, Passage
 from memory.keys import ContextRef
-from memory.recall.excerpts import NO_WORDS, Excerpt, excerpt_of, read_question, tell
-from memory.recall.reasons import Reason
+from memory.recall.excerpts import NO_WORDS, Excerpt, Reason, excerpt_of, read_question, tell
 from memory.recall.recall import LIST_LIMIT, Recall, RecallQuestion
 from memory.recall.vector_index import Where
 

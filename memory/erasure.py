@@ -5,10 +5,9 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from memory.errors import RecallUnavailable
-from memory.history.store import Deletion, Erasure, HistoryStore
+from memory.history.store import Deletion, Erasure, HistoryStore, RecordCounts
 from memory.keys import ContextRef
 from memory.recall.recall import Recall, VectorErasure
-from memory.record_counts import RecordCounts
 
 _PASSES = 5
 """Passes over the vectors: one, and one for each of up to four indexers that may be working on the context."""

@@ -17,7 +17,13 @@ MemoryFailure
 ├── RecordCorrupt        a stored record cannot be read: another program wrote it
 ├── SummaryFailed        the summary model failed, or its answer is not what was asked for
 ├── StoreMismatch        an earlier or later build wrote the store
-└── UnsafeStore          the store would lose or evict acknowledged data
+├── UnsafeStore          the store would lose or evict acknowledged data
+└── EmbeddedStoreFailure an embedded store cannot be used
+    ├── DataDirUnusable  DATA_DIR cannot be created, entered or written
+    │   └── DataDirFull  the disk under DATA_DIR has too little room
+    ├── DataDirLocked    a lock under DATA_DIR cannot be taken
+    ├── ServerMissing    this platform has no binary of the server
+    └── ServerDidNotStart the server ended, or did not answer in time: the message has the end of its log
 """
 
 import traceback
@@ -122,6 +128,30 @@ class SummaryFailed(MemoryFailure):
 
 class UnsafeStore(MemoryFailure):
     """The store would lose or evict what it acknowledges."""
+
+
+class EmbeddedStoreFailure(MemoryFailure):
+    """An embedded store cannot be used."""
+
+
+class DataDirUnusable(EmbeddedStoreFailure):
+    """DATA_DIR cannot be used."""
+
+
+class DataDirFull(DataDirUnusable):
+    """The disk under DATA_DIR is full."""
+
+
+class DataDirLocked(EmbeddedStoreFailure):
+    """A lock under DATA_DIR cannot be taken."""
+
+
+class ServerMissing(EmbeddedStoreFailure):
+    """The embedded server does not exist for this platform."""
+
+
+class ServerDidNotStart(EmbeddedStoreFailure):
+    """The embedded server did not start."""
 
 
 def place_of(error: Exception) -> str:

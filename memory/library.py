@@ -5,7 +5,7 @@ import json
 import os
 import re
 import time
-from collections.abc import AsyncGenerator, Collection, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import asdict, is_dataclass, replace
 from datetime import UTC, datetime
@@ -19,7 +19,6 @@ from pydantic import TypeAdapter, ValidationError
 
 from memory.chat_history import ChatHistory, MessageDetails, RankedMessage, SearchHints
 from memory.embedded.data_dir import folder_path
-from memory.embedded.file_rewriter import FileRewriter
 from memory.erasure import ErasureReceipt, delete_provably
 from memory.errors import MemoryFailure, RecallUnavailable, UnsafeStore
 from memory.facts.context_facts import list_all
@@ -35,7 +34,6 @@ from memory.recall.vector_index import Where, metadata_tags
 from memory.redis.address import parse_address
 from memory.redis.client import open_redis
 from memory.redis.durability import check_store, check_store_format
-from memory.redis.server_files import ServerFiles
 from memory.redis.tombstone_files import FOLDER
 from memory.stores import (
     EmbedderConfig,
@@ -466,13 +464,13 @@ async def _leave(indexers: Sequence[Indexer]) -> None:
 
 
 @asynccontextmanager
-async def _cleaning(rewriter: FileRewriter | ServerFiles) -> AsyncGenerator[None]:
+async def _cleaning(rewrite: Callable[[], Awaitable[bool]]) -> AsyncGenerator[None]:
     """Rewrite the files of the store soon after an erasure, so that the words leave the disk too."""
 
     async def clean() -> None:
         while True:
             with suppress(MemoryFailure, TimeoutError):
-                await rewriter.step()
+                await rewrite()
             await asyncio.sleep(CLEAN_EVERY_S)
 
     task = asyncio.create_task(clean(), name="clean-store-file")

@@ -14,10 +14,9 @@ from typing import Any, TypeVar
 from memory.codec import parse_json
 from memory.history.message import EXPIRED, Message
 from memory.history.redis_history import dump_message
-from memory.history.store import BEFORE_ALL, Deletion
+from memory.history.store import BEFORE_ALL, Deletion, RecordCounts
 from memory.keys import ContextRef, context_key, partition_key
 from memory.leased import Lease, LeasedQueue, LeasedStep, Outcome, QueueClaim, StepResult
-from memory.record_counts import RecordCounts
 from memory.redis.lua import ScriptCall, lua_script, named
 
 DAY_S = 24 * 3600.0

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -10,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from memory.embedded.file_rewriter import FileRewriter
 from memory.embedded.supervisor import open_index_server
-from memory.embedded.valkey import open_valkey, remove_unfinished_rewrites
+from memory.embedded.valkey import FileRewriter, open_valkey, remove_unfinished_rewrites
 from memory.facts.redis_facts import RedisFacts
 from memory.history.redis_history import RedisHistory
 from memory.recall.audit import IndexAudit
@@ -129,12 +129,14 @@ def assemble_stores(
     return _assemble(redis, qdrant, config, stack, first=first, ask_space=None, partitions=partitions)
 
 
-def build_rewriter(redis: RedisClient, config: StoreConfig, *, partitions: int) -> FileRewriter | ServerFiles:
-    """Return what has the files of the store rewritten after erasures: of the embedded one, or of servers."""
+def build_rewriter(
+    redis: RedisClient, config: StoreConfig, *, partitions: int
+) -> Callable[[], Awaitable[bool]]:
+    """Return the step that has the files of the store rewritten after erasures: of the embedded one, or of servers."""
     if config.redis_url is not None:
-        return ServerFiles(redis, url=config.redis_url, partitions=partitions, clock=time.monotonic)
+        return ServerFiles(redis, url=config.redis_url, partitions=partitions, clock=time.monotonic).step
     clear_away = partial(remove_unfinished_rewrites, config.data_dir)
-    return FileRewriter(redis, partitions=partitions, clock=time.monotonic, clear_away=clear_away)
+    return FileRewriter(redis, partitions=partitions, clock=time.monotonic, clear_away=clear_away).step
 
 
 def build_indexers(

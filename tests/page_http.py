@@ -5,7 +5,7 @@ import hmac
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 
-from bot.page.app import PageApp
+from bot.page.api import PageApp
 from bot.settings import PAGE_PATH, WEBHOOK_PATH
 from bot.transport.http_server import HttpServer, create_http_app, serve_http
 

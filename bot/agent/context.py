@@ -11,7 +11,7 @@ from bot.agent.files import File
 from bot.agent.model import Image, OnText, Usage
 from bot.agent.prompt.parts import PromptRecord
 from bot.errors import ToolFailed
-from memory.artifacts.store import ContextArtifacts
+from memory.artifacts.store import ContextArtifacts, OutgoingFiles
 from memory.chat_history import ChatHistory
 from memory.facts.context_facts import ContextFacts
 from memory.facts.selection import Memories
@@ -22,7 +22,6 @@ from memory.history.message import Message, has_request
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_id
-from memory.outgoing_files import OutgoingFiles
 from memory.redis.client import RedisClient
 from memory.reminders.redis_reminders import ContextReminders
 

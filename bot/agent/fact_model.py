@@ -14,8 +14,8 @@ from memory.facts.queue import FactWork, NewFact
 from memory.history.fact import LONGEST_STATEMENT, LONGEST_SUBJECT, Fact
 from memory.history.message import clock_of, foreign_origins, own_words, sequence_of
 from memory.history.transcript import Excerpt, quote, quote_json, render_line, render_name, render_speaker
-from memory.recall.filters import find_same_name
 from memory.recall.lexicon.languages import normal
+from memory.recall.lexicon.names import find_same_name
 from memory.zones.clocks import Clocks
 
 FACTS_OF_A_MESSAGE = 2

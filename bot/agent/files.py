@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mimetypes import MimeTypes
 
 from bot.errors import ToolFailed
-from memory.outgoing_files import LARGEST_FILE
+from memory.artifacts.store import LARGEST_FILE
 
 MOST_FILES = 10
 """Files of one turn."""

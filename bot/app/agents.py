@@ -4,10 +4,9 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from bot.agent.agents_file import AgentSpec, TeamSpec, load_agents
+from bot.agent.agents_file import AgentSpec, Options, TeamSpec, load_agents
 from bot.agent.functions_based import PromptLimits
 from bot.agent.known_models import context_window
-from bot.agent.options import Options
 from bot.agent.prompt.assembly import measure
 from bot.agent.prompt.parts import PromptParts
 from bot.environment import read_environment

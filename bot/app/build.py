@@ -6,12 +6,11 @@ from functools import cache, partial
 from importlib.metadata import version
 
 from bot.agent.abilities import Abilities
-from bot.agent.agents_file import AgentSpec, TeamSpec
+from bot.agent.agents_file import AgentSpec, Options, TeamSpec
 from bot.agent.fact_model import ModelFactReader
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.mcp_servers import McpTools
 from bot.agent.model import ChatModel, JsonModel
-from bot.agent.options import Options
 from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import ModelSummarizer
 from bot.agent.team import Team

@@ -53,7 +53,10 @@ def build_forget_jobs(
         redis=redis, store=TurnStore(redis, clock=clock), history=RedisHistory(redis), talk=RedisTalk(redis)
     )
     eraser = PersonEraser(
-        forgetting=forgetting, facts=RedisFacts(redis, clock=clock), reminders=reminders, recall=recall
+        forgetting=forgetting,
+        facts=RedisFacts(redis, clock=clock),
+        reminders=RedisReminders(redis, clock=clock),
+        recall=recall,
     )
     finder = PersonFinder(
         redis=redis,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import structlog
 
-from bot.agent.options import Options
+from bot.agent.agents_file import Options
 from bot.app.agents import counter_for
 from bot.app.build import build_access, build_costs, build_inbox
 from bot.app.erasures import build_forget_jobs

@@ -66,10 +66,10 @@ from bot.features.settings import misspelt_settings
 from bot.inbox.isolation import Slots
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.worker import Heartbeat, Worker
-from bot.mcp.servers import McpServers
+from bot.mcp.tools import McpServers
 from bot.observe.logs import TURN_EVENTS, configure_logs
 from bot.observe.tracing import configure_tracing
-from bot.page.app import PageApp
+from bot.page.api import PageApp
 from bot.settings import WEBHOOK_CONNECTIONS, GroupTalk, InlineMode, Settings, UsageLimits
 from bot.transport.command_menus import CommandMenus
 from bot.transport.http_server import Webhook, create_http_app, serve_http

@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import stamina
 import structlog
@@ -17,7 +16,6 @@ from bot.transport.migrations import Migrations
 from bot.transport.people import Guests
 from memory.embedded.data_dir import folder_path
 from memory.errors import CredentialsRefused, StoreMismatch, StoreUnavailable
-from memory.recall.embedders.embedder import Embedder
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import check_store, check_store_format
 from memory.redis.tombstone_files import FOLDER
@@ -26,15 +24,11 @@ from memory.stores import (
     EmbedderConfig,
     MemoryStores,
     StoreConfig,
-    assemble_stores,
     open_memory_stores,
     open_places,
     redis_place,
 )
 from memory.tombstones import open_beside
-
-if TYPE_CHECKING:
-    from memory.recall.qdrant.index import Qdrant
 
 log = structlog.get_logger()
 
@@ -91,20 +85,6 @@ async def open_intake_stores(settings: Settings) -> AsyncGenerator[IntakeStores]
         yield IntakeStores(
             redis=redis, guests=Guests(redis, clock=time.time), migrations=Migrations(redis, clock=time.time)
         )
-
-
-def build_stores(
-    settings: Settings,
-    redis: RedisClient,
-    qdrant: "Qdrant",
-    *,
-    embedder: Embedder | None,
-    stack: AsyncExitStack,
-) -> Stores:
-    """Put open clients together; the stack closes embedders of former spaces."""
-    config = embedder_config(settings)
-    partitions = settings.partitions
-    return with_bot(assemble_stores(redis, qdrant, config, stack, embedder=embedder, partitions=partitions))
 
 
 def with_bot(stores: MemoryStores) -> Stores:

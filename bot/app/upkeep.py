@@ -17,7 +17,6 @@ from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
 from bot.settings import Settings
 from bot.turn.costs import WATCH_S, BudgetWatch
-from memory.embedded.file_rewriter import FileRewriter
 from memory.errors import CommandRefused, MemoryFailure, RecallUnavailable
 from memory.facts.extractor import ExtractionResult
 from memory.keys import ContextRef
@@ -27,7 +26,6 @@ from memory.recall.indexer import Indexer, IndexResult
 from memory.recall.reindex import Reindexer, ReindexState
 from memory.redis.client import RedisClient
 from memory.redis.durability import rewrite_torn_file
-from memory.redis.server_files import ServerFiles
 from memory.retention import Retention, RetentionQueue, RetentionResult
 from memory.summary.compressor import CompressionResult
 
@@ -134,11 +132,11 @@ async def _claim(reindexer: Reindexer) -> None:
         raise
 
 
-async def rewrite_forever(rewriter: FileRewriter | ServerFiles) -> None:
+async def rewrite_forever(step: Callable[[], Awaitable[bool]]) -> None:
     """Check every other second if the files of the store still contain erased data, and have them rewritten."""
 
     async def rewrite() -> float:
-        if await rewriter.step():
+        if await step():
             log.debug("store_file_rewritten")
         return PAUSE_S
 

@@ -9,7 +9,7 @@ import typer
 
 from bot.cli.failures import CommandFailed, print_error
 from bot.cli.output import count, print_json, print_line
-from bot.cli.session import AsJson, NewFile, finish, load_quietly, open_stores
+from bot.cli.session import AsJson, NewFile, Progress, finish, load_quietly, open_stores
 from bot.cli.transfer import open_lines, whole_file
 from bot.times import iso
 from memory.errors import MemoryFailure
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from memory.transfer.backup import Complete
     from memory.transfer.restore import Restore
 
-_LINE_S = 2.0
-"""Time between two lines of progress."""
 _NOTHING = "Nothing was restored."
 _GOES_ON = "The restore is incomplete. Run the same command again: it completes it."
 
@@ -156,18 +154,3 @@ def _print_restored(run: "Restore", end: "Complete", file: Path, *, as_json: boo
         f"The workers make the search entries of {count(messages, 'message')}; "
         "`mnemogram reindex` shows the progress."
     )
-
-
-class Progress:
-    """Prints a line on stderr at intervals, and at the end."""
-
-    def __init__(self, what: str) -> None:
-        self._what = what
-        self._printed_at = 0.0
-
-    def show(self, done: int, total: int) -> None:
-        """Print a line if it is time."""
-        now = time.monotonic()
-        if done == total or now - self._printed_at >= _LINE_S:
-            self._printed_at = now
-            print_error(f"{done:,} of {total:,} {self._what}")

@@ -9,14 +9,11 @@ from typer.core import TyperCommand, TyperGroup
 from bot.cli import (
     backup,
     chats,
-    dashboard,
     doctor,
-    facts,
     forget_person,
     history,
     init,
-    invite,
-    mcp,
+    links,
     queue,
     reindex,
     reset,
@@ -46,13 +43,20 @@ def build_console() -> typer.Typer:
     for command in (service.run, service.serve, service.work, service.simulate):
         app.command(rich_help_panel=SERVICE)(command)
     app.command(rich_help_panel=CHATS)(chats.chats)
-    for command in (history.history, history.search, facts.facts, mcp.mcp, reset.reset, transfer.export):
+    for command in (
+        history.history,
+        history.search,
+        history.facts,
+        history.mcp,
+        reset.reset,
+        transfer.export,
+    ):
         app.command(rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(command)
     app.command("import", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(transfer.import_)
     app.command("forget-person", rich_help_panel=CHATS, context_settings=NEGATIVE_NUMBERS)(
         forget_person.forget_person
     )
-    for command in (init.init, doctor.doctor, dashboard.dashboard, invite.invite, reindex.reindex):
+    for command in (init.init, doctor.doctor, links.dashboard, links.invite, reindex.reindex):
         app.command(rich_help_panel=OPERATION)(command)
     for command in (backup.backup, backup.restore, forget_person.verify):
         app.command(rich_help_panel=OPERATION)(command)

@@ -12,6 +12,7 @@ from bot.cli.failures import FAILED, describe
 from bot.cli.session import AsJson, finish
 from bot.cli.webhook import SIMULATOR_PORT, SimulatorPort
 from bot.errors import SettingsInvalid
+from memory.errors import DataDirFull
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -60,8 +61,6 @@ async def _examine(settings: "Settings", simulator_port: int, *, as_json: bool) 
 async def run_bounded(check: Check, settings: "Settings") -> list[Finding]:
     """Return the findings of a check. An error or a timeout becomes a finding."""
     import asyncio
-
-    from memory.embedded.errors import DataDirFull
 
     try:
         async with asyncio.timeout(check.limit_s):

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, cast
 
 from bot.cli.output import printable
 from bot.errors import BotError, PortInUse, SettingsInvalid, TelegramFailure, TelegramRefused
-from memory.embedded.errors import EmbeddedStoreFailure
-from memory.errors import MemoryFailure, RecallUnavailable, StoreFull, StoreUnavailable, UnsafeStore
+from memory.errors import (
+    EmbeddedStoreFailure,
+    MemoryFailure,
+    RecallUnavailable,
+    StoreFull,
+    StoreUnavailable,
+    UnsafeStore,
+)
 from memory.recall.embedders.embedder import EmbeddingError
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """`forget-person` and `verify`: erases what a person said in all chats, with a signed receipt, and checks one."""
 
 import asyncio
+import json
 import sys
 import time
 from pathlib import Path
@@ -8,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bot.cli.backup import Progress
 from bot.cli.failures import FAILED, print_error
 from bot.cli.output import count, print_json, print_line, print_table
 from bot.cli.session import (
     AsJson,
+    Progress,
     complete,
     finish,
     load_quietly,
@@ -114,7 +115,7 @@ async def _forget(settings: "Settings", person: int, *, receipt: Path | None, as
         if not as_json:
             print_error("It goes on by itself if this command is stopped.")
         text = await _finished(jobs, job)
-    document = _parsed(text)
+    document = json.loads(text)
     file = _write(text, receipt or Path(f"forgotten-{document['id'][:8]}.json"))
     erased = sum(document["erased"].values()) + document["updates_forgotten"]
     left = document["left"]["found_by_the_last_pass"] or document["left"]["search_entries"]
@@ -145,12 +146,6 @@ async def _finished(jobs: "ForgetJobs", job: "ForgetJob") -> str:
         if text is not None:
             return text
         await asyncio.sleep(_POLL_S)
-
-
-def _parsed(text: str) -> dict[str, Any]:
-    import json
-
-    return json.loads(text)
 
 
 def _write(text: str, file: Path) -> Path | None:

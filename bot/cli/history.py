@@ -1,8 +1,8 @@
-"""`history` and `search`: the messages of a chat, and the prompt that its next message would get."""
+"""`history`, `search`, `facts`, `mcp`: what is kept of a chat, and the prompt that its next message would get."""
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bot.features.parts import Stores
     from bot.page.chats import ListedChat
     from bot.settings import Settings
+    from memory.history.fact import Fact
     from memory.history.message import Message
     from memory.history.store import HistorySnapshot
 
@@ -167,11 +168,15 @@ def _chat_document(chat: "ListedChat", snapshot: "HistorySnapshot") -> dict[str,
     }
 
 
+def _full_name(chat: "ListedChat") -> str:
+    return f"{chat.name} · {chat.title}" if chat.title else chat.name
+
+
 def _headline(chat: "ListedChat", snapshot: "HistorySnapshot") -> str:
-    name = f"{chat.name} · {chat.title}" if chat.title else chat.name
     overheard = count(snapshot.talk.count, "overheard message")
     return (
-        f"{name}: {count(snapshot.count, 'message')}, {snapshot.conversation_count:,} in the present conversation"
+        f"{_full_name(chat)}: {count(snapshot.count, 'message')}, "
+        f"{snapshot.conversation_count:,} in the present conversation"
         + (f", and {overheard}; --prompt shows the newest" if snapshot.talk.count else "")
     )
 
@@ -271,3 +276,82 @@ def _print_record(record: "PromptRecord") -> None:
 def _count_reasons(items: "Sequence[RecordItem]") -> list[str]:
     """Return the number of items for each reason why they were shortened or left out."""
     return [f"{number:,} {why}" for why, number in Counter(item.why for item in items if item.why).items()]
+
+
+def facts(
+    chat: Chat,
+    *,
+    all_facts: Annotated[bool, typer.Option("--all", help="Include facts that no longer hold.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Print the facts that are known from a chat, standing wishes first."""
+    settings = load_quietly()
+    finish(settings, _print_facts(settings, chat, all_facts=all_facts, as_json=as_json))
+
+
+async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool, as_json: bool) -> None:
+    from bot.features.facts.settings import FactSettings
+    from memory.facts.context_facts import list_all
+    from memory.facts.redis_facts import are_extracted
+
+    async with open_stores(settings) as stores:
+        chat, snapshot = await find_chat(settings, stores, name)
+        known = await list_all(stores.facts, chat.ref)
+        unread, choices = await stores.facts.count_unread(chat.ref), await stores.facts.choices(chat.ref)
+    is_on = settings.of(FactSettings).extracts_facts and are_extracted(choices, is_group=chat.chat_id < 0)
+    shown = [fact for fact in known if all_facts or fact.valid_to is None]
+    if as_json:
+        document = {"chat": chat.name, "title": chat.title, "is_on": is_on, "total": len(known)}
+        print_json({**document, "unread": unread, "facts": [_fact_document(fact) for fact in shown]})
+        return
+    learning = "" if is_on else "; no new ones are learned"
+    print_line(f"{_full_name(chat)}: {count(len(known), 'fact')}{learning}", style="bold")
+    if shown:
+        rows = [_fact_cells(fact, snapshot.people) for fact in shown]
+        print_table(["since (UTC)", "until (UTC)", "about", "said by", "fact"], rows, wide=("fact",))
+    if len(shown) < len(known):
+        left_out = count(len(known) - len(shown), "fact")
+        print_line(f"Left out because they no longer hold: {left_out}. --all prints them too.")
+    if unread:
+        print_line(f"Not read for facts yet: {count(unread, 'message')}.")
+
+
+def _fact_document(fact: "Fact") -> "Mapping[str, object]":
+    document = asdict(fact) | {"valid_from": iso(fact.valid_from), "valid_to": iso(fact.valid_to)}
+    del document["closed_by"]
+    return document
+
+
+def _fact_cells(fact: "Fact", people: "Mapping[int, str]") -> tuple[str, ...]:
+    writer = "" if fact.said_by is None else people.get(fact.said_by, str(fact.said_by))
+    imported = f" (imported from {fact.imported_from})" if fact.imported_from else ""
+    return (
+        utc(fact.valid_from)[:10],
+        "" if fact.valid_to is None else utc(fact.valid_to)[:10],
+        one_line(fact.subject, longest=_LONGEST_NAME),
+        one_line(writer, longest=_LONGEST_NAME),
+        f"{fact.statement} (standing wish)" if fact.is_standing else f"{fact.statement}{imported}",
+    )
+
+
+def mcp(chat: Chat) -> None:
+    """Serve the memory of a chat, read-only, to an MCP client that starts this command."""
+    settings = load_quietly()
+    finish(settings, _serve_memory(settings, chat))
+
+
+async def _serve_memory(settings: "Settings", name: ChatName) -> None:
+    from bot.mcp.memory_server import ChatMemory, serve_memory
+    from memory.tokens import tokenizer_for
+
+    async with open_stores(settings) as stores:
+        chat, _ = await find_chat(settings, stores, name)
+        memory = ChatMemory(
+            ref=chat.ref,
+            is_group=chat.chat_id < 0,
+            history=stores.history,
+            recall=stores.recall,
+            facts_store=stores.facts,
+            tokenizer=tokenizer_for(settings.openai_model),
+        )
+        await serve_memory(memory, name=f"mnemogram-{chat.name}")

@@ -1,11 +1,13 @@
-"""`init`: asks for what a bot needs, checks the answers, and writes them into `.env`."""
+"""`init`: asks for what a bot needs, checks the answers, and writes them into `.env`, which is replaced at once."""
 
 import os
 import re
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +32,13 @@ _ENV = Path(".env")
 _HEAD = "# Written by `mnemogram init`. The file .env.example explains every setting.\n"
 _WRITABLE = re.compile(r"""[^\s"'`$\\#\x00-\x1f\x7f]*""")
 """Values that mean the same in `.env` for every program that reads it."""
+_ASSIGNMENT = re.compile(
+    r"""(?P<head>\s*(?:export[^\S\r\n]+)?(?:'[^']+'|[^=\#\s]+))[^\S\r\n]*
+    (?:=(?:[^\S\r\n]*(?:'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*")(?=\s|\#|\Z)|[^\r\n]*?))?
+    (?P<tail>(?:(?:[^\S\r\n]+|(?<=['"]))\#[^\r\n]*)?[^\S\r\n]*(?:\r\n|\n|\r)?)""",
+    re.VERBOSE | re.DOTALL,
+)
+"""One assignment as python-dotenv reads it. `tail` has its comment and the end of its line."""
 
 
 def init(
@@ -231,8 +240,6 @@ def _ask(draft: _Draft, name: str, question: str, *, is_hidden: bool = False) ->
 
 def _write(draft: _Draft, *, is_confirmed: bool) -> None:
     """Write the changes after a confirmation. Raises SettingsInvalid without a terminal, typer.Abort after a no."""
-    from bot.cli.env_file import replace_values, write_private
-
     changes = draft.changes()
     replaced = [name for name in changes if name in draft.in_file]
     if replaced and not is_confirmed and not sys.stdin.isatty():
@@ -297,3 +304,56 @@ def _say(line: str) -> None:
     from bot.cli.output import printable
 
     typer.echo(printable(line))
+
+
+def replace_values(text: str, values: Mapping[str, str]) -> str:
+    """Return the text of an `.env` with these values. All other lines and comments stay as they are.
+
+    A new name goes below its commented-out line, as in `.env.example`, or to the end. Values must need no quotes.
+    """
+    from dotenv.parser import parse_stream
+
+    pieces = [
+        (binding.key.upper() if binding.key else "", binding.original.string)
+        for binding in parse_stream(StringIO(text, newline=""))
+    ]
+    end = "\r\n" if "\r\n" in text else "\n"
+    for name, value in values.items():
+        numbers = [number for number, (key, _) in enumerate(pieces) if key == name]
+        if numbers:
+            pieces[numbers[-1]] = name, _replace_value(pieces[numbers[-1]][1], value)
+            continue
+        example = re.compile(rf"^\s*#\s*{name}=", re.MULTILINE | re.IGNORECASE)
+        examples = [number for number, (key, old) in enumerate(pieces) if not key and example.search(old)]
+        position = examples[-1] + 1 if examples else len(pieces)
+        if position and not pieces[position - 1][1].endswith(("\n", "\r")):
+            pieces[position - 1] = pieces[position - 1][0], pieces[position - 1][1] + end
+        pieces.insert(position, (name, f"{name}={value}{end}"))
+    return "".join(old for _, old in pieces)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace a file at once, readable by its owner only. A link stays, and its target is replaced. Raises OSError."""
+    import tempfile
+
+    path = path.resolve()
+    descriptor, name = tempfile.mkstemp(prefix=".env.", dir=path.parent)  # with mode 0600
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+            stream.flush()
+            if path.exists():  # root keeps another user's file readable for them
+                with suppress(PermissionError):
+                    os.fchown(descriptor, path.stat().st_uid, path.stat().st_gid)
+            os.fsync(descriptor)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _replace_value(assignment: str, value: str) -> str:
+    match = _ASSIGNMENT.fullmatch(assignment)
+    assert match is not None, "python-dotenv has parsed it"  # noqa: S101
+    gap = " " if match["tail"].startswith("#") else ""
+    return f"{match['head']}={value}{gap}{match['tail']}"

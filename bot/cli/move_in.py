@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.cli.chats import chat_ref, find_chat, present_name
-from bot.cli.failures import FAILED, CommandFailed, print_error
-from bot.cli.output import count, one_line, print_facts, print_json, print_line, print_table, utc
-from bot.cli.session import ChatName, open_stores
+from bot.cli.failures import FAILED, CommandFailed
+from bot.cli.output import count, one_line, print_json, print_line, print_table, utc
+from bot.cli.reset import print_receipt
+from bot.cli.session import ChatName, Progress, open_stores
 from memory.errors import Forgotten
 
 if TYPE_CHECKING:
     from bot.features.parts import Stores
     from bot.settings import Settings
-    from memory.erasure import ErasureReceipt
     from memory.transfer.export_survey import Survey
     from memory.transfer.move_in import Destination, MoveIn, StoredImport
 
@@ -23,7 +23,6 @@ TAKEN = (
     " (one chat or all), conversations.json of ChatGPT or Claude, and a zip with one of them."
 )
 NOTHING = "Nothing was imported."
-_REPORT_EVERY_S = 5.0
 _TITLE_CHARACTERS = 40
 
 
@@ -77,7 +76,7 @@ async def manage(settings: "Settings", name: ChatName, *, forgets: str | None, a
             {"chat": chat.name, "import": chosen.id, "is_proven": receipt.is_proven, **receipt.counts()}
         )
     else:
-        _print_receipt(receipt, chosen, chat.name)
+        print_receipt(receipt, f"import {chosen.id} from {chosen.record.service} in chat {chat.name}")
     return 0 if receipt.is_proven else FAILED
 
 
@@ -85,9 +84,10 @@ def _survey(file: Path) -> "Survey":
     from memory.transfer.export_survey import CutExport, UnknownExport, survey_export
     from memory.transfer.json_stream import BadJson
 
-    clock = _Reports("read")
     try:
-        survey = survey_export(lambda: file.open("rb"), now=time.time(), progress=clock.report)
+        survey = survey_export(
+            lambda: file.open("rb"), now=time.time(), progress=Progress("messages read").show
+        )
     except UnknownExport:
         raise CommandFailed(f"{file}: {TAKEN} {NOTHING}") from None
     except CutExport as error:
@@ -222,10 +222,10 @@ def _messages(survey: "Survey", chats: frozenset[int] | None) -> int:
 
 
 async def _run(work: "MoveIn", stored: "StoredImport", epoch: int) -> "StoredImport":
-    reports = _Reports("imported", of=stored.record.messages, since=stored.done or 0)
-    async for progress in work.run(stored, epoch=epoch):
-        stored = progress
-        reports.report(progress.done or 0)
+    progress = Progress("messages imported")
+    async for step in work.run(stored, epoch=epoch):
+        stored = step
+        progress.show(step.done or 0, step.record.messages)
     return stored
 
 
@@ -246,25 +246,6 @@ def _result(name: ChatName, survey: "Survey", before: "StoredImport", stored: "S
     if stored.added or not stored.forgotten:
         sentences.append(forget)
     return " ".join(sentences)
-
-
-class _Reports:
-    """Prints the progress to stderr every few seconds, with the rate."""
-
-    def __init__(self, verb: str, *, of: int | None = None, since: int = 0) -> None:
-        self._verb = verb
-        self._of = "" if of is None else f" of {of:,}"
-        self._since = since
-        self._begun_at = self._reported_at = time.monotonic()
-
-    def report(self, done: int) -> None:
-        """Print how many messages are done, unless that was printed a moment ago."""
-        now = time.monotonic()
-        if now - self._reported_at < _REPORT_EVERY_S:
-            return
-        self._reported_at = now
-        rate = (done - self._since) / (now - self._begun_at)
-        print_error(f"{done:,}{self._of} messages {self._verb}, {rate:,.0f} a second")
 
 
 def _print_imports(found: "list[StoredImport]", name: str, *, as_json: bool) -> None:
@@ -302,27 +283,3 @@ def _print_imports(found: "list[StoredImport]", name: str, *, as_json: bool) -> 
     print_table(
         ["import", "from", "title", ">messages", ">new", "state", "since (UTC)"], rows, wide=("title",)
     )
-
-
-def _print_receipt(receipt: "ErasureReceipt", chosen: "StoredImport", name: str) -> None:
-    print_line(
-        f"The import {chosen.id} from {chosen.record.service} is erased from chat {name}.", style="bold"
-    )
-    left = "unknown" if receipt.vectors_left is None else f"{receipt.vectors_left:,}"
-    erased = (
-        count(receipt.erased.messages, "message"),
-        count(receipt.vectors_erased, "search entry", "search entries"),
-        count(receipt.erased.facts, "fact"),
-        count(receipt.erased.summaries, "summary", "summaries"),
-        count(receipt.erased.quotes, "quotation"),
-    )
-    print_facts(
-        [
-            ("erased", ", ".join(erased)),
-            ("left on reading back", f"{count(receipt.messages_left, 'message')}, {left} search entries"),
-        ]
-    )
-    if receipt.is_proven:
-        print_line("Both stores were read back: nothing of it is left.")
-    else:
-        print_error("Reading back did not prove it. Run this command again.")

@@ -1,14 +1,13 @@
 """`reindex`: brings every message into the space of the present embedding model, and shows the progress."""
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.failures import FAILED, CommandFailed, print_error
 from bot.cli.output import age, count, print_json, print_line
-from bot.cli.session import AsJson, finish, load_quietly, open_stores
+from bot.cli.session import AsJson, Progress, finish, load_quietly, open_stores
 
 if TYPE_CHECKING:
     import asyncio
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from memory.recall.spaces import SpaceDescription
 
 _POLL_S = 0.2
-_LINE_S = 5.0
-"""Time between two lines of progress."""
-
-Show = Callable[["ReindexProgress"], None]
 
 
 def reindex(
@@ -40,28 +35,6 @@ def reindex(
     """
     settings = load_quietly()
     finish(settings, _reindex(settings, is_forced=force, as_json=as_json))
-
-
-class ProgressLines:
-    """Prints a line at intervals: messages done, the rate since the first line, and the time left."""
-
-    def __init__(self, *, clock: Callable[[], float]) -> None:
-        self._clock = clock
-        self._first: tuple[float, int] | None = None
-        self._printed_at = 0.0
-
-    def show(self, progress: "ReindexProgress") -> None:
-        """Print a line if it is time."""
-        now = self._clock()
-        if self._first is None:
-            self._first = (now, progress.done)
-        elif now - self._printed_at < _LINE_S:
-            return
-        self._printed_at = now
-        began, done_before = self._first
-        rate = (progress.done - done_before) / (now - began) if now > began else 0.0
-        left = f", {rate:,.0f} a second, {age((progress.total - progress.done) / rate)} left" if rate else ""
-        print_line(f"{progress.done:,} of {count(progress.total, 'message')}{left}")
 
 
 async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> int:
@@ -96,9 +69,8 @@ async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> i
                 print_line(f"The index has {compared.found:,} of {count(compared.expected, 'message')}.")
             print_line(f"Every message goes into the space of {_describe(target)}.")
         began = time.monotonic()
-        show: Show = (lambda _: None) if as_json else ProgressLines(clock=time.monotonic).show
         with signals(None) as stopping:
-            last = await _build(settings, stores, stopping, target=target, show=show)
+            last = await _build(settings, stores, stopping, target=target)
     seconds, is_whole = time.monotonic() - began, last.target is None
     if as_json:
         _print_json(former, target, messages=last.done, seconds=round(seconds, 3), is_whole=is_whole)
@@ -111,12 +83,7 @@ async def _reindex(settings: "Settings", *, is_forced: bool, as_json: bool) -> i
 
 
 async def _build(
-    settings: "Settings",
-    stores: "Stores",
-    stopping: "asyncio.Event",
-    *,
-    target: "SpaceDescription",
-    show: Show,
+    settings: "Settings", stores: "Stores", stopping: "asyncio.Event", *, target: "SpaceDescription"
 ) -> "ReindexProgress":
     """Work next to other processes until the space is complete or `stopping` is set. Return the last progress."""
     from bot.app.lifecycle import background, consumer_name, spawn
@@ -127,7 +94,7 @@ async def _build(
     async with background() as tasks:
         tasks.append(spawn(reindex_forever(stores.reindexer, is_claimed=True), "reindexer"))
         tasks += [spawn(index_forever(each), f"indexer-{at}") for at, each in enumerate(indexers)]
-        last = await _watch(stores, stopping, tasks, target=target, show=show)
+        last = await _watch(stores, stopping, tasks, target=target)
     await leave(indexers)
     return last
 
@@ -138,13 +105,16 @@ async def _watch(
     tasks: "list[asyncio.Task[None]]",
     *,
     target: "SpaceDescription",
-    show: Show,
 ) -> "ReindexProgress":
-    """Poll the progress. Raises CommandFailed if another process chose another space, and the errors of the tasks."""
+    """Poll the progress, and show it.
+
+    Raises CommandFailed if another process chose another space, and the errors of the tasks.
+    """
     import asyncio
 
     from memory.recall.spaces import is_same
 
+    lines = Progress("messages")
     while True:
         for task in tasks:
             if task.done():
@@ -158,8 +128,8 @@ async def _watch(
             )
         if is_whole or stopping.is_set():
             return progress
-        if progress.total:
-            show(progress)
+        if progress.done < progress.total:
+            lines.show(progress.done, progress.total)
         await asyncio.sleep(_POLL_S)
 
 

@@ -59,8 +59,8 @@ async def erase(
 
 
 def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
-    """Print the counts of an erasure, and the result of reading back. `subject` names the chat."""
-    print_line(f"The memory of {subject} is erased.", style="bold")
+    """Print the counts of an erasure, and the result of reading back. `subject` names what was erased."""
+    print_line(f"The {subject} is erased.", style="bold")
     vectors_left = "unknown" if receipt.vectors_left is None else f"{receipt.vectors_left:,}"
     erased = (
         count(receipt.erased.messages, "message"),
@@ -73,6 +73,7 @@ def print_receipt(receipt: "ErasureReceipt", subject: str) -> None:
         count(receipt.erased.talk, "overheard message"),
         count(receipt.updates_forgotten, "waiting update"),
         count(receipt.unsent_dropped, "unsent message"),
+        count(receipt.erased.quotes, "quotation"),
     )
     left = (
         f"{count(receipt.messages_left, 'message')}, {vectors_left} search entries, "
@@ -127,7 +128,7 @@ async def _reset(settings: "Settings", name: ChatName, *, all_topics: bool, as_j
         document = {"chat": str(name), "contexts": len(entries), **receipt.counts()}
         print_json({**document, "is_proven": receipt.is_proven})
     elif not is_empty:
-        print_receipt(receipt, _subject(name, entries))
+        print_receipt(receipt, f"memory of {_subject(name, entries)}")
     if is_empty:
         print_error(f"{no_memory(name, topics)} Both stores were read back: there was nothing to erase.")
     if topics:

@@ -126,7 +126,7 @@ def _agent_problems(settings: "Settings", *, work: bool) -> list[str]:
 
 def _data_dir_problems(settings: "Settings") -> list[str]:
     from memory.embedded.data_dir import prepare_directory
-    from memory.embedded.errors import EmbeddedStoreFailure
+    from memory.errors import EmbeddedStoreFailure
 
     try:
         for name, url in (("valkey", settings.redis_url), ("index", settings.qdrant_url)):

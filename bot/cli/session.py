@@ -1,7 +1,8 @@
-"""Start and end of a command: its shared arguments, the settings, the stores and the exit status."""
+"""Start and end of a command: its shared arguments, the settings, the stores, its progress and the exit status."""
 
 import re
-from collections.abc import AsyncGenerator, Coroutine
+import time
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TypeVar
 import typer
 
 from bot.cli.failures import print_error, report
+from bot.cli.output import age
 from bot.errors import SettingsInvalid
 from memory.folders import find_passing_mount
 
@@ -26,6 +28,8 @@ NEGATIVE_NUMBERS = {"ignore_unknown_options": True}
 """Context settings of a command with a CHAT argument. Without them `-1001234` would be read as an option."""
 
 _CHAT = re.compile(r"(-?\d{1,19})(?:/(\d{1,19}))?")
+_LINE_S = 2.0
+"""Time between two lines of progress."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,3 +134,27 @@ def complete(settings: "Settings", work: Coroutine[Any, Any, T]) -> T:
 def finish(settings: "Settings", work: Coroutine[Any, Any, int | None]) -> NoReturn:
     """Run the work and end the command with the status that it returns; None means 0."""
     raise typer.Exit(complete(settings, work) or 0)
+
+
+class Progress:
+    """Lines on stderr at intervals and at the end: what is done, the rate since the first call, and the time left."""
+
+    def __init__(self, what: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._what = what
+        self._clock = clock
+        self._first: tuple[float, int] | None = None
+        self._printed = clock(), -1
+
+    def show(self, done: int, total: int | None = None) -> None:
+        """Print a line if it is time."""
+        now = self._clock()
+        self._first = self._first or (now, done)
+        if now - self._printed[0] < _LINE_S and (done != total or done == self._printed[1]):
+            return
+        self._printed = now, done
+        began, before = self._first
+        rate = (done - before) / (now - began) if now > began else 0.0
+        of = "" if total is None else f" of {total:,}"
+        speed = f", {rate:,.0f} a second" if rate > 0 else ""
+        left = f", {age((total - done) / rate)} left" if rate > 0 and total and done < total else ""
+        print_error(f"{done:,}{of} {self._what}{speed}{left}")

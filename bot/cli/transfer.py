@@ -238,7 +238,7 @@ async def _import(
         )
         return
     if receipt is not None:
-        print_receipt(receipt, f"chat {name}")
+        print_receipt(receipt, f"memory of chat {name}")
     _print_import(name, facts, staged, queued)
 
 

@@ -1,15 +1,19 @@
-"""Signals: tell the running turns of this process about stops, edits, new messages and pressed buttons."""
+"""Signals: tell the running turns of this process about stops, edits, new messages and presses, and end their work."""
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Coroutine, Generator
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, TypeVar
 
 import stamina
 
 from bot.inbox.records import Signal
 from bot.inbox.redis_inbox import RedisInbox
 from memory.errors import CommandRefused, StoreFull, StoreUnavailable
+
+T = TypeVar("T")
 
 READ_WAIT_MS = 2_000
 PAUSE_S = 0.5
@@ -53,3 +57,31 @@ class Signals:
             for context_id, signal in signals:
                 for incoming in self._watched.get(context_id, ()):
                     incoming.put_nowait(signal)
+
+
+async def run_until(
+    work: Coroutine[Any, Any, T], ending: Coroutine[Any, Any, Exception], *, within_s: float
+) -> T:
+    """Return the result of the work. Raise the exception that `ending` returns, as soon as it does.
+
+    Raises TimeoutError after `within_s` seconds, and what the work raises.
+    """
+    waiting = asyncio.create_task(ending, name="turn-signals")
+    try:
+        async with asyncio.timeout(within_s) as run:
+            waiting.add_done_callback(partial(_end_now, run))
+            return await work
+    except Exception:
+        if waiting.done():
+            raise waiting.result() from None
+        raise
+    finally:
+        waiting.cancel()
+        await asyncio.wait([waiting])
+
+
+def _end_now(run: asyncio.Timeout, ending: asyncio.Task[Exception]) -> None:
+    """Cancel the block of this time-out, unless it has ended."""
+    if not ending.cancelled():
+        with suppress(RuntimeError):
+            run.reschedule(0)

@@ -1,13 +1,15 @@
-"""The tools of one MCP server as Tools of ours, and the state of its connection."""
+"""MCP servers of a process, one connection for each, and their tools as Tools of ours."""
 
+import asyncio
+import importlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
-from typing import Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import structlog
 from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, TypeAdapter, ValidationError
@@ -15,6 +17,9 @@ from pydantic import AfterValidator, ConfigDict, Field, FiniteFloat, TypeAdapter
 from bot.agent.mcp_servers import McpServer
 from bot.agent.model import ToolSpec
 from bot.agent.tool import Tool, fit_arguments
+
+if TYPE_CHECKING:
+    from bot.mcp.connection import McpConnection
 
 MOST_TOOLS = 128
 """Tools of one server. OpenAI accepts as many in a request."""
@@ -39,6 +44,43 @@ class McpStatus:
     latency_s: float | None = None
     # The reason of the last failure, "" without one.
     error: str = ""
+
+
+class McpServers:
+    """All connections of a process. Nothing is imported or started before a server's first use."""
+
+    def __init__(self, servers: Mapping[str, McpServer]) -> None:
+        self._servers = servers
+        self._connections: dict[str, McpConnection] = {}
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, servers: Mapping[str, McpServer]) -> "AsyncGenerator[McpServers]":
+        """Yield the servers, and close every connection at the end."""
+        opened = cls(servers)
+        try:
+            yield opened
+        finally:
+            await asyncio.gather(*(each.close() for each in opened._connections.values()))
+
+    async def tools_of(self, server: str) -> Mapping[str, Tool]:
+        """Return the tools of a server by its own names for them; see McpTools."""
+        if server not in self._servers:
+            return {}
+        return await (await self._connection(server)).list_tools()
+
+    def status(self) -> Sequence[McpStatus]:
+        """Return the state of each server, also of those that nobody has used yet."""
+        known = {name: connection.status() for name, connection in self._connections.items()}
+        return [known.get(name) or McpStatus(name=name) for name in self._servers]
+
+    async def _connection(self, server: str) -> "McpConnection":
+        if server not in self._connections:
+            # The SDK takes a second to import, so other chats go on meanwhile.
+            module = await asyncio.to_thread(importlib.import_module, "bot.mcp.connection")
+            if server not in self._connections:
+                self._connections[server] = module.McpConnection(self._servers[server])
+        return self._connections[server]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.fact import Fact
 from memory.history.message import Message, text_origin
 from memory.history.store import HistorySnapshot
-from memory.recall.reasons import Reason
+from memory.recall.excerpts import Reason
 
 Document = Mapping[str, Any]
 

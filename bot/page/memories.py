@@ -27,7 +27,7 @@ from memory.history.selectors import TokenCounter
 from memory.history.store import HistorySnapshot
 from memory.history.summary import Summary, render_summary
 from memory.keys import context_key
-from memory.recall.reasons import matched_words
+from memory.recall.excerpts import matched_words
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
 from memory.redis.lua import named

@@ -4,7 +4,8 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Generic, TypeVar, cast
+from functools import partial
+from typing import cast
 from urllib.parse import urlsplit
 
 import structlog
@@ -32,7 +33,6 @@ from memory.errors import MemoryFailure, RecallTimedOut
 from memory.redis.client import RedisClient
 
 log = structlog.get_logger()
-T = TypeVar("T")
 
 DEAD_LETTERS_AT_MOST = 200
 CONTEXTS_COUNTED = 500
@@ -40,7 +40,7 @@ CONTEXTS_COUNTED = 500
 _PROBE_S = 1.0
 _NOW_S, _CHATS_S, _CHECKS_S = 2.0, 10.0, 20.0
 """Seconds for which an answer is kept, so that many open pages cost as much as one."""
-_UPDATE_ID_DIGITS = 19
+_DIGITS = 19
 
 Examine = Callable[[], Awaitable[Sequence[Document]]]
 """Run the doctor's checks. Each finding has name, state (ok, warning, problem), text and hint."""
@@ -67,34 +67,23 @@ class Operations:
 
     def routes(self) -> list[Route]:
         """Return the routes under `operations/`."""
-        recent = _Recent(self._load_now, for_s=_NOW_S)
-        chats, checks = _Recent(self.chats.by_use, for_s=_CHATS_S), _Recent(self.examine, for_s=_CHECKS_S)
-
         people = ForgottenPeople(jobs=self.forget_jobs)
-
-        async def show_now(_: Visitor, __: Request) -> Document:
-            return await recent.get()
-
-        async def show_chats(_: Visitor, __: Request) -> Document:
-            return {"chats": await chats.get()}
-
-        async def show_checks(_: Visitor, __: Request) -> Document:
-            return {"checks": await checks.get()}
-
+        retry = partial(_settle, self.inspection.retry, "dead_letter_retried")
+        drop = partial(_settle, self.inspection.drop, "dead_letter_dropped")
         return [
-            for_operators("now", show_now),
+            for_operators("now", _Recent(self._load_now, for_s=_NOW_S).show),
             for_operators("series", self._show_series),
-            for_operators("chats", show_chats),
+            for_operators("chats", _Recent(self._load_chats, for_s=_CHATS_S).show),
             for_operators("costs", self._show_costs),
             for_operators("updates/{id}", self._show_update),
             for_operators("dead-letters", self._show_dead_letters),
-            for_operators("dead-letters/{id}/retry", self._retry, "POST"),
-            for_operators("dead-letters/{id}/drop", self._drop, "POST"),
+            for_operators("dead-letters/{id}/retry", retry, "POST"),
+            for_operators("dead-letters/{id}/drop", drop, "POST"),
             for_operators("people/{id}", people.show),
             for_operators("people/{id}/forget", people.forget, "POST"),
             for_operators("invitations", self._show_invitations),
             for_operators("settings", self._show_settings),
-            for_operators("doctor", show_checks),
+            for_operators("doctor", _Recent(self._load_checks, for_s=_CHECKS_S).show),
         ]
 
     async def _load_now(self) -> Document:
@@ -117,6 +106,12 @@ class Operations:
             **numbers,
             "stores": [self._store("redis", redis_s), index],
         }
+
+    async def _load_chats(self) -> Document:
+        return {"chats": await self.chats.by_use()}
+
+    async def _load_checks(self) -> Document:
+        return {"checks": await self.examine()}
 
     async def _probe_index(self) -> Document:
         began = time.perf_counter()
@@ -197,18 +192,6 @@ class Operations:
     def _documents(self) -> InboxDocuments:
         return InboxDocuments(inspection=self.inspection, chats=self.chats)
 
-    async def _retry(self, visitor: Visitor, request: Request) -> Document:
-        update_id = _update_id(request)
-        is_done = await self.inspection.retry(update_id)
-        log.info("dead_letter_retried", update=update_id, by=visitor.user_id, is_done=is_done)
-        return {"done": is_done}
-
-    async def _drop(self, visitor: Visitor, request: Request) -> Document:
-        update_id = _update_id(request)
-        is_done = await self.inspection.drop(update_id)
-        log.info("dead_letter_dropped", update=update_id, by=visitor.user_id, is_done=is_done)
-        return {"done": is_done}
-
     async def _show_invitations(self, _: Visitor, __: Request) -> Document:
         guests = [asdict(guest) for guest in await self.guests.list()]
         return {"guests": guests, "open": await self.guests.count_open()}
@@ -217,16 +200,25 @@ class Operations:
         return {"settings": list_settings(self.settings)}
 
 
-class _Recent(Generic[T]):
+async def _settle(
+    settle: Callable[[int], Awaitable[bool]], event: str, visitor: Visitor, request: Request
+) -> Document:
+    update_id = _update_id(request)
+    is_done = await settle(update_id)
+    log.info(event, update=update_id, by=visitor.user_id, is_done=is_done)
+    return {"done": is_done}
+
+
+class _Recent:
     """An answer that is loaded at most once at a time, and kept for a few seconds."""
 
-    def __init__(self, load: Callable[[], Awaitable[T]], *, for_s: float) -> None:
+    def __init__(self, load: Callable[[], Awaitable[Document]], *, for_s: float) -> None:
         self._load = load
         self._for_s = for_s
-        self._loaded: tuple[T, float] | None = None
+        self._loaded: tuple[Document, float] | None = None
         self._loading = asyncio.Lock()
 
-    async def get(self) -> T:
+    async def show(self, _: Visitor, __: Request) -> Document:
         async with self._loading:
             if self._loaded is None or time.monotonic() >= self._loaded[1]:
                 value = await self._load()
@@ -288,16 +280,13 @@ def for_operators(path: str, handler: Handler, method: Method = "GET") -> Route:
 def _update_id(request: Request) -> int:
     text = request.path_params["id"]
     digits = text.removeprefix("-")
-    if not (digits.isascii() and digits.isdecimal()) or len(digits) > _UPDATE_ID_DIGITS:
+    if not (digits.isascii() and digits.isdecimal()) or len(digits) > _DIGITS:
         raise PageError("bad_request", "An update's number has digits only.")
     return int(text)
 
 
 def _ms(seconds: float) -> float:
     return round(seconds * 1000, 1)
-
-
-_DIGITS = 19
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

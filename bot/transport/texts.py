@@ -23,9 +23,8 @@ from bot.transport.words import Words
 from memory.characters import one_line
 from memory.erasure import ErasureReceipt, LaterUse
 from memory.history.message import Message
-from memory.history.store import HistorySnapshot
+from memory.history.store import HistorySnapshot, RecordCounts
 from memory.history.summary import render_summary
-from memory.record_counts import RecordCounts
 
 _SHOWN = 40
 """Characters that are quoted of a refused message."""

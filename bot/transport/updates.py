@@ -5,12 +5,20 @@ No shape of JSON makes the parser fail; unknown fields are ignored.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Literal, cast
 
 from bot.transport.contents import SENT_SERVICES, VOICE_KINDS, Attachment, content_in
-from bot.transport.controls import NO_BUTTONS, ButtonRules
-from bot.transport.forms import DIRECT_TOPIC, FORMS, ChatPlace, direct_person_in, find_form, topic_in
+from bot.transport.controls import NO_BUTTONS, ButtonRule, ButtonRules, is_same_menu, word_of
+from bot.transport.forms import (
+    DIRECT_TOPIC,
+    FORMS,
+    ChatPlace,
+    direct_person_in,
+    find_form,
+    has_topics,
+    topic_in,
+)
 from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
-from bot.transport.presses import Callback, read_press
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
 from bot.transport.rich_messages import as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
@@ -150,6 +158,31 @@ class IncomingMessage(ChatPlace):
     event: ServiceEvent = NO_EVENT
 
 
+PressedKind = Literal["menu", "another", "unknown"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Callback:
+    """The press of an inline button. `data` is the text of one of our buttons, or made up by a manipulated app."""
+
+    id: str
+    data: str
+    sender_id: Id
+    rule: ButtonRule | None = None
+    """None for data of no button of ours."""
+    language_code: str = ""
+    under: PressedKind = "menu"
+    """The message that is named: a menu with such a button, another message, or one that Telegram does not describe.
+
+    A menu may have changed since the press: any button of the same command and owner makes it one.
+    """
+    is_topic_unknown: bool = False
+    """True if Telegram only tells the chat, which has topics.
+
+    It no longer describes messages of some hours ago, and deleted ones. Source: tdlib/telegram-bot-api#401.
+    """
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Membership:
     """A change of the bot's own membership, with statuses as in ChatMember.
@@ -203,9 +236,7 @@ def parse_update(raw: Mapping[str, object], buttons: ButtonRules = NO_BUTTONS) -
     if kind == "callback_query":
         is_inline = "inline_message_id" in body
         message = _inline_question(body) if is_inline else _message(kind, object_in(body, "message"))
-        return ParsedUpdate(
-            update_id=update_id, kind=kind, message=message, callback=read_press(body, buttons)
-        )
+        return ParsedUpdate(update_id=update_id, kind=kind, message=message, callback=_press(body, buttons))
     if kind in (INLINE_QUERY, CHOSEN_RESULT):
         inline_id = str_in(body, "id" if kind == INLINE_QUERY else "inline_message_id")
         message = _inline_question(body)
@@ -493,6 +524,34 @@ def _inline_question(raw: Json) -> IncomingMessage | None:
         kind=TEXT,
         text=str_in(raw, "query").strip(),
     )
+
+
+def _press(raw: Json, buttons: ButtonRules) -> Callback:
+    """Return the press of a callback query."""
+    sender, message, data = object_in(raw, "from"), object_in(raw, "message"), str_in(raw, "data")
+    rule = buttons.get(word_of(data))
+    return Callback(
+        id=str_in(raw, "id"),
+        data=data,
+        rule=rule,
+        sender_id=int_in(sender, "id") or 0,
+        language_code=str_in(sender, "language_code"),
+        under=_kind_of_pressed(message, data, rule),
+        is_topic_unknown=message.get("date") == 0 and has_topics(object_in(message, "chat")),
+    )
+
+
+def _kind_of_pressed(message: Json, data: str, rule: ButtonRule | None) -> PressedKind:
+    """Return `Callback.under`. Telegram describes a message with its keyboard, unless it is old or deleted."""
+    if message.get("date") == 0:
+        return "unknown"
+    rows = object_in(message, "reply_markup").get("inline_keyboard")
+    if not isinstance(rows, list):
+        return "another"
+    buttons = [button for row in cast("list[object]", rows) for button in objects_in({"row": row}, "row")]
+    shown = [str_in(button, "callback_data") for button in buttons]
+    is_menu = rule is not None and any(is_same_menu(data, each, rule) for each in shown)
+    return "menu" if is_menu else "another"
 
 
 def _membership_message(raw: Json) -> IncomingMessage | None:

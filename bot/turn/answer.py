@@ -14,6 +14,7 @@ from bot.agent.model import Usage
 from bot.agent.prompt.parts import quoted_key
 from bot.agent.team import Team
 from bot.errors import DeadlinePassed, ModelMissing, TellUser, TurnRestarted, TurnStopped
+from bot.inbox.signals import run_until
 from bot.transport.controls import WHY_BUTTON
 from bot.transport.forms import context_keys
 from bot.transport.gating import BotIdentity
@@ -26,7 +27,6 @@ from bot.turn.batch import dump_stop, is_stopped
 from bot.turn.chat_events import Interruptions
 from bot.turn.commit import Committer, TurnTrace, counted_in, trace_of
 from bot.turn.conversations import Conversations
-from bot.turn.ending import run_until
 from bot.turn.hooks import Hooks
 from bot.turn.limits import LimitGuard
 from bot.turn.media import MessageReader, ReadMessage

@@ -14,8 +14,7 @@ from memory.history.buffered import BufferedHistory
 from memory.history.fact import Fact
 from memory.history.message import Message, sequence_of
 from memory.keys import ContextRef, context_key
-from memory.recall.excerpts import Excerpt, tell
-from memory.recall.reasons import Reason
+from memory.recall.excerpts import Excerpt, Reason, tell
 from memory.redis.client import RedisClient
 
 RECALLED_AT_MOST = 50

@@ -18,7 +18,7 @@ from bot.transport.updates import (
     parse_command,
 )
 from memory.errors import RecordCorrupt
-from memory.history.corrections import AwaitedCorrection, find_correction
+from memory.history.fact import AwaitedCorrection, find_correction
 from memory.history.message import Continuation, Message, Quote, render_message
 from memory.history.store import HistorySnapshot
 

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 
+from bot.errors import TurnStopped
 from bot.inbox.records import Claim
 from bot.inbox.signals import Incoming
 from bot.transport.gating import UNREADABLE
@@ -13,7 +14,8 @@ from bot.transport.words import Words, words_for
 from bot.turn.commit import Reply
 from bot.turn.permissions import Permissions
 from bot.turn.question import TurnJournal
-from memory.history.corrections import AwaitedCorrection
+from memory.errors import Forgotten
+from memory.history.fact import AwaitedCorrection
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef
 
@@ -78,6 +80,17 @@ class CommandCall:
         if refusal is None:
             return None
         return Reply(notice=self.words(refusal)) if callback else Reply(text=self.words(refusal))
+
+    async def wait_for_end(self) -> TurnStopped | Forgotten:
+        """Wait for a /stop or a reset of the chat. Other signals are of updates that wait in the chat's line."""
+        if self.is_stopped:
+            return TurnStopped()
+        while True:
+            signal = await self.incoming.get()
+            if signal.kind == "stop" and signal.update_id > self.update.update_id:
+                return TurnStopped()
+            if signal.kind == "reset" and signal.epoch > self.snapshot.epoch:
+                return Forgotten()
 
     @property
     def words(self) -> Words:

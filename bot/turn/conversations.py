@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from bot.agent.context import AgentContext, Conversation, MessageCount
 from bot.model_choices import chosen_model
-from memory.artifacts.store import ContextArtifacts
+from memory.artifacts.store import ContextArtifacts, OutgoingFiles
 from memory.chat_history import ChatHistory
 from memory.facts.context_facts import ContextFacts
 from memory.facts.redis_facts import RedisFacts
@@ -15,7 +15,6 @@ from memory.history.message import Message
 from memory.history.redis_history import RedisHistory
 from memory.history.selectors import TokenCounter
 from memory.keys import ContextRef
-from memory.outgoing_files import OutgoingFiles
 from memory.recall.recall import Recall
 from memory.redis.client import RedisClient
 

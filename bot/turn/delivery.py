@@ -32,9 +32,9 @@ from bot.transport.telegram_api import TelegramApi
 from bot.turn.outbox import Part, SentPart, Waiting, moved_part, next_form, plan_texts_of
 from bot.turn.store import NO_MESSAGE, TurnStore
 from memory import keys
+from memory.artifacts.store import read_file
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.http_calls import is_unsent
-from memory.outgoing_files import read_file
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall
 

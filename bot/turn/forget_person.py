@@ -21,8 +21,8 @@ from memory import keys
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten
 from memory.history.contexts import Context, list_contexts
+from memory.history.store import RecordCounts
 from memory.keys import ContextRef
-from memory.record_counts import RecordCounts
 from memory.redis.client import Command, RedisClient
 from memory.tombstones import load_secret
 from memory.transfer.backup import scan_contexts
@@ -176,14 +176,14 @@ class ForgetJobs:
             return replace(job, chosen=chosen)
         if chosen is not None:
             return replace(job, before=chosen)
-        receipt = await _finished(self.eraser.clear(ref, person, is_own=is_own))
+        receipt = await _unless_reset(self.eraser.clear(ref, person, is_own=is_own))
         return replace(_counted(job, receipt), at=job.at + 1, before=Chosen())
 
     async def _erased(self, job: ForgetJob, chosen: Chosen) -> ForgetJob:
         """Erase what was chosen. What a dead runner has erased of it is counted by its messages."""
         there = len(await self.eraser.forgetting.history.get(job.find_ref(), chosen.ids))
         is_again = there < len(chosen.ids)
-        receipt = await _finished(self.eraser.erase(job.find_ref(), chosen))
+        receipt = await _unless_reset(self.eraser.erase(job.find_ref(), chosen))
         if is_again:
             receipt = replace(receipt, erased=replace(receipt.erased, messages=len(chosen.ids)))
         after = Chosen(after=chosen.after, is_answered=chosen.is_answered)
@@ -197,7 +197,7 @@ class ForgetJobs:
             return replace(job, at=0, passes=passes, erased_in_pass=0)
         for ref in job.refs:
             if ref.context_id in job.own:
-                receipt = await _finished(self.eraser.clear(ref, job.person, is_own=True))
+                receipt = await _unless_reset(self.eraser.clear(ref, job.person, is_own=True))
                 job = _counted(replace(job, at=job.refs.index(ref)), receipt)
         if await self._is_busy(job):
             return replace(job, at=len(job.refs))
@@ -249,8 +249,8 @@ class ForgetJobs:
         return sign(await load_secret(self.requests.redis), fields)
 
 
-async def _finished(erasing: Awaitable[ErasureReceipt]) -> ErasureReceipt:
-    """Return the receipt; nothing if a reset has erased all of it meanwhile."""
+async def _unless_reset(erasing: Awaitable[ErasureReceipt]) -> ErasureReceipt:
+    """Return the receipt, an empty one if a reset has erased the context meanwhile."""
     try:
         return await erasing
     except Forgotten:

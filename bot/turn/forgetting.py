@@ -11,11 +11,10 @@ from memory.erasure import ErasureReceipt, delete_and_prove
 from memory.history.heard import HeardLine
 from memory.history.message import Message
 from memory.history.redis_history import RedisHistory, RedisTalk
-from memory.history.store import Deletion
+from memory.history.store import Deletion, RecordCounts
 from memory.history.talk import score_of
 from memory.keys import ContextRef, context_key
 from memory.recall.recall import Recall
-from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 
 

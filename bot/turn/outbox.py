@@ -63,7 +63,7 @@ class Part(Address):
     """The Telegram message that a text replaces, or that a "delete" removes."""
     file_name: str = ""
     file_id: str = ""
-    """The kept file that is sent (memory/outgoing_files.py), with `rich` as its caption; "": `rich` is the file."""
+    """The kept file that is sent (memory/artifacts/store.py), with `rich` as its caption; "": `rich` is the file."""
     instead: str = ""
     """Markdown that is sent if a kept file has expired or is refused.
 

@@ -12,14 +12,12 @@ from memory.codec import parse_json
 from memory.erasure import ErasureReceipt, sum_receipts
 from memory.facts.context_facts import erase_facts
 from memory.facts.redis_facts import FACTS_LIMIT, RedisFacts
-from memory.history.corrections import dump_corrections, parse_corrections
-from memory.history.fact import Fact
+from memory.history.fact import Fact, dump_corrections, parse_corrections
 from memory.history.message import CONVERSATION_ROLES, Message, forwarded_name, people_of, sequence_of
-from memory.history.store import BEFORE_ALL, Erasure
+from memory.history.store import BEFORE_ALL, Erasure, RecordCounts
 from memory.history.talk import TalkLine
 from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.recall import Recall
-from memory.record_counts import RecordCounts
 from memory.redis.client import Command
 from memory.redis.lua import ScriptCall, lua_script
 from memory.reminders.redis_reminders import RedisReminders

@@ -17,7 +17,7 @@ from bot.turn.outbox import Part, blank_part
 from bot.turn.store import TurnStore
 from memory.codec import Id, dump_json, parse_json
 from memory.history.buffered import BufferedHistory
-from memory.history.corrections import AwaitedCorrection
+from memory.history.fact import AwaitedCorrection
 from memory.history.message import Message, Sender, message_id, render_message
 from memory.history.selectors import TokenCounter
 from memory.history.store import HistorySnapshot

@@ -17,8 +17,7 @@ from memory.artifacts.store import drop_unnamed
 from memory.codec import dump_json, parse_json
 from memory.errors import Forgotten, MemoryFailure
 from memory.history import redis_history
-from memory.history.corrections import AwaitedCorrection, parse_corrections
-from memory.history.fact import STANDING_LIMIT
+from memory.history.fact import STANDING_LIMIT, AwaitedCorrection, parse_corrections
 from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message
 from memory.history.store import Erasure, HistorySnapshot

@@ -1,7 +1,11 @@
-"""Artifacts: large tool results, stored in pieces next to the history, readable in parts, with a time to live."""
+"""Artifacts: large tool results, stored in pieces next to the history, readable in parts, with a time to live.
+
+Files for the chat wait there too, until the outbox of their context has sent them.
+"""
 
 import asyncio
 import re
+from base64 import b64decode, b64encode
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -13,12 +17,14 @@ from memory.characters import well_formed
 from memory.codec import dump_json, parse_json
 from memory.errors import MemoryFailure, StoreFull, StoreUnavailable
 from memory.history.message import message_id
-from memory.keys import ContextRef, Key, context_key
+from memory.keys import FILES_TTL_S, ContextRef, Key, context_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
 
 LARGEST_TEXT = 32 * 1024 * 1024
 """Limit of one artifact, in bytes of UTF-8."""
+LARGEST_FILE = 5 * 1024 * 1024
+"""Bytes of one file for the chat."""
 PIECE = 50_000
 """Characters of one stored piece."""
 PIECES_AT_ONCE = 10
@@ -281,3 +287,39 @@ def _matches(window: str, sought: str) -> Iterator[tuple[int, int]]:
             matched = end
             yield first, end
         at = folded.find(sought, after)
+
+
+@dataclass(frozen=True, slots=True)
+class OutgoingFiles:
+    """Keeps the files of one context. A part of the outbox names each by its id (bot/turn/outbox.py).
+
+    They are erased when the outbox is empty, by a reset, and FILES_TTL_S after the newest.
+    """
+
+    redis: RedisClient
+    ref: ContextRef
+    _: KW_ONLY
+    epoch: Callable[[], int]
+
+    async def keep(self, content: bytes, *, file_id: str) -> None:
+        """Store a file of at most LARGEST_FILE. The same id replaces it. Raises Forgotten after a reset, StoreFull."""
+        call = keep_file(
+            self.ref,
+            expected_epoch=self.epoch(),
+            file_id=file_id,
+            content=b64encode(content).decode(),  # the client decodes every reply as UTF-8
+            ttl=FILES_TTL_S,
+        )
+        await self.redis.run(call)
+
+
+async def read_file(redis: RedisClient, ref: ContextRef, file_id: str) -> bytes | None:
+    """Return the bytes of a kept file; None if they have expired or were erased."""
+    content = await redis.call("HGET", context_key(ref, "files"), file_id)
+    return None if content is None else b64decode(str(content))
+
+
+@lua_script(_SCRIPTS)
+def keep_file(
+    ref: ContextRef, *, expected_epoch: int, file_id: str, content: str, ttl: int
+) -> ScriptCall: ...

@@ -1,5 +1,6 @@
 """The folders of the embedded stores: private, writable, with enough room, and soon free of erased data."""
 
+import errno
 import hashlib
 import os
 import shutil
@@ -7,7 +8,8 @@ import stat
 import tempfile
 from pathlib import Path
 
-from memory.embedded.errors import DataDirFull, DataDirUnusable, data_dir_failure
+from memory.errors import DataDirFull, DataDirLocked, DataDirUnusable, EmbeddedStoreFailure
+from memory.folders import denial_advice
 
 # sun_path holds 104 bytes on macOS and 108 on Linux, with the final zero.
 MAX_SOCKET_PATH_BYTES = 100
@@ -103,3 +105,14 @@ def _private_directory(path: Path) -> Path:
             f"DATA_DIR is too long for a socket path, and {path} is not a private folder of ours"
         )
     return path
+
+
+def data_dir_failure(path: Path | str, error: OSError) -> EmbeddedStoreFailure:
+    """Return the failure that names an error of the operating system about a path under DATA_DIR."""
+    path = error.filename or path
+    reason = "it is not a folder" if error.errno == errno.EEXIST else error.strerror or str(error)
+    if error.errno in {errno.ENOSPC, errno.EDQUOT}:
+        return DataDirFull(f"DATA_DIR: no space left for {path}: {reason}")
+    if error.errno in {errno.ENOLCK, errno.EOPNOTSUPP}:
+        return DataDirLocked(f"DATA_DIR: {path} cannot be locked (a network file system?): {reason}")
+    return DataDirUnusable(f"DATA_DIR: {path} cannot be used: {reason}{denial_advice(error, Path(path))}")

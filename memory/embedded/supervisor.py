@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from memory.embedded.data_dir import prepare_directory
-from memory.embedded.errors import DataDirLocked, ServerDidNotStart, data_dir_failure
+from memory.embedded.data_dir import data_dir_failure, prepare_directory
 from memory.embedded.guardian import is_held, load_port, open_lock, try_lock
+from memory.errors import DataDirLocked, ServerDidNotStart
 
 START_TIMEOUT_S = 30.0
 # A server whose last user just left is ending. The next user waits for that.
@@ -167,7 +167,7 @@ async def open_index_server(data_dir: Path) -> AsyncGenerator[IndexEndpoint]:
     """Open the index under `data_dir`, which all processes share; for `AsyncQdrantClient(url=…)`.
 
     An acknowledged write is on the disk. Address and key stay the same when the server dies and comes back, and a new
-    connection waits meanwhile. Raises the errors of memory.embedded.errors.
+    connection waits meanwhile. Raises EmbeddedStoreFailure.
     """
     directory = prepare_directory(data_dir, "index")
     server = EmbeddedServer(

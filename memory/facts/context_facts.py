@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from memory.erasure import ErasureReceipt, drop_keys
 from memory.facts.redis_facts import FactErasure, RedisFacts
 from memory.history.fact import Fact
+from memory.history.store import RecordCounts
 from memory.keys import ContextRef
 from memory.recall.recall import Recall
-from memory.record_counts import RecordCounts
 
 
 async def list_all(

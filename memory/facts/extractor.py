@@ -18,7 +18,7 @@ from memory.leased import (
     QueueClaim,
     StepResult,
 )
-from memory.recall.filters import find_people
+from memory.recall.lexicon.names import find_people
 
 BATCH_MESSAGES = 20
 """Messages that one request reads, at most."""

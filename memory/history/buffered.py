@@ -8,9 +8,16 @@ from operator import attrgetter
 
 from memory.errors import Forgotten
 from memory.history.message import Message, edit_message
-from memory.history.store import PEOPLE_LIMIT, Deletion, Erasure, HistorySnapshot, HistoryStore, Passage
+from memory.history.store import (
+    PEOPLE_LIMIT,
+    Deletion,
+    Erasure,
+    HistorySnapshot,
+    HistoryStore,
+    Passage,
+    RecordCounts,
+)
 from memory.keys import ContextRef
-from memory.record_counts import RecordCounts
 
 _SEQUENCE = attrgetter("sequence")
 """Preloaded and pending messages have sequences, in ascending order."""

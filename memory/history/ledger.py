@@ -25,7 +25,7 @@ class LedgerFile:
     """A file that a call has made for the chat."""
 
     id: str
-    """Under which its bytes wait to be sent (memory/outgoing_files.py)."""
+    """Under which its bytes wait to be sent (memory/artifacts/store.py)."""
     name: str
     is_picture: bool = False
     prompt: str = ""

@@ -22,12 +22,12 @@ from memory.history.store import (
     Erasure,
     HistorySnapshot,
     Passage,
+    RecordCounts,
     SummaryState,
 )
 from memory.history.summary import Summary
 from memory.history.talk import TALK_LOADED, RecentTalk, TalkLine
 from memory.keys import ERASED_KEYS, ContextRef, context_key, listed_prefixes
-from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script, named, numbered
 from memory.tombstones import copy_beside, names_of, reset_names

@@ -1,7 +1,7 @@
 """The contract of a store of histories, and its records."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, Protocol
 
 from memory.codec import Id, dump_json
@@ -11,7 +11,6 @@ from memory.history.message import Message
 from memory.history.summary import Summary
 from memory.history.talk import NO_TALK, RecentTalk
 from memory.keys import ContextRef
-from memory.record_counts import RecordCounts
 
 SESSION_GAP_S = 3600.0
 """A message that comes at least this long after the previous one begins a session, a stretch of talk."""
@@ -24,6 +23,42 @@ PEOPLE_LIMIT = 500
 
 
 Holding = Literal["artifacts", "facts"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordCounts:
+    """Numbers of a context's records: those stored, those erased, or those that an erasure left.
+
+    The names are those of `KeyKind.counted_as` (memory/keys.py).
+    """
+
+    messages: int = 0
+    summaries: int = 0
+    ledger_turns: int = 0
+    artifacts: int = 0
+    """Those that have not expired."""
+    talk: int = 0
+    quotes: int = 0
+    """Messages that quote a deleted one."""
+    people: int = 0
+    sessions: int = 0
+    answer_receipts: int = 0
+    """Those that have not expired."""
+    facts: int = 0
+    reminders: int = 0
+
+    @property
+    def total(self) -> int:
+        """Return the sum of all counts."""
+        return sum(self.by_name().values())
+
+    def by_name(self) -> dict[str, int]:
+        """Return the counts by name, without the other fields of a subclass."""
+        return {field.name: getattr(self, field.name) for field in fields(RecordCounts)}
+
+    def __add__(self, other: "RecordCounts") -> "RecordCounts":
+        added = other.by_name()
+        return RecordCounts(**{name: number + added[name] for name, number in self.by_name().items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Excerpts: the sentences of a long text that are likeliest to answer a question."""
+"""Evidence of a hit: its reasons, the words that match, and the sentences of a long text that answer a question."""
 
 import math
 import re
@@ -6,12 +6,19 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from memory.characters import seam_before, well_formed
 from memory.history.message import Message
 from memory.recall.lexicon.languages import MARKS, UNSPACED_SCRIPTS, normal, stop_words
-from memory.recall.lexicon.terms import LONGEST_WORD, spell_word, tokenize, word_terms
+from memory.recall.lexicon.terms import (
+    LONGEST_WORD,
+    find_words,
+    question_terms,
+    spell_word,
+    tokenize,
+    word_terms,
+)
 
 GAP = "…"
 """Stands where an excerpt leaves something out."""
@@ -37,6 +44,8 @@ _NEIGHBOUR_SHARE = 0.5
 """Share of the best sentence's score that the sentences beside it have for that."""
 _NO_WORD = 0.001
 """Score of a sentence without a shared word, at most."""
+_SHOWN_AT_MOST = 8
+"""Matching words that are shown."""
 
 _END = re.compile(
     r"(?<![.!?…؟۔।])[.!?…؟۔।]++[\"'”’»)\]]*+\s++"  # noqa: RUF001
@@ -46,7 +55,10 @@ _END = re.compile(
 _CUT = re.compile(r"[\s,;，、；]")  # noqa: RUF001
 _WORD = re.compile(rf"(?:[^\W_]|[{MARKS}])++(?:[.:]\d++)*+")
 
-
+Reason = Literal["words", "meaning", "date", "writer"]
+"""words: the message has a word of the question. meaning: it says something similar. date: it was written in the period
+that the question names. writer: it was written by the person that the question is about.
+"""
 Spans: TypeAlias = tuple[tuple[int, int], ...]
 """Places in a text, in order: begin and end of each; () for the whole text."""
 
@@ -231,3 +243,17 @@ def _scores(text: str, seams: Sequence[int], words: QuestionWords) -> list[float
 
 def _rarity(counts: Mapping[int | str, int], pieces: int) -> dict[int | str, float]:
     return {word: math.log1p((pieces - count + 0.5) / (count + 0.5)) for word, count in counts.items()}
+
+
+def matched_words(question: str, text: str) -> tuple[str, ...]:
+    """Return the words of a text that the question has too, as the text writes them, each once and at most eight.
+
+    Words match by their stems, as in a search, and stop words never do. There are none in languages that a search
+    reads by parts of words, such as Thai. Takes about a millisecond: compute it only to show it.
+    """
+    _, asked = question_terms(tokenize(normal(question)))
+    wanted = frozenset[int]().union(*(word.whole for word in asked))
+    found: dict[str, str] = {}
+    for word in find_words(normal(text), wanted):
+        found.setdefault(word.casefold(), word)
+    return tuple(found.values())[:_SHOWN_AT_MOST]

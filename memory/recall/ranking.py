@@ -12,9 +12,9 @@ from typing import NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.recall.excerpts import Reason
 from memory.recall.lexicon.analyser import ASKS, BARE, FIRST_PERSON, NAME, QUESTION, TIME, WHEN
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord
-from memory.recall.reasons import Reason
 from memory.recall.scored_messages import REACH, Column, ScoredMessages
 from memory.recall.vector_index import Hit
 

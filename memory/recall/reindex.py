@@ -8,6 +8,7 @@ import secrets
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import structlog
@@ -452,21 +453,17 @@ class Sweeper:
         for name in await self._collections.list_names():
             if name == serving or (is_copy(name) and name not in record.copies):
                 continue  # perhaps a copy of another deployment, empty at this moment
-            if name in record.copies:
+            requests: list[Callable[[], Awaitable[object]]] = [partial(self._collections.delete, name)]
+            if name not in record.copies:
+                pages = range(0, len(contexts), CONTEXTS_AT_ONCE)
+                erase = partial(self._collections.erase_contexts, name)
+                requests = [partial(erase, contexts[start : start + CONTEXTS_AT_ONCE]) for start in pages]
+                requests.append(partial(self._collections.delete_if_empty, name))
+            for request in requests:
                 async with self._flag(record) as is_ours:
                     if not is_ours:
                         return False
-                    await self._collections.delete(name)
-                continue
-            for start in range(0, len(contexts), CONTEXTS_AT_ONCE):
-                async with self._flag(record) as is_ours:
-                    if not is_ours:
-                        return False
-                    await self._collections.erase_contexts(name, contexts[start : start + CONTEXTS_AT_ONCE])
-            async with self._flag(record) as is_ours:
-                if not is_ours:
-                    return False
-                await self._collections.delete_if_empty(name)
+                    await request()
         return True
 
     async def is_running(self) -> bool:

@@ -31,7 +31,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from memory.causes import with_cause
+from memory.causes import StorePermissions, permission_failure, with_cause
 from memory.errors import (
     REFUSALS,
     CommandRefused,
@@ -45,7 +45,6 @@ from memory.errors import (
 )
 from memory.redis.address import RedisAddress, parse_address
 from memory.redis.lua import FORGOTTEN, ScriptCall
-from memory.redis.permissions import StorePermissions, permission_failure
 from memory.redis.tombstone_files import TombstoneFolder
 
 SOCKET_TIMEOUT_S = 5.0

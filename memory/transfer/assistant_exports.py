@@ -16,7 +16,7 @@ from memory.transfer.foreign import (
     clean_text,
     plain_name,
 )
-from memory.transfer.json_stream import JsonReader, ObjectTooLarge
+from memory.transfer.json_stream import JsonReader
 
 LARGEST_CONVERSATION = 64_000_000
 """Bytes that one conversation may take in memory, about."""
@@ -32,15 +32,7 @@ def read_conversations(reader: JsonReader, reading: Reading) -> Messages:
 
     Tools' messages, hidden ones and the model's thoughts are left out. Sets `reading.service` once it is known.
     """
-    for event in reader.items():
-        if event[0] != "start_map":
-            reader.skip(event)
-            continue
-        try:
-            found = cast("dict[str, Any]", reader.value(event, at_most=LARGEST_CONVERSATION))
-        except ObjectTooLarge:
-            reading.leave_out("too large")
-            continue
+    for found in reading.objects(reader, at_most=LARGEST_CONVERSATION):
         if isinstance(found.get("mapping"), dict) and reading.service in (None, "ChatGPT"):
             reading.service, read = "ChatGPT", _chatgpt_messages
             key, title, created_at = found.get("conversation_id") or found.get("id"), "title", _seconds(found)

@@ -3,11 +3,11 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from memory.characters import one_line, well_formed
 from memory.history.message import Role
-from memory.transfer.json_stream import BadJson
+from memory.transfer.json_stream import BadJson, JsonReader, ObjectTooLarge
 
 Service = Literal["Telegram", "ChatGPT", "Claude"]
 """The services whose exports are taken."""
@@ -81,6 +81,17 @@ class Reading:
     def leave_out(self, kind: str) -> None:
         """Count something that is no message."""
         self.left_out[kind] = self.left_out.get(kind, 0) + 1
+
+    def objects(self, reader: JsonReader, *, at_most: int) -> Iterator[dict[str, Any]]:
+        """Yield the objects of a list that has begun. Those of more than `at_most` bytes are counted as left out."""
+        for event in reader.items():
+            if event[0] != "start_map":
+                reader.skip(event)
+                continue
+            try:
+                yield reader.value(event, at_most=at_most)
+            except ObjectTooLarge:
+                self.leave_out("too large")
 
     def possible_date(self, value: float | None) -> float | None:
         """Return the date if a message can be of it."""

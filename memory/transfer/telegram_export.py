@@ -16,7 +16,7 @@ from memory.transfer.foreign import (
     clean_text,
     plain_name,
 )
-from memory.transfer.json_stream import JsonReader, ObjectTooLarge
+from memory.transfer.json_stream import JsonReader
 
 LARGEST_MESSAGE = 2_000_000
 _SUPERGROUPS = frozenset(["private_supergroup", "public_supergroup", "private_channel", "public_channel"])
@@ -125,15 +125,7 @@ def _note(reading: Reading, number: int, about: Mapping[str, Any]) -> None:
 
 def _read_messages(reader: JsonReader, reading: Reading, number: int) -> Messages:
     before: float | None = None
-    for event in reader.items():
-        if event[0] != "start_map":
-            reader.skip(event)
-            continue
-        try:
-            fields = cast("dict[str, Any]", reader.value(event, at_most=LARGEST_MESSAGE))
-        except ObjectTooLarge:
-            reading.leave_out("too large")
-            continue
+    for fields in reading.objects(reader, at_most=LARGEST_MESSAGE):
         if reading.service is None and not _looks_ours(fields):
             continue
         reading.service = "Telegram"

@@ -24,8 +24,7 @@ from bot.turn.store import RECEIPTS_KEPT
 from memory.codec import dump_json
 from memory.erasure import delete_provably
 from memory.keys import ANSWER_RECEIPT_TTL_S, context_key
-from memory.recall.excerpts import Excerpt
-from memory.recall.reasons import Reason
+from memory.recall.excerpts import Excerpt, Reason
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import NOW, Inbox, open_inbox, some_parts
 from tests.contract.memory_kit import RedisMemory, write_receipts

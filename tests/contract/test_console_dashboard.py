@@ -9,7 +9,7 @@ import pytest
 
 from bot.app.stores import open_stores
 from bot.features.settings import load_settings
-from bot.page.app import PageApp
+from bot.page.api import PageApp
 from bot.page.visitors import Dashboard
 from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, settings_in
 from tests.page_http import serve_page

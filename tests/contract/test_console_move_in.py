@@ -136,7 +136,7 @@ def test_one_import_is_forgotten_with_a_receipt(console: ConsoleRig, tmp_path: P
 
     assert done.status == 0, done.err
     assert "2 messages" in done.out
-    assert "nothing of it is left" in done.out
+    assert "nothing is left" in done.out
     assert [each.text for each in on_stores(history_of(GROUP))[1]] == ["A question", "An answer", "Hello"]
     assert console("import", "--chat", str(GROUP), "--list", "--json").document == [second]
     assert console("import", "--chat", str(GROUP), "--forget", first["import"]).status == 1

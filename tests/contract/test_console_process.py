@@ -78,7 +78,7 @@ def test_help_imports_nothing_heavy(tmp_path: Path, arguments: list[str]) -> Non
 
 
 def test_the_service_imports_the_simulator_only_to_start_it(tmp_path: Path) -> None:
-    lists = "import sys, bot.app.service, bot.app.models, bot.cli.invite; print(sorted(sys.modules))"
+    lists = "import sys, bot.app.service, bot.app.models, bot.cli.links; print(sorted(sys.modules))"
     status, out, _ = run(tmp_path, "-c", lists)
     assert status == 0
     assert "'bot.app.simulation'" in out

@@ -4,8 +4,7 @@ from collections.abc import Generator
 
 import pytest
 
-from bot.cli.reindex import ProgressLines
-from memory.recall.reindex import ReindexProgress
+from bot.cli.session import Progress
 from tests.contract.console_rig import ConsoleRig, on_stores, remember, vectors_of
 from tests.contract.reindex_kit import Clock
 from tests.scripted_embeddings import Embeddings
@@ -125,13 +124,11 @@ def test_force_indexes_everything_again(console: ConsoleRig) -> None:
 
 def test_lines_show_the_rate_and_the_time_left(capsys: pytest.CaptureFixture[str]) -> None:
     clock = Clock()
-    lines = ProgressLines(clock=clock)
-    lines.show(ReindexProgress(serving=None, total=10_000, done=1_000))
-    clock.now += 4
-    lines.show(ReindexProgress(serving=None, total=10_000, done=1_500))
-    clock.now += 1
-    lines.show(ReindexProgress(serving=None, total=10_000, done=2_000))
-    assert capsys.readouterr().out.splitlines() == [
-        "1,000 of 10,000 messages",
+    lines = Progress("messages", clock=clock)
+    for seconds, done in ((0, 1_000), (1, 1_200), (4, 2_000), (1, 2_100), (0, 10_000), (0, 10_000)):
+        clock.now += seconds
+        lines.show(done, 10_000)
+    assert capsys.readouterr().err.splitlines() == [
         "2,000 of 10,000 messages, 200 a second, 40 s left",
+        "10,000 of 10,000 messages, 1,500 a second",
     ]

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from memory.embedded.errors import DataDirLocked, DataDirUnusable, ServerDidNotStart
 from memory.embedded.guardian import is_held, open_lock, try_lock
 from memory.embedded.supervisor import EmbeddedServer, answers_ready, open_index_server, use_server
 from memory.embedded.valkey import answers_ping, open_valkey
+from memory.errors import DataDirLocked, DataDirUnusable, ServerDidNotStart
 
 pytestmark = pytest.mark.slow
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from memory.embedded.errors import ServerMissing
 from memory.embedded.valkey import open_valkey, valkey_binary
-from memory.errors import StoreUnavailable
+from memory.errors import ServerMissing, StoreUnavailable
 from memory.redis.client import RedisClient, open_redis
 from memory.redis.durability import read_setting
 

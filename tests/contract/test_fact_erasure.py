@@ -9,10 +9,10 @@ from memory.erasure import delete_and_prove, delete_provably
 from memory.errors import Forgotten
 from memory.facts.context_facts import erase_facts, switch_off
 from memory.history.message import Quote
+from memory.history.store import RecordCounts
 from memory.keys import context_key, partition_key
 from memory.recall.recall import IndexItem, Recall
 from memory.recall.spaces import Space, Spaces
-from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 from tests.contract.facts_kit import ANNA, BEN, LEASE_S, REF, FactStore, answered, open_facts, said, told
 from tests.fakes.embedder import FakeEmbedder

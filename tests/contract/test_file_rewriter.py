@@ -11,8 +11,7 @@ import pytest
 
 from memory.artifacts.store import drop_unnamed
 from memory.embedded.data_dir import ERASED_WITHIN_S, rest_after
-from memory.embedded.file_rewriter import DAILY_S, GATHER_S, FileRewriter
-from memory.embedded.valkey import remove_unfinished_rewrites
+from memory.embedded.valkey import DAILY_S, GATHER_S, FileRewriter, remove_unfinished_rewrites
 from memory.history.redis_history import RedisHistory, RedisTalk
 from memory.keys import ContextRef, context_key, global_key, partition_key
 from memory.redis.client import RedisClient, open_redis

@@ -10,9 +10,8 @@ from memory.errors import Forgotten
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore
+from memory.history.store import PEOPLE_LIMIT, SESSION_GAP_S, SESSION_MESSAGES, HistoryStore, RecordCounts
 from memory.keys import ContextName, ContextRef, context_key, global_key, partition_key
-from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import open_inbox
 from tests.contract.memory_kit import TellingStore, open_history

@@ -10,9 +10,8 @@ from memory.errors import Forgotten
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Quote, Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Deletion
+from memory.history.store import Deletion, RecordCounts
 from memory.keys import context_key
-from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient, open_redis
 from tests.contract.memory_kit import Memory, RedisMemory, make_summary, make_turn
 from tests.messages import make_message, make_ref

@@ -13,9 +13,8 @@ from memory.erasure import delete_provably, prove_erased
 from memory.errors import Forgotten
 from memory.history.ledger import LedgerTurn
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Deletion
+from memory.history.store import Deletion, RecordCounts
 from memory.keys import context_key, global_key, partition_key
-from memory.record_counts import RecordCounts
 from memory.redis.client import RedisClient
 from tests.contract.memory_kit import Memory, RedisMemory, make_entry, make_summary, make_turn, write_receipts
 from tests.messages import ids, make_message, make_ref, some_messages

@@ -22,7 +22,7 @@ from bot.agent.tool import Tool
 from bot.agent.tool_output import Illustrated
 from bot.errors import ToolFailed
 from bot.mcp.connection import McpConnection
-from bot.mcp.servers import McpServers
+from bot.mcp.tools import McpServers
 
 HOSTILE = str(Path(__file__).parent.parent / "hostile_mcp.py")
 PYTHON = sys.executable
@@ -36,7 +36,7 @@ WORKER = """
 import asyncio, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from bot.mcp.servers import McpServers
+from bot.mcp.tools import McpServers
 from tests.contract.test_mcp_connections import stdio
 
 async def work():

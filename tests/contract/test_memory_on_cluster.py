@@ -29,10 +29,9 @@ from memory.facts.queue import FactQueue
 from memory.facts.redis_facts import RedisFacts
 from memory.history.message import Sender
 from memory.history.redis_history import RedisHistory
-from memory.history.store import Erasure
+from memory.history.store import Erasure, RecordCounts
 from memory.keys import ContextRef
 from memory.recall.spaces import SWEEP_AFTER_S
-from memory.record_counts import RecordCounts
 from memory.redis.client import SOCKET_TIMEOUT_S, RedisClient, open_redis
 from memory.summary.compressor import RedisSummaries
 from tests.contract.facts_kit import ANNA, said, told

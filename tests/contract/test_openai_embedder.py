@@ -391,26 +391,6 @@ async def test_an_opening_has_its_own_timeout(server: ScriptedOpenAI) -> None:
         await open_openai_embedder(replace(endpoint, opening_s=0.1))
 
 
-@pytest.mark.parametrize("answer", [refusal(401), refusal(500)])
-async def test_a_failed_opening_uses_the_last_known_size(answer: Answer) -> None:
-    async with answering(answer) as server:
-        endpoint = EmbeddingEndpoint(model="m", base_url=server.base_url)
-        embedder = await open_openai_embedder(endpoint, last_dimension=8)
-        assert embedder.identity.dimension == 8
-        with pytest.raises(EmbeddingError):
-            await embedder.embed(["hello"])
-        await embedder.close()
-
-
-async def test_an_opening_notices_a_changed_size(server: ScriptedOpenAI) -> None:
-    server.embeddings = Embeddings(dimension=8)
-    embedder = await open_openai_embedder(
-        EmbeddingEndpoint(model="m", base_url=server.base_url), last_dimension=4
-    )
-    assert embedder.identity.dimension == 8
-    await embedder.close()
-
-
 def test_the_key_and_the_address_are_not_in_the_endpoints_repr() -> None:
     shown = repr(EmbeddingEndpoint(model="m", api_key=KEY, base_url="https://user:pass@models.example/v1"))
 

@@ -11,8 +11,8 @@ from bot.inbox.records import Claim
 from bot.transport.rich_text import RichText
 from bot.turn.outbox import Part
 from memory import keys
+from memory.artifacts.store import OutgoingFiles, read_file
 from memory.errors import Forgotten
-from memory.outgoing_files import OutgoingFiles, read_file
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import Inbox, make_blank, open_delivery, open_inbox
 from tests.messages import make_ref

@@ -10,9 +10,9 @@ from bot.agent.files import MOST_FILES, File
 from bot.agent.loop import run_agent
 from bot.agent.tool import Tool
 from bot.errors import Fenced
+from memory.artifacts.store import LARGEST_FILE, OutgoingFiles, read_file
 from memory.history.ledger import LedgerFile
 from memory.keys import context_key
-from memory.outgoing_files import LARGEST_FILE, OutgoingFiles, read_file
 from memory.redis.client import RedisClient
 from tests.sent_files import make_picture
 from tests.unit.agent.kit import (

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.agent.agents_file import AgentSpec, load_agents
+from bot.agent.agents_file import AgentSpec, Options, load_agents
 from bot.agent.context import AgentContext
 from bot.agent.functions_based import FunctionsBasedAgent, PromptLimits
 from bot.agent.loop import run_agent
 from bot.agent.openai_model import OpenAIModel, open_openai_model
-from bot.agent.options import Options
 from bot.agent.team import Team
 from bot.features import BUILT_IN_TOOLS
 from memory.artifacts.store import ContextArtifacts

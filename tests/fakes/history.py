@@ -15,12 +15,12 @@ from memory.history.store import (
     Erasure,
     HistorySnapshot,
     Passage,
+    RecordCounts,
     SummaryState,
 )
 from memory.history.summary import Summary
 from memory.history.talk import TALK_LOADED, RecentTalk, TalkLine
 from memory.keys import ContextRef
-from memory.record_counts import RecordCounts
 
 
 @dataclass(slots=True)

@@ -247,9 +247,9 @@ async def clean_files(data_dir: Path) -> tuple[float, set[str]]:
     """Have the files rewritten as a worker does, and return the seconds that took, with the people left in them."""
     began = time.monotonic()
     async with open_stores(load_settings()) as stores:
-        rewriter = build_rewriter(stores.redis, store_config(load_settings()), partitions=1)
+        rewrite = build_rewriter(stores.redis, store_config(load_settings()), partitions=1)
         while True:
-            await rewriter.step()
+            await rewrite()
             words = file_words([data_dir], WORD_IN_FILES)
             left = {each[2:4] for each in words if int(each[2:4]) <= FORGOTTEN}
             if not left or time.monotonic() - began > FILES_WITHIN_S:

@@ -17,7 +17,7 @@ from bot.agent.tool import Tool
 from bot.agent.tool_output import Illustrated
 from bot.errors import ToolFailed
 from bot.mcp import connection
-from bot.mcp.servers import McpServers
+from bot.mcp.tools import McpServers
 from tests.mcp_server import PASSWORD, PIXEL
 from tests.openai_checker.request import find_fault
 from tests.story.harness import free_port

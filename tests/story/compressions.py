@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.agent import options
+from bot.agent import agents_file
 from bot.app import service, upkeep
 from memory import keys, leased
 from memory.history.message import Message
@@ -29,7 +29,7 @@ EXCHANGES = (
 
 def compress_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run a single compressor that starts at once, after little talk, and retries without a pause."""
-    monkeypatch.setattr(options, "LEAST_COMPRESSION_TOKENS", 1)
+    monkeypatch.setattr(agents_file, "LEAST_COMPRESSION_TOKENS", 1)
     monkeypatch.setattr(upkeep, "LATER_WORK_POLL_S", POLL_S)
     monkeypatch.setattr(service, "LATER_WORK_AT_ONCE", 1)
     monkeypatch.setattr(leased, "RETRY_PAUSES_S", (0.0, 0.0))

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 import httpx
 
-from bot.agent.options import Options
+from bot.agent.agents_file import Options
 from bot.app.agents import DEMO_AGENTS
 from bot.app.service import run_service
 from bot.features.settings import load_settings

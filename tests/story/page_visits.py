@@ -10,12 +10,11 @@ from urllib.parse import urlencode
 
 import httpx
 
-from bot.agent.options import Options
+from bot.agent.agents_file import Options
 from bot.app.page import open_page_api
 from bot.app.stores import IntakeStores
 from bot.features.parts import Models, Outside
-from bot.page.api import PageApi
-from bot.page.app import PageApp
+from bot.page.api import PageApi, PageApp
 from bot.transport.gating import BotIdentity
 from bot.transport.migrations import Migrations
 from bot.transport.page_links import PagePlace, sign_place

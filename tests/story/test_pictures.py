@@ -9,7 +9,7 @@ import pytest
 from bot.features.pictures.pictures import NO_PHOTO, NO_ROOM, PICTURE_TOKENS, UNUSABLE
 from bot.turn.answer_receipt import load_receipts
 from memory import keys
-from memory.outgoing_files import LARGEST_FILE
+from memory.artifacts.store import LARGEST_FILE
 from tests.scripted_pictures import Drawing
 from tests.scripted_replies import Call, Failure, Reply, call, calls, held, text
 from tests.scripted_script import ChatRequest, last_user_text

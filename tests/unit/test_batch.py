@@ -22,7 +22,7 @@ from bot.turn.batch import (
     seconds_for_more,
     stops_turn,
 )
-from memory.history.corrections import AwaitedCorrection, with_correction, without_correction
+from memory.history.fact import AwaitedCorrection, with_correction, without_correction
 
 BEN, CHIARA = 1002, 1003
 FORWARD: dict[str, Any] = {"forward_origin": {"type": "hidden_user", "sender_user_name": "Dora", "date": 1}}

@@ -16,7 +16,7 @@ from bot.transport.words import LANGUAGES, menu_descriptions, words_for
 from bot.turn.batch import dump_stop, with_nothing_else
 from bot.turn.menus import ListPress
 from memory.erasure import ErasureReceipt
-from memory.record_counts import RecordCounts
+from memory.history.store import RecordCounts
 
 LARGEST = 2**52 - 1
 """The largest id of a chat or person (Bot API)."""

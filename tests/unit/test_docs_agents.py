@@ -9,10 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from bot.agent.agents_file import TeamSpec, load_agents
+from bot.agent.agents_file import Options, TeamSpec, load_agents
 from bot.agent.functions_based import FunctionsBasedAgent
 from bot.agent.loop import run_agent
-from bot.agent.options import Options
 from bot.agent.team import Team, TeamLimits
 from bot.agent.tool import Tool
 from bot.agent.tool_output import preview, render_reference

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from memory.embedded import data_dir
-from memory.embedded.data_dir import MAX_SOCKET_PATH_BYTES, prepare_directory, socket_path
-from memory.embedded.errors import DataDirFull, DataDirLocked, DataDirUnusable, data_dir_failure
+from memory.embedded.data_dir import MAX_SOCKET_PATH_BYTES, data_dir_failure, prepare_directory, socket_path
 from memory.embedded.guardian import (
     end_orphan,
     is_held,
@@ -22,6 +21,7 @@ from memory.embedded.guardian import (
     try_lock,
     unlock,
 )
+from memory.errors import DataDirFull, DataDirLocked, DataDirUnusable
 
 
 def test_a_folder_is_created_for_its_owner_only(tmp_path: Path) -> None:

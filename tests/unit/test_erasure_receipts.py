@@ -7,7 +7,7 @@ import pytest
 from bot.transport.texts import details_buttons, details_text, receipt_text
 from bot.transport.words import words_for
 from memory.erasure import ErasureReceipt, sum_receipts
-from memory.record_counts import RecordCounts
+from memory.history.store import RecordCounts
 
 NOTHING = RecordCounts()
 WORDS = words_for("en")

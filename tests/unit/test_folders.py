@@ -10,7 +10,7 @@ import pytest
 from bot.errors import SettingsInvalid
 from bot.features.settings import load_settings
 from memory.embedded.data_dir import prepare_directory
-from memory.embedded.errors import DataDirUnusable
+from memory.errors import DataDirUnusable
 from memory.folders import denial_advice, judge_mount
 
 USER = 4321

@@ -8,12 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bot.tools.search_memory import on_days, parse_day
 from memory.chat_history import ChatHistory, RankedMessage, exclude_visible, keep_one_of_each
 from memory.history.buffered import BufferedHistory
 from memory.history.message import Message, Role, Sender
 from memory.history.store import SESSION_GAP_S, HistoryStore
 from memory.keys import ContextRef
-from memory.recall.filters import find_people, on_days, parse_day
+from memory.recall.lexicon.names import find_people
 from memory.recall.ranking import RankedHit
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces

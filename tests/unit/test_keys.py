@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memory.history.store import RecordCounts
 from memory.keys import (
     CONTEXT_KEYS,
     ERASED_KEYS,
@@ -24,7 +25,6 @@ from memory.keys import (
     partition_key,
     partition_of,
 )
-from memory.record_counts import RecordCounts
 
 _VALUES = st.none() | st.booleans() | st.integers() | st.text()
 _KEYS = st.dictionaries(st.text(), _VALUES, max_size=5)

@@ -14,8 +14,7 @@ from bot.transport.gating import BotIdentity, admit, strip_mention
 from bot.transport.updates import IncomingMessage, full_text, origin_of, parse_update, quote_of
 from bot.transport.words import words_for
 from bot.turn.batch import correction_in, plan_batch
-from memory.history.corrections import AwaitedCorrection
-from memory.history.fact import is_source
+from memory.history.fact import AwaitedCorrection, is_source
 from memory.history.message import (
     Message,
     Origin,

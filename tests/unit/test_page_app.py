@@ -8,8 +8,17 @@ import httpx
 import pytest
 from starlette.requests import Request
 
-from bot.page.api import BODY_LIMIT, OF_A_VISITOR, OWNERS, PageApi, Rate, RateLimit, api_route, read_object
-from bot.page.app import PageApp
+from bot.page.api import (
+    BODY_LIMIT,
+    OF_A_VISITOR,
+    OWNERS,
+    PageApi,
+    PageApp,
+    Rate,
+    RateLimit,
+    api_route,
+    read_object,
+)
 from bot.page.visitors import Authentication, PageError, Visitor
 from bot.transport.page_links import PagePlace, sign_place
 from bot.transport.words import LANGUAGES

@@ -15,7 +15,7 @@ from bot.page.documents import Document
 from bot.transport.contents import MEDIA_KINDS, SENT_SERVICES, note_on
 from bot.transport.words import LANGUAGES
 from bot.turn.media import LEFT_OUT, UNREADABLE_NOTE, UNREADABLE_NOTES
-from memory.record_counts import RecordCounts
+from memory.history.store import RecordCounts
 
 PAGE = Path(__file__).parents[2] / "bot" / "page"
 STATIC = PAGE / "static"

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from memory.recall.excerpts import Reason
 from memory.recall.lexicon.analyser import ASKS
 from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
 from memory.recall.ranking import (
@@ -31,7 +32,6 @@ from memory.recall.ranking import (
     select_relevant,
     shortlist,
 )
-from memory.recall.reasons import Reason
 from memory.recall.vector_index import Hit, Where
 from tests.fakes.vector_index import ScoredMessage, tabulate
 

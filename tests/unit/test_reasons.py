@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.recall.reasons import matched_words
+from memory.recall.excerpts import matched_words
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.features.retention.command import days_in
-from bot.features.retention.limit import limit_text
+from bot.features.retention.command import days_in, limit_text
 from bot.features.retention.settings import RetentionSettings
 from bot.transport.words import LANGUAGES, words_for
 from memory.retention import LONGEST_DAYS, RetentionChoice, parse_choice

@@ -27,8 +27,7 @@ from bot.errors import (
     TelegramRefused,
     TellUser,
 )
-from bot.mcp.servers import McpServers
-from bot.mcp.tools import McpStatus, tool_name
+from bot.mcp.tools import McpServers, McpStatus, tool_name
 from bot.media.reader import LARGEST_FILE
 from bot.settings import InlineMode, PageViewers, Settings
 from bot.transport.gating import BotIdentity

@@ -13,13 +13,13 @@ from bot.agent.model import Usage
 from bot.errors import ModelFiltered, ModelUnavailable, TellUser, TurnStopped
 from bot.features.catchup.writer import CatchUp, CatchUpWriter, Point
 from bot.features.parts import Built, Parts
+from bot.inbox.signals import run_until
 from bot.settings import GroupTalk
 from bot.transport.rich_text import LINK, RichText, Span, from_spans
 from bot.transport.texts import failure_text
 from bot.transport.words import Words
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply, spent_on
-from bot.turn.ending import run_until
 from bot.turn.forgetting import Forgetting
 from bot.turn.limits import LimitGuard
 from bot.turn.outbox import blank_part
@@ -168,7 +168,7 @@ class CatchUpCommand:
                     usages=usages,
                     clocks=Clocks(zones=call.snapshot.choices.zones, reader=call.message.sender_id),
                 ),
-                _wait_for_end(call),
+                call.wait_for_end(),
                 within_s=self.deadline_s,
             )
 
@@ -319,16 +319,6 @@ def _failure(words: Words, failure: SummaryFailed) -> str:
     if isinstance(cause, ModelUnavailable):
         return words("catchup-failed")
     return failure_text(words, cause) if isinstance(cause, TellUser) else words("catchup-unusable")
-
-
-async def _wait_for_end(call: CommandCall) -> TurnStopped | Forgotten:
-    """Wait for a /stop or a reset of the chat. Other signals are of updates that wait in the chat's line."""
-    while True:
-        signal = await call.incoming.get()
-        if signal.kind == "stop" and signal.update_id > call.update.update_id:
-            return TurnStopped()
-        if signal.kind == "reset" and signal.epoch > call.snapshot.epoch:
-            return Forgotten()
 
 
 async def build(parts: Parts) -> Built:

@@ -8,7 +8,7 @@ from functools import partial
 
 from bot.features.facts.settings import FactSettings
 from bot.features.parts import Built, Parts
-from bot.features.retention.limit import limit_line
+from bot.features.retention.command import limit_line
 from bot.inbox.reminders import FiringRules
 from bot.transport.controls import FACTS_BUTTON
 from bot.transport.gating import Admission
@@ -28,13 +28,14 @@ from memory.characters import one_line
 from memory.codec import dump_json
 from memory.facts.context_facts import erase_facts, list_all, switch_off
 from memory.facts.redis_facts import FactChoices, RedisFacts, are_extracted
-from memory.history.corrections import (
+from memory.history.fact import (
+    LONGEST_STATEMENT,
     AwaitedCorrection,
+    Fact,
     dump_corrections,
     with_correction,
     without_correction,
 )
-from memory.history.fact import LONGEST_STATEMENT, Fact
 from memory.history.store import HistorySnapshot
 from memory.keys import ContextRef, context_key, partition_key
 from memory.recall.recall import Recall

@@ -11,6 +11,7 @@ import structlog
 
 from bot.errors import FileTooLarge, TelegramFailure, TurnStopped
 from bot.features.parts import Built, Parts
+from bot.inbox.signals import run_until
 from bot.media.reader import LARGEST_FILE, Files
 from bot.transport.contents import Attachment
 from bot.transport.controls import press_data
@@ -22,11 +23,10 @@ from bot.transport.words import Words
 from bot.turn.commands import CommandCall, MaybeHandler
 from bot.turn.commit import Reply
 from bot.turn.delivery import Rates
-from bot.turn.ending import run_until
 from bot.turn.hooks import Hooks
 from bot.turn.store import MetaField
 from memory.codec import Id, dump_json, parse_json
-from memory.errors import Forgotten, RecordCorrupt
+from memory.errors import RecordCorrupt
 from memory.history.contexts import dump_entry
 from memory.history.message import Sender
 from memory.history.selectors import TokenCounter
@@ -150,7 +150,7 @@ class ImportCommand:
         work = self._move_in(call, survey, data)
         progress = _Progress(command=self, call=call, of=survey.messages)
         try:
-            stored = await run_until(progress.follow(work), _wait_for_end(call), within_s=_WITHIN_S)
+            stored = await run_until(progress.follow(work), call.wait_for_end(), within_s=_WITHIN_S)
         except TurnStopped:
             await self._take_back(call, work)
             text = words("import-cancelled")
@@ -296,18 +296,6 @@ def _line(words: Words, stored: StoredImport) -> str:
     record = stored.record
     day = datetime.fromtimestamp(record.started_at, UTC).date()
     return words("import-line", service=record.service, count=stored.added, date=day)
-
-
-async def _wait_for_end(call: CommandCall) -> TurnStopped | Forgotten:
-    """Wait for a /stop or a reset of the chat."""
-    if call.is_stopped:
-        return TurnStopped()
-    while True:
-        signal = await call.incoming.get()
-        if signal.kind == "stop" and signal.update_id > call.update.update_id:
-            return TurnStopped()
-        if signal.kind == "reset" and signal.epoch > call.snapshot.epoch:
-            return Forgotten()
 
 
 async def build(parts: Parts) -> Built:

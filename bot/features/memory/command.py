@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.features.parts import Built, Parts
-from bot.features.retention.limit import limit_line
+from bot.features.retention.command import limit_line
 from bot.transport import texts
 from bot.transport.controls import DETAILS_BUTTON
 from bot.transport.page_links import PageLinks

@@ -1,4 +1,4 @@
-"""Makes pictures for the tools `draw` and `edit`, within the limits of the person who asks.
+"""The tools `draw` and `edit`, which make pictures for the chat, within the limits of the person who asks.
 
 The journal has the usage of each paid picture, and its bytes wait in Redis for the outbox. So a crash after both does
 not pay twice. A picture counts tokens; one with a price of its own counts as one token (bot/model_choices.py).
@@ -7,11 +7,14 @@ not pay twice. A picture counts tokens; one with a price of its own counts as on
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Protocol
+from typing import Annotated, Literal, Protocol
 
-from bot.agent.context import AgentContext
+from pydantic import Field
+
+from bot.agent.context import AgentContext, PictureMaker
 from bot.agent.files import MOST_FILES, PICTURES, File, file_id, kind_of
 from bot.agent.model import Usage
+from bot.agent.tool import Tool
 from bot.errors import TelegramFailure, ToolFailed
 from bot.features.parts import Built, Parts
 from bot.features.pictures.settings import PictureSettings
@@ -21,13 +24,15 @@ from bot.model_choices import ModelChoice
 from bot.turn.hooks import Hooks
 from bot.turn.limits import LimitGuard
 from bot.turn.question import Question
+from memory.artifacts.store import LARGEST_FILE, read_file
 from memory.codec import dump_json, parse_json
 from memory.keys import context_key
-from memory.outgoing_files import LARGEST_FILE, read_file
 from memory.redis.client import RedisClient
 
 PICTURE_TOKENS = 1_056
 """Tokens of a picture of 1024x1024 in medium quality (OpenAI's guide), for endpoints that do not count them."""
+_TOOL_S = 110.0
+"""More than the endpoint and a download get (painter.py)."""
 _STEP = "picture:"
 
 NO_ROOM = "A picture would exceed the limit of costs for this person, this chat or the bot. Tell the person."
@@ -164,6 +169,41 @@ def _file(content: bytes, prompt: str) -> File:
     if picture is None or kind_of(content) not in PICTURES or len(content) > LARGEST_FILE:
         raise ToolFailed(UNUSABLE)
     return File(f"picture.{picture.mime_type.rpartition('/')[2]}", content, prompt)
+
+
+Prompt = Annotated[
+    str,
+    Field(
+        min_length=1,
+        max_length=4000,
+        description="What the picture shows. The chat sees these words below it",
+    ),
+]
+Size = Annotated[
+    Literal["", "1024x1024", "1536x1024", "1024x1536"],
+    Field(description="Width and height. Empty: the endpoint decides"),
+]
+
+
+async def _draw(context: AgentContext, prompt: Prompt, size: Size = "") -> File:
+    """Draw a picture. The chat gets it with your answer. Only use it if the person wants a picture now."""
+    return await _maker(context).make(context, prompt, size=size, edits=False)
+
+
+async def _edit(context: AgentContext, prompt: Prompt, size: Size = "") -> File:
+    """Change a photo: that of the person's message, else of the message that it replies to, else your last picture."""
+    return await _maker(context).make(context, prompt, size=size, edits=True)
+
+
+draw = Tool.from_function(_draw, name="draw", timeout_s=_TOOL_S)
+edit = Tool.from_function(_edit, name="edit", timeout_s=_TOOL_S)
+
+
+def _maker(context: AgentContext) -> PictureMaker:
+    pictures = context.conversation.pictures
+    if pictures is None:
+        raise ToolFailed("No picture can be made here.")
+    return pictures
 
 
 async def build(parts: Parts) -> Built:

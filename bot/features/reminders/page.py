@@ -18,7 +18,7 @@ from bot.transport.words import words_for
 from memory.erasure import ErasureReceipt
 from memory.errors import Forgotten
 from memory.history.redis_history import RedisHistory
-from memory.record_counts import RecordCounts
+from memory.history.store import RecordCounts
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder
 

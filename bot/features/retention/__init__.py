@@ -9,5 +9,5 @@ FEATURE = Feature(
     settings=RetentionSettings,
     commands={"retention": "everybody"},
     buttons={"retention": ButtonRule(pressers="owners")},
-    page_line="bot.features.retention.limit:limit_line",
+    page_line="bot.features.retention.command:limit_line",
 )

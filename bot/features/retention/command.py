@@ -5,12 +5,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.features.parts import Built, Parts
-from bot.features.retention.limit import limit_text, span_text
 from bot.features.retention.settings import RetentionSettings
+from bot.settings import Settings
 from bot.transport.rich_text import RichText
+from bot.transport.words import Words
 from bot.turn.commands import CommandCall
 from bot.turn.commit import Reply
 from bot.turn.menus import CONFIRM_WITHIN_S, choice_buttons
+from memory.history.store import HistorySnapshot
 from memory.recall.lexicon.dates import DAY, MONTH, WEEK, YEAR, time_meanings
 from memory.recall.lexicon.languages import normal
 from memory.retention import LONGEST_DAYS, RetentionChoice, RetentionQueue, parse_choice
@@ -120,3 +122,19 @@ async def build(parts: Parts) -> Built:
         clock=parts.clock,
     )
     return Built(commands={"retention": retention.run}, buttons={"retention": retention.run})
+
+
+def limit_line(settings: Settings, words: Words, snapshot: HistorySnapshot) -> str:
+    """Return the limit of this chat; "" if messages are kept for ever."""
+    days = parse_choice(snapshot.retention).days_within(settings.of(RetentionSettings).retention_days)
+    return limit_text(words, days) if days else ""
+
+
+def limit_text(words: Words, days: int) -> str:
+    """Return a sentence on the limit; 0 is none."""
+    return words("retention-limit", limit=span_text(words, days)) if days else words("retention-none")
+
+
+def span_text(words: Words, days: int) -> str:
+    """Return the span of time as people say it; 0 is for ever."""
+    return words("retention-span", days=days)

@@ -8,8 +8,8 @@ import structlog
 from openai import AsyncOpenAI, OpenAIError, Timeout
 
 from bot.media.formats import opus_seconds
+from memory.artifacts.store import LARGEST_FILE
 from memory.openai_client import open_client
-from memory.outgoing_files import LARGEST_FILE
 
 _VOICE = "alloy"
 _TIMEOUT_S = 30.0

@@ -15,17 +15,17 @@ from bot.agent.context import AgentContext, note_step
 from bot.agent.daemon_thread import call_in_daemon_thread
 from bot.agent.model import Usage
 from bot.errors import TurnStopped
+from bot.inbox.signals import run_until
 from bot.media.formats import opus_seconds
 from bot.transport.rendering import render
 from bot.transport.rich_text import to_spans
 from bot.turn.chat_events import Interruptions
-from bot.turn.ending import run_until
 from bot.turn.limits import LimitGuard
 from bot.turn.question import Question
+from memory.artifacts.store import OutgoingFiles
 from memory.codec import dump_json, parse_json
 from memory.history.selectors import TokenCounter
 from memory.history.store import HistorySnapshot
-from memory.outgoing_files import OutgoingFiles
 from memory.redis.client import RedisClient
 
 VoiceChoice = Literal["never", "when_spoken_to", "always"]

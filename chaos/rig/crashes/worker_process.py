@@ -14,7 +14,7 @@ from bot.agent.structured import StructuredModel
 from bot.agent.summarizer import ModelSummarizer
 from bot.app.agents import model_names
 from bot.app.build import build_access, build_inbox
-from bot.app.stores import build_stores
+from bot.app.stores import embedder_config, with_bot
 from bot.app.turns import build_turns
 from bot.features import CONTROLS
 from bot.features.parts import Models, Outside, Stores
@@ -46,6 +46,7 @@ from memory.keys import ContextRef
 from memory.recall.indexer import Indexer
 from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import RedisClient, open_redis
+from memory.stores import assemble_stores
 from memory.summary.compression import CompressionLimits
 from memory.summary.compressor import Compressor, RedisSummaries
 from memory.tokens import CachingTokenCounter, Tokenizer
@@ -262,7 +263,11 @@ async def open_parts(order: Order) -> AsyncGenerator[Parts]:
     async with AsyncExitStack() as stack:
         redis = await stack.enter_async_context(open_redis(order.redis_url))
         qdrant = await stack.enter_async_context(open_qdrant(order.index_url, api_key=order.index_key))
-        stores = build_stores(settings, redis, qdrant, embedder=FakeEmbedder(dimension=64), stack=stack)
+        embedder = FakeEmbedder(dimension=64)
+        config, partitions = embedder_config(settings), settings.partitions
+        stores = with_bot(
+            assemble_stores(redis, qdrant, config, stack, embedder=embedder, partitions=partitions)
+        )
         await stores.reindexer.claim()
         yield await _build(order, kind, stores, stack, log=log, now=now, blow=blow)
 

@@ -95,53 +95,25 @@ class EmbeddingEndpoint:
         return self.timeout_s + self.more_s * (texts - 1)
 
 
-async def open_openai_embedder(
-    endpoint: EmbeddingEndpoint, *, last_dimension: int | None = None, is_asked: bool = False
-) -> "OpenAIEmbedder":
+async def open_openai_embedder(endpoint: EmbeddingEndpoint, *, is_asked: bool = False) -> "OpenAIEmbedder":
     """Open an embedder, which the caller closes. Embeds one word first if the dimension is unknown, or `is_asked`.
 
-    If the endpoint cannot do that now, `last_dimension` is used, so that erasures and searches by words need not
-    wait. Without it, raises an EmbeddingError and leaves nothing open.
+    If the endpoint cannot do that now, raises an EmbeddingError and leaves nothing open.
     """
-    requests = _Requests(endpoint)
     dimension = None if is_asked else endpoint.dimension or known_dimension(endpoint.model)
+    embedder = OpenAIEmbedder(endpoint, _space(endpoint, dimension or 0))
     try:
         if dimension is None:
-            dimension = await _ask_dimension(requests, last_dimension)
+            await embedder.ask_dimension()
     except BaseException:
-        await requests.close()
+        await embedder.close()
         raise
-    return OpenAIEmbedder(requests, _space(endpoint, dimension))
+    return embedder
 
 
 def known_dimension(model: str) -> int | None:
     """Return the dimension of a model of OpenAI's own. An endpoint may have another model under its name."""
     return _DIMENSIONS.get(model)
-
-
-class OpenAIEmbedder:
-    """Embeds over HTTP, batch after batch. Its error messages never contain the key."""
-
-    def __init__(self, requests: "_Requests", identity: EmbeddingSpace) -> None:
-        self._requests = requests
-        self._identity = identity
-
-    @property
-    def identity(self) -> EmbeddingSpace:
-        """The endpoint's model and its dimension. The address is no part of it."""
-        return self._identity
-
-    def reads(self, text: str) -> bool:
-        """Return True for every text that is not blank: we do not know the model's languages."""
-        return bool(text.strip())
-
-    async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """See `Embedder.embed`. Raises EmbeddingInvalid if the model changes the size of its vectors."""
-        return unit_vectors(await self._requests.embed(texts), count=len(texts), space=self._identity)
-
-    async def close(self) -> None:
-        """Close the connections. The embedder cannot be used again."""
-        await self._requests.close()
 
 
 def plan_requests(texts: Sequence[str], endpoint: EmbeddingEndpoint) -> Iterator[list[str]]:
@@ -178,36 +150,46 @@ class _Response(BaseModel):
     data: list[_Item]
 
 
-class _Requests:
-    """Requests to one endpoint. It remembers what the endpoint has refused, and sends that no more."""
+class OpenAIEmbedder:
+    """Embeds over HTTP, batch after batch. Its error messages never contain the key.
 
-    def __init__(self, endpoint: EmbeddingEndpoint) -> None:
+    It remembers what the endpoint has refused, and sends that no more.
+    """
+
+    def __init__(self, endpoint: EmbeddingEndpoint, identity: EmbeddingSpace) -> None:
         # `_request` limits the whole call.
         timeout = Timeout(endpoint.patience_s(endpoint.batch_size), connect=endpoint.opening_s)
         self.endpoint = endpoint
+        self.identity = identity
+        """The endpoint's model and its dimension. The address is no part of it."""
         self._client = open_client(api_key=endpoint.api_key, base_url=endpoint.base_url, timeout=timeout)
         # base64 is smaller than floats, but not every compatible server supports it.
         self._options: dict[str, str] = {_FORMAT: "float"}
 
     async def close(self) -> None:
+        """Close the connections. The embedder cannot be used again."""
         await self._client.close()
 
+    def reads(self, text: str) -> bool:
+        """Return True for every text that is not blank: we do not know the model's languages."""
+        return bool(text.strip())
+
     async def embed(self, texts: Sequence[str]) -> list[list[float]]:
-        """Return the raw vectors in the order of the texts."""
+        """See `Embedder.embed`. Raises EmbeddingInvalid if the model changes the size of its vectors."""
         # In a thread: counting the tokens of 16,000 Chinese characters takes 10 ms.
         prepared = await asyncio.to_thread(_prepare, texts, self.endpoint)
         vectors: list[list[float]] = []
         for batch in plan_requests(prepared, self.endpoint):
             vectors += await self._embed_in_parts(batch)
-        return vectors
+        return unit_vectors(vectors, count=len(texts), space=self.identity)
 
-    async def ask_dimension(self) -> int:
-        """Return the size of the vector of one word."""
+    async def ask_dimension(self) -> None:
+        """Learn the size of the model's vectors from that of one word."""
         (vector,) = await self._request([PROBE], patience_s=self.endpoint.opening_s)
-        unit_vectors([vector], count=1, space=_space(self.endpoint, len(vector)))
+        self.identity = _space(self.endpoint, len(vector))
+        unit_vectors([vector], count=1, space=self.identity)
         if len(vector) > _LARGEST_DIMENSION:
             raise EmbeddingInvalid(f"{self.endpoint.model} gave a vector of {len(vector)} dimensions")
-        return len(vector)
 
     async def _embed_in_parts(self, texts: list[str]) -> list[list[float]]:
         """Send the texts. If they are too large, send halves of the list, or the beginning of a single text."""
@@ -294,15 +276,6 @@ class _Requests:
 
 def _space(endpoint: EmbeddingEndpoint, dimension: int) -> EmbeddingSpace:
     return EmbeddingSpace(model=endpoint.model, dimension=dimension, version="1")
-
-
-async def _ask_dimension(requests: _Requests, last_dimension: int | None) -> int:
-    try:
-        return await requests.ask_dimension()
-    except (EmbeddingUnavailable, EmbeddingRefused):
-        if last_dimension is None:
-            raise
-        return last_dimension
 
 
 def _prepare(texts: Sequence[str], endpoint: EmbeddingEndpoint) -> list[str]:

@@ -1,4 +1,4 @@
-"""Names of participants in a text, and the text without them."""
+"""Names of participants in a text, the text without them, and the people that a name means."""
 
 # ruff: noqa: RUF001 - the letters of other alphabets are meant as they stand
 
@@ -185,6 +185,7 @@ def _remove_names(text: str, mentions: tuple[Mention, ...]) -> str:
 
 WORD = re.compile(rf"[^\W_](?:[^\W_]|[{MARKS}])*")
 ASCII_WORD = re.compile(r"[A-Za-z0-9]+")
+_WORD_OF_NAME = re.compile(r"\w+")
 """A word of a text, as far as names are concerned."""
 UNSPACED = re.compile(f"[{HAN}{HANGUL}]{{2,}}|[{CONTINUOUS}]{{3,}}")
 _LONGEST_NAME = 256
@@ -306,3 +307,30 @@ def _unspaced_forms(run: str) -> Iterator[str]:
     yield run
     if len(run) == 3 and script_of(run) != "continuous":
         yield run[1:]
+
+
+def find_people(name: str, people: Mapping[int, str]) -> frozenset[int]:
+    """Return the people (sender id → name) that a name means; nobody for a blank one.
+
+    An exact match wins over people who have it among their names, and these win over inflected and short forms.
+    """
+    exact, name_words = find_same_name(name, people), set(_words_of(name.removeprefix("@")))
+    if exact or not name_words:
+        return exact
+    partial = frozenset(each for each, full_name in people.items() if name_words <= set(_words_of(full_name)))
+    # Inside a sentence and with capitals: short forms and names that are common words need both.
+    return partial or find_names(f"of {normal(name).title()}", people).ids
+
+
+def find_same_name(name: str, people: Mapping[int, str]) -> frozenset[int]:
+    """Return the people (sender id → name) with exactly this name, compared by its words; nobody for a blank one."""
+    words = _words_of(name.removeprefix("@"))
+    if not words:  # a name of signs
+        return frozenset(
+            each for each, full_name in people.items() if full_name.strip() == name.strip() != ""
+        )
+    return frozenset(each for each, full_name in people.items() if _words_of(full_name) == words)
+
+
+def _words_of(name: str) -> tuple[str, ...]:
+    return tuple(_WORD_OF_NAME.findall(normal(name).casefold()))

@@ -17,8 +17,7 @@ from bot.mcp import connection
 from bot.settings import Settings
 from bot.transport.gating import BotIdentity
 from bot.transport.telegram_api import WebhookInfo
-from memory.embedded.errors import DataDirFull
-from memory.errors import StoreUnavailable
+from memory.errors import DataDirFull, StoreUnavailable
 
 OURS = "https://bot.example/telegram/webhook"
 NOW = 10_000.0

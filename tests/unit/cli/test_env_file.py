@@ -8,7 +8,7 @@ from dotenv import dotenv_values
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.cli.env_file import replace_values, write_private
+from bot.cli.init import replace_values, write_private
 
 OLD = """\
 # my bot

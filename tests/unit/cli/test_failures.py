@@ -12,8 +12,7 @@ from bot.errors import (
     TelegramUnavailable,
 )
 from bot.features.settings import load_settings
-from memory.embedded.errors import DataDirFull
-from memory.errors import IndexMismatch, StoreFull, StoreUnavailable, UnsafeStore
+from memory.errors import DataDirFull, IndexMismatch, StoreFull, StoreUnavailable, UnsafeStore
 from memory.recall.embedders.embedder import EmbeddingRefused
 
 
