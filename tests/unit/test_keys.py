@@ -1,6 +1,8 @@
 """Contexts are identified by their keys, and every Redis key carries its partition."""
 
+import re
 from dataclasses import fields
+from importlib.resources import files
 from random import Random
 from typing import get_args
 
@@ -14,6 +16,7 @@ from memory.keys import (
     ERASED_KEYS,
     GLOBAL_KEYS,
     PARTITION_KEYS,
+    TERMINAL_UPDATE_TTL_S,
     WORK_KEYS,
     ContextName,
     ContextRef,
@@ -120,3 +123,11 @@ def _canonical(keys: dict[str, object]) -> list[tuple[str, str, object]]:
 def test_no_two_keys_share_a_name() -> None:
     names = [*CONTEXT_KEYS, *WORK_KEYS, *PARTITION_KEYS, *GLOBAL_KEYS]
     assert len(names) == len(set(names))
+
+
+def test_scripts_keep_the_record_of_a_finished_update_as_long_as_the_table_says() -> None:
+    script = files("memory.redis.scripts").joinpath("updates.lua").read_text("utf-8")
+
+    hours = re.findall(r"^local RECORD_KEPT_S = (\d+) \* 3600$", script, re.MULTILINE)
+
+    assert [int(each) * 3600 for each in hours] == [TERMINAL_UPDATE_TTL_S]
