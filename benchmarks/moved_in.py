@@ -179,8 +179,7 @@ async def main() -> None:
 def _print(judged: dict[str, list[Judged]]) -> None:
     rows = list[list[str]]()
     for name, found in judged.items():
-        quality = judge(found)
-        rows.append([name, str(quality.questions), *(f"{each:.2f}" for each in quality.recall.values())])
+        rows.append([name, str(len(found)), *(f"{each.mean:.2f}" for each in judge(found).values())])
     print_table("LoCoMo", ["memory", "questions", "recall@5", "recall@10", "recall@25"], rows)
 
 

@@ -86,6 +86,9 @@ class ShakyInbox:
         self._fail("keep")
         await self.inbox.keep(claim)
 
+    async def uncount(self, claim: Claim) -> None:
+        await self.inbox.uncount(claim)
+
     async def let_others_in(self, claim: Claim) -> None:
         await self.inbox.let_others_in(claim)
 
@@ -457,7 +460,7 @@ async def test_work_ends_at_once_if_the_store_does_not_know_its_claim(redis: Red
     async with _running(shaky, work, lease_s=0.2):
         await eventually(lambda: work.cancelled == 1)
 
-    assert shaky.failures == 1
+    assert shaky.failures >= 1  # on a busy machine another heartbeat comes before the work has ended
 
 
 @pytest.mark.parametrize("failure", [StoreUnavailable(), CommandRefused("NOGROUP")])
