@@ -54,8 +54,8 @@ class Recorder:
             levels = _levels(frame)
             if len(levels) > len(self.deepest):
                 self.deepest = levels
-        if code.co_qualname == "_evalsha":
-            self.scripts.add(frame.f_locals["call"].script.name)
+        if code.co_qualname == "_run_by_hash":
+            self.scripts |= {each.script.name for each in frame.f_locals["calls"]}
 
 
 def _levels(frame: FrameType | None) -> list[str]:
