@@ -5,7 +5,7 @@ texts. Seen in NousResearch/hermes-agent#63485 and #81368 and nanocoai/nanoclaw#
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from bot.transport.json_fields import NOTHING, Json, float_in, int_in, object_in, objects_in, str_in
@@ -64,15 +64,16 @@ def as_ordinary(raw: Json) -> Json:
     text = "".join(reader.pieces)
     kept = text.rstrip()
     names = ("caption", "caption_entities") if reader.files else ("text", "entities")
-    entities = [_fitting(each, utf16_length(kept)) for each in reader.entities]
+    entities = _fitting(reader.entities, utf16_length(kept))
     body: Json = {names[0]: kept, names[1]: [*entities, *_bare_entities(kept, entities)]}
     return {**raw, **(body if kept.strip() else NOTHING), **media}
 
 
-def _fitting(entity: Json, units: int) -> Json:
-    """Return the entity without blanks that were cut off at the end of the text."""
-    start, length = int_in(entity, "offset") or 0, int_in(entity, "length") or 0
-    return {**entity, "length": min(length, units - start)}
+def _fitting(entities: Sequence[Json], units: int) -> list[Json]:
+    """Return the entities without blanks that were cut off at the end of the text, and without those of no text."""
+    rooms = [units - (int_in(each, "offset") or 0) for each in entities]
+    cut = [min(int_in(each, "length") or 0, room) for each, room in zip(entities, rooms, strict=True)]
+    return [{**each, "length": length} for each, length in zip(entities, cut, strict=True) if length > 0]
 
 
 def _bare_entities(text: str, found: list[Json]) -> list[Json]:

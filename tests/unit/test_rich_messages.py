@@ -7,7 +7,7 @@ import json
 from typing import cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.transport.rich_messages import CHARACTERS, as_ordinary
@@ -191,6 +191,7 @@ trees: st.SearchStrategy[object] = st.recursive(
 )
 
 
+@example({"type": None, "text": None, "blocks": ["0"], "summary": {"type": "url"}})
 @given(trees)
 def test_no_tree_makes_the_reader_fail(tree: object) -> None:
     message = parsed(rich_message={"blocks": tree})
