@@ -69,16 +69,27 @@ def own_words(language: Language) -> frozenset[str]:
 
 
 def replaced(line: str, said: Sequence[str], language: Language) -> str:
-    """Return the newest of the earlier texts that this line corrects as a whole; "" if there is none."""
-    fitting = [each for each in said[::-1] if replaces(line, each, language, is_next=each is said[-1])]
-    if not fitting or not opens_correction(line, language):
+    """Return the earlier text that this line corrects as a whole; "" if there is none."""
+    earlier = corrected_by(line, said, language)
+    if not earlier or not opens_correction(line, language):
         return ""
     # The earlier one may say more than the detail that this line corrects.
-    clauses = re.split(rf"[,;] |[.!?] (?=\S)|(?<!\w)(?:{language.text('plus')})(?!\w)", fitting[0])
-    rest = language.stems(_without_values(fitting[0], language)) - language.stems(line)
-    return fitting[0] if len(clauses) == 1 and len(rest) <= _DETAIL else ""
+    clauses = re.split(rf"[,;] |[.!?] (?=\S)|(?<!\w)(?:{language.text('plus')})(?!\w)", earlier)
+    rest = language.stems(_without_values(earlier, language)) - language.stems(line)
+    return earlier if len(clauses) == 1 and len(rest) <= _DETAIL else ""
 
 
+def corrected_by(text: str, said: Sequence[str], language: Language) -> str:
+    """Return the one of the earlier texts that this one corrects: it shares the most words, or is the newest of those.
+
+    It is "" if none fits.
+    """
+    fitting = [each for each in said[::-1] if replaces(text, each, language, is_next=each is said[-1])]
+    return max(fitting, key=lambda each: len(_shared(text, each, language)), default="")
+
+
+_LEAST = 3
+"""A correction shares at least one of so many of its words with what it corrects, if that was not the line before."""
 _DETAIL = 3
 """Most words that a corrected statement has beyond the correction."""
 
@@ -93,19 +104,32 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
         return False
     bare = language.pattern("corrects").sub(" ", unaccented(text))
     people, others = subjects(bare, language), subjects(earlier, language)
-    is_same = (people | language.stems(bare)) & others or people & language.stems(earlier)
+    is_same = _forms(people | language.stems(bare), others, language) or people & language.stems(earlier)
     if language.search("also", text) or (people and others and not is_same):
         return False
     if not opens_correction(text, language):
         return len(language.stems(text) & language.stems(earlier)) > 1
     if exchange := language.search("exchange", text):
         old = fold(exchange["old"])
-        return language.stem(old) in language.stems(earlier) or old in folded_words(earlier)
-    topic = topic_of(text, language)
+        return language.stem(old) in language.stems(earlier) or old in re.findall(r"\d+|\w+", fold(earlier))
+    topic, shared = topic_of(text, language), _shared(text, earlier, language)
     said = with_digits(text, language)
     has_kind = any(_finds(each, said) and _finds(each, earlier) for each in _value_patterns(language))
     is_value = len(topic) <= 1 and (has_kind or language.search("is_it", text) is not None)
-    return bool(topic & language.stems(earlier)) or (is_next and is_value)
+    is_about = bool(shared) and (is_next or len(shared) * _LEAST >= len(topic))
+    return is_about or (is_next and is_value)
+
+
+def _shared(text: str, earlier: str, language: Language) -> set[str]:
+    """Return the words of a correction that the earlier text has too. "Anna's teacher" is not about Anna."""
+    held = language.stems(earlier)
+    owners = {word.stem for word in read_words(text, language) if word.owned and word.owned not in held}
+    topic = topic_of(text, language) - owners
+    return _forms(topic, held, language)
+
+
+def _forms(stems: frozenset[str], others: frozenset[str], language: Language) -> set[str]:
+    return {each for each in stems if any(language.is_form(each, other) for other in others)}
 
 
 @lru_cache(4_096)

@@ -33,9 +33,10 @@ _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
 SENTENCE_END = re.compile(
     r"(?<=[.!?…؟])(?<!\b[A-Za-zА-Я]\.)(?<!\b(?:Mr|Ms|Dr|St|Sr|Hr|Fr|Jr)\.)(?<!\b(?:Mrs|Sra|Dra|bzw)\.)"  # noqa: RUF001
-    r"(?<!\b(?:Prof|Srta|Frau)\.)(?!(?<=\b[Nn][or]\.)\s+\d)\s+|\n+"
+    r"(?<!\b(?:Prof|Srta|Frau)\.)(?!(?<=\b[Nn][or]\.)\s+\d)"
+    r"(?!(?<=\d\.)\s+(?:[a-z]|Jan|Feb|Mär|Apr|Mai|Ju[nl]i|Aug|Sep|Okt|Nov|Dez))\s+|\n+"
 )
-"""Not behind a title, an initial, or "No." with its number."""
+"""Not behind a title, an initial, or "No." with its number, nor in "6. Mai"."""
 _WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 _LEAST_HEAD, _FRAGMENT = 4, 4

@@ -13,6 +13,8 @@ from memory.recall.lexicon.languages import plausible_languages, script_of, stem
 _DOUBLE_STOP = re.compile(r"([.!?…][”“»])\.$")
 _WORD = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"(?<=\w)[-\u2010\u200c](?=\w)")
+LONG = 5
+"""Letters of a stem that may have other forms, or a wrong letter."""
 _BREVE = "\u0306"
 """Stays: й and и are different letters, é and e are the same letter in two spellings."""
 
@@ -55,6 +57,14 @@ class Language:
     def stems(self, text: str) -> frozenset[str]:
         """Return the stems of the words that carry meaning."""
         return _stems(text, self)
+
+    def is_form(self, one: str, other: str) -> bool:
+        """Return True for stems of one word: a long one may have three more letters, in German be a part."""
+        short, long = sorted((one, other), key=len)
+        more = 3 if not self.has("articles") else len(long)
+        begins = long.startswith(short) and len(long) - len(short) <= more
+        is_part = begins or (self.has("articles") and long.endswith(short))
+        return long in (short, f"{short}s") or (len(short) >= LONG and is_part)
 
     def stem(self, word: str) -> str:
         """Return the stem of a folded word. Words of the same meaning in the list `alike` have the same one."""
@@ -145,7 +155,10 @@ def _stem(word: str, language: str) -> str:
 
 def _snowball(word: str, language: str) -> str:
     # Memory's stems of English have "life" for "lives" and "leaf" for "leaves", which here are verbs.
-    return stem(word, "porter" if language == "english" else language)
+    found = stem(word, "porter" if language == "english" else language)
+    # "kocht" is a form of "koche".
+    is_verb = language == "german" and len(found) >= LONG and found[-2] not in "aeiou"
+    return found.removesuffix("t") if is_verb else found
 
 
 @cache

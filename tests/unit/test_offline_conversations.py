@@ -614,6 +614,44 @@ def test_a_line_that_may_ask_for_a_reminder_gets_an_example_of_one(language: str
             "na verdade são 320 reais",
             "quanto eu pago na academia?",
         ),
+        (
+            "english",
+            "We sail to Skye on 3 June with the kids",
+            "The boat leaves on 7 June, not the 3rd.",
+            "when do we sail to Skye?",
+        ),
+        ("english", "my flight is on 3 June", "it is on 7 June, not on the 3rd", "when am I flying?"),
+        (
+            "german",
+            "Mein Bruder Matteo heiratet im Mai in Passau",
+            "Ach, ich hab mich geirrt: Matteos Hochzeit ist erst im Juni.",
+            "Wann heiratet Matteo?",
+        ),
+        (
+            "german",
+            "Lenas Kind kommt im Mai zur Welt",
+            "Ach, ich hab mich vertan: Das Kind von Lena kommt im Juni.",
+            "Wann kommt Lenas Kind zur Welt?",
+        ),
+        (
+            "german",
+            "Am 4. Mai hab ich um 8 einen Hautarzttermin.",
+            "Stimmt nicht, der Hautarzt ist erst am 6. Mai, auch um 8.",
+            "Wann ist mein Hautarzttermin?",
+        ),
+        ("german", "Der Chor probt am 4. Mai", "Am 6. Mai, nicht am 4. Mai", "Wann probt der Chor?"),
+        (
+            "spanish",
+            "el concierto es el 4 de mayo",
+            "es el 6 de mayo, no el 4 de mayo",
+            "¿cuándo es el concierto?",
+        ),
+        (
+            "portuguese",
+            "o concerto é no dia 4 de maio",
+            "é no dia 6 de maio, não no dia 4",
+            "quando é o concerto?",
+        ),
         ("russian", "я плачу 900 рублей за зал", "ой, я имела в виду 950 рублей", "сколько я плачу за зал?"),
     ],
 )
@@ -621,6 +659,20 @@ def test_what_changed_is_told_before_what_was_said_first(
     language: str, told: str, fixed: str, question: str
 ) -> None:
     assert replies([told, fixed, question])[-1] == expected(f"{fixed}|{told}", language)
+
+
+def test_a_correction_belongs_to_the_line_that_shares_the_most_words_with_it() -> None:
+    family, coach = "Omar is a baker and our son Yusuf turned 9", "Yusuf's coach is called Mr Bello"
+    fixed = "Sorry, I got that wrong: Yusuf's coach is Mr Sato, Mr Bello is the referee"
+    talk = [family, coach, "I bake bread", fixed, "who is Yusuf's coach?", "how old is Yusuf?"]
+
+    assert replies(talk)[3:] == [
+        expected(f"instead: {coach}", "english"),
+        expected(f"{fixed}|{coach}", "english"),
+        expected(family, "english"),
+    ]
+    talk = ["концерт 4 мая", "я люблю чай", "это 6 мая, а не 4 мая", "когда концерт?"]
+    assert replies(talk)[-1] == expected("это 6 мая, а не 4 мая|концерт 4 мая", "russian")
 
 
 @pytest.mark.parametrize(
@@ -1019,6 +1071,22 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
             ["We meet on Monday", "no, we meet tomorrow at 9"],
             ["Ben: “We meet on Monday” → “no, we meet tomorrow at 9”"],
         ),
+        (
+            [
+                "my husband Omar is a baker and our son Yusuf just turned nine",
+                "Yusuf's coach is called Mr Bello.",
+                "the weather is awful today",
+                "Sorry, I got that wrong: Yusuf's coach is Mr Sato.",
+            ],
+            [
+                "Ben's husband Omar is a baker and their son Yusuf just turned nine.",
+                "Ben: “Yusuf's coach is called Mr Bello.” → “I got that wrong: Yusuf's coach is Mr Sato.”",
+            ],
+        ),
+        (
+            ["Am 4. Mai hab ich einen Hautarzttermin", "Nein, der Hautarzt ist am 6. Mai."],
+            ["Ben: „Am 4. Mai hab ich einen Hautarzttermin“ → „Nein, der Hautarzt ist am 6. Mai.“"],
+        ),
         (["We meet at 3 pm", "no, at 10 am"], ["Ben: “We meet at 3 pm” → “no, at 10 am”"]),
         (
             ["Quedamos el lunes a las 9", "perdón, el martes"],
@@ -1051,6 +1119,12 @@ def test_a_later_correction_replaces_the_known_fact() -> None:
     assert moved["statement"] == "Ben: “We meet on Monday” → “no, on Tuesday instead”"
     assert moved["replaces"] == [1]
     assert (job["statement"], job["replaces"]) == ("Ben: «soy profesor»", [2])
+
+
+def test_a_correction_of_what_is_no_fact_is_not_put_to_a_fact_about_the_same_person() -> None:
+    known = (("Omar", "Ben's husband Omar is a baker and their son Yusuf just turned nine."),)
+
+    assert facts_in("I got that wrong: Yusuf's coach is Mr Sato.", known=known) == []
 
 
 def test_a_sentence_does_not_end_at_a_title_an_initial_or_a_number() -> None:
