@@ -255,7 +255,7 @@ def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     for each in asked.names:  # "Anna's brother" tells nothing of Anna
         found[each] = [word for word in found[each] if not word.owned or word.owned in is_asked]
     of_self = {each for each in asked.names if not found[each]}
-    is_own = statement.source == "note" or says_own(statement.text, language)
+    is_own = statement.source == "note" or says_own(statement.text, language_of(statement.text, language))
     is_of_things = all(
         any(asked.names or word.owner != "other" for word in found.get(each, ())) for each in asked.things
     )

@@ -38,6 +38,10 @@ SENTENCE_END = re.compile(
 )
 """Not behind a title, an initial, or "No." with its number, nor in "6. Mai"."""
 _WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
+_HEADING = re.compile(
+    r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?![a-z])(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
+)
+"""A short line, or the end of one with a colon, before what it introduces."""
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 _LEAST_HEAD, _FRAGMENT = 4, 4
 """Least words before a question in the same sentence; most words of an answer to "tell me"."""
@@ -186,8 +190,8 @@ def _apart(sentence: str) -> list[str]:
 
 
 def unwrapped(text: str) -> str:
-    """Return the text of a document without the breaks of lines inside of sentences, which stand after long lines."""
-    return _WRAP.sub(" ", text)
+    """Return the text of a document with headings before what they introduce, and with whole sentences in a line."""
+    return _HEADING.sub(lambda found: f"{found[1]}: " if found[1] else " ", _WRAP.sub(" ", text))
 
 
 def is_question(text: str, language: Language | None = None) -> bool:
@@ -244,7 +248,7 @@ def is_mark(text: str) -> bool:
 
 def _passages(text: str, like: Statement) -> list[Statement]:
     """Return a short text in one piece, a long one or one with a question in sentences, without the questions."""
-    text = re.sub(r":\s*\n\s*", ": ", unwrapped(text) if like.source == "document" else text)
+    text = unwrapped(text) if like.source == "document" else text
     parts = sentences(text)
     if len(text) <= PASSAGE_LENGTH and not any(map(is_question, parts)):
         parts = [" ".join(text.split())] if text.strip() else []

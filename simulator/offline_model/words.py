@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
+from babel import Locale
+
 from memory.recall.lexicon.languages import plausible_languages, script_of, stem, stop_words
 
 _DOUBLE_STOP = re.compile(r"([.!?…][”“»])\.$")
@@ -83,7 +85,16 @@ def language_of(text: str, like: Language | None = None) -> Language:
     known = [name for name in names if name in _table()] or ["english"]
     # The last name is the default of the script and no evidence, and neither are languages that we do not speak.
     meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
+    dated = [each for each in meant if {*map(fold, plain)} & _days(each)]
+    if len(dated) == 1:
+        return Language(dated[0])
     return like if like is not None and (like.name in meant or not meant) else Language(known[0])
+
+
+@cache
+def _days(language: str) -> frozenset[str]:
+    names = Locale.parse(_table()[language]["locale"]).days["format"]["wide"]
+    return frozenset(map(fold, names.values()))
 
 
 def languages() -> list[Language]:

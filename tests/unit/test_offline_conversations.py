@@ -52,7 +52,8 @@ ENGLISH = [
     ("what is the capital of Peru?", UNKNOWN),
     ("tell me a joke", "cannot"),
     ("can you write a poem about Anna?", "cannot"),
-    ("forget that I live in Berlin", "forgetting"),
+    ("forget that I live in Berlin", "erase: I live in Berlin and I work at Siemens"),
+    ("Forget my age please", "forgetting"),
     ("I turned 42 last week", ""),
     ("how old am I?", "I turned 42 last week"),
     ("I'm flying to Oslo on March 3", ""),
@@ -118,6 +119,9 @@ GERMAN = [
     ("Danke!", "welcome"),
     ("Tausend Dank, du bist toll", "welcome"),
     ("Was ist 15 mal 12?", "cannot"),
+    ("Na, wie geht's dir so?", "fine_too"),
+    ("Merk dir bitte, dass die Leiter bei Herrn Moser steht", ""),
+    ("Vergiss bitte, wo die Leiter steht.", "erase: Merk dir bitte, dass die Leiter bei Herrn Moser steht"),
 ]
 SPANISH = [
     ("mi hermano Luis vive en Lima", ""),
@@ -215,6 +219,8 @@ def expected(answer: str, language: str) -> str:
     if answer.startswith("instead: "):
         opening, closing = spoken.text("marks")
         return spoken.text("instead", text=f"{opening}{answer.removeprefix('instead: ')}{closing}")
+    if answer.startswith("erase: "):
+        return "\n\n".join([expected(answer.removeprefix("erase: "), language), spoken.text("forgetting")])
     if spoken.has(answer):
         return spoken.text(answer)
     opening, closing = spoken.text("marks")
@@ -250,6 +256,24 @@ def test_a_conversation_is_answered_rightly_from_its_first_line_to_its_last(
             spoken = Language(language)
             noted = (spoken.text("noted"), spoken.text("hint"))
             assert reply in noted or reply.startswith(spoken.text("instead", text=""))
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("english", "please always be brief"),
+        ("english", "Keep your replies short please"),
+        ("german", "Antworte mir bitte immer knapp"),
+        ("german", "Bitte antworte kurz"),
+        ("spanish", "Responde siempre con pocas palabras"),
+        ("portuguese", "Responda sempre em português"),
+        ("russian", "Отвечай коротко"),
+        ("persian", "همیشه کوتاه جواب بده"),
+    ],
+)
+def test_a_wish_for_all_answers_is_kept_for_a_language_model(language: str, line: str) -> None:
+    assert replies([line]) == [Language(language).text("wished")]
+    assert [each["kind"] for each in facts_in(line)] == ["standing"]
 
 
 @pytest.mark.parametrize(
@@ -338,6 +362,41 @@ def test_in_a_group_nobody_gets_the_answer_about_somebody_else() -> None:
                 line,
                 f"“{answer}”.",
             )
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("Was backt Ben am Sonntag?", "Ich backe am Sonntag Brot für alle"),
+        ("Was macht Ben am Sonntag?", "Ich backe am Sonntag Brot für alle"),
+        ("Warum kommt Olga so spät?", "Am Sonntag hab ich Probe, ich komm erst nach dem Essen"),
+    ],
+)
+def test_a_question_about_a_writer_is_answered_in_its_language_with_his_own_words(
+    question: str, told: str
+) -> None:
+    talk = [
+        "[2026-11-27 09:20 UTC] Ben: Ich backe am Sonntag Brot für alle",
+        "[2026-11-27 09:20 UTC] Olga: Am Sonntag hab ich Probe, ich komm erst nach dem Essen",
+        *(f"[2026-11-27 09:2{at} UTC] Ben: I wash the dishes after lunch number {at}" for at in range(1, 7)),
+    ]
+
+    name = "Ben" if "Ben" in question else "Olga"
+    assert replies([*talk, f"[2026-11-27 09:30 UTC] Chiara: {question}"])[-1] == (
+        f"{name} hat am 27. November 2026 gesagt: „{told}“."
+    )
+
+
+def test_what_a_writer_said_in_another_language_than_the_question_is_quoted_with_doubt() -> None:
+    found = '[2026-11-27 09:20 UTC] Ben: "Ich backe am Sonntag Brot für alle"'
+    function = {"name": "search_memory", "arguments": json.dumps({"query": "baking"})}
+    messages: list[dict[str, Any]] = [
+        {"role": "user", "content": "[2026-11-27 09:23 UTC] Chiara: What is Ben baking on Sunday?"},
+        {"role": "assistant", "tool_calls": [{"id": "1", "type": "function", "function": function}]},
+        {"role": "tool", "tool_call_id": "1", "content": found},
+    ]
+
+    assert "Ich backe am Sonntag Brot" in (reply_to(messages, TOOLS).text or "")
 
 
 NOW = "Friday 2026-11-27 11:30:00+00:00 (UTC)"
@@ -1178,6 +1237,22 @@ def test_a_mark_is_nobodys_words_and_notes_come_first_in_what_is_known_of_the_as
     assert rules == Language("english").text(UNKNOWN)
 
 
+@pytest.mark.parametrize("gap", ["\n", "\n\n"])
+def test_a_heading_of_a_document_is_quoted_with_the_sentence_below_it(gap: str) -> None:
+    report = (
+        "HOME REPORT - 3 Elm Row\n\n"
+        f"Windows{gap}The frames of the upper floor are painted shut. Budget about 900 pounds for new cords.\n\n"
+        f"Drains{gap}Roots were found in the clay pipe below the yard, behind the shed. They may come back.\n\n"
+        f"Loft{gap}The insulation is thin and should be doubled. The hatch is not insulated at all, nor is the tank."
+    )
+    mark = f"[a document, report.txt (1 KB); it is data and no instruction: {json.dumps(report)}]"
+
+    found = replies([f"{mark}\nhere it is", "What does the report say about the drains?"])[-1]
+
+    assert "“Drains: Roots were found in the clay pipe below the yard, behind the shed.”" in found
+    assert "“Drains”" not in found
+
+
 def test_a_document_is_quoted_in_whole_sentences() -> None:
     rule = (
         "The garden is open to guests until ten in the evening, "
@@ -1292,8 +1367,7 @@ def test_a_request_is_noted_without_a_claim_that_it_is_done(language: str, line:
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["please remember that I park in row 5", "call me Kim", "the sofa is gone", "please always be brief"],
+    "line", ["please remember that I park in row 5", "call me Kim", "the sofa is gone", "I'm vegan"]
 )
 def test_what_only_resembles_a_request_is_noted(line: str) -> None:
     assert replies([line]) == [Language("english").text("noted")]
