@@ -23,7 +23,7 @@ from simulator.offline_model.corrections import (
     subjects,
 )
 from simulator.offline_model.prompt import PASSAGE_LENGTH, SENTENCE_END, Prompt, Statement, is_mark
-from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of
+from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of, same_day
 
 REBUILDING = (
     "I can't find that now: my index of older messages is being rebuilt. Please ask again in a few minutes."
@@ -214,7 +214,8 @@ def _completed(asked: _Question, text: str, everything: Sequence[Statement], kin
     held = {stem for each in everything for stem in language.stems(f"{each.topic} {each.text}")}
     wanted = asked.wanted | asked.names
     asked.means = {
-        each: {each, *_meant(each, held, language, is_name=each in asked.names)} for each in wanted
+        each: {each, *same_day(each, language), *_meant(each, held, language, is_name=each in asked.names)}
+        for each in wanted
     }
     return asked
 

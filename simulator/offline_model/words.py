@@ -85,16 +85,23 @@ def language_of(text: str, like: Language | None = None) -> Language:
     known = [name for name in names if name in _table()] or ["english"]
     # The last name is the default of the script and no evidence, and neither are languages that we do not speak.
     meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
-    dated = [each for each in meant if {*map(fold, plain)} & _days(each)]
+    dated = [each for each in meant if {*map(fold, plain)} & {*_days(each)}]
     if len(dated) == 1:
         return Language(dated[0])
     return like if like is not None and (like.name in meant or not meant) else Language(known[0])
 
 
+def same_day(stem: str, language: Language) -> set[str]:
+    """Return the stems of this weekday's names in all languages; none of another word."""
+    number = {language.stem(day): number for day, number in _days(language.name).items()}.get(stem)
+    days = (day for each in languages() for day, at in _days(each.name).items() if at == number)
+    return {*map(language.stem, days)}
+
+
 @cache
-def _days(language: str) -> frozenset[str]:
+def _days(language: str) -> dict[str, int]:
     names = Locale.parse(_table()[language]["locale"]).days["format"]["wide"]
-    return frozenset(map(fold, names.values()))
+    return {fold(name): number for number, name in names.items()}
 
 
 def languages() -> list[Language]:
