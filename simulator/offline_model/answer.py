@@ -269,7 +269,7 @@ def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     skipped, is_about_nobody = set[str](), not asked.names | asked.things
     if statement.source == "person" and of_self and not asked.things:
         skipped = {"", "named", "other"}
-    elif is_by_asker and asked.is_mine and is_about_nobody:
+    elif is_about_nobody and (asked.words & language.words("we") or (is_by_asker and asked.is_mine)):
         skipped = {"other"}
     elif is_about_nobody and not asked.is_mine and asked.words & language.words("they"):
         skipped = {"me"}

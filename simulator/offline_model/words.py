@@ -61,12 +61,12 @@ class Language:
         return _stems(text, self)
 
     def is_form(self, one: str, other: str) -> bool:
-        """Return True for stems of one word: a long one may have three more letters, in German be a part."""
+        """Return True for stems of one word: a long one may have three more letters, in German another word behind."""
         short, long = sorted((one, other), key=len)
-        more = 3 if not self.has("articles") else len(long)
-        begins = long.startswith(short) and len(long) - len(short) <= more
-        is_part = begins or (self.has("articles") and long.endswith(short))
-        return long in (short, f"{short}s") or (len(short) >= LONG and is_part)
+        begins = len(short) >= LONG and long.startswith(short)
+        return long in (short, f"{short}s") or (
+            begins and len(long) - len(short) <= (99 if self.has("articles") else 3)
+        )
 
     def stem(self, word: str) -> str:
         """Return the stem of a folded word. Words of the same meaning in the list `alike` have the same one."""

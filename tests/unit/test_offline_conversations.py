@@ -120,6 +120,9 @@ GERMAN = [
     ("Tausend Dank, du bist toll", "welcome"),
     ("Was ist 15 mal 12?", "cannot"),
     ("Na, wie geht's dir so?", "fine_too"),
+    ("Seit Mai wohnen wir in Trier", ""),
+    ("Meine Tante Ute wohnt in Mainz", ""),
+    ("Wo wohnen wir?", "Seit Mai wohnen wir in Trier|Ich heiße Jonas und wohne in Köln"),
     ("Merk dir bitte, dass die Leiter bei Herrn Moser steht", ""),
     ("Vergiss bitte, wo die Leiter steht.", "erase: Merk dir bitte, dass die Leiter bei Herrn Moser steht"),
 ]
