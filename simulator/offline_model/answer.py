@@ -14,6 +14,7 @@ from babel.dates import format_date
 
 from simulator.offline_model.corrections import (
     corrected_by,
+    may_correct,
     opens_correction,
     own_words,
     read_words,
@@ -348,7 +349,9 @@ def _with_corrections(
 ) -> list[Statement]:
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
     chosen = {*found}
-    for at, each in enumerate(everything if found else ()):
+    for at, each in enumerate(everything):
+        if not chosen or not may_correct(each.text, language):
+            continue
         earlier = [old for old in everything[:at] if old is everything[at - 1] or old.speaker == each.speaker]
         text = corrected_by(each.text, [old.text for old in earlier], language)
         if any(old.text == text for old in earlier if old in chosen):

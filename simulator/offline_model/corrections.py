@@ -77,12 +77,11 @@ def own_words(language: Language) -> frozenset[str]:
 def replaced(line: str, said: Sequence[str], language: Language) -> str:
     """Return the earlier text that this line corrects as a whole; "" if there is none."""
     earlier = corrected_by(line, said, language)
-    if not earlier or not opens_correction(line, language):
-        return ""
     # The earlier one may say more than the detail that this line corrects.
     clauses = re.split(rf"[,;] |[.!?] (?=\S)|(?<!\w)(?:{language.text('plus')})(?!\w)", earlier)
     rest = language.stems(_without_values(earlier, language)) - language.stems(line)
-    return earlier if len(clauses) == 1 and len(rest) <= _DETAIL else ""
+    is_whole = len(clauses) == 1 and len(rest) <= _DETAIL
+    return earlier if is_whole and opens_correction(line, language) else ""
 
 
 def corrected_by(text: str, said: Sequence[str], language: Language) -> str:
@@ -106,7 +105,7 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     The next text may also be about nothing but a value of the same kind ("no, on Tuesday"), or about "it". A text that
     tells of a change has two words of the earlier one ("Anna quit chemistry"). "Also" replaces nothing.
     """
-    if not opens_correction(text, language) and not _tells_change(text, language):
+    if not may_correct(text, language):
         return False
     bare = language.pattern("corrects").sub(" ", unaccented(text))
     people, others = subjects(bare, language), subjects(earlier, language)
@@ -130,8 +129,7 @@ def _shared(text: str, earlier: str, language: Language) -> set[str]:
     """Return the words of a correction that the earlier text has too. "Anna's teacher" is not about Anna."""
     held = language.stems(earlier)
     owners = {word.stem for word in read_words(text, language) if word.owned and word.owned not in held}
-    topic = topic_of(text, language) - owners
-    return _forms(topic, held, language)
+    return _forms(topic_of(text, language) - owners, held, language)
 
 
 def _forms(stems: frozenset[str], others: frozenset[str], language: Language) -> set[str]:
@@ -147,8 +145,10 @@ def opens_correction(text: str, language: Language) -> bool:
 
 
 @lru_cache(4_096)
-def _tells_change(text: str, language: Language) -> bool:
-    return bool((language.words("turns") | language.words("changes")) & {*folded_words(text)})
+def may_correct(text: str, language: Language) -> bool:
+    """Return True if the text begins or ends like a correction, or tells of a change."""
+    changes = language.words("turns") | language.words("changes")
+    return opens_correction(text, language) or bool(changes & {*folded_words(text)})
 
 
 @lru_cache(4_096)

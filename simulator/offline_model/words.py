@@ -62,11 +62,11 @@ class Language:
 
     def is_form(self, one: str, other: str) -> bool:
         """Return True for stems of one word: a long one may have three more letters, in German another word behind."""
-        short, long = sorted((one, other), key=len)
-        begins = len(short) >= LONG and long.startswith(short)
-        return long in (short, f"{short}s") or (
-            begins and len(long) - len(short) <= (99 if self.has("articles") else 3)
-        )
+        if not one.startswith(other) and not other.startswith(one):
+            return False
+        short, more = min(len(one), len(other)), abs(len(one) - len(other))
+        is_near = more <= 3 or self.has("articles")
+        return not more or (short >= LONG and is_near) or (more == 1 and max(one, other)[-1] == "s")
 
     def stem(self, word: str) -> str:
         """Return the stem of a folded word. Words of the same meaning in the list `alike` have the same one."""
@@ -86,16 +86,16 @@ def language_of(text: str, like: Language | None = None) -> Language:
     # The last name is the default of the script and no evidence, and neither are languages that we do not speak.
     meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
     dated = [each for each in meant if {*map(fold, plain)} & {*_days(each)}]
-    if len(dated) == 1:
-        return Language(dated[0])
+    like = Language(dated[0]) if len(dated) == 1 else like
     return like if like is not None and (like.name in meant or not meant) else Language(known[0])
 
 
-def same_day(stem: str, language: Language) -> set[str]:
+@lru_cache(4_096)
+def same_day(stem: str, language: Language) -> frozenset[str]:
     """Return the stems of this weekday's names in all languages; none of another word."""
     number = {language.stem(day): number for day, number in _days(language.name).items()}.get(stem)
     days = (day for each in languages() for day, at in _days(each.name).items() if at == number)
-    return {*map(language.stem, days)}
+    return frozenset(map(language.stem, days))
 
 
 @cache
