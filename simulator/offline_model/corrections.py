@@ -114,10 +114,15 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
         return False
     if not opens_correction(text, language):
         return len(language.stems(text) & language.stems(earlier)) > 1
+    topic, shared = topic_of(text, language), _shared(text, earlier, language)
     if exchange := language.search("exchange", text):
         old = fold(exchange["old"])
-        return language.stem(old) in language.stems(earlier) or old in re.findall(r"\d+|\w+", fold(earlier))
-    topic, shared = topic_of(text, language), _shared(text, earlier, language)
+        is_held = language.stem(old) in language.stems(earlier) or old in re.findall(
+            r"\d+|\w+", fold(earlier)
+        )
+        is_plain = old.isdecimal() or any(language.search(each, text) for each in ("corrects", "is_it"))
+        is_plain = is_plain or bool(language.words("changes") & {*folded_words(text)})
+        return is_held and (is_plain or bool(shared - {language.stem(old)}))  # "I drink tea, not coffee"
     said = with_digits(text, language)
     has_kind = any(_finds(each, said) and _finds(each, earlier) for each in _value_patterns(language))
     is_value = len(topic) <= 1 and (has_kind or language.search("is_it", text) is not None)

@@ -170,10 +170,7 @@ def _look_up(
 
 def _courtesy(line: str, language: Language) -> str:
     """Return the answer to small talk, to a question about this model, and to an order that it cannot carry out."""
-    if not line.strip():
-        return language.text("greeting")
-    answered = courtesy_of(line, language)
-    return language.text(answered) if answered else ""
+    return language.text(courtesy_of(line, language) if line.strip() else "greeting")
 
 
 def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list[tuple[str, str]]:

@@ -733,6 +733,10 @@ def test_a_correction_belongs_to_the_line_that_shares_the_most_words_with_it() -
         expected(f"{fixed}|{coach}", "english"),
         expected(family, "english"),
     ]
+    talk = ["I bought coffee at the market", "I drink tea, not coffee", "I drink tea, not wine"]
+    assert replies(talk) == [Language("english").text("noted")] * 3
+    talk = ["We meet in Turin at noon", "I bake bread", "We meet in Rome, not in Turin"]
+    assert replies(talk)[-1] == expected("instead: We meet in Turin at noon", "english")
     talk = ["концерт 4 мая", "я люблю чай", "это 6 мая, а не 4 мая", "когда концерт?"]
     assert replies(talk)[-1] == expected("это 6 мая, а не 4 мая|концерт 4 мая", "russian")
 
