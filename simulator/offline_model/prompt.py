@@ -39,7 +39,7 @@ SENTENCE_END = re.compile(
 """Not behind a title, an initial, or "No." with its number, nor in "6. Mai"."""
 _WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
 _HEADING = re.compile(
-    r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?![a-z])(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
+    r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
 )
 """A short line, or the end of one with a colon, before what it introduces."""
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
@@ -191,7 +191,12 @@ def _apart(sentence: str) -> list[str]:
 
 def unwrapped(text: str) -> str:
     """Return the text of a document with headings before what they introduce, and with whole sentences in a line."""
-    return _HEADING.sub(lambda found: f"{found[1]}: " if found[1] else " ", _WRAP.sub(" ", text))
+    return _HEADING.sub(_joined, _WRAP.sub(" ", text))
+
+
+def _joined(heading: re.Match[str]) -> str:
+    is_same = heading[1] is None or heading.string[heading.end()].islower()  # "RENTAL CONTRACT\nbetween …"
+    return f"{heading[1] or ''}{' ' if is_same else ': '}"
 
 
 def is_question(text: str, language: Language | None = None) -> bool:

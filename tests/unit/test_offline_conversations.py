@@ -13,7 +13,7 @@ import pytest
 
 from simulator.offline_model.answer import best_sentence, quote
 from simulator.offline_model.catch_up import write_points
-from simulator.offline_model.prompt import is_question, sentences
+from simulator.offline_model.prompt import is_question, sentences, unwrapped
 from simulator.offline_model.reply import reply_to
 from simulator.offline_model.words import Language, languages
 from tests.unit.test_offline_facts import facts_in
@@ -1258,6 +1258,10 @@ def test_a_heading_of_a_document_is_quoted_with_the_sentence_below_it(gap: str) 
 
     assert "“Drains: Roots were found in the clay pipe below the yard, behind the shed.”" in found
     assert "“Drains”" not in found
+    assert sentences(unwrapped("RENTAL CONTRACT\nbetween A and B\n\nRent: 900")) == [
+        "RENTAL CONTRACT between A and B",
+        "Rent: 900",
+    ]
 
 
 def test_a_document_is_quoted_in_whole_sentences() -> None:
