@@ -13,6 +13,8 @@ from functools import lru_cache
 from babel.dates import format_date
 
 from simulator.offline_model.corrections import (
+    corrected_by,
+    may_correct,
     opens_correction,
     own_words,
     read_words,
@@ -22,7 +24,7 @@ from simulator.offline_model.corrections import (
     subjects,
 )
 from simulator.offline_model.prompt import PASSAGE_LENGTH, SENTENCE_END, Prompt, Statement, is_mark
-from simulator.offline_model.words import Language, fold, folded_words, language_of
+from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of, same_day
 
 REBUILDING = (
     "I can't find that now: my index of older messages is being rebuilt. Please ask again in a few minutes."
@@ -33,8 +35,6 @@ _ENOUGH = 0.6
 """Share of a question's words that a statement must have more of, to be an answer."""
 _NEAR = 2
 """Most words from "I" to what it does."""
-_LONG = 5
-"""Letters of a stem that may have other forms, or a wrong letter."""
 _WORD = re.compile(r"[^\W_]+(?:[-\u2019'\u200c][^\W_]+)*")
 _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
@@ -143,7 +143,7 @@ def best_sentence(question: str, found: Sequence[str], language: Language) -> st
     The quotation says that it is unsure if the sentence lacks most of these words.
     """
     wanted = language.stems(question)
-    held = {each: [word for word in wanted if _meant(word, language.stems(each))] for each in found}
+    held = {each: [word for word in wanted if _meant(word, language.stems(each), language)] for each in found}
     counts = Counter(word for words in held.values() for word in words)
     if not counts:
         return ""
@@ -214,16 +214,16 @@ def _completed(asked: _Question, text: str, everything: Sequence[Statement], kin
     asked.wanted = asked.wanted or {*asked.words - skipped}
     held = {stem for each in everything for stem in language.stems(f"{each.topic} {each.text}")}
     wanted = asked.wanted | asked.names
-    asked.means = {each: {each, *_meant(each, held, is_name=each in asked.names)} for each in wanted}
+    asked.means = {
+        each: {each, *same_day(each, language), *_meant(each, held, language, is_name=each in asked.names)}
+        for each in wanted
+    }
     return asked
 
 
-def _meant(stem: str, held: Collection[str], *, is_name: bool = False) -> set[str]:
+def _meant(stem: str, held: Collection[str], language: Language, *, is_name: bool = False) -> set[str]:
     """Return the stems that this one means: itself and, but for names, its forms; else those with one wrong letter."""
-    # Long stems have forms with up to three more letters.
-    forms = [] if is_name else [each for each in held if min(len(stem), len(each)) >= _LONG]
-    same = {each for each in forms if each.startswith(stem) or stem.startswith(each)}
-    same = {each for each in same if abs(len(stem) - len(each)) <= 3} | ({stem} & {*held})
+    same = {each for each in held if each == stem or (not is_name and language.is_form(stem, each))}
     return same or {each for each in held if _is_typo(stem, each, least=3 if is_name else 4)}
 
 
@@ -235,7 +235,7 @@ def _is_typo(one: str, other: str, *, least: int) -> bool:
     if not same or shortest < least or not rest or not end:
         return False
     is_swapped = rest[:2] == end[1::-1] and rest[2:] == end[2:]
-    is_wrong = shortest > _LONG and rest[1:] == end[1:]
+    is_wrong = shortest > LONG and rest[1:] == end[1:]
     return rest[1:] == end or rest == end[1:] or is_swapped or is_wrong
 
 
@@ -257,7 +257,7 @@ def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     for each in asked.names:  # "Anna's brother" tells nothing of Anna
         found[each] = [word for word in found[each] if not word.owned or word.owned in is_asked]
     of_self = {each for each in asked.names if not found[each]}
-    is_own = statement.source == "note" or says_own(statement.text, language)
+    is_own = statement.source == "note" or says_own(statement.text, language_of(statement.text, language))
     is_of_things = all(
         any(asked.names or word.owner != "other" for word in found.get(each, ())) for each in asked.things
     )
@@ -270,7 +270,7 @@ def _share(asked: _Question, statement: Statement, prompt: Prompt) -> float:
     skipped, is_about_nobody = set[str](), not asked.names | asked.things
     if statement.source == "person" and of_self and not asked.things:
         skipped = {"", "named", "other"}
-    elif is_by_asker and asked.is_mine and is_about_nobody:
+    elif is_about_nobody and (asked.words & language.words("we") or (is_by_asker and asked.is_mine)):
         skipped = {"other"}
     elif is_about_nobody and not asked.is_mine and asked.words & language.words("they"):
         skipped = {"me"}
@@ -348,15 +348,14 @@ def _with_corrections(
     found: Sequence[Statement], everything: Sequence[Statement], language: Language
 ) -> list[Statement]:
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
-    at = {each: place for place, each in enumerate(everything)}
-    corrections = [
-        each
-        for place in sorted(at[each] for each in found)
-        for each in everything[place + 1 :]
-        if (is_next := each is everything[place + 1]) or each.speaker == everything[place].speaker
-        if replaces(each.text, everything[place].text, language, is_next=is_next)
-    ]
-    chosen = {*found, *corrections}
+    chosen = {*found}
+    for at, each in enumerate(everything):
+        if not chosen or not may_correct(each.text, language):
+            continue
+        earlier = [old for old in everything[:at] if old is everything[at - 1] or old.speaker == each.speaker]
+        text = corrected_by(each.text, [old.text for old in earlier], language)
+        if any(old.text == text for old in earlier if old in chosen):
+            chosen.add(each)
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
     known = _content(" ".join(f"{each.speaker} {each.text}" for each in said), language)

@@ -38,7 +38,13 @@ def read_words(text: str, language: Language) -> tuple[Word, ...]:
     for at, token in enumerate(tokens):
         word, owned = words[at], words[at + 2] if words[at + 1] == "s" else ""
         here = [of for (start, end), of in people if start <= token.start() < end]
-        owner = "other" if None in here else "me" if word in own_words(language) and not here else owner
+        owner = (
+            "other"
+            if None in here
+            else "me"
+            if word in own_words(language) | language.words("we") and not here
+            else owner
+        )
         read.append(
             Word(
                 word=word,
@@ -69,16 +75,26 @@ def own_words(language: Language) -> frozenset[str]:
 
 
 def replaced(line: str, said: Sequence[str], language: Language) -> str:
-    """Return the newest of the earlier texts that this line corrects as a whole; "" if there is none."""
-    fitting = [each for each in said[::-1] if replaces(line, each, language, is_next=each is said[-1])]
-    if not fitting or not opens_correction(line, language):
-        return ""
+    """Return the earlier text that this line corrects as a whole; "" if there is none."""
+    earlier = corrected_by(line, said, language)
     # The earlier one may say more than the detail that this line corrects.
-    clauses = re.split(rf"[,;] |[.!?] (?=\S)|(?<!\w)(?:{language.text('plus')})(?!\w)", fitting[0])
-    rest = language.stems(_without_values(fitting[0], language)) - language.stems(line)
-    return fitting[0] if len(clauses) == 1 and len(rest) <= _DETAIL else ""
+    clauses = re.split(rf"[,;] |[.!?] (?=\S)|(?<!\w)(?:{language.text('plus')})(?!\w)", earlier)
+    rest = language.stems(_without_values(earlier, language)) - language.stems(line)
+    is_whole = len(clauses) == 1 and len(rest) <= _DETAIL
+    return earlier if is_whole and opens_correction(line, language) else ""
 
 
+def corrected_by(text: str, said: Sequence[str], language: Language) -> str:
+    """Return the one of the earlier texts that this one corrects: it shares the most words, or is the newest of those.
+
+    It is "" if none fits.
+    """
+    fitting = [each for each in said[::-1] if replaces(text, each, language, is_next=each is said[-1])]
+    return max(fitting, key=lambda each: len(_shared(text, each, language)), default="")
+
+
+_LEAST = 3
+"""A correction shares at least one of so many of its words with what it corrects, if that was not the line before."""
 _DETAIL = 3
 """Most words that a corrected statement has beyond the correction."""
 
@@ -89,23 +105,40 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     The next text may also be about nothing but a value of the same kind ("no, on Tuesday"), or about "it". A text that
     tells of a change has two words of the earlier one ("Anna quit chemistry"). "Also" replaces nothing.
     """
-    if not opens_correction(text, language) and not _tells_change(text, language):
+    if not may_correct(text, language):
         return False
     bare = language.pattern("corrects").sub(" ", unaccented(text))
     people, others = subjects(bare, language), subjects(earlier, language)
-    is_same = (people | language.stems(bare)) & others or people & language.stems(earlier)
+    is_same = _forms(people | language.stems(bare), others, language) or people & language.stems(earlier)
     if language.search("also", text) or (people and others and not is_same):
         return False
     if not opens_correction(text, language):
         return len(language.stems(text) & language.stems(earlier)) > 1
+    topic, shared = topic_of(text, language), _shared(text, earlier, language)
     if exchange := language.search("exchange", text):
         old = fold(exchange["old"])
-        return language.stem(old) in language.stems(earlier) or old in folded_words(earlier)
-    topic = topic_of(text, language)
+        is_held = language.stem(old) in language.stems(earlier) or old in re.findall(
+            r"\d+|\w+", fold(earlier)
+        )
+        is_plain = old.isdecimal() or any(language.search(each, text) for each in ("corrects", "is_it"))
+        is_plain = is_plain or bool(language.words("changes") & {*folded_words(text)})
+        return is_held and (is_plain or bool(shared - {language.stem(old)}))  # "I drink tea, not coffee"
     said = with_digits(text, language)
     has_kind = any(_finds(each, said) and _finds(each, earlier) for each in _value_patterns(language))
     is_value = len(topic) <= 1 and (has_kind or language.search("is_it", text) is not None)
-    return bool(topic & language.stems(earlier)) or (is_next and is_value)
+    is_about = bool(shared) and (is_next or len(shared) * _LEAST >= len(topic))
+    return is_about or (is_next and is_value)
+
+
+def _shared(text: str, earlier: str, language: Language) -> set[str]:
+    """Return the words of a correction that the earlier text has too. "Anna's teacher" is not about Anna."""
+    held = language.stems(earlier)
+    owners = {word.stem for word in read_words(text, language) if word.owned and word.owned not in held}
+    return _forms(topic_of(text, language) - owners, held, language)
+
+
+def _forms(stems: frozenset[str], others: frozenset[str], language: Language) -> set[str]:
+    return {each for each in stems if any(language.is_form(each, other) for other in others)}
 
 
 @lru_cache(4_096)
@@ -117,8 +150,10 @@ def opens_correction(text: str, language: Language) -> bool:
 
 
 @lru_cache(4_096)
-def _tells_change(text: str, language: Language) -> bool:
-    return bool((language.words("turns") | language.words("changes")) & {*folded_words(text)})
+def may_correct(text: str, language: Language) -> bool:
+    """Return True if the text begins or ends like a correction, or tells of a change."""
+    changes = language.words("turns") | language.words("changes")
+    return opens_correction(text, language) or bool(changes & {*folded_words(text)})
 
 
 @lru_cache(4_096)

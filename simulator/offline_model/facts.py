@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.offline_model.answer import quote
-from simulator.offline_model.corrections import replaces
+from simulator.offline_model.corrections import corrected_by
 from simulator.offline_model.prompt import is_question, read_line, sentences
 from simulator.offline_model.words import fold, folded_words, language_of, languages
 
@@ -57,24 +57,23 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     """Return the facts in the numbered lines of a request for facts, in the form of its schema."""
     known = list(_known(lines))
     stated = {(fold(each.subject), fold(each.statement)) for _, each in known}
-    noted: dict[tuple[str, ...], _Told] = {}
     facts: dict[tuple[str, ...], dict[str, Any]] = {}
-    before: dict[str, list[_Told]] = {}
+    said: dict[str, list[_Told]] = {}
     for number, speaker, text in _spoken(lines):
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
-        old = [*(each for _, each in known[::-1]), *noted.values(), *before.pop(speaker, [])]
+        old = [*(each for _, each in known[::-1]), *said.setdefault(speaker, [])]
         told = [
             (fact, "standing" if _standing(clause) else "fact")
             for clause in clauses
             if (fact := _fact(clause, speaker, old))
         ]
         if not told and len(text) <= _LONGEST and not is_question(text):
-            before[speaker] = [_quoted(text, speaker)]  # a fact if the next line corrects it
+            said[speaker].append(_quoted(text, speaker))  # a fact if a later line corrects it
+        said[speaker] += [fact for fact, _ in told]
         for fact, kind in told[:_FACTS_OF_A_LINE]:
             if (fold(fact.subject), fold(fact.statement)) in stated:
                 continue
             key = (fold(fact.subject), *fact.topic)
-            noted[key] = fact
             facts[key] = {
                 "subject": fact.subject,
                 "kind": kind,
@@ -153,13 +152,12 @@ def _quoted(text: str, speaker: str) -> _Told:
 
 
 def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
-    """Return the newest fact of the speaker that this text corrects, with the correction; None without any."""
-    for fact in reversed(old):
-        first = fact.statement.partition(" → ")[0].rstrip(".")
-        language = language_of(text, language_of(first.partition(": ")[2]))
-        if first.startswith(speaker) and replaces(text, first, language):
-            return replace(fact, statement=f"{first} → {quote(text, language)}")
-    return None
+    """Return the fact of the speaker that this text corrects, with the correction; None without any."""
+    facts = {each.statement.partition(" → ")[0].rstrip("."): each for each in old}
+    own = [each for each in facts if each.startswith(speaker)]
+    language = language_of(text, language_of(own[-1].partition(": ")[2]) if own else None)
+    first = corrected_by(text, own, language)
+    return replace(facts[first], statement=f"{first} → {quote(text, language)}") if first else None
 
 
 def _told(subject: str, named: str, verb: str, rest: str) -> _Told:

@@ -33,10 +33,15 @@ _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
 SENTENCE_END = re.compile(
     r"(?<=[.!?…؟])(?<!\b[A-Za-zА-Я]\.)(?<!\b(?:Mr|Ms|Dr|St|Sr|Hr|Fr|Jr)\.)(?<!\b(?:Mrs|Sra|Dra|bzw)\.)"  # noqa: RUF001
-    r"(?<!\b(?:Prof|Srta|Frau)\.)(?!(?<=\b[Nn][or]\.)\s+\d)\s+|\n+"
+    r"(?<!\b(?:Prof|Srta|Frau)\.)(?!(?<=\b[Nn][or]\.)\s+\d)"
+    r"(?!(?<=\d\.)\s+(?:[a-z]|Jan|Feb|Mär|Apr|Mai|Ju[nl]i|Aug|Sep|Okt|Nov|Dez))\s+|\n+"
 )
-"""Not behind a title, an initial, or "No." with its number."""
+"""Not behind a title, an initial, or "No." with its number, nor in "6. Mai"."""
 _WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
+_HEADING = re.compile(
+    r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
+)
+"""A short line, or the end of one with a colon, before what it introduces."""
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 _LEAST_HEAD, _FRAGMENT = 4, 4
 """Least words before a question in the same sentence; most words of an answer to "tell me"."""
@@ -185,8 +190,13 @@ def _apart(sentence: str) -> list[str]:
 
 
 def unwrapped(text: str) -> str:
-    """Return the text of a document without the breaks of lines inside of sentences, which stand after long lines."""
-    return _WRAP.sub(" ", text)
+    """Return the text of a document with headings before what they introduce, and with whole sentences in a line."""
+    return _HEADING.sub(_joined, _WRAP.sub(" ", text))
+
+
+def _joined(heading: re.Match[str]) -> str:
+    is_same = heading[1] is None or heading.string[heading.end()].islower()  # "RENTAL CONTRACT\nbetween …"
+    return f"{heading[1] or ''}{' ' if is_same else ': '}"
 
 
 def is_question(text: str, language: Language | None = None) -> bool:
@@ -243,7 +253,7 @@ def is_mark(text: str) -> bool:
 
 def _passages(text: str, like: Statement) -> list[Statement]:
     """Return a short text in one piece, a long one or one with a question in sentences, without the questions."""
-    text = re.sub(r":\s*\n\s*", ": ", unwrapped(text) if like.source == "document" else text)
+    text = unwrapped(text) if like.source == "document" else text
     parts = sentences(text)
     if len(text) <= PASSAGE_LENGTH and not any(map(is_question, parts)):
         parts = [" ".join(text.split())] if text.strip() else []

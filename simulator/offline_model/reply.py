@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import answer, best_sentence, corrected, courtesy_of
+from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of
 from simulator.offline_model.corrections import opens_correction, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import Wanted, is_soon, moved_reminder, read_reminder
@@ -113,10 +113,11 @@ def _answers(
     artifact = prompt.artifact or artifact_in("\n".join(lines))
     prompt = replace(prompt, statements=(*found, *prompt.statements), artifact=artifact)
     called = [each.name for each, _ in results]
-    for question in prompt.questions[-_MOST_QUESTIONS:]:
-        language = language_of(question, usual)
-        unknown = language.text("unknown")
-        text = _courtesy(question, language) or answer(question, prompt, language)
+    erased = [each for each in prompt.lines if courtesy_of(each, language_of(each, usual)) == "forgetting"]
+    for question in (prompt.questions or erased)[-_MOST_QUESTIONS:]:
+        language, is_asked = language_of(question, usual), bool(prompt.questions)
+        unknown, forgetting = language.text("unknown"), language.text("forgetting")
+        text = (is_asked and _courtesy(question, language)) or answer(question, prompt, language)
         if text == unknown and prompt.attached in ("picture", "voice"):
             text = language.text(_UNREAD[prompt.attached])
         elif text == unknown and language.search("nudge", question):
@@ -126,6 +127,9 @@ def _answers(
         elif text == unknown:
             text = best_sentence(question, excerpts_of(results), language)
             text = text or answer(question, prompt, language, hits=found)
+        if not is_asked:
+            is_found = not text.startswith((unknown, language.text("unsure"), REBUILDING))
+            text = f"{text}\n\n{forgetting}" if is_found else forgetting
         answers.append(text)
     return OfflineReply(text="\n\n".join(dict.fromkeys(answers)) or _acknowledgement(prompt, usual))
 
@@ -140,8 +144,9 @@ def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
     if not folded_words(newest) or (is_answer and len(newest.split()) <= _SHORT):
         return language.text("nod")
     unread = [language.text(_UNREAD[prompt.attached])] if prompt.attached in ("picture", "voice") else []
-    is_deed = language.search("deed", newest) and not language.search("standing", newest)
-    key = "undone" if is_deed else "hint" if is_soon(newest, language) else "noted"
+    standing = language.search("standing", newest)
+    key = "undone" if language.search("deed", newest) else "hint" if is_soon(newest, language) else "noted"
+    key = ("wished" if standing["wish"] else "noted") if standing else key
     key = "hint" if language.search("nudge", newest) else key
     noted = "" if prompt.is_incognito else corrected(newest, prompt, language)
     return "\n".join([*unread, noted or language.text("unkept" if prompt.is_incognito else key)])
@@ -165,10 +170,7 @@ def _look_up(
 
 def _courtesy(line: str, language: Language) -> str:
     """Return the answer to small talk, to a question about this model, and to an order that it cannot carry out."""
-    if not line.strip():
-        return language.text("greeting")
-    answered = courtesy_of(line, language)
-    return language.text(answered) if answered else ""
+    return language.text(courtesy_of(line, language) if line.strip() else "greeting")
 
 
 def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list[tuple[str, str]]:

@@ -8,11 +8,15 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
+from babel import Locale
+
 from memory.recall.lexicon.languages import plausible_languages, script_of, stem, stop_words
 
 _DOUBLE_STOP = re.compile(r"([.!?…][”“»])\.$")
 _WORD = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"(?<=\w)[-\u2010\u200c](?=\w)")
+LONG = 5
+"""Letters of a stem that may have other forms, or a wrong letter."""
 _BREVE = "\u0306"
 """Stays: й and и are different letters, é and e are the same letter in two spellings."""
 
@@ -56,6 +60,14 @@ class Language:
         """Return the stems of the words that carry meaning."""
         return _stems(text, self)
 
+    def is_form(self, one: str, other: str) -> bool:
+        """Return True for stems of one word: a long one may have three more letters, in German another word behind."""
+        if not one.startswith(other) and not other.startswith(one):
+            return False
+        short, more = min(len(one), len(other)), abs(len(one) - len(other))
+        is_near = more <= 3 or self.has("articles")
+        return not more or (short >= LONG and is_near) or (more == 1 and max(one, other)[-1] == "s")
+
     def stem(self, word: str) -> str:
         """Return the stem of a folded word. Words of the same meaning in the list `alike` have the same one."""
         return _stem(word, self.name)
@@ -73,7 +85,23 @@ def language_of(text: str, like: Language | None = None) -> Language:
     known = [name for name in names if name in _table()] or ["english"]
     # The last name is the default of the script and no evidence, and neither are languages that we do not speak.
     meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
+    dated = [each for each in meant if {*map(fold, plain)} & {*_days(each)}]
+    like = Language(dated[0]) if len(dated) == 1 else like
     return like if like is not None and (like.name in meant or not meant) else Language(known[0])
+
+
+@lru_cache(4_096)
+def same_day(stem: str, language: Language) -> frozenset[str]:
+    """Return the stems of this weekday's names in all languages; none of another word."""
+    number = {language.stem(day): number for day, number in _days(language.name).items()}.get(stem)
+    days = (day for each in languages() for day, at in _days(each.name).items() if at == number)
+    return frozenset(map(language.stem, days))
+
+
+@cache
+def _days(language: str) -> dict[str, int]:
+    names = Locale.parse(_table()[language]["locale"]).days["format"]["wide"]
+    return {fold(name): number for number, name in names.items()}
 
 
 def languages() -> list[Language]:
@@ -145,7 +173,10 @@ def _stem(word: str, language: str) -> str:
 
 def _snowball(word: str, language: str) -> str:
     # Memory's stems of English have "life" for "lives" and "leaf" for "leaves", which here are verbs.
-    return stem(word, "porter" if language == "english" else language)
+    found = stem(word, "porter" if language == "english" else language)
+    # "kocht" is a form of "koche".
+    is_verb = language == "german" and len(found) >= LONG and found[-2] not in "aeiou"
+    return found.removesuffix("t") if is_verb else found
 
 
 @cache
