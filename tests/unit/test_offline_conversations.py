@@ -1316,6 +1316,33 @@ def test_a_question_is_known_by_its_sign_or_its_first_word() -> None:
 
 
 @pytest.mark.parametrize(
+    ("told", "no_more", "question"),
+    [
+        (
+            "My cousin Piet just moved to Utrecht",
+            "Piet's not in Utrecht any more btw, he found a flat in Gouda",
+            "where does my cousin live now?",
+        ),
+        (
+            "Meine Kusine Ines wohnt in Kiel",
+            "Ines wohnt nicht mehr in Kiel, sie hat eine Wohnung in Trier",
+            "wo wohnt meine Kusine?",
+        ),
+        (
+            "Mi prima Inés vive en Vigo",
+            "Inés ya no vive en Vigo, ahora está en Lugo",
+            "¿dónde vive mi prima?",
+        ),
+    ],
+)
+def test_what_is_no_longer_so_corrects_what_was_said_before(told: str, no_more: str, question: str) -> None:
+    noted, answer = replies([told, no_more, question])[1:]
+
+    assert told in noted
+    assert answer.index(no_more) < answer.index(told)
+
+
+@pytest.mark.parametrize(
     ("language", "told", "also", "question"),
     [
         (
