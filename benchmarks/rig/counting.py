@@ -54,6 +54,7 @@ class NamedTrips:
     redis: RedisClient
     tally: Tally
     is_cluster: bool = False
+    beside: None = None
 
     async def call(self, *command: str | int | float | bytes) -> Any:
         """See RedisClient."""
