@@ -79,10 +79,19 @@ class NoFiles:
         raise FileGone
 
 
+_TOLD_AT, _TOLD = 4, "my grandmother's sextant hangs behind the old piano"
+"""Number and beginning of a message that only recall brings into the prompt of a long history."""
+
+
 def make_message(number: int) -> Message:
-    """Return a message of about eighty tokens, alternately of a user and the assistant."""
+    """Return a message of about eighty tokens, alternately of a user and the assistant.
+
+    Only one tells what `make_update` asks for.
+    """
     topics = _TOPICS.split()
     words = [topics[(number * 7 + at * at) % len(topics)] for at in range(_WORDS_EACH)]
+    if number == _TOLD_AT:
+        words[:8] = _TOLD.split()
     is_user = number % 2 == 0
     return Message(
         id=f"message-{number}",
@@ -102,6 +111,6 @@ def make_update(update_id: int, chat_id: int) -> dict[str, Any]:
         "from": person,
         "chat": {"id": chat_id, "first_name": "Anna", "type": "private"},
         "date": int(time.time()),
-        "text": "what did I tell you about the garden and the lantern?",
+        "text": "where does my grandmother's sextant hang?",
     }
     return {"update_id": update_id, "message": message}

@@ -1,4 +1,4 @@
-"""What the words of a text do not say: addresses under words, people under names, quotations and code (pure).
+"""Hidden parts of a text in words: addresses under words, people under names, quotations and code (pure).
 
 The model reads `the article (https://…)` for a text_link, `my boss (@Anna Silva)` for a text_mention, `> ` before each
 line of a quotation, and lines of backticks around code. The received text itself stays as it is, because entities,

@@ -128,7 +128,7 @@ class CommandCall:
 Handler = Callable[[CommandCall], Awaitable[Reply]]
 """Runs a command. Raises Fenced, Forgotten and the store's errors; then nothing was answered."""
 MaybeHandler = Callable[[CommandCall], Awaitable[Reply | None]]
-"""Runs like a Handler, and returns None for what it leaves to others, such as a press that no menu has a button for."""
+"""A Handler that returns None for what it leaves to others, such as a press of a button that no menu has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

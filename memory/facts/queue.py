@@ -26,7 +26,7 @@ TOKENS_PER_DAY = 200_000
 
 _SCRIPTS = "memory.redis.scripts"
 _FACTS_AT_ONCE, _OTHER_FACTS = 500, 300
-"""Facts of one round trip, and about how many are looked at that are not about a writer."""
+"""Facts of one round trip, and the number of facts about others that are enough."""
 _Rows: TypeAlias = Sequence[tuple[str, float]]
 """Ids of messages with their sequences."""
 _DAY_S = 24 * 3600
@@ -240,7 +240,7 @@ class FactQueue(LeasedQueue):
         )
 
     async def _around(self, ref: ContextRef, rows: _Rows) -> _Rows:
-        """Return the rows before each of these, without these."""
+        """Return the rows just before each of these rows, without the rows themselves."""
         reaches = [CONTEXT_MESSAGES, *[2] * len(rows)]
         commands = [
             _rows_before(ref, sequence, reach) for (_, sequence), reach in zip(rows, reaches, strict=False)
