@@ -170,6 +170,7 @@ def quote(text: str, language: Language) -> str:
 
 
 def _read(text: str, everything: Sequence[Statement], language: Language) -> _Question:
+    text = language.plain(text)
     asked = _Question(language, frozenset(folded_words(text)))
     originals = _WORD.findall(text)
     parts = [folded_words(each) or [""] for each in originals]

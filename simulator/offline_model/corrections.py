@@ -28,8 +28,7 @@ class Word:
 @lru_cache(4_096)
 def read_words(text: str, language: Language) -> tuple[Word, ...]:
     """Return the words of a statement. Who moved to a place lives there."""
-    if moving := language.search("moving", text):
-        text = f"{text[: moving.start()]}{language.text('living')}{text[moving.end() :]}"
+    text = language.plain(text)
     people = [(each.span(), each["of"]) for each in _people(text, language)]
     tokens = [*_TOKEN.finditer(unaccented(text))]
     words = [*((folded_words(each[0]) or [""])[0] for each in tokens), "", ""]
@@ -65,7 +64,7 @@ def _people(text: str, language: Language) -> list[re.Match[str]]:
 @lru_cache(4_096)
 def subjects(text: str, language: Language) -> frozenset[str]:
     """Return the stems of the relatives and names that the text is about, and "me"."""
-    people = " ".join(each["kin"] or each["name"] or "" for each in _people(text, language))
+    people = " ".join(each["kin"] or each["name"] or "" for each in _people(language.plain(text), language))
     return language.stems(people) | {"me" for each in read_words(text, language) if each.owner == "me"}
 
 

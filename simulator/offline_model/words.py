@@ -48,6 +48,10 @@ class Language:
         sentence = _table()[self.name].get(key, "")
         return _DOUBLE_STOP.sub(r"\1", sentence.format(**values)) if values else sentence
 
+    def plain(self, text: str) -> str:
+        """Return the text without accents, in plainer words: "I live in" for "I moved to", "hate" for "can't stand"."""
+        return _plain(self.name, text)
+
     def has(self, key: str) -> bool:
         """Return True if the language has a list or mark of this kind."""
         return bool(_table()[self.name].get(key))
@@ -85,9 +89,18 @@ def language_of(text: str, like: Language | None = None) -> Language:
     known = [name for name in names if name in _table()] or ["english"]
     # The last name is the default of the script and no evidence, and neither are languages that we do not speak.
     meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
-    dated = [each for each in meant if {*map(fold, plain)} & {*_days(each)}]
-    like = Language(dated[0]) if len(dated) == 1 else like
+    counts = Counter(each for each in meant or _table() for word in {*map(fold, plain)} if word in _own(each))
+    best = [each for each, count in counts.items() if count == max(counts.values())]
+    like = Language(best[0]) if len(best) == 1 else like
     return like if like is not None and (like.name in meant or not meant) else Language(known[0])
+
+
+@cache
+def _own(language: str) -> frozenset[str]:
+    """Return words that tell a language from others that it may be: of questions, of persons, weekdays."""
+    return frozenset({*_days(language), *_alike(language)}).union(
+        *(_words(language, key) for key in ("asks", "i", "my"))
+    )
 
 
 @lru_cache(4_096)
@@ -150,6 +163,15 @@ def _pattern(language: str, key: str) -> re.Pattern[str]:
     return re.compile(unaccented(_table()[language].get(key, "(?!)")), re.IGNORECASE | re.DOTALL)
 
 
+@lru_cache(4_096)
+def _plain(language: str, text: str) -> str:
+    text = unaccented(text)
+    for row in _table()[language]["plain"].splitlines():
+        pattern, _, plain = row.partition(" => ")
+        text = re.sub(unaccented(pattern), plain, text, flags=re.IGNORECASE)
+    return text
+
+
 @cache
 def _small(language: str) -> frozenset[str]:
     return (
@@ -161,7 +183,7 @@ def _small(language: str) -> frozenset[str]:
 
 @lru_cache(4_096)
 def _stems(text: str, language: Language) -> frozenset[str]:
-    words = (word for word in folded_words(text) if not language.is_small(word) and not word.isdecimal())
+    words = (word for word in folded_words(language.plain(text)) if not language.is_small(word) and not word.isdecimal())
     return frozenset(map(language.stem, words))
 
 
