@@ -97,14 +97,16 @@ def answer(
     found = _with_corrections(found, everything, language)
     passages = [each.text for each in prompt.fresh if each.source == "document"]
     is_told_here = bool(found) and found[-1] in prompt.fresh and found[-1].source == "person"
-    if len(passages) == 1 and not is_told_here:
-        return language.text("document", text=quote(passages[0], language))
+    nearest, whole = best_sentence(question, passages, language), " ".join(passages)
+    is_whole = len(passages) == 1 or (not found and not nearest and 0 < len(whole) <= PASSAGE_LENGTH)
+    if is_whole and not is_told_here:
+        return language.text("document", text=quote(whole, language))
     if topic or (len(found) > 1 and (asked.is_for_many or asked.wanted <= asked.names)):
         return _list(found, prompt, language)
     if found:
         return _quoted(found, prompt, asked)
-    if passages and (text := best_sentence(question, passages, language)):
-        return text
+    if nearest:
+        return nearest
     doubtful = [] if hits is None else _doubtful(asked, shares, hits, everything)
     if doubtful:
         return _bulleted("unsure", [_told(each, prompt, language) for each in doubtful], language)
@@ -351,11 +353,7 @@ def _with_corrections(
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
     chosen = {*found}
     for at, each in enumerate(everything):
-        if not chosen or not may_correct(each.text, language):
-            continue
-        earlier = [old for old in everything[:at] if old is everything[at - 1] or old.speaker == each.speaker]
-        text = corrected_by(each.text, [old.text for old in earlier], language)
-        if any(old.text == text for old in earlier if old in chosen):
+        if chosen and _corrected_at(at, everything, language) in {old.text for old in chosen}:
             chosen.add(each)
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
@@ -368,6 +366,15 @@ def _with_corrections(
         if _moment(each)[:10] > newest or not _content(each.text, language) <= known
     ]
     return [*said, *notes]
+
+
+def _corrected_at(at: int, said: Sequence[Statement], language: Language) -> str:
+    """Return the text that the statement at this place corrects: one of its speaker, or the one before it; else ""."""
+    each = said[at]
+    if not may_correct(each.text, language):
+        return ""
+    earlier = [old.text for old in said[:at] if old is said[at - 1] or old.speaker == each.speaker]
+    return corrected_by(each.text, earlier, language)
 
 
 def _content(text: str, language: Language) -> frozenset[str]:
@@ -405,7 +412,11 @@ def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement
 
 
 def _list(found: Sequence[Statement], prompt: Prompt, language: Language) -> str:
-    lines = [_told(each, prompt, language) for each in found[::-1][:_LISTED]]
+    old = {_corrected_at(at, found, language) for at in range(len(found))}
+    lines = [
+        _before(each, language) if each.text in old else _told(each, prompt, language)
+        for each in found[::-1][:_LISTED]
+    ]
     return _bulleted("listed", lines, language) if lines else language.text("unknown")
 
 
@@ -424,11 +435,11 @@ def _quoted(found: list[Statement], prompt: Prompt, asked: _Question) -> str:
         or replaces(newest.text, each.text, language)
         or topic & language.stems(each.text)
     ]
-    before = [
-        language.text("older", when=_when(each, language), text=quote(each.text, language))
-        for each in older[:_OLDER]
-    ]
-    return "\n".join([_told(newest, prompt, language), *before])
+    return "\n".join([_told(newest, prompt, language), *(_before(each, language) for each in older[:_OLDER])])
+
+
+def _before(statement: Statement, language: Language) -> str:
+    return language.text("older", when=_when(statement, language), text=quote(statement.text, language))
 
 
 def _told(statement: Statement, prompt: Prompt, language: Language) -> str:

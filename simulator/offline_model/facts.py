@@ -1,4 +1,4 @@
-"""Facts by rules: English sentences in the third person, and those of all languages that last, as quotations.
+"""Facts by rules: sentences that hold for long, as quotations.
 
 A correction stands behind the newest fact that it corrects.
 """
@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.offline_model.answer import quote
-from simulator.offline_model.corrections import corrected_by
+from simulator.offline_model.corrections import corrected_by, subjects
 from simulator.offline_model.prompt import is_question, read_line, sentences
-from simulator.offline_model.words import fold, folded_words, language_of, languages
+from simulator.offline_model.words import fold, language_of, languages
 
 _FACTS_OF_A_LINE = 2
 _LONGEST = 200
@@ -25,23 +25,9 @@ _OPENING = re.compile(
     re.IGNORECASE,
 )
 _AND = re.compile(r"(?:[,;](?: and)? me,|,|,? and|;) (?=(?:I|my)\b)", re.IGNORECASE)
-_PLAIN = "live work like love hate prefer play speak own drive collect"
-_OTHER = "am=is 'm=is have=has study=studies was=was moved=moved"
-_THIRD_PERSON = {
-    **{own: other for own, _, other in (pair.partition("=") for pair in _OTHER.split())},
-    **{verb: f"{verb}s" for verb in _PLAIN.split()},
-}
-_OWN = re.compile(rf"I(?: |(?='))({'|'.join(_THIRD_PERSON)})\s+(.+)", re.IGNORECASE)
-_VERBS = "|".join(dict.fromkeys((*_THIRD_PERSON.values(), "are")))
-_POSSESSION = re.compile(rf"my\s+((?:[\w'-]+ ){{0,3}}?[\w'-]+)\s+({_VERBS})\s+(.+)", re.IGNORECASE)
-_NAMED = re.compile(rf"([^\W\d_a-z][\w'-]+(?: [^\W\d_a-z][\w'-]+)?)\s+({_VERBS})\s+(.+)")
-_STATED = re.compile(rf"(.+?)\s+({_VERBS})\s+(.+)", re.IGNORECASE)
-_MOMENTARY = re.compile(
-    r"(?:\w+ing|here|sorry|fine|ok|okay|back|sure|not|so|glad|happy|tired|afraid)\b", re.IGNORECASE
-)
 _QUOTED = re.compile(r".+?: [“„«](.+)[”“»]")
-_SINGLE = frozenset(["lives", "works", "moved", "name", "called", "home", "job"])
-"""Verbs and kinds of which a person has one object at a time."""
+_SINGLE = ("name", "called", "home", "job")
+"""Kinds of which a person has one fact at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +77,8 @@ def _known(lines: Sequence[str]) -> Iterator[tuple[int, _Told]]:
         if match:
             fact: Mapping[str, str] = json.loads(match[2])
             subject, statement = str(fact["subject"]), str(fact["statement"])
-            quoted, stated = _QUOTED.fullmatch(statement), _STATED.fullmatch(statement.rstrip("."))
-            topic = _topic(subject, stated[1], stated[2], stated[3]) if stated else ("", statement)
-            old = _Told(subject=subject, statement=statement, topic=topic)
+            quoted = _QUOTED.fullmatch(statement)
+            old = _Told(subject=subject, statement=statement, topic=("", statement))
             yield int(match[1]), _quoted(quoted[1], subject) if quoted else old
 
 
@@ -107,26 +92,11 @@ def _spoken(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
 
 
 def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
-    """Return the sentence in the third person, or None if it is no statement that may last."""
-    plain = _OPENING.sub("", sentence)
-    plain = plain.replace("’", "'").strip().rstrip(".!…")  # noqa: RUF001
-    language = language_of(sentence)
+    """Return the sentence as a quotation, or None if it is no statement that may last."""
+    plain, language = _OPENING.sub("", sentence), language_of(sentence)
     is_order = language.search("remind", plain) or language.fullmatch("erase", plain)
     if len(plain) > _LONGEST or is_order or is_question(plain):
         return None
-    if match := _OWN.match(plain):
-        verb, rest = _THIRD_PERSON[match[1].lower()], match[2]
-        is_name = {*folded_words(rest)} <= {*folded_words(speaker)}
-        return None if is_name or _MOMENTARY.match(rest) else _told(speaker, speaker, verb, rest)
-    match = _POSSESSION.match(plain)
-    if match and match[1].casefold() != "name":
-        name = re.search(r"\s([^\W\d_a-z][\w'-]+)$", match[1])
-        owned = f"{speaker}'s {match[1]}"
-        return _told(name[1] if name else owned, owned, match[2].lower(), match[3])
-    match = _NAMED.match(plain)
-    is_word = match and (language.is_small(fold(match[1])) or fold(match[1]) in language.words("kinds"))
-    if match and not is_word and language.name == "english":
-        return _told(match[1], match[1], match[2], match[3])
     return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if _lasting(sentence) else None)
 
 
@@ -144,11 +114,12 @@ def _lasting(sentence: str) -> re.Match[str] | None:
 
 
 def _quoted(text: str, speaker: str) -> _Told:
-    language = language_of(text)
-    found = _lasting(text)
+    """Return the text as a fact. "My bike is red" and "My bike is blue" have one topic; those about people do not."""
+    language, found = language_of(text), _lasting(text)
     kind = (found and found.lastgroup) or ""
-    topic = (kind, "" if kind in _SINGLE else fold(text))
-    return _Told(subject=speaker, statement=f"{speaker}: {quote(text, language)}", topic=topic)
+    is_thing = found and kind == "thing" and subjects(text, language) <= {"me"}
+    topic = "" if kind in _SINGLE else fold(found[0] if found and is_thing else text)
+    return _Told(subject=speaker, statement=f"{speaker}: {quote(text, language)}", topic=(kind, topic))
 
 
 def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
@@ -158,16 +129,3 @@ def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     language = language_of(text, language_of(own[-1].partition(": ")[2]) if own else None)
     first = corrected_by(text, own, language)
     return replace(facts[first], statement=f"{first} → {quote(text, language)}") if first else None
-
-
-def _told(subject: str, named: str, verb: str, rest: str) -> _Told:
-    rest = re.sub(r"\b(?:my|our)\b", "their", rest, flags=re.IGNORECASE)
-    return _Told(
-        subject=subject, statement=f"{named} {verb} {rest}.", topic=_topic(subject, named, verb, rest)
-    )
-
-
-def _topic(subject: str, named: str, verb: str, rest: str) -> tuple[str, str]:
-    """Return the verb alone if there can be one such fact of a subject, else with its object."""
-    is_thing = "'s " in subject and verb in ("is", "are")
-    return (verb, "") if verb in _SINGLE or is_thing else (verb, fold(rest))

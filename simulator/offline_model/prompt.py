@@ -37,11 +37,15 @@ SENTENCE_END = re.compile(
     r"(?!(?<=\d\.)\s+(?:[a-z]|Jan|Feb|Mär|Apr|Mai|Ju[nl]i|Aug|Sep|Okt|Nov|Dez))\s+|\n+"
 )
 """Not behind a title, an initial, or "No." with its number, nor in "6. Mai"."""
-_WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
+_WRAP = re.compile(
+    r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=[a-zß-öø-ÿа-яё\u0600-\u06ff])|(?<=[^\n]{65})(?<![.!?:…؟])\n(?=\w)"
+)
+"""A sentence goes on in the next line: that begins small, or this one is long. In a list neither is so."""
 _HEADING = re.compile(
     r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
+    r"|(?<=\n)([^\n\d:.!?…؟]{1,24})\n(?=\d|\S*\d\S*(?:\n|\Z))"
 )
-"""A short line, or the end of one with a colon, before what it introduces."""
+"""A short line, or the end of one with a colon, before what it introduces; also "Wifi" before a line "lake2026"."""
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 _LEAST_HEAD, _FRAGMENT = 4, 4
 """Least words before a question in the same sentence; most words of an answer to "tell me"."""
@@ -195,8 +199,9 @@ def unwrapped(text: str) -> str:
 
 
 def _joined(heading: re.Match[str]) -> str:
-    is_same = heading[1] is None or heading.string[heading.end()].islower()  # "RENTAL CONTRACT\nbetween …"
-    return f"{heading[1] or ''}{' ' if is_same else ': '}"
+    title = heading[1] or heading[2] or ""
+    is_same = not title or heading.string[heading.end()].islower()  # "RENTAL CONTRACT\nbetween …"
+    return f"{title}{' ' if is_same else ': '}"
 
 
 def is_question(text: str, language: Language | None = None) -> bool:
@@ -252,10 +257,10 @@ def is_mark(text: str) -> bool:
 
 
 def _passages(text: str, like: Statement) -> list[Statement]:
-    """Return a short text in one piece, a long one or one with a question in sentences, without the questions."""
+    """Return a short text in one piece. Others are in sentences, without questions, and so are lines of a document."""
     text = unwrapped(text) if like.source == "document" else text
-    parts = sentences(text)
-    if len(text) <= PASSAGE_LENGTH and not any(map(is_question, parts)):
+    parts, is_listed = sentences(text), like.source == "document" and text.strip().count("\n") > 1
+    if len(text) <= PASSAGE_LENGTH and not is_listed and not any(map(is_question, parts)):
         parts = [" ".join(text.split())] if text.strip() else []
     return [replace(like, text=part) for part in parts if not is_question(part)]
 

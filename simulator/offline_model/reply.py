@@ -70,18 +70,21 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     sayings = _sayings(prompt, language, waiting)
     found = [each for each in results if not _NO_ZONE.search(each[1])]
     next_step = _reminder(sayings, results, names) if found == results else None
-    if reply := _change(prompt, language, results, names) or next_step:
-        return reply
+    if change := _change(prompt, language, results, names):
+        return change
+    is_set = any(call.name == "set_reminder" for call, _ in found)
+    if next_step and (next_step.call or not is_set):
+        return next_step
     if found != results and sayings and sayings[0][1]:
         if text := _without_zone(prompt, language, sayings[0][1], results):
             return OfflineReply(text=text)
         results = found
     told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
-    if any(call.name == "set_reminder" for call, _ in told):
-        told = [(call, text) for call, text in told if call.name == "set_reminder"]
     if told:
-        sentences = dict.fromkeys(tell_result(call, text, language) for call, text in told)
-        return OfflineReply(text="\n\n".join(sentences))
+        told = [each for each in told if each[0].name == "set_reminder" or not is_set]
+        asked = [next_step.text] if next_step and next_step.text else []
+        sentences = [*(tell_result(call, text, language) for call, text in told), *asked]
+        return OfflineReply(text="\n\n".join(dict.fromkeys(sentences)))
     if prompt.has_no_words and not prompt.questions:
         noted = "unkept" if prompt.is_incognito else "noted"
         return OfflineReply(text=language.text(_UNREAD.get(prompt.attached, noted)))
@@ -184,14 +187,16 @@ def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list
         or bool(_courtesy(plain, language))
         or any(is_question(line, language) for line in prompt.lines)
     )
+    untimed = [line for line in waiting if _lacks_time(line)]
     if not is_new and waiting:
         is_answer = _is_sentence(prompt.turns[-1].reply, "which_time")
         is_short = len(plain.split()) <= _CITY_WORDS
-        if (_gives_time(waiting[-1], plain) and (is_answer or is_short)) or (is_answer and is_short):
-            return [(f"{waiting[-1]} {plain}", "")]
-    if not is_new and waiting and (city := _city(plain, language)):
-        return [(line, city) for line in waiting]
-    return [(line, "") for line in reversed(prompt.lines) if read_reminder(line)][:1]
+        is_time = bool(untimed) and _gives_time(untimed[-1], plain)
+        if (is_time and (is_answer or is_short)) or (is_answer and is_short and untimed == waiting):
+            return [(f"{untimed[-1]} {plain}", "")]
+        if city := _city(plain, language):
+            return [(line, city) for line in sorted(waiting, key=_lacks_time)]
+    return [(line, "") for line in prompt.lines if read_reminder(line)]
 
 
 def _waiting(prompt: Prompt) -> list[str]:
@@ -199,21 +204,27 @@ def _waiting(prompt: Prompt) -> list[str]:
     waiting: list[str] = []
     for turn in prompt.turns:
         lines = [line for line in turn.lines if turn.speaker == prompt.speaker]
-        if waiting and lines and _gives_time(waiting[-1], lines[0]):
-            lines = [f"{waiting.pop()} {lines[0]}", *lines]
+        untimed = [line for line in waiting if lines and _gives_time(line, lines[0])]
+        if untimed:
+            waiting.remove(untimed[-1])
+            lines = [f"{untimed[-1]} {lines[0]}", *lines]
         wanted = [read_reminder(line) for line in lines]
         is_delay = any(each and each.when.startswith("in ") for each in wanted)
         if _is_sentence(turn.reply, "which_time", "which_city", "no_city", "which_zone"):
             waiting += [line for line in lines if read_reminder(line)]
         elif _is_sentence(turn.reply, "nod", "set") and not is_delay:  # a delay needs no city
-            waiting = []
+            waiting = [line for line in waiting if _is_sentence(turn.reply, "set") and _lacks_time(line)]
     return waiting
 
 
+def _lacks_time(line: str) -> bool:
+    wanted = read_reminder(line)
+    return wanted is not None and wanted.lacks == "time"
+
+
 def _gives_time(waiting: str, line: str) -> bool:
-    """Return True if the request waits for a time, and the line has one."""
-    before, after = read_reminder(waiting), read_reminder(f"{waiting} {line}")
-    return bool(before and before.lacks == "time" and after and after.lacks != "time")
+    """Return True if the request waits for a time, and the line has one and is no request of its own."""
+    return read_reminder(line) is None and _lacks_time(waiting) and not _lacks_time(f"{waiting} {line}")
 
 
 def _city(line: str, language: Language) -> str:

@@ -183,7 +183,11 @@ def _small(language: str) -> frozenset[str]:
 
 @lru_cache(4_096)
 def _stems(text: str, language: Language) -> frozenset[str]:
-    words = (word for word in folded_words(language.plain(text)) if not language.is_small(word) and not word.isdecimal())
+    words = (
+        word
+        for word in folded_words(language.plain(text))
+        if not language.is_small(word) and not word.isdecimal()
+    )
     return frozenset(map(language.stem, words))
 
 
