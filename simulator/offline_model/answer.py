@@ -89,11 +89,10 @@ def answer(
     for kind, told in _KINDS.items():
         if not topic and (wanted := language.search(kind, plain)):
             of = asked.names | asked.things - language.stems(wanted[0])
-            own = [each for each in everything if _is_by_asker(each, prompt)]
+            telling = [each for each in everything if language.search(told, each.text)]
+            own = [each for each in telling if not of and _is_by_asker(each, prompt)]
             own = [each for each in own if "me" in subjects(each.text, language)]
-            of_them = [each for each in everything if of <= language.stems(each.text)]
-            telling = [each for each in (of_them if of else own) if language.search(told, each.text)]
-            found = telling or found
+            found = own or [each for each in telling if of and of <= language.stems(each.text)] or found
     found = _with_corrections(found, everything, language)
     passages = [each.text for each in prompt.fresh if each.source == "document"]
     is_told_here = bool(found) and found[-1] in prompt.fresh and found[-1].source == "person"
@@ -404,10 +403,10 @@ def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement
     common = language.stems(language.text("liking")) | {*map(language.stem, language.words("kinds"))}
     stems = {each: language.stems(f"{each.topic} {each.text}") for each in shares}
     most = max(2, len(stems) // 5)
-    rare = set[str]()
-    for word in asked.wanted - common:
-        if 0 < sum(bool(asked.means[word] & each) for each in stems.values()) <= most:
-            rare |= asked.means[word]
+    counts = Counter(
+        word for each in stems.values() for word in asked.wanted - common if asked.means[word] & each
+    )
+    rare = set[str]().union(*(asked.means[word] for word, count in counts.items() if count <= most))
     return [each for each, share in shares.items() if share > 0 and rare & stems[each]][::-1]
 
 

@@ -5,11 +5,11 @@ A correction stands behind the newest fact that it corrects.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import quote
+from simulator.offline_model.answer import quote, without_opening
 from simulator.offline_model.corrections import corrected_by, subjects
 from simulator.offline_model.prompt import is_question, read_line, sentences
 from simulator.offline_model.words import fold, language_of, languages
@@ -19,11 +19,6 @@ _LONGEST = 200
 """Characters of a sentence."""
 _KNOWN = re.compile(r"(\d+)\. (\{.*\})")
 _NUMBERED = re.compile(r"(\d+)\. (\[.*)")
-_OPENING = re.compile(
-    r"^(?:(?:also|and|but|now|well|so|hi|hello|actually|by the way|in fact|no|yes"
-    r"|(?:please )?(?:remember|note)(?: that)?)(?:,\s*|\s+))+",
-    re.IGNORECASE,
-)
 _AND = re.compile(r"(?:[,;](?: and)? me,|,|,? and|;) (?=(?:I|my)\b)", re.IGNORECASE)
 _QUOTED = re.compile(r".+?: [“„«](.+)[”“»]")
 _SINGLE = ("name", "called", "home", "job")
@@ -36,66 +31,56 @@ class _Told:
 
     subject: str
     statement: str
-    topic: tuple[str, str]
+    topic: tuple[str, ...]
 
 
 def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     """Return the facts in the numbered lines of a request for facts, in the form of its schema."""
-    known = list(_known(lines))
-    stated = {(fold(each.subject), fold(each.statement)) for _, each in known}
+    known = [(int(found[1]), _known(json.loads(found[2]))) for found in map(_KNOWN.fullmatch, lines) if found]
+    stated = {fold(each.statement) for _, each in known}
     facts: dict[tuple[str, ...], dict[str, Any]] = {}
     said: dict[str, list[_Told]] = {}
-    for number, speaker, text in _spoken(lines):
+    spoken = [
+        (int(found[1]), each)
+        for found in map(_NUMBERED.fullmatch, lines)
+        if found
+        for each in read_line(found[2])
+    ]
+    for number, line in spoken:
+        if line.source != "person":
+            continue
+        speaker, text = line.speaker or "user", line.text
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
         old = [*(each for _, each in known[::-1]), *said.setdefault(speaker, [])]
-        told = [
-            (fact, "standing" if _standing(clause) else "fact")
-            for clause in clauses
-            if (fact := _fact(clause, speaker, old))
-        ]
+        told = {each: fact for each in clauses if (fact := _fact(each, speaker, old))}
         if not told and len(text) <= _LONGEST and not is_question(text):
             said[speaker].append(_quoted(text, speaker))  # a fact if a later line corrects it
-        said[speaker] += [fact for fact, _ in told]
-        for fact, kind in told[:_FACTS_OF_A_LINE]:
-            if (fold(fact.subject), fold(fact.statement)) in stated:
-                continue
-            key = (fold(fact.subject), *fact.topic)
-            facts[key] = {
-                "subject": fact.subject,
-                "kind": kind,
-                "statement": fact.statement,
-                "messages": [number],
-                "replaces": [at for at, each in known if (fold(each.subject), *each.topic) == key],
-                "confidence": 0.9,
-            }
+        said[speaker] += told.values()
+        for clause, fact in [*told.items()][:_FACTS_OF_A_LINE]:
+            if fold(fact.statement) not in stated:
+                facts[fact.topic] = {
+                    "subject": fact.subject,
+                    "kind": "standing" if _standing(clause) else "fact",
+                    "statement": fact.statement,
+                    "messages": [number],
+                    "replaces": [at for at, each in known if each.topic == fact.topic],
+                    "confidence": 0.9,
+                }
     return {"facts": [*facts.values()]}
 
 
-def _known(lines: Sequence[str]) -> Iterator[tuple[int, _Told]]:
-    for line in lines:
-        match = _KNOWN.fullmatch(line)
-        if match:
-            fact: Mapping[str, str] = json.loads(match[2])
-            subject, statement = str(fact["subject"]), str(fact["statement"])
-            quoted = _QUOTED.fullmatch(statement)
-            old = _Told(subject=subject, statement=statement, topic=("", statement))
-            yield int(match[1]), _quoted(quoted[1], subject) if quoted else old
-
-
-def _spoken(lines: Sequence[str]) -> Iterator[tuple[int, str, str]]:
-    for line in lines:
-        match = _NUMBERED.fullmatch(line)
-        if match:
-            for each in read_line(match[2]):
-                if each.source == "person":
-                    yield int(match[1]), each.speaker or "user", each.text
+def _known(fact: Mapping[str, str]) -> _Told:
+    subject, statement = fact["subject"], fact["statement"]
+    quoted = _QUOTED.fullmatch(statement)
+    own = _Told(subject=subject, statement=statement, topic=(fold(subject), statement))
+    return replace(_quoted(quoted[1], subject), statement=statement) if quoted else own
 
 
 def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     """Return the sentence as a quotation, or None if it is no statement that may last."""
-    plain, language = _OPENING.sub("", sentence), language_of(sentence)
-    is_order = language.search("remind", plain) or language.fullmatch("erase", plain)
-    if len(plain) > _LONGEST or is_order or is_question(plain):
+    language = language_of(sentence)
+    is_order = language.search("remind", sentence) or language.fullmatch("erase", sentence)
+    if len(sentence) > _LONGEST or is_order or is_question(sentence):
         return None
     return _correction(sentence, speaker, old) or (_quoted(sentence, speaker) if _lasting(sentence) else None)
 
@@ -105,8 +90,8 @@ def _standing(sentence: str) -> re.Match[str] | None:
 
     The sentence may be in any language: "Call me Kim" is too short to tell.
     """
-    plain = _OPENING.sub("", sentence)
-    return next(filter(None, (each.search("standing", plain) for each in languages())), None)
+    found = (each.search("standing", without_opening(sentence, each)) for each in languages())
+    return next(filter(None, found), None)
 
 
 def _lasting(sentence: str) -> re.Match[str] | None:
@@ -119,7 +104,8 @@ def _quoted(text: str, speaker: str) -> _Told:
     kind = (found and found.lastgroup) or ""
     is_thing = found and kind == "thing" and subjects(text, language) <= {"me"}
     topic = "" if kind in _SINGLE else fold(found[0] if found and is_thing else text)
-    return _Told(subject=speaker, statement=f"{speaker}: {quote(text, language)}", topic=(kind, topic))
+    statement = f"{speaker}: {quote(text, language)}"
+    return _Told(subject=speaker, statement=statement, topic=(fold(speaker), kind, topic))
 
 
 def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:

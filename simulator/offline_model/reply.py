@@ -20,7 +20,6 @@ from simulator.offline_model.tools import (
 )
 from simulator.offline_model.words import Language, folded_words, language_of, languages
 
-_ECHO = re.compile(r"(?:please )?(?:echo|repeat)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 _CITY = re.compile(
     r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60}?(?:, [^\W\d_]+(?=\W*$))?)(?: هستم)?(?:,[^?]*)?[.!]?",
     re.IGNORECASE | re.DOTALL,
@@ -33,10 +32,6 @@ _NO_ZONE = re.compile(
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LONGEST = 50_000
 """Characters of a sample."""
-_LONG = re.compile(
-    r"\b(?:write|generate|give|send|make)\b.*?([0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]{1,9})[ -]*(?:char|letter)"
-)
-_MARKDOWN = re.compile(r"\b(?:write|show|send|make)\b.*\b(?:markdown|formatting|code)\b")
 _MOST_QUESTIONS = 10
 """The newest questions, which are answered: each of them reads all statements."""
 _TRIES = 4
@@ -342,13 +337,12 @@ def _chosen(
 
 def _sample(text: str) -> str | None:
     """Return the sample or the echo that `text` asks for, or None."""
-    plain, english = text.casefold(), Language("english")
-    if found := _LONG.search(plain):
+    english = Language("english")
+    if found := english.search("long_sample", text):
         return _long_text(int(re.sub(r"\D", "", found[1])), english.text("sample").splitlines())
-    if _MARKDOWN.search(plain):
-        return english.text("markdown")
-    echo = _ECHO.fullmatch(text)
-    return echo[1] if echo else None
+    echo = english.fullmatch("echo", text)
+    is_markdown = english.search("markdown_sample", text)
+    return english.text("markdown") if is_markdown else text[echo.start(1) :] if echo else None
 
 
 def _long_text(length: int, sentences: Sequence[str]) -> str:

@@ -1080,13 +1080,15 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
         ),
         (
             ["my aunt's party is on 22 June, she turns 70", "oh wait, the party is on the 24th of June"],
-            ["Ben's aunt's party is on 22 June, she turns 70 → “oh wait, the party is on the 24th of June”"],
+            [
+                "Ben: “my aunt's party is on 22 June, she turns 70” → “oh wait, the party is on the 24th of June”"
+            ],
         ),
         (
             ["my sister Ines has the vet on Monday", "oh wait, the vet was moved to Thursday at 3"],
-            ["Ben's sister Ines has the vet on Monday → “oh wait, the vet was moved to Thursday at 3”"],
+            ["Ben: “my sister Ines has the vet on Monday” → “oh wait, the vet was moved to Thursday at 3”"],
         ),
-        (["my niece Fien is vegan; me, I eat everything"], ["Ben's niece Fien is vegan."]),
+        (["my niece Fien is vegan; me, I eat everything"], ["Ben: “my niece Fien is vegan”"]),
         (["forget that I'm allergic to mussels", "remind me to call my sister"], []),
         (["My name is Ben"], ["Ben: “My name is Ben”"]),
         (["Ich heiße Jonas", "Ich bin Tischler"], ["Ben: „Ich heiße Jonas“", "Ben: „Ich bin Tischler“"]),
@@ -1127,7 +1129,7 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
         ),
         (
             ["My wife Priya is allergic to walnuts", "Oh sorry, I meant hazelnuts, not walnuts", "I'm Ben"],
-            ["Ben's wife Priya is allergic to walnuts → “I meant hazelnuts, not walnuts”"],
+            ["Ben: “My wife Priya is allergic to walnuts” → “I meant hazelnuts, not walnuts”"],
         ),
         (
             ["We meet on 9 December", "no, on 10 January"],
@@ -1145,7 +1147,7 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
                 "Sorry, I got that wrong: Yusuf's coach is Mr Sato.",
             ],
             [
-                "Ben's husband Omar is a baker and their son Yusuf just turned nine.",
+                "Ben: “my husband Omar is a baker and our son Yusuf just turned nine”",
                 "Ben: “Yusuf's coach is called Mr Bello.” → “I got that wrong: Yusuf's coach is Mr Sato.”",
             ],
         ),
@@ -1188,7 +1190,7 @@ def test_a_later_correction_replaces_the_known_fact() -> None:
 
 
 def test_a_correction_of_what_is_no_fact_is_not_put_to_a_fact_about_the_same_person() -> None:
-    known = (("Omar", "Ben's husband Omar is a baker and their son Yusuf just turned nine."),)
+    known = (("Ben", "Ben: “my husband Omar is a baker and our son Yusuf just turned nine”"),)
 
     assert facts_in("I got that wrong: Yusuf's coach is Mr Sato.", known=known) == []
 
