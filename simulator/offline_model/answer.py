@@ -24,7 +24,7 @@ from simulator.offline_model.corrections import (
     subjects,
 )
 from simulator.offline_model.prompt import PASSAGE_LENGTH, SENTENCE_END, Prompt, Statement, is_mark
-from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of, same_day
+from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of
 
 REBUILDING = (
     "I can't find that now: my index of older messages is being rebuilt. Please ask again in a few minutes."
@@ -191,7 +191,9 @@ def _read(text: str, everything: Sequence[Statement], language: Language) -> _Qu
             asked.names.add(stem)
         elif is_owned:
             asked.things.add(stem)
-        elif language.fullmatch("first", word) or (not asked.acts and around & language.words("i")):
+        elif (language.fullmatch("first", word) and not (at and original[0].isupper())) or (
+            not asked.acts and around & language.words("i")
+        ):
             asked.acts.add(stem)
     asked.things |= subjects(text, language) & asked.wanted - asked.names
     if asked.names and not any(each[1:] == ["s"] for each in parts):
@@ -217,16 +219,16 @@ def _completed(asked: _Question, text: str, everything: Sequence[Statement], kin
     held = {stem for each in everything for stem in language.stems(f"{each.topic} {each.text}")}
     wanted = asked.wanted | asked.names
     asked.means = {
-        each: {each, *same_day(each, language), *_meant(each, held, language, is_name=each in asked.names)}
-        for each in wanted
+        each: {each, *_meant(each, held, language, is_name=each in asked.names)} for each in wanted
     }
     return asked
 
 
 def _meant(stem: str, held: Collection[str], language: Language, *, is_name: bool = False) -> set[str]:
-    """Return the stems that this one means: itself and, but for names, its forms; else those with one wrong letter."""
+    """Return the stems that this one means: its forms, those with one wrong letter, else in German its beginning."""
     same = {each for each in held if each == stem or (not is_name and language.is_form(stem, each))}
-    return same or {each for each in held if _is_typo(stem, each, least=3 if is_name else 4)}
+    whole = {each for each in same if len(each) >= len(stem) - 3}
+    return whole or {each for each in held if _is_typo(stem, each, least=3 if is_name else 4)} or same
 
 
 def _is_typo(one: str, other: str, *, least: int) -> bool:
@@ -234,11 +236,10 @@ def _is_typo(one: str, other: str, *, least: int) -> bool:
     shortest = min(len(one), len(other))
     same = next((at for at in range(shortest) if one[at] != other[at]), shortest)
     rest, end = one[same:], other[same:]
-    if not same or shortest < least or not rest or not end:
-        return False
     is_swapped = rest[:2] == end[1::-1] and rest[2:] == end[2:]
-    is_wrong = shortest > LONG and rest[1:] == end[1:]
-    return rest[1:] == end or rest == end[1:] or is_swapped or is_wrong
+    is_other = is_swapped or (shortest > LONG and rest[1:] == end[1:])
+    is_inside = same and shortest >= least and rest and end
+    return bool(is_inside) and (rest[1:] == end or rest == end[1:] or is_other)
 
 
 def _names(everything: Sequence[Statement], language: Language) -> set[str]:
@@ -331,13 +332,18 @@ def courtesy_of(line: str, language: Language) -> str:
     is_told = says_value(plain, language) or (bare != plain and says_own(plain, language))
     if any(language.search(each, plain) for each in ("keep", "standing")):
         return ""
-    for said in (bare, plain):
-        for kind, _, sentence in (pair.partition("=") for pair in _COURTESIES.split()):
-            if is_told and kind in _SMALL_TALK:
-                continue
-            if language.fullmatch(kind, said) and not language.fullmatch("asking", said):
-                return sentence
-    return ""
+    kinds = [
+        pair.split("=")
+        for pair in _COURTESIES.split()
+        if not is_told or pair.split("=")[0] not in _SMALL_TALK
+    ]
+    fitting = (
+        sentence
+        for said in (bare, plain)
+        for kind, sentence in kinds
+        if language.fullmatch(kind, said) and not language.fullmatch("asking", said)
+    )
+    return next(fitting, "")
 
 
 def _moment(statement: Statement) -> str:
@@ -403,8 +409,13 @@ def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement
     common = language.stems(language.text("liking")) | {*map(language.stem, language.words("kinds"))}
     stems = {each: language.stems(f"{each.topic} {each.text}") for each in shares}
     most = max(2, len(stems) // 5)
+    words = {
+        each
+        for each in asked.wanted - common - asked.names
+        if any(asked.means[each] & one for one in stems.values())
+    }
     counts = Counter(
-        word for each in stems.values() for word in asked.wanted - common if asked.means[word] & each
+        word for each in stems.values() for word in words or asked.names if asked.means[word] & each
     )
     rare = set[str]().union(*(asked.means[word] for word, count in counts.items() if count <= most))
     return [each for each, share in shares.items() if share > 0 and rare & stems[each]][::-1]

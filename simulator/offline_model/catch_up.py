@@ -69,14 +69,13 @@ def _point(
         return None
     names = {word for word in folded_words(reader) if len(word) > 1}
     is_for_reader = bool(names & set(folded_words(said)))
-    if is_for_reader and (is_question(said) or said.lower().startswith(tuple(names))):
-        kind, said_by = "asked", "asks_you"
-    elif language_of(said).search("decides", said):
-        kind, said_by = "decided", "says"
-    elif len(stems(said)) >= _LEAST_WORDS:
-        kind, said_by = "told", "says"
-    else:
+    is_asked = is_for_reader and (is_question(said) or said.lower().startswith(tuple(names)))
+    is_decided = language_of(said).search("decides", said)
+    if not is_asked and not is_decided and len(stems(said)) < _LEAST_WORDS:
         return None
+    kind = "asked" if is_asked else "decided" if is_decided else "told"
     language = language or language_of(said)
-    text = language.text(said_by, name=match[2], text=quote(said[:_LONGEST_QUOTE], language))
+    text = language.text(
+        "asks_you" if is_asked else "says", name=match[2], text=quote(said[:_LONGEST_QUOTE], language)
+    )
     return {"kind": kind, "text": text, "messages": [int(match[1])]}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from simulator.offline_model.reminders import month_names, weekdays, with_digits
-from simulator.offline_model.words import Language, fold, folded_words, unaccented
+from simulator.offline_model.words import LONG, Language, fold, folded_words, unaccented
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-\u2010\u200c][^\W_]+)*")
 
@@ -137,7 +137,14 @@ def _shared(text: str, earlier: str, language: Language) -> set[str]:
 
 
 def _forms(stems: frozenset[str], others: frozenset[str], language: Language) -> set[str]:
-    return {each for each in stems if any(language.is_form(each, other) for other in others)}
+    """Return the stems that the others have too. In German "Kontrolle" is the end of "Zahnkontrolle"."""
+    ends = {other for other in others if language.has("articles")}
+    return {
+        each
+        for each in stems
+        if any(language.is_form(each, other) for other in others)
+        or (len(each) >= LONG and any(other.endswith(each) for other in ends))
+    }
 
 
 @lru_cache(4_096)

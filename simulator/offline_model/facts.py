@@ -40,15 +40,10 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
     stated = {fold(each.statement) for _, each in known}
     facts: dict[tuple[str, ...], dict[str, Any]] = {}
     said: dict[str, list[_Told]] = {}
-    spoken = [
-        (int(found[1]), each)
-        for found in map(_NUMBERED.fullmatch, lines)
-        if found
-        for each in read_line(found[2])
-    ]
-    for number, line in spoken:
-        if line.source != "person":
-            continue
+    spoken = [(int(found[1]), found[2]) for found in map(_NUMBERED.fullmatch, lines) if found]
+    for number, line in (
+        (at, each) for at, text in spoken for each in read_line(text) if each.source == "person"
+    ):
         speaker, text = line.speaker or "user", line.text
         clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
         old = [*(each for _, each in known[::-1]), *said.setdefault(speaker, [])]

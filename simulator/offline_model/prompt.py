@@ -25,10 +25,11 @@ _MARK = re.compile(
 _ARTIFACT = re.compile(r"\bartifact (a[0-9a-f]{11})\b")
 _CUT_MARK = re.compile(r"[\[(](?:attached: |an? )[^\"]*\((?:[\d.,]+ [KMG]?B)\)")
 _ATTACHED = {
-    "picture": ("photo", "picture", "sticker, which"),
-    "voice": ("voice", "video message"),
-    "document": ("doc",),
+    "unseen": ("photo", "picture", "sticker, which"),
+    "unheard": ("voice", "video message"),
+    "reading": ("doc",),
 }
+"""Sentences about what we do not see, hear or have read, each with words of the marks of such messages."""
 _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}): (\".*\")")
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
 SENTENCE_END = re.compile(
@@ -90,7 +91,7 @@ class Prompt:
     fresh: tuple[Statement, ...] = ()
     turns: tuple[Turn, ...] = ()
     attached: str = ""
-    """"picture", "voice" or "document" if the newest message has one; a document was read."""
+    """"unseen", "unheard" or "reading" if the newest message has a picture, a voice or a document."""
     artifact: str = ""
     """The id of the newest document that is too long for the prompt."""
     has_no_words: bool = False

@@ -11,9 +11,9 @@ from simulator.offline_model.corrections import opens_correction, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import Wanted, is_soon, moved_reminder, read_reminder
 from simulator.offline_model.tools import (
+    REMINDER,
     PlannedCall,
     excerpts_of,
-    listed_reminders,
     plan_call,
     results_of,
     tell_result,
@@ -39,7 +39,6 @@ _SHORT = 4
 """Words of an answer to "how are you?"."""
 _LOOKUPS = ("search_memory", "read_artifact")
 """Tools that an unanswered question calls."""
-_UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +81,7 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
         return OfflineReply(text="\n\n".join(dict.fromkeys(sentences)))
     if prompt.has_no_words and not prompt.questions:
         noted = "unkept" if prompt.is_incognito else "noted"
-        return OfflineReply(text=language.text(_UNREAD.get(prompt.attached, noted)))
+        return OfflineReply(text=language.text(prompt.attached or noted))
     for line in reversed(prompt.lines):
         if call := plan_call(line, tools):
             return OfflineReply(call=call)
@@ -116,8 +115,8 @@ def _answers(
         language, is_asked = language_of(question, usual), bool(prompt.questions)
         unknown, forgetting = language.text("unknown"), language.text("forgetting")
         text = (is_asked and _courtesy(question, language)) or answer(question, prompt, language)
-        if text == unknown and prompt.attached in ("picture", "voice"):
-            text = language.text(_UNREAD[prompt.attached])
+        if text == unknown and prompt.attached in ("unseen", "unheard"):
+            text = language.text(prompt.attached)
         elif text == unknown and language.search("nudge", question):
             text = language.text("hint")
         elif text == unknown and (call := _look_up(question, prompt, language, names=names, called=called)):
@@ -141,7 +140,7 @@ def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
     is_answer = bool(prompt.turns) and _is_sentence(prompt.turns[-1].reply, "fine_too")
     if not folded_words(newest) or (is_answer and len(newest.split()) <= _SHORT):
         return language.text("nod")
-    unread = [language.text(_UNREAD[prompt.attached])] if prompt.attached in ("picture", "voice") else []
+    unread = [language.text(prompt.attached)] if prompt.attached in ("unseen", "unheard") else []
     standing = language.search("standing", newest)
     key = "undone" if language.search("deed", newest) else "hint" if is_soon(newest, language) else "noted"
     key = ("wished" if standing["wish"] else "noted") if standing else key
@@ -324,7 +323,7 @@ def _chosen(
 
     If the text names nothing, it is the one that `last` has set, or the only one. None if several differ.
     """
-    listed = [(each, str(json.loads(each["text"]))) for each in listed_reminders(result)]
+    listed = [(each, str(json.loads(each["text"]))) for each in REMINDER.finditer(result)]
     if not is_moved and language.search("all", rest):
         return listed
     topic = topic_of(rest, language) - language.stems(language.text("alarm"))

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, cast
 
 from simulator.offline_model.answer import says_own
@@ -79,13 +80,9 @@ def _tells_something(sentence: str) -> bool:
 
 def _within(facts: Iterable[tuple[str, str]], words: int) -> set[tuple[str, str]]:
     """Return the facts that fit: those about people before others, the older before the newer."""
-    fitting: set[tuple[str, str]] = set()
-    for about, fact in sorted(facts, key=lambda each: not says_own(each[1], language_of(each[1]))):
-        words -= len(fact.split()) + 1
-        if words < 0:
-            break
-        fitting.add((about, fact))
-    return fitting
+    ordered = sorted(facts, key=lambda each: not says_own(each[1], language_of(each[1])))
+    needed = accumulate(len(fact.split()) + 1 for _, fact in ordered)
+    return {each for each, total in zip(ordered, needed, strict=True) if total <= words}
 
 
 def _blank(schema: Mapping[str, Any]) -> Any:

@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
-_REMINDER = re.compile(
+REMINDER = re.compile(
     r"(?P<id>\w+): (?P<task>task )?for (?P<at>\w+ (?P<date>\S+) (?P<time>\S+) \([^)]*\))"
     r"(?:, repeats (?P<rule>\S+))?, by \"[^\"]*\": (?P<text>\".*\")"
 )
@@ -80,7 +80,7 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
     if name in _CLOCKS and moments:
         date = format_date(datetime.fromisoformat(moments[0][0]), "full", locale=language.text("locale"))
         return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
-    if name == "list_reminders" and (listed := listed_reminders(result)):
+    if name == "list_reminders" and (listed := [*REMINDER.finditer(result)]):
         return "\n".join(
             f"- {_when(at, language)}{_often(each[0], language)}: {json.loads(each['text'])}"
             for each in listed
@@ -96,11 +96,6 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
             "\n".join([language.text("listed"), "", *found[:_LISTED]]) if found else language.text("unknown")
         )
     return f"{name.replace('_', ' ')}: {result or '—'}"
-
-
-def listed_reminders(result: str) -> list[re.Match[str]]:
-    """Return the reminders in a result of list_reminders."""
-    return list(_REMINDER.finditer(result))
 
 
 def _often(result: str, language: Language) -> str:

@@ -89,32 +89,19 @@ def language_of(text: str, like: Language | None = None) -> Language:
     known = [name for name in names if name in _table()] or ["english"]
     # The last name is the default of the script and no evidence, and neither are languages that we do not speak.
     meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
-    counts = Counter(each for each in meant or _table() for word in {*map(fold, plain)} if word in _own(each))
-    best = [each for each, count in counts.items() if count == max(counts.values())]
-    like = Language(best[0]) if len(best) == 1 else like
+    folded = [*map(fold, plain)]
+    told = {each: {*folded} & {*_days(each), *_words(each, "alike")} for each in meant or _table()}
+    counts = {each: len(words | ({*folded[:1]} & _words(each, "asks"))) for each, words in told.items()}
+    best = [each for each, count in counts.items() if count and count == max(counts.values())]
+    like = Language(best[0]) if len(best) == 1 and (meant or not like) else like
     return like if like is not None and (like.name in meant or not meant) else Language(known[0])
 
 
 @cache
-def _own(language: str) -> frozenset[str]:
-    """Return words that tell a language from others that it may be: of questions, of persons, weekdays."""
-    return frozenset({*_days(language), *_alike(language)}).union(
-        *(_words(language, key) for key in ("asks", "i", "my"))
-    )
-
-
-@lru_cache(4_096)
-def same_day(stem: str, language: Language) -> frozenset[str]:
-    """Return the stems of this weekday's names in all languages; none of another word."""
-    number = {language.stem(day): number for day, number in _days(language.name).items()}.get(stem)
-    days = (day for each in languages() for day, at in _days(each.name).items() if at == number)
-    return frozenset(map(language.stem, days))
-
-
-@cache
-def _days(language: str) -> dict[str, int]:
+def _days(language: str) -> tuple[str, ...]:
+    """Return the weekdays, Monday first."""
     names = Locale.parse(_table()[language]["locale"]).days["format"]["wide"]
-    return {fold(name): number for number, name in names.items()}
+    return tuple(folded_words(names[at])[0] for at in range(7))
 
 
 def languages() -> list[Language]:
@@ -207,9 +194,13 @@ def _snowball(word: str, language: str) -> str:
 
 @cache
 def _alike(language: str) -> dict[str, str]:
+    """Return the common stem of words that mean the same: of the list `alike`, and weekdays in all languages."""
     groups = [fold(group).split() for group in _table()[language]["alike"].split("|")]
     return {
-        form: group[0] for group in groups for word in group for form in (word, _snowball(word, language))
+        form: group[0]
+        for group in [*groups, *zip(*map(_days, _table()), strict=True)]
+        for word in group
+        for form in (word, _snowball(word, language))
     }
 
 
