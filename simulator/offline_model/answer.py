@@ -217,10 +217,8 @@ def _completed(asked: _Question, text: str, everything: Sequence[Statement], kin
     )
     asked.wanted = asked.wanted or {*asked.words - skipped}
     held = {stem for each in everything for stem in language.stems(f"{each.topic} {each.text}")}
-    wanted = asked.wanted | asked.names
-    asked.means = {
-        each: {each, *_meant(each, held, language, is_name=each in asked.names)} for each in wanted
-    }
+    for each in asked.wanted | asked.names:
+        asked.means[each] = {each, *_meant(each, held, language, is_name=each in asked.names)}
     return asked
 
 

@@ -29,7 +29,6 @@ _SINGLE = ("name", "called", "home", "job")
 class _Told:
     """A sentence as a fact. Facts of one `topic` contradict each other."""
 
-    subject: str
     statement: str
     topic: tuple[str, ...]
 
@@ -54,7 +53,7 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
         for clause, fact in [*told.items()][:_FACTS_OF_A_LINE]:
             if fold(fact.statement) not in stated:
                 facts[fact.topic] = {
-                    "subject": fact.subject,
+                    "subject": speaker,
                     "kind": "standing" if _standing(clause) else "fact",
                     "statement": fact.statement,
                     "messages": [number],
@@ -65,10 +64,9 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
 
 
 def _known(fact: Mapping[str, str]) -> _Told:
-    subject, statement = fact["subject"], fact["statement"]
-    quoted = _QUOTED.fullmatch(statement)
-    own = _Told(subject=subject, statement=statement, topic=(fold(subject), statement))
-    return replace(_quoted(quoted[1], subject), statement=statement) if quoted else own
+    statement, quoted = fact["statement"], _QUOTED.fullmatch(fact["statement"])
+    topic = _quoted(quoted[1], fact["subject"]).topic if quoted else (statement,)
+    return _Told(statement=statement, topic=topic)
 
 
 def _fact(sentence: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
@@ -100,7 +98,7 @@ def _quoted(text: str, speaker: str) -> _Told:
     is_thing = found and kind == "thing" and subjects(text, language) <= {"me"}
     topic = "" if kind in _SINGLE else fold(found[0] if found and is_thing else text)
     statement = f"{speaker}: {quote(text, language)}"
-    return _Told(subject=speaker, statement=statement, topic=(fold(speaker), kind, topic))
+    return _Told(statement=statement, topic=(fold(speaker), kind, topic))
 
 
 def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:

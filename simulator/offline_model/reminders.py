@@ -195,13 +195,10 @@ def _day_of_year(date: re.Match[str], language: Language, today: datetime) -> da
     """Return the next such day; the last of the month for one that the month lacks."""
     named = date["month"] or date["month2"]
     month = month_names(language).index(named.casefold()) + 1 if named else int(date["month3"])
-    day = int(date["day"] or date["day2"] or date["day3"])
-    for year in (today.year, today.year + 1):
-        last = calendar.monthrange(year, month)[1]
-        found = datetime(year, month, min(max(day, 1), last))  # noqa: DTZ001 - a local day
-        if found >= today:
-            return found
-    return today
+    day = max(int(date["day"] or date["day2"] or date["day3"]), 1)
+    days = (today + timedelta(days=ahead) for ahead in range(367))
+    last = {year: calendar.monthrange(year, month)[1] for year in (today.year, today.year + 1)}
+    return next(each for each in days if (each.month, each.day) == (month, min(day, last[each.year])))
 
 
 def _has_time_left(rest: str, language: Language) -> bool:

@@ -176,11 +176,8 @@ def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list
     If reminders wait for a time or a city, the newest message may complete them.
     """
     plain = " ".join(prompt.lines)
-    is_new = (
-        read_reminder(plain) is not None
-        or bool(_courtesy(plain, language))
-        or any(is_question(line, language) for line in prompt.lines)
-    )
+    is_new = bool(read_reminder(plain) or _courtesy(plain, language))
+    is_new = is_new or any(is_question(line, language) for line in prompt.lines)
     untimed = [line for line in waiting if _lacks_time(line)]
     if not is_new and waiting:
         is_answer = _is_sentence(prompt.turns[-1].reply, "which_time")
@@ -202,10 +199,10 @@ def _waiting(prompt: Prompt) -> list[str]:
         if untimed:
             waiting.remove(untimed[-1])
             lines = [f"{untimed[-1]} {lines[0]}", *lines]
-        wanted = [read_reminder(line) for line in lines]
-        is_delay = any(each and each.when.startswith("in ") for each in wanted)
+        wanted = {line: each for line in lines if (each := read_reminder(line))}
+        is_delay = any(each.when.startswith("in ") for each in wanted.values())
         if _is_sentence(turn.reply, "which_time", "which_city", "no_city", "which_zone"):
-            waiting += [line for line in lines if read_reminder(line)]
+            waiting += wanted
         elif _is_sentence(turn.reply, "nod", "set") and not is_delay:  # a delay needs no city
             waiting = [line for line in waiting if _is_sentence(turn.reply, "set") and _lacks_time(line)]
     return waiting
@@ -298,8 +295,8 @@ def _change(
         return elsewhere
     old, text = chosen[0]
     if is_moved and "set_reminder" not in done:
-        now = done["current_time"][1] if "current_time" in done else ""
-        times = {"date": old["date"], "time": old["time"], "rule": old["rule"] or ""}
+        _, now = done.get("current_time", ("", ""))
+        times = {each: old[each] or "" for each in ("date", "time", "rule")}
         wanted = moved_reminder(rest, language, now, **times)
         if wanted and wanted.lacks:
             return _call("current_time")

@@ -154,16 +154,14 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
     spoken = r"[\s_-]?".join(re.escape(part) for part in re.split(r"[_-]+", name) if part)
     helper = re.sub(r"^(?:delegate|transfer)_to_", "", name)
     verb = r"\b(?P<verb>use|call|run|try|invoke)\s+(?:the\s+)?(?:tool\s+|function\s+)?"
-    plain = re.search(
+    who = re.escape(helper).replace("_", "[ _]") if helper != name else "(?!)"
+    patterns = (
         rf"(?:{verb}|^(?:please\s+)?)[`“\"']?{spoken}[`”\"']?(?!\w)(?:\s+tool\b)?"
         r"(?:\s+(?:with|for|on|to)\b)?[:,]?(?P<text>.*)",
-        line,
-        re.IGNORECASE | re.DOTALL,
+        rf"(?P<verb>ask|tell|let) (?:the )?{who}\b(?: to\b| about\b)?[:,]?(?P<text>.*)",
     )
-    if helper != name and plain is None:
-        who = re.escape(helper).replace("_", "[ _]")
-        asked = rf"(?P<verb>ask|tell|let) (?:the )?{who}\b(?: to\b| about\b)?[:,]?(?P<text>.*)"
-        plain = re.search(asked, line, re.IGNORECASE | re.DOTALL)
+    found = (re.search(each, line, re.IGNORECASE | re.DOTALL) for each in patterns)
+    plain = next(filter(None, found), None)
     if plain:
         filled = fill_arguments(schema, plain["text"])
         if plain["verb"] or set(schema.get("required", [])) <= filled.keys():
