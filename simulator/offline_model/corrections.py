@@ -37,13 +37,10 @@ def read_words(text: str, language: Language) -> tuple[Word, ...]:
     for at, token in enumerate(tokens):
         word, owned = words[at], words[at + 2] if words[at + 1] == "s" else ""
         here = [of for (start, end), of in people if start <= token.start() < end]
-        owner = (
-            "other"
-            if None in here
-            else "me"
-            if word in own_words(language) | language.words("we") and not here
-            else owner
-        )
+        if None in here:
+            owner = "other"
+        elif not here and word in own_words(language) | language.words("we"):
+            owner = "me"
         read.append(
             Word(
                 word=word,

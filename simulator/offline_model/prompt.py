@@ -201,7 +201,9 @@ def unwrapped(text: str) -> str:
 
 def _joined(heading: re.Match[str]) -> str:
     title = heading[1] or heading[2] or ""
-    is_same = not title or heading.string[heading.end()].islower()  # "RENTAL CONTRACT\nbetween …"
+    is_same = not title or (
+        not heading[2] and heading.string[heading.end()].islower()
+    )  # "RENTAL CONTRACT\nbetween …"
     return f"{title}{' ' if is_same else ': '}"
 
 
@@ -259,8 +261,9 @@ def is_mark(text: str) -> bool:
 
 def _passages(text: str, like: Statement) -> list[Statement]:
     """Return a short text in one piece. Others are in sentences, without questions, and so are lines of a document."""
+    is_listed = like.source == "document" and text.strip().count("\n") > 1
     text = unwrapped(text) if like.source == "document" else text
-    parts, is_listed = sentences(text), like.source == "document" and text.strip().count("\n") > 1
+    parts = sentences(text)
     if len(text) <= PASSAGE_LENGTH and not is_listed and not any(map(is_question, parts)):
         parts = [" ".join(text.split())] if text.strip() else []
     return [replace(like, text=part) for part in parts if not is_question(part)]

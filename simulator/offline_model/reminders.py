@@ -81,7 +81,7 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     if when:
         lacks = "time" if _has_time_left(rest, language) else ""
         return Wanted(language=language, when=when, text=_clean(rest, language), lacks=lacks)
-    days, spoken = weekdays(language), "|".join([*numbers, *text("ordinal").split()])
+    days, spoken = weekdays(language), "|".join(numbers)
     work, rest = _take(text("workdays"), rest)
     monthly, rest = _take(text("monthly"), rest)
     every, rest = _take(
@@ -237,15 +237,13 @@ def _clean(rest: str, language: Language) -> str:
 
 
 def _numbers(language: Language) -> dict[str, int]:
-    return {unaccented(word): number for number, word in enumerate(_names(language, "number")[1].split(), 1)}
+    lists = (_names(language, "number")[1], unaccented(language.text("ordinal")))
+    return {word: number for words in lists for number, word in enumerate(words.split(), 1)}
 
 
 def with_digits(said: str, language: Language) -> str:
     """Return the text with digits for "half past seven" and "at noon"."""
-    numbers = {
-        **_numbers(language),
-        **{unaccented(word): at for at, word in enumerate(language.text("ordinal").split(), 1)},
-    }
+    numbers = _numbers(language)
     for part in language.text("halves").split("|"):
         pattern, _, minutes = part.rpartition("=")
 

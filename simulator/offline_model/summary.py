@@ -10,7 +10,7 @@ from simulator.offline_model.answer import says_own
 from simulator.offline_model.catch_up import write_points
 from simulator.offline_model.facts import read_facts
 from simulator.offline_model.prompt import Statement, is_question, read_line, read_object, sentences, text_of
-from simulator.offline_model.words import language_of, stems
+from simulator.offline_model.words import language_of
 
 _ALLOWED_WORDS = re.compile(r"[Aa]t most (\d+) words")
 _USUAL_WORDS = 600
@@ -73,9 +73,10 @@ def _call(record: Mapping[str, Any]) -> str:
 
 
 def _tells_something(sentence: str) -> bool:
+    language = language_of(sentence)
     is_named = any(word[:1].isupper() or word[:1].isdigit() for word in sentence.split()[1:])
-    is_specific = is_named or says_own(sentence, language_of(sentence))
-    return is_specific and not is_question(sentence) and len(stems(sentence)) >= 2
+    is_specific = is_named or says_own(sentence, language)
+    return is_specific and not is_question(sentence) and len(language.stems(sentence)) >= 2
 
 
 def _within(facts: Iterable[tuple[str, str]], words: int) -> set[tuple[str, str]]:

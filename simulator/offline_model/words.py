@@ -93,8 +93,9 @@ def language_of(text: str, like: Language | None = None) -> Language:
     told = {each: {*folded} & {*_days(each), *_words(each, "alike")} for each in meant or _table()}
     counts = {each: len(words | ({*folded[:1]} & _words(each, "asks"))) for each, words in told.items()}
     best = [each for each, count in counts.items() if count and count == max(counts.values())]
-    like = Language(best[0]) if len(best) == 1 and (meant or not like) else like
-    return like if like is not None and (like.name in meant or not meant) else Language(known[0])
+    is_sure = len(best) == 1 and (meant or not like or counts[best[0]] > 1)
+    is_fitting = like is not None and (like.name in meant or not meant)
+    return Language(best[0]) if is_sure else like if like and is_fitting else Language(known[0])
 
 
 @cache
@@ -202,8 +203,3 @@ def _alike(language: str) -> dict[str, str]:
         for word in group
         for form in (word, _snowball(word, language))
     }
-
-
-def stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning, in the likeliest language of the text."""
-    return language_of(text).stems(text)
