@@ -19,7 +19,6 @@ from simulator.offline_model.corrections import (
     own_words,
     read_words,
     replaced,
-    replaces,
     says_value,
     subjects,
 )
@@ -38,7 +37,7 @@ _NEAR = 2
 _WORD = re.compile(r"[^\W_]+(?:[-\u2019'\u200c][^\W_]+)*")
 _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_KINDS = {"age": "aged", "job": "works", "name": "named"}
+_KINDS = {"age": "aged", "job": "works", "name": "named", "their_job": "is_job"}
 """Patterns of questions, each with that of the statements that answer it."""
 _SMALL_TALK = ("hello", "fine", "bye")
 """Patterns that do not hold for a text that says something: "no, 98", "see you at 5", "hi, I'm Tom"."""
@@ -328,6 +327,7 @@ def courtesy_of(line: str, language: Language) -> str:
     plain = line.strip(" ,.!?¿¡؟")
     bare = without_opening(plain, language)
     is_told = says_value(plain, language) or (bare != plain and says_own(plain, language))
+    is_told = bool(is_told or language.search("named", plain))
     if any(language.search(each, plain) for each in ("keep", "standing")):
         return ""
     kinds = [
@@ -439,9 +439,7 @@ def _quoted(found: list[Statement], prompt: Prompt, asked: _Question) -> str:
     older = [
         each
         for each in found[-2::-1]
-        if opens_correction(newest.text, language)
-        or replaces(newest.text, each.text, language)
-        or topic & language.stems(each.text)
+        if may_correct(newest.text, language) or topic & language.stems(each.text)
     ]
     return "\n".join([_told(newest, prompt, language), *(_before(each, language) for each in older[:_OLDER])])
 

@@ -81,12 +81,16 @@ def replaced(line: str, said: Sequence[str], language: Language) -> str:
 
 
 def corrected_by(text: str, said: Sequence[str], language: Language) -> str:
-    """Return the one of the earlier texts that this one corrects: it shares the most words, or is the newest of those.
+    """Return the one of the earlier texts that this one corrects: it shares the most words, then kinds of values, or is the newest.
 
     It is "" if none fits.
     """
     fitting = [each for each in said[::-1] if replaces(text, each, language, is_next=each is said[-1])]
-    return max(fitting, key=lambda each: len(_shared(text, each, language)), default="")
+    return max(
+        fitting,
+        key=lambda each: (len(_shared(text, each, language)), _kinds(text, each, language)),
+        default="",
+    )
 
 
 _LEAST = 3
@@ -119,11 +123,17 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
         is_plain = old.isdecimal() or any(language.search(each, text) for each in ("corrects", "is_it"))
         is_plain = is_plain or bool(language.words("changes") & {*folded_words(text)})
         return is_held and (is_plain or bool(shared - {language.stem(old)}))  # "I drink tea, not coffee"
-    said = with_digits(text, language)
-    has_kind = any(_finds(each, said) and _finds(each, earlier) for each in _value_patterns(language))
-    is_value = len(topic) <= 1 and (has_kind or language.search("is_it", text) is not None)
+    is_value = len(topic) <= 1 and (
+        _kinds(text, earlier, language) > 0 or language.search("is_it", text) is not None
+    )
     is_about = bool(shared) and (is_next or len(shared) * _LEAST >= len(topic))
     return is_about or (is_next and is_value)
+
+
+def _kinds(text: str, earlier: str, language: Language) -> int:
+    """Return how many kinds of values both texts have: a weekday, a number, a month."""
+    said = with_digits(text, language)
+    return sum(_finds(each, said) and _finds(each, earlier) for each in _value_patterns(language))
 
 
 def _shared(text: str, earlier: str, language: Language) -> set[str]:

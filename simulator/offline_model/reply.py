@@ -9,7 +9,7 @@ from typing import Any
 from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of
 from simulator.offline_model.corrections import opens_correction, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
-from simulator.offline_model.reminders import Wanted, is_soon, moved_reminder, read_reminder
+from simulator.offline_model.reminders import is_soon, moved_reminder, read_reminder
 from simulator.offline_model.tools import (
     REMINDER,
     PlannedCall,
@@ -252,10 +252,6 @@ def _reminder(
         return _call("current_time", timezone=city)
     if wanted.lacks:
         return OfflineReply(text=wanted.language.text("which_time"))
-    return _set(wanted, city)
-
-
-def _set(wanted: Wanted, city: str = "") -> OfflineReply:
     text = wanted.text or "⏰"
     return _call("set_reminder", when=wanted.when, text=text, repeats=wanted.repeats, zone=city)
 
@@ -300,7 +296,8 @@ def _change(
         wanted = moved_reminder(rest, language, now, **times)
         if wanted and wanted.lacks:
             return _call("current_time")
-        return _set(replace(wanted, text=text)) if wanted else elsewhere
+        new = wanted and _call("set_reminder", when=wanted.when, text=text, repeats=wanted.repeats)
+        return new or elsewhere
     if is_moved and not done["set_reminder"][1].startswith("Set "):
         return elsewhere
     if "cancel_reminder" not in done:
