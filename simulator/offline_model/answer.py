@@ -184,15 +184,14 @@ def _read(text: str, everything: Sequence[Statement], language: Language) -> _Qu
             continue
         asked.wanted.add(stem)
         is_owned = before[0] in language.words("my") or before[1:] == ["s"]
-        is_proper = bool(at) and original[0].isupper() and not language.has("articles")
-        around = {each[0] for each in parts[max(0, at - _NEAR) : at + _NEAR + 1]}
-        if ending == ["s"] or (not is_owned and (is_proper or stem in known)):
+        is_capital = bool(at) and original[0].isupper()  # of a name, in German of any noun
+        is_named = stem in known or (is_capital and not language.has("articles"))
+        is_near = {each[0] for each in parts[max(0, at - _NEAR) : at + _NEAR + 1]} & language.words("i")
+        if ending == ["s"] or (not is_owned and is_named):
             asked.names.add(stem)
         elif is_owned:
             asked.things.add(stem)
-        elif (language.fullmatch("first", word) and not (at and original[0].isupper())) or (
-            not asked.acts and around & language.words("i")
-        ):
+        elif not is_capital and (language.fullmatch("first", word) or (is_near and not asked.acts)):
             asked.acts.add(stem)
     asked.things |= subjects(text, language) & asked.wanted - asked.names
     if asked.names and not any(each[1:] == ["s"] for each in parts):
@@ -407,15 +406,10 @@ def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement
     common = language.stems(language.text("liking")) | {*map(language.stem, language.words("kinds"))}
     stems = {each: language.stems(f"{each.topic} {each.text}") for each in shares}
     most = max(2, len(stems) // 5)
-    words = {
-        each
-        for each in asked.wanted - common - asked.names
-        if any(asked.means[each] & one for one in stems.values())
-    }
-    counts = Counter(
-        word for each in stems.values() for word in words or asked.names if asked.means[word] & each
-    )
-    rare = set[str]().union(*(asked.means[word] for word, count in counts.items() if count <= most))
+    counts = Counter(word for each in stems.values() for word in asked.wanted if asked.means[word] & each)
+    words = {*counts} - common
+    words = {word for word in words - asked.names or words if counts[word] <= most}
+    rare = set[str]().union(*(asked.means[word] for word in words))
     return [each for each, share in shares.items() if share > 0 and rare & stems[each]][::-1]
 
 

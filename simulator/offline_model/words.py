@@ -94,8 +94,8 @@ def language_of(text: str, like: Language | None = None) -> Language:
     counts = {each: len(words | ({*folded[:1]} & _words(each, "asks"))) for each, words in told.items()}
     best = [each for each, count in counts.items() if count and count == max(counts.values())]
     is_sure = len(best) == 1 and (meant or not like or counts[best[0]] > 1)
-    is_fitting = like is not None and (like.name in meant or not meant)
-    return Language(best[0]) if is_sure else like if like and is_fitting else Language(known[0])
+    like = Language(best[0]) if is_sure else like
+    return like if like and (is_sure or like.name in meant or not meant) else Language(known[0])
 
 
 @cache
