@@ -414,7 +414,8 @@ def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement
 
 
 def _list(found: Sequence[Statement], prompt: Prompt, language: Language) -> str:
-    old = {_corrected_at(at, found, language) for at in range(len(found))}
+    everything = _by_time(prompt)
+    old = {_corrected_at(at, everything, language) for at, each in enumerate(everything) if each in found}
     lines = [
         _before(each, language) if each.text in old else _told(each, prompt, language)
         for each in found[::-1][:_LISTED]

@@ -1739,6 +1739,14 @@ def test_what_was_corrected_is_marked_as_older_in_a_list(
     assert listed == [f"- {told.removesuffix('.')}", f"- {older.removesuffix('.')}"]
 
 
+def test_what_is_not_listed_is_corrected_and_not_another_line() -> None:
+    lines = ["vivo en Cádiz", "mi marido Paco es electricista", "la comida de empresa es el 12"]
+
+    listed = replies([*lines, "no, la comida es el 13", "¿qué sabes de mí?"])[-1]
+
+    assert "Me dijiste: «mi marido Paco es electricista»" in listed
+
+
 @pytest.mark.parametrize(
     ("language", "line"),
     [
