@@ -21,6 +21,7 @@ from simulator.offline_model.corrections import (
     replaced,
     says_value,
     subjects,
+    thing_of,
 )
 from simulator.offline_model.prompt import PASSAGE_LENGTH, SENTENCE_END, Prompt, Statement, is_mark
 from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of
@@ -372,11 +373,12 @@ def _with_corrections(
 
 def _corrected_at(at: int, said: Sequence[Statement], language: Language) -> str:
     """Return the text that the statement at this place corrects: one of its speaker, or the one before it; else ""."""
-    each = said[at]
-    if not may_correct(each.text, language):
-        return ""
-    earlier = [old.text for old in said[:at] if old is said[at - 1] or old.speaker == each.speaker]
-    return corrected_by(each.text, earlier, language)
+    text, speaker = said[at].text, said[at].speaker
+    thing, own = thing_of(text, language), [old.text for old in said[:at] if old.speaker == speaker]
+    if thing and (same := [old for old in own if thing_of(old, language) == thing]):
+        return same[-1]
+    earlier = [old.text for old in said[:at] if old is said[at - 1] or old.speaker == speaker]
+    return corrected_by(text, earlier, language) if may_correct(text, language) else ""
 
 
 def _content(text: str, language: Language) -> frozenset[str]:

@@ -65,6 +65,14 @@ def subjects(text: str, language: Language) -> frozenset[str]:
     return language.stems(people) | {"me" for each in read_words(text, language) if each.owner == "me"}
 
 
+@lru_cache(4_096)
+def thing_of(text: str, language: Language) -> str:
+    """Return "my bike is" for "my bike is red": it replaces "my bike is blue". "" for what is told of a person."""
+    found = language.search("lasting", text)
+    is_thing = found and found.lastgroup == "thing" and subjects(text, language) <= {"me"}
+    return fold(found[0]) if found and is_thing else ""
+
+
 def own_words(language: Language) -> frozenset[str]:
     """Return the words of who speaks: "I", "my"."""
     return language.words("i") | language.words("my") | language.words("self")
@@ -81,9 +89,9 @@ def replaced(line: str, said: Sequence[str], language: Language) -> str:
 
 
 def corrected_by(text: str, said: Sequence[str], language: Language) -> str:
-    """Return the one of the earlier texts that this one corrects: it shares the most words, then kinds of values, or is the newest.
+    """Return the earlier text that this one corrects: the one with the most of its words; "" if none fits.
 
-    It is "" if none fits.
+    Of equal ones it is one with more kinds of its values, else the newest.
     """
     fitting = [each for each in said[::-1] if replaces(text, each, language, is_next=each is said[-1])]
     return max(
@@ -145,12 +153,11 @@ def _shared(text: str, earlier: str, language: Language) -> set[str]:
 
 def _forms(stems: frozenset[str], others: frozenset[str], language: Language) -> set[str]:
     """Return the stems that the others have too. In German "Kontrolle" is the end of "Zahnkontrolle"."""
-    ends = {other for other in others if language.has("articles")}
+    least = LONG if language.has("articles") else 99
     return {
         each
         for each in stems
-        if any(language.is_form(each, other) for other in others)
-        or (len(each) >= LONG and any(other.endswith(each) for other in ends))
+        if any(language.is_form(each, one) or (len(each) >= least and one.endswith(each)) for one in others)
     }
 
 

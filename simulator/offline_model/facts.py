@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.offline_model.answer import quote, without_opening
-from simulator.offline_model.corrections import corrected_by, subjects
+from simulator.offline_model.corrections import corrected_by, thing_of
 from simulator.offline_model.prompt import is_question, read_line, sentences
 from simulator.offline_model.words import fold, language_of, languages
 
@@ -92,11 +92,9 @@ def _lasting(sentence: str) -> re.Match[str] | None:
 
 
 def _quoted(text: str, speaker: str) -> _Told:
-    """Return the text as a fact. "My bike is red" and "My bike is blue" have one topic; those about people do not."""
     language, found = language_of(text), _lasting(text)
     kind = (found and found.lastgroup) or ""
-    is_thing = found and kind == "thing" and subjects(text, language) <= {"me"}
-    topic = "" if kind in _SINGLE else fold(found[0] if found and is_thing else text)
+    topic = "" if kind in _SINGLE else thing_of(text, language) or fold(text)
     statement = f"{speaker}: {quote(text, language)}"
     return _Told(statement=statement, topic=(fold(speaker), kind, topic))
 

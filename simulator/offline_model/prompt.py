@@ -132,14 +132,13 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
     own_text = _MENTION.sub("", "\n".join(lines)).strip()
     if len(own_text.split()) <= _FRAGMENT and speaker == prompt.speaker:
         found = [replace(each, topic=_unanswered(prompt)) for each in found]
+    attached = next((kind for kind, names in _ATTACHED.items() if any(each in marks for each in names)), "")
     read = replace(
         prompt,
         lines=tuple(own_text.splitlines()),
         has_no_words=bool(body.strip()) and not lines,
         speaker=speaker,
-        attached=next(
-            (kind for kind, names in _ATTACHED.items() if any(each in marks for each in names)), ""
-        ),
+        attached=attached,
         artifact=artifact_in(marks) or prompt.artifact,
         questions=(*prompt.questions, *(each for each in sentences(own_text) if is_question(each))),
         fresh=(*prompt.fresh, *found),

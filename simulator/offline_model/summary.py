@@ -47,12 +47,11 @@ def _summary(before: Mapping[str, Any], statements: Sequence[Statement], words: 
             facts |= {(about, _short(fact)): None for fact in sentences(each.text) if _tells_something(fact)}
     people = list(dict.fromkeys(about for about, _ in facts))
     fitting = _within(facts, int(words * _FACTS_SHARE))
+    last = f"The last message was: {_short(statements[-1].text)}" if statements else before.get("next", "")
     return {
         "overview": f"A conversation with {', '.join(people[:6]) or 'user'}.",
         "facts": [{"about": about, "fact": fact} for about, fact in facts if (about, fact) in fitting],
-        "next": f"The last message was: {_short(statements[-1].text)}"
-        if statements
-        else before.get("next", ""),
+        "next": last,
     }
 
 

@@ -1715,6 +1715,11 @@ def test_of_two_reminders_the_one_that_waits_is_not_lost() -> None:
     ("language", "old", "new", "question"),
     [
         ("english", "My exam is on 12 May.", "no, my exam is on 14 May", "what do you know about me?"),
+        ("english", "my bike is red", "my bike is blue", "what do you know about me?"),
+        ("german", "Mein Fahrrad ist rot", "Mein Fahrrad ist blau", "Was weißt du über mich?"),
+        ("spanish", "Mi bici es roja", "mi bici es azul", "¿qué sabes de mí?"),
+        ("portuguese", "Minha bicicleta é azul", "minha bicicleta é preta", "o que você sabe sobre mim?"),
+        ("russian", "Мой велосипед красный", "мой велосипед синий", "что ты знаешь обо мне?"),
         ("german", "Mein Kurs ist am Montag", "nein, mein Kurs ist am Freitag", "Was weißt du über mich?"),
         ("spanish", "Mi cita es el lunes", "no, mi cita es el martes", "¿Qué sabes de mí?"),
         (
