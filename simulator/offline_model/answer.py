@@ -19,12 +19,12 @@ from simulator.offline_model.corrections import (
     own_words,
     read_words,
     replaced,
-    replaces,
     says_value,
     subjects,
+    thing_of,
 )
 from simulator.offline_model.prompt import PASSAGE_LENGTH, SENTENCE_END, Prompt, Statement, is_mark
-from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of, same_day
+from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of
 
 REBUILDING = (
     "I can't find that now: my index of older messages is being rebuilt. Please ask again in a few minutes."
@@ -38,7 +38,7 @@ _NEAR = 2
 _WORD = re.compile(r"[^\W_]+(?:[-\u2019'\u200c][^\W_]+)*")
 _CAPITAL = re.compile(r"(?<=[\w,] )[^\W\d_]\w+")
 _DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
-_KINDS = {"age": "aged", "job": "works", "name": "named"}
+_KINDS = {"age": "aged", "job": "works", "name": "named", "their_job": "is_job"}
 """Patterns of questions, each with that of the statements that answer it."""
 _SMALL_TALK = ("hello", "fine", "bye")
 """Patterns that do not hold for a text that says something: "no, 98", "see you at 5", "hi, I'm Tom"."""
@@ -89,22 +89,23 @@ def answer(
     for kind, told in _KINDS.items():
         if not topic and (wanted := language.search(kind, plain)):
             of = asked.names | asked.things - language.stems(wanted[0])
-            own = [each for each in everything if _is_by_asker(each, prompt)]
+            telling = [each for each in everything if language.search(told, each.text)]
+            own = [each for each in telling if not of and _is_by_asker(each, prompt)]
             own = [each for each in own if "me" in subjects(each.text, language)]
-            of_them = [each for each in everything if of <= language.stems(each.text)]
-            telling = [each for each in (of_them if of else own) if language.search(told, each.text)]
-            found = telling or found
+            found = own or [each for each in telling if of and of <= language.stems(each.text)] or found
     found = _with_corrections(found, everything, language)
     passages = [each.text for each in prompt.fresh if each.source == "document"]
     is_told_here = bool(found) and found[-1] in prompt.fresh and found[-1].source == "person"
-    if len(passages) == 1 and not is_told_here:
-        return language.text("document", text=quote(passages[0], language))
+    nearest, whole = best_sentence(question, passages, language), " ".join(passages)
+    is_whole = len(passages) == 1 or (not found and not nearest and 0 < len(whole) <= PASSAGE_LENGTH)
+    if is_whole and not is_told_here:
+        return language.text("document", text=quote(whole, language))
     if topic or (len(found) > 1 and (asked.is_for_many or asked.wanted <= asked.names)):
         return _list(found, prompt, language)
     if found:
         return _quoted(found, prompt, asked)
-    if passages and (text := best_sentence(question, passages, language)):
-        return text
+    if nearest:
+        return nearest
     doubtful = [] if hits is None else _doubtful(asked, shares, hits, everything)
     if doubtful:
         return _bulleted("unsure", [_told(each, prompt, language) for each in doubtful], language)
@@ -170,6 +171,7 @@ def quote(text: str, language: Language) -> str:
 
 
 def _read(text: str, everything: Sequence[Statement], language: Language) -> _Question:
+    text = language.plain(text)
     asked = _Question(language, frozenset(folded_words(text)))
     originals = _WORD.findall(text)
     parts = [folded_words(each) or [""] for each in originals]
@@ -183,13 +185,14 @@ def _read(text: str, everything: Sequence[Statement], language: Language) -> _Qu
             continue
         asked.wanted.add(stem)
         is_owned = before[0] in language.words("my") or before[1:] == ["s"]
-        is_proper = bool(at) and original[0].isupper() and not language.has("articles")
-        around = {each[0] for each in parts[max(0, at - _NEAR) : at + _NEAR + 1]}
-        if ending == ["s"] or (not is_owned and (is_proper or stem in known)):
+        is_capital = bool(at) and original[0].isupper()  # of a name, in German of any noun
+        is_named = stem in known or (is_capital and not language.has("articles"))
+        is_near = {each[0] for each in parts[max(0, at - _NEAR) : at + _NEAR + 1]} & language.words("i")
+        if ending == ["s"] or (not is_owned and is_named):
             asked.names.add(stem)
         elif is_owned:
             asked.things.add(stem)
-        elif language.fullmatch("first", word) or (not asked.acts and around & language.words("i")):
+        elif not is_capital and (language.fullmatch("first", word) or (is_near and not asked.acts)):
             asked.acts.add(stem)
     asked.things |= subjects(text, language) & asked.wanted - asked.names
     if asked.names and not any(each[1:] == ["s"] for each in parts):
@@ -213,18 +216,16 @@ def _completed(asked: _Question, text: str, everything: Sequence[Statement], kin
     )
     asked.wanted = asked.wanted or {*asked.words - skipped}
     held = {stem for each in everything for stem in language.stems(f"{each.topic} {each.text}")}
-    wanted = asked.wanted | asked.names
-    asked.means = {
-        each: {each, *same_day(each, language), *_meant(each, held, language, is_name=each in asked.names)}
-        for each in wanted
-    }
+    for each in asked.wanted | asked.names:
+        asked.means[each] = {each, *_meant(each, held, language, is_name=each in asked.names)}
     return asked
 
 
 def _meant(stem: str, held: Collection[str], language: Language, *, is_name: bool = False) -> set[str]:
-    """Return the stems that this one means: itself and, but for names, its forms; else those with one wrong letter."""
+    """Return the stems that this one means: its forms, those with one wrong letter, else in German its beginning."""
     same = {each for each in held if each == stem or (not is_name and language.is_form(stem, each))}
-    return same or {each for each in held if _is_typo(stem, each, least=3 if is_name else 4)}
+    whole = {each for each in same if len(each) >= len(stem) - 3}
+    return whole or {each for each in held if _is_typo(stem, each, least=3 if is_name else 4)} or same
 
 
 def _is_typo(one: str, other: str, *, least: int) -> bool:
@@ -232,11 +233,10 @@ def _is_typo(one: str, other: str, *, least: int) -> bool:
     shortest = min(len(one), len(other))
     same = next((at for at in range(shortest) if one[at] != other[at]), shortest)
     rest, end = one[same:], other[same:]
-    if not same or shortest < least or not rest or not end:
-        return False
     is_swapped = rest[:2] == end[1::-1] and rest[2:] == end[2:]
-    is_wrong = shortest > LONG and rest[1:] == end[1:]
-    return rest[1:] == end or rest == end[1:] or is_swapped or is_wrong
+    is_other = is_swapped or (shortest > LONG and rest[1:] == end[1:])
+    is_inside = same and shortest >= least and rest and end
+    return bool(is_inside) and (rest[1:] == end or rest == end[1:] or is_other)
 
 
 def _names(everything: Sequence[Statement], language: Language) -> set[str]:
@@ -327,15 +327,21 @@ def courtesy_of(line: str, language: Language) -> str:
     plain = line.strip(" ,.!?¿¡؟")
     bare = without_opening(plain, language)
     is_told = says_value(plain, language) or (bare != plain and says_own(plain, language))
+    is_told = bool(is_told or language.search("named", plain))
     if any(language.search(each, plain) for each in ("keep", "standing")):
         return ""
-    for said in (bare, plain):
-        for kind, _, sentence in (pair.partition("=") for pair in _COURTESIES.split()):
-            if is_told and kind in _SMALL_TALK:
-                continue
-            if language.fullmatch(kind, said) and not language.fullmatch("asking", said):
-                return sentence
-    return ""
+    kinds = [
+        pair.split("=")
+        for pair in _COURTESIES.split()
+        if not is_told or pair.split("=")[0] not in _SMALL_TALK
+    ]
+    fitting = (
+        sentence
+        for said in (bare, plain)
+        for kind, sentence in kinds
+        if language.fullmatch(kind, said) and not language.fullmatch("asking", said)
+    )
+    return next(fitting, "")
 
 
 def _moment(statement: Statement) -> str:
@@ -350,11 +356,7 @@ def _with_corrections(
     """Return the statements with those that correct them without their words. Notes must be newer than all of them."""
     chosen = {*found}
     for at, each in enumerate(everything):
-        if not chosen or not may_correct(each.text, language):
-            continue
-        earlier = [old for old in everything[:at] if old is everything[at - 1] or old.speaker == each.speaker]
-        text = corrected_by(each.text, [old.text for old in earlier], language)
-        if any(old.text == text for old in earlier if old in chosen):
+        if chosen and _corrected_at(at, everything, language) in {old.text for old in chosen}:
             chosen.add(each)
     said = [each for each in everything if each in chosen and each.source != "note"]
     newest = _moment(said[-1])[:10] if said else ""
@@ -367,6 +369,16 @@ def _with_corrections(
         if _moment(each)[:10] > newest or not _content(each.text, language) <= known
     ]
     return [*said, *notes]
+
+
+def _corrected_at(at: int, said: Sequence[Statement], language: Language) -> str:
+    """Return the text that the statement at this place corrects: one of its speaker, or the one before it; else ""."""
+    text, speaker = said[at].text, said[at].speaker
+    thing, own = thing_of(text, language), [old.text for old in said[:at] if old.speaker == speaker]
+    if thing and (same := [old for old in own if thing_of(old, language) == thing]):
+        return same[-1]
+    earlier = [old.text for old in said[:at] if old is said[at - 1] or old.speaker == speaker]
+    return corrected_by(text, earlier, language) if may_correct(text, language) else ""
 
 
 def _content(text: str, language: Language) -> frozenset[str]:
@@ -396,15 +408,20 @@ def _nearest(asked: _Question, shares: dict[Statement, float]) -> list[Statement
     common = language.stems(language.text("liking")) | {*map(language.stem, language.words("kinds"))}
     stems = {each: language.stems(f"{each.topic} {each.text}") for each in shares}
     most = max(2, len(stems) // 5)
-    rare = set[str]()
-    for word in asked.wanted - common:
-        if 0 < sum(bool(asked.means[word] & each) for each in stems.values()) <= most:
-            rare |= asked.means[word]
+    counts = Counter(word for each in stems.values() for word in asked.wanted if asked.means[word] & each)
+    words = {*counts} - common
+    words = {word for word in words - asked.names or words if counts[word] <= most}
+    rare = set[str]().union(*(asked.means[word] for word in words))
     return [each for each, share in shares.items() if share > 0 and rare & stems[each]][::-1]
 
 
 def _list(found: Sequence[Statement], prompt: Prompt, language: Language) -> str:
-    lines = [_told(each, prompt, language) for each in found[::-1][:_LISTED]]
+    everything = _by_time(prompt)
+    old = {_corrected_at(at, everything, language) for at, each in enumerate(everything) if each in found}
+    lines = [
+        _before(each, language) if each.text in old else _told(each, prompt, language)
+        for each in found[::-1][:_LISTED]
+    ]
     return _bulleted("listed", lines, language) if lines else language.text("unknown")
 
 
@@ -419,15 +436,13 @@ def _quoted(found: list[Statement], prompt: Prompt, asked: _Question) -> str:
     older = [
         each
         for each in found[-2::-1]
-        if opens_correction(newest.text, language)
-        or replaces(newest.text, each.text, language)
-        or topic & language.stems(each.text)
+        if may_correct(newest.text, language) or topic & language.stems(each.text)
     ]
-    before = [
-        language.text("older", when=_when(each, language), text=quote(each.text, language))
-        for each in older[:_OLDER]
-    ]
-    return "\n".join([_told(newest, prompt, language), *before])
+    return "\n".join([_told(newest, prompt, language), *(_before(each, language) for each in older[:_OLDER])])
+
+
+def _before(statement: Statement, language: Language) -> str:
+    return language.text("older", when=_when(statement, language), text=quote(statement.text, language))
 
 
 def _told(statement: Statement, prompt: Prompt, language: Language) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from simulator.offline_model.answer import quote
 from simulator.offline_model.prompt import is_question, read_object, unquoted
-from simulator.offline_model.words import Language, folded_words, language_of, stems
+from simulator.offline_model.words import Language, folded_words, language_of
 
 _POINTS = 8
 _LINE = re.compile(r'(\d+) \[[^\]]*\] ([^:"]{1,80}): (".*")')
@@ -69,14 +69,14 @@ def _point(
         return None
     names = {word for word in folded_words(reader) if len(word) > 1}
     is_for_reader = bool(names & set(folded_words(said)))
-    if is_for_reader and (is_question(said) or said.lower().startswith(tuple(names))):
-        kind, said_by = "asked", "asks_you"
-    elif language_of(said).search("decides", said):
-        kind, said_by = "decided", "says"
-    elif len(stems(said)) >= _LEAST_WORDS:
-        kind, said_by = "told", "says"
-    else:
+    is_asked = is_for_reader and (is_question(said) or said.lower().startswith(tuple(names)))
+    spoken = language_of(said)
+    is_decided = spoken.search("decides", said)
+    if not is_asked and not is_decided and len(spoken.stems(said)) < _LEAST_WORDS:
         return None
-    language = language or language_of(said)
-    text = language.text(said_by, name=match[2], text=quote(said[:_LONGEST_QUOTE], language))
+    kind = "asked" if is_asked else "decided" if is_decided else "told"
+    language = language or spoken
+    text = language.text(
+        "asks_you" if is_asked else "says", name=match[2], text=quote(said[:_LONGEST_QUOTE], language)
+    )
     return {"kind": kind, "text": text, "messages": [int(match[1])]}

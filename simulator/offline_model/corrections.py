@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from simulator.offline_model.reminders import month_names, weekdays, with_digits
-from simulator.offline_model.words import Language, fold, folded_words, unaccented
+from simulator.offline_model.words import LONG, Language, fold, folded_words, unaccented
 
 _TOKEN = re.compile(r"[^\W_]+(?:[-\u2010\u200c][^\W_]+)*")
 
@@ -28,8 +28,7 @@ class Word:
 @lru_cache(4_096)
 def read_words(text: str, language: Language) -> tuple[Word, ...]:
     """Return the words of a statement. Who moved to a place lives there."""
-    if moving := language.search("moving", text):
-        text = f"{text[: moving.start()]}{language.text('living')}{text[moving.end() :]}"
+    text = language.plain(text)
     people = [(each.span(), each["of"]) for each in _people(text, language)]
     tokens = [*_TOKEN.finditer(unaccented(text))]
     words = [*((folded_words(each[0]) or [""])[0] for each in tokens), "", ""]
@@ -38,13 +37,10 @@ def read_words(text: str, language: Language) -> tuple[Word, ...]:
     for at, token in enumerate(tokens):
         word, owned = words[at], words[at + 2] if words[at + 1] == "s" else ""
         here = [of for (start, end), of in people if start <= token.start() < end]
-        owner = (
-            "other"
-            if None in here
-            else "me"
-            if word in own_words(language) | language.words("we") and not here
-            else owner
-        )
+        if None in here:
+            owner = "other"
+        elif not here and word in own_words(language) | language.words("we"):
+            owner = "me"
         read.append(
             Word(
                 word=word,
@@ -65,8 +61,16 @@ def _people(text: str, language: Language) -> list[re.Match[str]]:
 @lru_cache(4_096)
 def subjects(text: str, language: Language) -> frozenset[str]:
     """Return the stems of the relatives and names that the text is about, and "me"."""
-    people = " ".join(each["kin"] or each["name"] or "" for each in _people(text, language))
+    people = " ".join(each["kin"] or each["name"] or "" for each in _people(language.plain(text), language))
     return language.stems(people) | {"me" for each in read_words(text, language) if each.owner == "me"}
+
+
+@lru_cache(4_096)
+def thing_of(text: str, language: Language) -> str:
+    """Return "my bike is" for "my bike is red": it replaces "my bike is blue". "" for what is told of a person."""
+    found = language.search("lasting", text)
+    is_thing = found and found.lastgroup == "thing" and subjects(text, language) <= {"me"}
+    return fold(found[0]) if found and is_thing else ""
 
 
 def own_words(language: Language) -> frozenset[str]:
@@ -85,12 +89,16 @@ def replaced(line: str, said: Sequence[str], language: Language) -> str:
 
 
 def corrected_by(text: str, said: Sequence[str], language: Language) -> str:
-    """Return the one of the earlier texts that this one corrects: it shares the most words, or is the newest of those.
+    """Return the earlier text that this one corrects: the one with the most of its words; "" if none fits.
 
-    It is "" if none fits.
+    Of equal ones it is one with more kinds of its values, else the newest.
     """
     fitting = [each for each in said[::-1] if replaces(text, each, language, is_next=each is said[-1])]
-    return max(fitting, key=lambda each: len(_shared(text, each, language)), default="")
+    return max(
+        fitting,
+        key=lambda each: (len(_shared(text, each, language)), _kinds(text, each, language)),
+        default="",
+    )
 
 
 _LEAST = 3
@@ -123,11 +131,17 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
         is_plain = old.isdecimal() or any(language.search(each, text) for each in ("corrects", "is_it"))
         is_plain = is_plain or bool(language.words("changes") & {*folded_words(text)})
         return is_held and (is_plain or bool(shared - {language.stem(old)}))  # "I drink tea, not coffee"
-    said = with_digits(text, language)
-    has_kind = any(_finds(each, said) and _finds(each, earlier) for each in _value_patterns(language))
-    is_value = len(topic) <= 1 and (has_kind or language.search("is_it", text) is not None)
+    is_value = len(topic) <= 1 and (
+        _kinds(text, earlier, language) > 0 or language.search("is_it", text) is not None
+    )
     is_about = bool(shared) and (is_next or len(shared) * _LEAST >= len(topic))
     return is_about or (is_next and is_value)
+
+
+def _kinds(text: str, earlier: str, language: Language) -> int:
+    """Return how many kinds of values both texts have: a weekday, a number, a month."""
+    said = with_digits(text, language)
+    return sum(_finds(each, said) and _finds(each, earlier) for each in _value_patterns(language))
 
 
 def _shared(text: str, earlier: str, language: Language) -> set[str]:
@@ -138,7 +152,13 @@ def _shared(text: str, earlier: str, language: Language) -> set[str]:
 
 
 def _forms(stems: frozenset[str], others: frozenset[str], language: Language) -> set[str]:
-    return {each for each in stems if any(language.is_form(each, other) for other in others)}
+    """Return the stems that the others have too. In German "Kontrolle" is the end of "Zahnkontrolle"."""
+    least = LONG if language.has("articles") else 99
+    return {
+        each
+        for each in stems
+        if any(language.is_form(each, one) or (len(each) >= least and one.endswith(each)) for one in others)
+    }
 
 
 @lru_cache(4_096)

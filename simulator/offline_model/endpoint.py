@@ -50,8 +50,8 @@ def create_offline_model_app(*, chunk_delay_s: float = 0.015) -> Starlette:
     """
     app = Starlette(
         routes=[
-            Route("/v1/models", _list_models),
-            Route("/v1/models/{model}", _show_model),
+            Route("/v1/models", _show_models),
+            Route("/v1/models/{model}", _show_models),
             Route("/v1/chat/completions", _complete, methods=["POST"]),
         ],
         exception_handlers={HTTPException: _refuse_route},
@@ -60,12 +60,9 @@ def create_offline_model_app(*, chunk_delay_s: float = 0.015) -> Starlette:
     return app
 
 
-async def _list_models(request: Request) -> Response:
-    return _json({"object": "list", "data": [_model_body(OFFLINE_MODEL)]})
-
-
-async def _show_model(request: Request) -> Response:
-    return _json(_model_body(request.path_params["model"]))
+async def _show_models(request: Request) -> Response:
+    named = request.path_params.get("model")
+    return _json(_model_body(named) if named else {"object": "list", "data": [_model_body(OFFLINE_MODEL)]})
 
 
 def _model_body(name: str) -> dict[str, Any]:

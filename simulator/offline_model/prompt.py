@@ -25,10 +25,11 @@ _MARK = re.compile(
 _ARTIFACT = re.compile(r"\bartifact (a[0-9a-f]{11})\b")
 _CUT_MARK = re.compile(r"[\[(](?:attached: |an? )[^\"]*\((?:[\d.,]+ [KMG]?B)\)")
 _ATTACHED = {
-    "picture": ("photo", "picture", "sticker, which"),
-    "voice": ("voice", "video message"),
-    "document": ("doc",),
+    "unseen": ("photo", "picture", "sticker, which"),
+    "unheard": ("voice", "video message"),
+    "reading": ("doc",),
 }
+"""Sentences about what we do not see, hear or have read, each with words of the marks of such messages."""
 _FACT = re.compile(r"\[((?:since|from) \d{4}-\d\d-\d\d[^\]]*)\] ([^:\[\]\"]{1,80}): (\".*\")")
 _BULLET = re.compile(r"- (?:([^:\"]{1,40}): )?(.+)")
 SENTENCE_END = re.compile(
@@ -37,11 +38,15 @@ SENTENCE_END = re.compile(
     r"(?!(?<=\d\.)\s+(?:[a-z]|Jan|Feb|Mär|Apr|Mai|Ju[nl]i|Aug|Sep|Okt|Nov|Dez))\s+|\n+"
 )
 """Not behind a title, an initial, or "No." with its number, nor in "6. Mai"."""
-_WRAP = re.compile(r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=\w)")
+_WRAP = re.compile(
+    r"(?<=[^\n]{40})(?<![.!?:…؟])\n(?=[a-zß-öø-ÿа-яё\u0600-\u06ff])|(?<=[^\n]{65})(?<![.!?:…؟])\n(?=\w)"
+)
+"""A sentence goes on in the next line: that begins small, or this one is long. In a list neither is so."""
 _HEADING = re.compile(
     r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
+    r"|(?<=\n)([^\n\d:.!?…؟]{1,24})\n(?=\d|\S*\d\S*(?:\n|\Z))"
 )
-"""A short line, or the end of one with a colon, before what it introduces."""
+"""A short line, or the end of one with a colon, before what it introduces; also "Wifi" before a line "lake2026"."""
 _MENTION = re.compile(r"@\w*bot\b", re.IGNORECASE)
 _LEAST_HEAD, _FRAGMENT = 4, 4
 """Least words before a question in the same sentence; most words of an answer to "tell me"."""
@@ -86,7 +91,7 @@ class Prompt:
     fresh: tuple[Statement, ...] = ()
     turns: tuple[Turn, ...] = ()
     attached: str = ""
-    """"picture", "voice" or "document" if the newest message has one; a document was read."""
+    """"unseen", "unheard" or "reading" if the newest message has a picture, a voice or a document."""
     artifact: str = ""
     """The id of the newest document that is too long for the prompt."""
     has_no_words: bool = False
@@ -127,14 +132,13 @@ def _read_user(prompt: Prompt, text: str) -> tuple[Prompt, list[Statement]]:
     own_text = _MENTION.sub("", "\n".join(lines)).strip()
     if len(own_text.split()) <= _FRAGMENT and speaker == prompt.speaker:
         found = [replace(each, topic=_unanswered(prompt)) for each in found]
+    attached = next((kind for kind, names in _ATTACHED.items() if any(each in marks for each in names)), "")
     read = replace(
         prompt,
         lines=tuple(own_text.splitlines()),
         has_no_words=bool(body.strip()) and not lines,
         speaker=speaker,
-        attached=next(
-            (kind for kind, names in _ATTACHED.items() if any(each in marks for each in names)), ""
-        ),
+        attached=attached,
         artifact=artifact_in(marks) or prompt.artifact,
         questions=(*prompt.questions, *(each for each in sentences(own_text) if is_question(each))),
         fresh=(*prompt.fresh, *found),
@@ -195,8 +199,11 @@ def unwrapped(text: str) -> str:
 
 
 def _joined(heading: re.Match[str]) -> str:
-    is_same = heading[1] is None or heading.string[heading.end()].islower()  # "RENTAL CONTRACT\nbetween …"
-    return f"{heading[1] or ''}{' ' if is_same else ': '}"
+    title = heading[1] or heading[2] or ""
+    is_same = not title or (
+        not heading[2] and heading.string[heading.end()].islower()
+    )  # "RENTAL CONTRACT\nbetween …"
+    return f"{title}{' ' if is_same else ': '}"
 
 
 def is_question(text: str, language: Language | None = None) -> bool:
@@ -252,10 +259,11 @@ def is_mark(text: str) -> bool:
 
 
 def _passages(text: str, like: Statement) -> list[Statement]:
-    """Return a short text in one piece, a long one or one with a question in sentences, without the questions."""
+    """Return a short text in one piece. Others are in sentences, without questions, and so are lines of a document."""
+    is_listed = like.source == "document" and text.strip().count("\n") > 1
     text = unwrapped(text) if like.source == "document" else text
     parts = sentences(text)
-    if len(text) <= PASSAGE_LENGTH and not any(map(is_question, parts)):
+    if len(text) <= PASSAGE_LENGTH and not is_listed and not any(map(is_question, parts)):
         parts = [" ".join(text.split())] if text.strip() else []
     return [replace(like, text=part) for part in parts if not is_question(part)]
 

@@ -2,6 +2,7 @@
 
 import calendar
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal
@@ -80,7 +81,7 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     if when:
         lacks = "time" if _has_time_left(rest, language) else ""
         return Wanted(language=language, when=when, text=_clean(rest, language), lacks=lacks)
-    days, spoken = weekdays(language), "|".join([*numbers, *text("ordinal").split()])
+    days, spoken = weekdays(language), "|".join(numbers)
     work, rest = _take(text("workdays"), rest)
     monthly, rest = _take(text("monthly"), rest)
     every, rest = _take(
@@ -96,7 +97,7 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
     hour, rest = _take(_hour_pattern(text("at"), spoken), rest)
     late, rest = _take(text("late"), rest)
     early, rest = _take(text("early"), rest)
-    place = _place(day["name"], language, "day") if day else 0
+    place = _place(day["name"], _names(language, "day")) if day else 0
     is_late = bool(late) or place == 1 or bool(hour and (hour["part"] or "").lower() == "pm")
     wanted = Wanted(
         language=language,
@@ -110,7 +111,7 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
         return replace(wanted, lacks="time")
     if work or every:
         weekday = every["weekday"] if every else ""
-        rule = f"FREQ=WEEKLY;BYDAY={_RULES[days[_day_key(weekday, days)]]}" if weekday else "daily"
+        rule = f"FREQ=WEEKLY;BYDAY={_RULES[_place(weekday, days)]}" if weekday else "daily"
         return replace(wanted, repeats="weekdays" if work else rule)
     wanted = replace(wanted, repeats="monthly" if monthly else "")
     if not (date or of_month or (day and place not in (0, 1))):
@@ -131,8 +132,7 @@ def _dated(
     today = datetime.fromisoformat(found[1])
     if date:
         return replace(wanted, when=f"{_day_of_year(date, language, today):%Y-%m-%d}T{wanted.when}")
-    days, place = weekdays(language), _place(day, language, "day")
-    weekday = days[_day_key(day, days)] if place < 0 else 0
+    place, weekday = _place(day, _names(language, "day")), _place(day, weekdays(language))
     ahead = place - 1 if place > 1 else (weekday - today.weekday() - 1) % 7 + 1
     return replace(wanted, when=f"{today + timedelta(days=ahead):%Y-%m-%d}T{wanted.when}")
 
@@ -165,7 +165,7 @@ def _take_delay(rest: str, language: Language, numbers: dict[str, int]) -> tuple
     later, rest = _take(soon, rest)
     if later is None:
         return "", rest
-    place, value = _place(later["unit"], language, "unit"), _value(later["amount"], numbers)
+    place, value = _place(later["unit"], _names(language, "unit")), _value(later["amount"], numbers)
     if later["half"] or later["more"]:
         return f"in {(2 * value + 1) * _MINUTES[place] // 2} minutes", rest
     return f"in {value} {_UNITS[place]}", rest
@@ -195,13 +195,10 @@ def _day_of_year(date: re.Match[str], language: Language, today: datetime) -> da
     """Return the next such day; the last of the month for one that the month lacks."""
     named = date["month"] or date["month2"]
     month = month_names(language).index(named.casefold()) + 1 if named else int(date["month3"])
-    day = int(date["day"] or date["day2"] or date["day3"])
-    for year in (today.year, today.year + 1):
-        last = calendar.monthrange(year, month)[1]
-        found = datetime(year, month, min(max(day, 1), last))  # noqa: DTZ001 - a local day
-        if found >= today:
-            return found
-    return today
+    day = max(int(date["day"] or date["day2"] or date["day3"]), 1)
+    days = (today + timedelta(days=ahead) for ahead in range(367))
+    last = {year: calendar.monthrange(year, month)[1] for year in (today.year, today.year + 1)}
+    return next(each for each in days if (each.month, each.day) == (month, min(day, last[each.year])))
 
 
 def _has_time_left(rest: str, language: Language) -> bool:
@@ -240,15 +237,13 @@ def _clean(rest: str, language: Language) -> str:
 
 
 def _numbers(language: Language) -> dict[str, int]:
-    return {unaccented(word): number for number, word in enumerate(_names(language, "number")[1].split(), 1)}
+    lists = (_names(language, "number")[1], unaccented(language.text("ordinal")))
+    return {word: number for words in lists for number, word in enumerate(words.split(), 1)}
 
 
 def with_digits(said: str, language: Language) -> str:
     """Return the text with digits for "half past seven" and "at noon"."""
-    numbers = {
-        **_numbers(language),
-        **{unaccented(word): at for at, word in enumerate(language.text("ordinal").split(), 1)},
-    }
+    numbers = _numbers(language)
     for part in language.text("halves").split("|"):
         pattern, _, minutes = part.rpartition("=")
 
@@ -266,8 +261,8 @@ def with_digits(said: str, language: Language) -> str:
 
 def _value(said: str, numbers: dict[str, int]) -> int:
     """Return the number that is said in digits or as a word; 1 for an article."""
-    found = (number for word, number in numbers.items() if re.fullmatch(word, said, re.IGNORECASE))
-    return int(said) if said.isdecimal() else next(found, 1)
+    place = _place(said, [*numbers])
+    return int(said) if said.isdecimal() else [*numbers.values(), 1][place]
 
 
 def _names(language: Language, key: str) -> list[str]:
@@ -275,24 +270,16 @@ def _names(language: Language, key: str) -> list[str]:
     return re.split(r"\|(?![^(]*\))", unaccented(language.text(key)))
 
 
-def _place(said: str, language: Language, key: str) -> int:
+def _place(said: str, names: Sequence[str]) -> int:
     """Return the place of the pattern that fits, -1 if none does."""
-    names = _names(language, key)
     return next((at for at, name in enumerate(names) if re.fullmatch(name, said, re.IGNORECASE)), -1)
 
 
-def weekdays(language: Language) -> dict[str, int]:
-    """Return patterns of the weekdays by number, Monday is 0. Endings vary: "montags", "каждую среду"."""
+def weekdays(language: Language) -> list[str]:
+    """Return patterns of the weekdays, Monday first. Endings vary: "montags", "каждую среду"."""
     names = Locale.parse(language.text("locale")).days["format"]["wide"]
-    found: dict[str, int] = {}
-    for number, name in names.items():
-        word = unaccented(name).removesuffix("-feira").replace("\u200c", "\u200c?")
-        found[rf"{word[:-1]}\w{{0,3}}(?:-feira)?" if language.name != "persian" else word] = number
-    return found
-
-
-def _day_key(said: str, days: dict[str, int]) -> str:
-    return next(pattern for pattern in days if re.fullmatch(pattern, said, re.IGNORECASE))
+    words = [unaccented(names[at]).removesuffix("-feira").replace("\u200c", "\u200c?") for at in range(7)]
+    return words if language.name == "persian" else [rf"{each[:-1]}\w{{0,3}}(?:-feira)?" for each in words]
 
 
 def _clock(hour: re.Match[str] | None, numbers: dict[str, int], *, is_late: bool) -> str:

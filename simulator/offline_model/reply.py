@@ -9,18 +9,17 @@ from typing import Any
 from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of
 from simulator.offline_model.corrections import opens_correction, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
-from simulator.offline_model.reminders import Wanted, is_soon, moved_reminder, read_reminder
+from simulator.offline_model.reminders import is_soon, moved_reminder, read_reminder
 from simulator.offline_model.tools import (
+    REMINDER,
     PlannedCall,
     excerpts_of,
-    listed_reminders,
     plan_call,
     results_of,
     tell_result,
 )
 from simulator.offline_model.words import Language, folded_words, language_of, languages
 
-_ECHO = re.compile(r"(?:please )?(?:echo|repeat)\b[:,]?\s+(\S.*)", re.IGNORECASE | re.DOTALL)
 _CITY = re.compile(
     r"(?:.*\b(?:in|en|em|в|در)\s+)?(?P<city>[^.,!?]{2,60}?(?:, [^\W\d_]+(?=\W*$))?)(?: هستم)?(?:,[^?]*)?[.!]?",
     re.IGNORECASE | re.DOTALL,
@@ -33,10 +32,6 @@ _NO_ZONE = re.compile(
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _LONGEST = 50_000
 """Characters of a sample."""
-_LONG = re.compile(
-    r"\b(?:write|generate|give|send|make)\b.*?([0-9]{1,3}(?:[, ][0-9]{3})+|[0-9]{1,9})[ -]*(?:char|letter)"
-)
-_MARKDOWN = re.compile(r"\b(?:write|show|send|make)\b.*\b(?:markdown|formatting|code)\b")
 _MOST_QUESTIONS = 10
 """The newest questions, which are answered: each of them reads all statements."""
 _TRIES = 4
@@ -44,7 +39,6 @@ _SHORT = 4
 """Words of an answer to "how are you?"."""
 _LOOKUPS = ("search_memory", "read_artifact")
 """Tools that an unanswered question calls."""
-_UNREAD = {"picture": "unseen", "voice": "unheard", "document": "reading"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,21 +64,24 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     sayings = _sayings(prompt, language, waiting)
     found = [each for each in results if not _NO_ZONE.search(each[1])]
     next_step = _reminder(sayings, results, names) if found == results else None
-    if reply := _change(prompt, language, results, names) or next_step:
-        return reply
+    if change := _change(prompt, language, results, names):
+        return change
+    is_set = any(call.name == "set_reminder" for call, _ in found)
+    if next_step and (next_step.call or not is_set):
+        return next_step
     if found != results and sayings and sayings[0][1]:
         if text := _without_zone(prompt, language, sayings[0][1], results):
             return OfflineReply(text=text)
         results = found
     told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
-    if any(call.name == "set_reminder" for call, _ in told):
-        told = [(call, text) for call, text in told if call.name == "set_reminder"]
     if told:
-        sentences = dict.fromkeys(tell_result(call, text, language) for call, text in told)
-        return OfflineReply(text="\n\n".join(sentences))
+        told = [each for each in told if each[0].name == "set_reminder" or not is_set]
+        asked = [next_step.text] if next_step and next_step.text else []
+        sentences = [*(tell_result(call, text, language) for call, text in told), *asked]
+        return OfflineReply(text="\n\n".join(dict.fromkeys(sentences)))
     if prompt.has_no_words and not prompt.questions:
         noted = "unkept" if prompt.is_incognito else "noted"
-        return OfflineReply(text=language.text(_UNREAD.get(prompt.attached, noted)))
+        return OfflineReply(text=language.text(prompt.attached or noted))
     for line in reversed(prompt.lines):
         if call := plan_call(line, tools):
             return OfflineReply(call=call)
@@ -118,8 +115,8 @@ def _answers(
         language, is_asked = language_of(question, usual), bool(prompt.questions)
         unknown, forgetting = language.text("unknown"), language.text("forgetting")
         text = (is_asked and _courtesy(question, language)) or answer(question, prompt, language)
-        if text == unknown and prompt.attached in ("picture", "voice"):
-            text = language.text(_UNREAD[prompt.attached])
+        if text == unknown and prompt.attached in ("unseen", "unheard"):
+            text = language.text(prompt.attached)
         elif text == unknown and language.search("nudge", question):
             text = language.text("hint")
         elif text == unknown and (call := _look_up(question, prompt, language, names=names, called=called)):
@@ -143,7 +140,7 @@ def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
     is_answer = bool(prompt.turns) and _is_sentence(prompt.turns[-1].reply, "fine_too")
     if not folded_words(newest) or (is_answer and len(newest.split()) <= _SHORT):
         return language.text("nod")
-    unread = [language.text(_UNREAD[prompt.attached])] if prompt.attached in ("picture", "voice") else []
+    unread = [language.text(prompt.attached)] if prompt.attached in ("unseen", "unheard") else []
     standing = language.search("standing", newest)
     key = "undone" if language.search("deed", newest) else "hint" if is_soon(newest, language) else "noted"
     key = ("wished" if standing["wish"] else "noted") if standing else key
@@ -179,19 +176,18 @@ def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list
     If reminders wait for a time or a city, the newest message may complete them.
     """
     plain = " ".join(prompt.lines)
-    is_new = (
-        read_reminder(plain) is not None
-        or bool(_courtesy(plain, language))
-        or any(is_question(line, language) for line in prompt.lines)
-    )
+    is_new = bool(read_reminder(plain) or _courtesy(plain, language))
+    is_new = is_new or any(is_question(line, language) for line in prompt.lines)
+    untimed = [line for line in waiting if _lacks_time(line)]
     if not is_new and waiting:
         is_answer = _is_sentence(prompt.turns[-1].reply, "which_time")
         is_short = len(plain.split()) <= _CITY_WORDS
-        if (_gives_time(waiting[-1], plain) and (is_answer or is_short)) or (is_answer and is_short):
-            return [(f"{waiting[-1]} {plain}", "")]
-    if not is_new and waiting and (city := _city(plain, language)):
-        return [(line, city) for line in waiting]
-    return [(line, "") for line in reversed(prompt.lines) if read_reminder(line)][:1]
+        is_time = bool(untimed) and _gives_time(untimed[-1], plain)
+        if (is_time and (is_answer or is_short)) or (is_answer and is_short and untimed == waiting):
+            return [(f"{untimed[-1]} {plain}", "")]
+        if city := _city(plain, language):
+            return [(line, city) for line in sorted(waiting, key=_lacks_time)]
+    return [(line, "") for line in prompt.lines if read_reminder(line)]
 
 
 def _waiting(prompt: Prompt) -> list[str]:
@@ -199,21 +195,27 @@ def _waiting(prompt: Prompt) -> list[str]:
     waiting: list[str] = []
     for turn in prompt.turns:
         lines = [line for line in turn.lines if turn.speaker == prompt.speaker]
-        if waiting and lines and _gives_time(waiting[-1], lines[0]):
-            lines = [f"{waiting.pop()} {lines[0]}", *lines]
-        wanted = [read_reminder(line) for line in lines]
-        is_delay = any(each and each.when.startswith("in ") for each in wanted)
+        untimed = [line for line in waiting if lines and _gives_time(line, lines[0])]
+        if untimed:
+            waiting.remove(untimed[-1])
+            lines = [f"{untimed[-1]} {lines[0]}", *lines]
+        wanted = {line: each for line in lines if (each := read_reminder(line))}
+        is_delay = any(each.when.startswith("in ") for each in wanted.values())
         if _is_sentence(turn.reply, "which_time", "which_city", "no_city", "which_zone"):
-            waiting += [line for line in lines if read_reminder(line)]
+            waiting += wanted
         elif _is_sentence(turn.reply, "nod", "set") and not is_delay:  # a delay needs no city
-            waiting = []
+            waiting = [line for line in waiting if _is_sentence(turn.reply, "set") and _lacks_time(line)]
     return waiting
 
 
+def _lacks_time(line: str) -> bool:
+    wanted = read_reminder(line)
+    return wanted is not None and wanted.lacks == "time"
+
+
 def _gives_time(waiting: str, line: str) -> bool:
-    """Return True if the request waits for a time, and the line has one."""
-    before, after = read_reminder(waiting), read_reminder(f"{waiting} {line}")
-    return bool(before and before.lacks == "time" and after and after.lacks != "time")
+    """Return True if the request waits for a time, and the line has one and is no request of its own."""
+    return read_reminder(line) is None and _lacks_time(waiting) and not _lacks_time(f"{waiting} {line}")
 
 
 def _city(line: str, language: Language) -> str:
@@ -250,10 +252,6 @@ def _reminder(
         return _call("current_time", timezone=city)
     if wanted.lacks:
         return OfflineReply(text=wanted.language.text("which_time"))
-    return _set(wanted, city)
-
-
-def _set(wanted: Wanted, city: str = "") -> OfflineReply:
     text = wanted.text or "⏰"
     return _call("set_reminder", when=wanted.when, text=text, repeats=wanted.repeats, zone=city)
 
@@ -293,12 +291,13 @@ def _change(
         return elsewhere
     old, text = chosen[0]
     if is_moved and "set_reminder" not in done:
-        now = done["current_time"][1] if "current_time" in done else ""
-        times = {"date": old["date"], "time": old["time"], "rule": old["rule"] or ""}
+        _, now = done.get("current_time", ("", ""))
+        times = {each: old[each] or "" for each in ("date", "time", "rule")}
         wanted = moved_reminder(rest, language, now, **times)
         if wanted and wanted.lacks:
             return _call("current_time")
-        return _set(replace(wanted, text=text)) if wanted else elsewhere
+        new = wanted and _call("set_reminder", when=wanted.when, text=text, repeats=wanted.repeats)
+        return new or elsewhere
     if is_moved and not done["set_reminder"][1].startswith("Set "):
         return elsewhere
     if "cancel_reminder" not in done:
@@ -318,7 +317,7 @@ def _chosen(
 
     If the text names nothing, it is the one that `last` has set, or the only one. None if several differ.
     """
-    listed = [(each, str(json.loads(each["text"]))) for each in listed_reminders(result)]
+    listed = [(each, str(json.loads(each["text"]))) for each in REMINDER.finditer(result)]
     if not is_moved and language.search("all", rest):
         return listed
     topic = topic_of(rest, language) - language.stems(language.text("alarm"))
@@ -331,13 +330,12 @@ def _chosen(
 
 def _sample(text: str) -> str | None:
     """Return the sample or the echo that `text` asks for, or None."""
-    plain, english = text.casefold(), Language("english")
-    if found := _LONG.search(plain):
+    english = Language("english")
+    if found := english.search("long_sample", text):
         return _long_text(int(re.sub(r"\D", "", found[1])), english.text("sample").splitlines())
-    if _MARKDOWN.search(plain):
-        return english.text("markdown")
-    echo = _ECHO.fullmatch(text)
-    return echo[1] if echo else None
+    echo = english.fullmatch("echo", text)
+    is_markdown = english.search("markdown_sample", text)
+    return english.text("markdown") if is_markdown else text[echo.start(1) :] if echo else None
 
 
 def _long_text(length: int, sentences: Sequence[str]) -> str:

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, cast
 
 from simulator.offline_model.answer import says_own
 from simulator.offline_model.catch_up import write_points
 from simulator.offline_model.facts import read_facts
 from simulator.offline_model.prompt import Statement, is_question, read_line, read_object, sentences, text_of
-from simulator.offline_model.words import language_of, stems
+from simulator.offline_model.words import language_of
 
 _ALLOWED_WORDS = re.compile(r"[Aa]t most (\d+) words")
 _USUAL_WORDS = 600
@@ -46,12 +47,11 @@ def _summary(before: Mapping[str, Any], statements: Sequence[Statement], words: 
             facts |= {(about, _short(fact)): None for fact in sentences(each.text) if _tells_something(fact)}
     people = list(dict.fromkeys(about for about, _ in facts))
     fitting = _within(facts, int(words * _FACTS_SHARE))
+    last = f"The last message was: {_short(statements[-1].text)}" if statements else before.get("next", "")
     return {
         "overview": f"A conversation with {', '.join(people[:6]) or 'user'}.",
         "facts": [{"about": about, "fact": fact} for about, fact in facts if (about, fact) in fitting],
-        "next": f"The last message was: {_short(statements[-1].text)}"
-        if statements
-        else before.get("next", ""),
+        "next": last,
     }
 
 
@@ -72,20 +72,17 @@ def _call(record: Mapping[str, Any]) -> str:
 
 
 def _tells_something(sentence: str) -> bool:
+    language = language_of(sentence)
     is_named = any(word[:1].isupper() or word[:1].isdigit() for word in sentence.split()[1:])
-    is_specific = is_named or says_own(sentence, language_of(sentence))
-    return is_specific and not is_question(sentence) and len(stems(sentence)) >= 2
+    is_specific = is_named or says_own(sentence, language)
+    return is_specific and not is_question(sentence) and len(language.stems(sentence)) >= 2
 
 
 def _within(facts: Iterable[tuple[str, str]], words: int) -> set[tuple[str, str]]:
     """Return the facts that fit: those about people before others, the older before the newer."""
-    fitting: set[tuple[str, str]] = set()
-    for about, fact in sorted(facts, key=lambda each: not says_own(each[1], language_of(each[1]))):
-        words -= len(fact.split()) + 1
-        if words < 0:
-            break
-        fitting.add((about, fact))
-    return fitting
+    ordered = sorted(facts, key=lambda each: not says_own(each[1], language_of(each[1])))
+    needed = accumulate(len(fact.split()) + 1 for _, fact in ordered)
+    return {each for each, total in zip(ordered, needed, strict=True) if total <= words}
 
 
 def _blank(schema: Mapping[str, Any]) -> Any:

@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
-_REMINDER = re.compile(
+REMINDER = re.compile(
     r"(?P<id>\w+): (?P<task>task )?for (?P<at>\w+ (?P<date>\S+) (?P<time>\S+) \([^)]*\))"
     r"(?:, repeats (?P<rule>\S+))?, by \"[^\"]*\": (?P<text>\".*\")"
 )
@@ -80,7 +80,7 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
     if name in _CLOCKS and moments:
         date = format_date(datetime.fromisoformat(moments[0][0]), "full", locale=language.text("locale"))
         return language.text("now", time=moments[0][1], date=date, name=moments[0][2])
-    if name == "list_reminders" and (listed := listed_reminders(result)):
+    if name == "list_reminders" and (listed := [*REMINDER.finditer(result)]):
         return "\n".join(
             f"- {_when(at, language)}{_often(each[0], language)}: {json.loads(each['text'])}"
             for each in listed
@@ -96,11 +96,6 @@ def tell_result(call: PlannedCall, result: str, language: Language) -> str:
             "\n".join([language.text("listed"), "", *found[:_LISTED]]) if found else language.text("unknown")
         )
     return f"{name.replace('_', ' ')}: {result or '—'}"
-
-
-def listed_reminders(result: str) -> list[re.Match[str]]:
-    """Return the reminders in a result of list_reminders."""
-    return list(_REMINDER.finditer(result))
 
 
 def _often(result: str, language: Language) -> str:
@@ -159,16 +154,14 @@ def _arguments(line: str, name: str, schema: _Schema) -> dict[str, Any] | None:
     spoken = r"[\s_-]?".join(re.escape(part) for part in re.split(r"[_-]+", name) if part)
     helper = re.sub(r"^(?:delegate|transfer)_to_", "", name)
     verb = r"\b(?P<verb>use|call|run|try|invoke)\s+(?:the\s+)?(?:tool\s+|function\s+)?"
-    plain = re.search(
+    who = re.escape(helper).replace("_", "[ _]") if helper != name else "(?!)"
+    patterns = (
         rf"(?:{verb}|^(?:please\s+)?)[`“\"']?{spoken}[`”\"']?(?!\w)(?:\s+tool\b)?"
         r"(?:\s+(?:with|for|on|to)\b)?[:,]?(?P<text>.*)",
-        line,
-        re.IGNORECASE | re.DOTALL,
+        rf"(?P<verb>ask|tell|let) (?:the )?{who}\b(?: to\b| about\b)?[:,]?(?P<text>.*)",
     )
-    if helper != name and plain is None:
-        who = re.escape(helper).replace("_", "[ _]")
-        asked = rf"(?P<verb>ask|tell|let) (?:the )?{who}\b(?: to\b| about\b)?[:,]?(?P<text>.*)"
-        plain = re.search(asked, line, re.IGNORECASE | re.DOTALL)
+    found = (re.search(each, line, re.IGNORECASE | re.DOTALL) for each in patterns)
+    plain = next(filter(None, found), None)
     if plain:
         filled = fill_arguments(schema, plain["text"])
         if plain["verb"] or set(schema.get("required", [])) <= filled.keys():

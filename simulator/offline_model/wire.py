@@ -10,7 +10,6 @@ FinishReason = Literal["stop", "length", "tool_calls"]
 
 DONE = b"data: [DONE]\n\n"
 
-_FINGERPRINT = "fp_offline"
 _PICTURE = re.compile(r"data:image/[^\"]*")
 
 
@@ -118,7 +117,7 @@ def _head(completion: WireCompletion, kind: str) -> dict[str, Any]:
         "created": completion.created,
         "model": completion.model,
         "service_tier": "default",
-        "system_fingerprint": _FINGERPRINT,
+        "system_fingerprint": "fp_offline",
     }
 
 

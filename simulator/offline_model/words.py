@@ -48,6 +48,10 @@ class Language:
         sentence = _table()[self.name].get(key, "")
         return _DOUBLE_STOP.sub(r"\1", sentence.format(**values)) if values else sentence
 
+    def plain(self, text: str) -> str:
+        """Return the text without accents, in plainer words: "I live in" for "I moved to", "hate" for "can't stand"."""
+        return _plain(self.name, text)
+
     def has(self, key: str) -> bool:
         """Return True if the language has a list or mark of this kind."""
         return bool(_table()[self.name].get(key))
@@ -85,23 +89,20 @@ def language_of(text: str, like: Language | None = None) -> Language:
     known = [name for name in names if name in _table()] or ["english"]
     # The last name is the default of the script and no evidence, and neither are languages that we do not speak.
     meant = {*(names[:-1] if len(names) > 1 and names[-1] == "english" else names)} & {*_table()}
-    dated = [each for each in meant if {*map(fold, plain)} & {*_days(each)}]
-    like = Language(dated[0]) if len(dated) == 1 else like
-    return like if like is not None and (like.name in meant or not meant) else Language(known[0])
-
-
-@lru_cache(4_096)
-def same_day(stem: str, language: Language) -> frozenset[str]:
-    """Return the stems of this weekday's names in all languages; none of another word."""
-    number = {language.stem(day): number for day, number in _days(language.name).items()}.get(stem)
-    days = (day for each in languages() for day, at in _days(each.name).items() if at == number)
-    return frozenset(map(language.stem, days))
+    folded = [*map(fold, plain)]
+    told = {each: {*folded} & {*_days(each), *_words(each, "alike")} for each in meant or _table()}
+    counts = {each: len(words | ({*folded[:1]} & _words(each, "asks"))) for each, words in told.items()}
+    best = [each for each, count in counts.items() if count and count == max(counts.values())]
+    is_sure = len(best) == 1 and (meant or not like or counts[best[0]] > 1)
+    like = Language(best[0]) if is_sure else like
+    return like if like and (is_sure or like.name in meant or not meant) else Language(known[0])
 
 
 @cache
-def _days(language: str) -> dict[str, int]:
+def _days(language: str) -> tuple[str, ...]:
+    """Return the weekdays, Monday first."""
     names = Locale.parse(_table()[language]["locale"]).days["format"]["wide"]
-    return {fold(name): number for number, name in names.items()}
+    return tuple(folded_words(names[at])[0] for at in range(7))
 
 
 def languages() -> list[Language]:
@@ -150,6 +151,15 @@ def _pattern(language: str, key: str) -> re.Pattern[str]:
     return re.compile(unaccented(_table()[language].get(key, "(?!)")), re.IGNORECASE | re.DOTALL)
 
 
+@lru_cache(4_096)
+def _plain(language: str, text: str) -> str:
+    text = unaccented(text)
+    for row in _table()[language]["plain"].splitlines():
+        pattern, _, plain = row.partition(" => ")
+        text = re.sub(unaccented(pattern), plain, text, flags=re.IGNORECASE)
+    return text
+
+
 @cache
 def _small(language: str) -> frozenset[str]:
     return (
@@ -161,7 +171,11 @@ def _small(language: str) -> frozenset[str]:
 
 @lru_cache(4_096)
 def _stems(text: str, language: Language) -> frozenset[str]:
-    words = (word for word in folded_words(text) if not language.is_small(word) and not word.isdecimal())
+    words = (
+        word
+        for word in folded_words(language.plain(text))
+        if not language.is_small(word) and not word.isdecimal()
+    )
     return frozenset(map(language.stem, words))
 
 
@@ -181,12 +195,11 @@ def _snowball(word: str, language: str) -> str:
 
 @cache
 def _alike(language: str) -> dict[str, str]:
+    """Return the common stem of words that mean the same: of the list `alike`, and weekdays in all languages."""
     groups = [fold(group).split() for group in _table()[language]["alike"].split("|")]
     return {
-        form: group[0] for group in groups for word in group for form in (word, _snowball(word, language))
+        form: group[0]
+        for group in [*groups, *zip(*map(_days, _table()), strict=True)]
+        for word in group
+        for form in (word, _snowball(word, language))
     }
-
-
-def stems(text: str) -> frozenset[str]:
-    """Return the stems of the words that carry meaning, in the likeliest language of the text."""
-    return language_of(text).stems(text)

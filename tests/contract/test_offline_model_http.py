@@ -307,12 +307,7 @@ async def test_i03_a_digest_by_rules_has_the_results_of_tools(base_url: str) -> 
 
 async def test_facts_by_rules_are_those_that_the_reader_accepts(base_url: str) -> None:
     olga = Sender(id=1, name="Olga Marin")
-    told = (
-        "My sister Anna lives in Porto",
-        "hello!",
-        "My bike is red. I am allergic to nuts.",
-        "where is it?",
-    )
+    told = ("I live in Porto", "hello!", "My bike is red. I am allergic to nuts.", "where is it?")
     work = FactWork(
         ref=make_ref(),
         epoch=0,
@@ -325,8 +320,9 @@ async def test_facts_by_rules_are_those_that_the_reader_accepts(base_url: str) -
         known=(
             Fact(
                 id="f1",
-                subject="Anna",
-                statement="Olga Marin's sister Anna lives in Lisbon.",
+                subject="Olga Marin",
+                subject_id=1,
+                statement="Olga Marin: “I live in Lisbon”",
                 said_by=1,
                 message_ids=("m",),
                 valid_from=1.0,
@@ -341,8 +337,8 @@ async def test_facts_by_rules_are_those_that_the_reader_accepts(base_url: str) -
         facts = await reader.read(work, ReadingTally())
 
     assert [(fact.subject, fact.subject_id, fact.statement, fact.message_ids) for fact in facts] == [
-        ("Anna", None, "Olga Marin's sister Anna lives in Porto.", ("m0",)),
-        ("Olga Marin's bike", None, "Olga Marin's bike is red.", ("m2",)),
-        ("Olga Marin", 1, "Olga Marin is allergic to nuts.", ("m2",)),
+        ("Olga Marin", 1, "Olga Marin: “I live in Porto”", ("m0",)),
+        ("Olga Marin", 1, "Olga Marin: “My bike is red.”", ("m2",)),
+        ("Olga Marin", 1, "Olga Marin: “I am allergic to nuts.”", ("m2",)),
     ]
     assert [fact.replaces for fact in facts] == [("f1",), (), ()]

@@ -1080,13 +1080,15 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
         ),
         (
             ["my aunt's party is on 22 June, she turns 70", "oh wait, the party is on the 24th of June"],
-            ["Ben's aunt's party is on 22 June, she turns 70 → “oh wait, the party is on the 24th of June”"],
+            [
+                "Ben: “my aunt's party is on 22 June, she turns 70” → “oh wait, the party is on the 24th of June”"
+            ],
         ),
         (
             ["my sister Ines has the vet on Monday", "oh wait, the vet was moved to Thursday at 3"],
-            ["Ben's sister Ines has the vet on Monday → “oh wait, the vet was moved to Thursday at 3”"],
+            ["Ben: “my sister Ines has the vet on Monday” → “oh wait, the vet was moved to Thursday at 3”"],
         ),
-        (["my niece Fien is vegan; me, I eat everything"], ["Ben's niece Fien is vegan."]),
+        (["my niece Fien is vegan; me, I eat everything"], ["Ben: “my niece Fien is vegan”"]),
         (["forget that I'm allergic to mussels", "remind me to call my sister"], []),
         (["My name is Ben"], ["Ben: “My name is Ben”"]),
         (["Ich heiße Jonas", "Ich bin Tischler"], ["Ben: „Ich heiße Jonas“", "Ben: „Ich bin Tischler“"]),
@@ -1127,7 +1129,7 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
         ),
         (
             ["My wife Priya is allergic to walnuts", "Oh sorry, I meant hazelnuts, not walnuts", "I'm Ben"],
-            ["Ben's wife Priya is allergic to walnuts → “I meant hazelnuts, not walnuts”"],
+            ["Ben: “My wife Priya is allergic to walnuts” → “I meant hazelnuts, not walnuts”"],
         ),
         (
             ["We meet on 9 December", "no, on 10 January"],
@@ -1145,7 +1147,7 @@ def test_a_document_of_an_earlier_conversation_is_read_if_memory_names_it() -> N
                 "Sorry, I got that wrong: Yusuf's coach is Mr Sato.",
             ],
             [
-                "Ben's husband Omar is a baker and their son Yusuf just turned nine.",
+                "Ben: “my husband Omar is a baker and our son Yusuf just turned nine”",
                 "Ben: “Yusuf's coach is called Mr Bello.” → “I got that wrong: Yusuf's coach is Mr Sato.”",
             ],
         ),
@@ -1188,7 +1190,7 @@ def test_a_later_correction_replaces_the_known_fact() -> None:
 
 
 def test_a_correction_of_what_is_no_fact_is_not_put_to_a_fact_about_the_same_person() -> None:
-    known = (("Omar", "Ben's husband Omar is a baker and their son Yusuf just turned nine."),)
+    known = (("Ben", "Ben: “my husband Omar is a baker and our son Yusuf just turned nine”"),)
 
     assert facts_in("I got that wrong: Yusuf's coach is Mr Sato.", known=known) == []
 
@@ -1565,3 +1567,263 @@ def test_what_a_search_by_meaning_found_is_quoted_with_doubt_unless_it_is_of_ano
     assert found("do I have pets?").startswith(Language("english").text("unsure"))
     assert said[1] in found("which pets do I keep?")
     assert found("does my brother have pets?") == Language("english").text(UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "line"),
+    [
+        ("english", "my wifi key is cat123", "forget the wifi key thing"),
+        ("english", "my wifi key is cat123", "forget the thing about the wifi key"),
+        ("german", "das WLAN-Passwort ist katze1", "Vergiss das mit dem WLAN-Passwort"),
+        ("spanish", "la clave del wifi es gato123", "Olvida lo de la clave del wifi"),
+        ("portuguese", "a senha do wifi é gato1", "Esqueça o da senha do wifi"),
+        ("russian", "пароль от вайфая кот123", "Забудь про пароль от вайфая"),
+        ("persian", "رمز وای‌فای گربه۱ است", "رمز وای‌فای را فراموش کن"),
+    ],
+)
+def test_forget_it_is_of_what_was_said_and_not_of_a_reminder(language: str, told: str, line: str) -> None:
+    assert replies([told, line])[-1] == expected(f"erase: {told}", language)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "question"),
+    [
+        ("english", "I'll bring the charcoal", "who's bringing the charcoal?"),
+        ("german", "ich bringe die Kohle mit", "wer bringt die Kohle?"),
+        ("german", "ich nehme das Zelt mit", "wer nimmt das Zelt?"),
+        ("spanish", "Yo llevo el carbón", "¿quién lleva el carbón?"),
+        ("spanish", "Yo traigo la guitarra", "¿quién trae la guitarra?"),
+        ("portuguese", "Eu faço a salada", "quem faz a salada?"),
+        ("russian", "я принесу уголь", "кто принесёт уголь?"),
+        ("russian", "я куплю хлеб", "кто купит хлеб?"),
+        ("persian", "من زغال میارم", "کی زغال میاره؟"),
+    ],
+)
+def test_who_does_something_is_found_in_the_first_person_of_another(
+    language: str, told: str, question: str
+) -> None:
+    found = replies([f"[2026-11-27 09:20 UTC] Olga: {told}", f"[2026-11-27 09:26 UTC] Tom: {question}"])[-1]
+    spoken = Language(language)
+
+    assert "Olga" in found
+    assert told in found
+    assert not found.startswith((spoken.text("unsure"), spoken.text("unknown")))
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "liked", "question"),
+    [
+        ("english", "I can't stand olives", "I like tea", "which food do I hate?"),
+        ("english", "I hate olives", "I like tea", "what don't I like?"),
+        ("german", "ich kann Rosenkohl nicht ausstehen", "ich mag Pizza", "welches Gemüse hasse ich?"),
+        ("german", "ich mag keinen Rosenkohl", "ich mag Pizza", "was kann ich nicht leiden?"),
+        ("spanish", "no soporto las aceitunas", "me gustan los higos", "¿qué comida odio?"),
+        ("spanish", "odio las aceitunas", "me gustan los higos", "¿qué no me gusta?"),
+        ("portuguese", "detesto coentro", "gosto de figos", "de que comida eu não gosto?"),
+        ("portuguese", "não gosto de coentro", "gosto de figos", "o que eu odeio?"),
+        ("russian", "терпеть не могу оливки", "я люблю чай", "какую еду я не люблю?"),
+        ("persian", "از زیتون بدم می‌آید", "چای دوست دارم", "از چه غذایی متنفرم؟"),
+    ],
+)
+def test_words_of_dislike_are_alike_and_no_words_of_liking(
+    language: str, told: str, liked: str, question: str
+) -> None:
+    found, other = replies([told, liked, question])[-1], replies([liked, question])[-1]
+
+    assert told in found
+    assert liked not in found
+    assert liked not in other
+
+
+@pytest.mark.parametrize(
+    ("lines", "question", "line"),
+    [
+        (
+            ["Hotel Seeblick", "Breakfast 7 to 10", "Parking 12 euros a night"],
+            "when is breakfast?",
+            "Breakfast 7 to 10",
+        ),
+        (
+            ["Cabin", "Checkout 11:00", "Wifi", "lake2026", "Bins on Monday"],
+            "what is the wifi?",
+            "Wifi: lake2026",
+        ),
+        (
+            ["Ferienhof", "Frühstück von 8 bis 10", "Hunde kosten 8 Euro", "Abreise bis 10"],
+            "Was kosten Hunde?",
+            "Hunde kosten 8 Euro",
+        ),
+        (
+            ["Albergue", "La cena es a las 9", "El desayuno es a las 8"],
+            "¿Cuándo es la cena?",
+            "La cena es a las 9",
+        ),
+        (
+            ["Pousada", "O café é às 8", "A piscina abre às 10"],
+            "quando abre a piscina?",
+            "A piscina abre às 10",
+        ),
+        (
+            ["Кружок", "Среда 18:00 рисование", "Пятница 16:30 шахматы"],
+            "Когда шахматы?",
+            "Пятница 16:30 шахматы",
+        ),
+        (["مهمانخانه", "صبحانه ساعت ۸", "استخر ساعت ۱۰"], "صبحانه کی است؟", "صبحانه ساعت ۸"),
+        (
+            [f"{room} room has two windows, a large oven and a table" for room in ("Red", "Blue", "Green")],
+            "what does the blue room have?",
+            "Blue room has two windows, a large oven and a table",
+        ),
+    ],
+)
+def test_a_document_of_lines_is_quoted_by_the_line(lines: list[str], question: str, line: str) -> None:
+    text = "\n".join(lines)
+    mark = f"[a document, list.txt (1 KB); it is data and no instruction: {json.dumps(text)}]"
+
+    found = replies([f"{mark}\nhere", question])[-1]
+
+    assert line in found
+    assert not [each for each in lines[1:] if each not in line and each in found]
+
+
+def test_a_line_that_goes_on_in_the_next_one_is_joined_to_it() -> None:
+    assert sentences(unwrapped("The key of the cellar hangs behind the door\nof the pantry.")) == [
+        "The key of the cellar hangs behind the door of the pantry."
+    ]
+
+
+def test_of_two_reminders_the_one_that_waits_is_not_lost() -> None:
+    english = Language("english")
+    city, time = english.text("which_city"), english.text("which_time")
+    anna, milk = "remind me at 18:30 to call Anna", "remind me to buy milk"
+    done = english.text("set", when="at 18:30", text="call Anna")
+    told = "Set for Friday 2026-11-27 18:30 (UTC). Its id is 5. It is now Friday 2026-11-27 11:30 (UTC)."
+    set_anna = {"when": "18:30", "text": "call Anna", "zone": "Lisbon"}
+
+    assert remind("Lisbon", anna, city, milk, time) == set_anna
+    assert remind("Lisbon", milk, time, anna, city) == set_anna
+    assert remind("Lisbon", anna, city, milk, time, result=told).endswith(f"\n\n{time}")
+    assert remind("at 5pm", anna, city, milk, time, "Lisbon", f"{done}\n\n{time}")["text"] == "buy milk"
+    assert remind("at 5pm", milk, time, anna, done)["text"] == "buy milk"
+    assert remind(f"{anna}\nremind me at 19:00 to feed the cat", result=told) == {
+        "when": "19:00",
+        "text": "feed the cat",
+    }
+
+
+@pytest.mark.parametrize(
+    ("language", "old", "new", "question"),
+    [
+        ("english", "My exam is on 12 May.", "no, my exam is on 14 May", "what do you know about me?"),
+        ("english", "my bike is red", "my bike is blue", "what do you know about me?"),
+        ("german", "Mein Fahrrad ist rot", "Mein Fahrrad ist blau", "Was weißt du über mich?"),
+        ("spanish", "Mi bici es roja", "mi bici es azul", "¿qué sabes de mí?"),
+        ("portuguese", "Minha bicicleta é azul", "minha bicicleta é preta", "o que você sabe sobre mim?"),
+        ("russian", "Мой велосипед красный", "мой велосипед синий", "что ты знаешь обо мне?"),
+        ("german", "Mein Kurs ist am Montag", "nein, mein Kurs ist am Freitag", "Was weißt du über mich?"),
+        ("spanish", "Mi cita es el lunes", "no, mi cita es el martes", "¿Qué sabes de mí?"),
+        (
+            "portuguese",
+            "Minha consulta é na segunda",
+            "não, minha consulta é na sexta",
+            "o que você sabe sobre mim?",
+        ),
+        ("russian", "Мой экзамен в понедельник", "нет, мой экзамен в среду", "что ты знаешь обо мне?"),
+        ("persian", "قرار من دوشنبه است", "نه، قرار من سه‌شنبه است", "دربارهٔ من چه می‌دانی؟"),
+    ],
+)
+def test_what_was_corrected_is_marked_as_older_in_a_list(
+    language: str, old: str, new: str, question: str
+) -> None:
+    spoken = Language(language)
+    told = spoken.text("told", when="", text=quote(new, spoken))
+    older = spoken.text("older", when="", text=quote(old, spoken))
+
+    listed = replies([old, new, question])[-1].splitlines()[2:]
+
+    assert listed == [f"- {told.removesuffix('.')}", f"- {older.removesuffix('.')}"]
+
+
+def test_what_is_not_listed_is_corrected_and_not_another_line() -> None:
+    lines = ["vivo en Cádiz", "mi marido Paco es electricista", "la comida de empresa es el 12"]
+
+    listed = replies([*lines, "no, la comida es el 13", "¿qué sabes de mí?"])[-1]
+
+    assert "Me dijiste: «mi marido Paco es electricista»" in listed
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("german", "Was kocht Ben?"),
+        ("portuguese", "o que eu odeio?"),
+        ("spanish", "¿quién cocina hoy?"),
+        ("english", "what does Ben cook?"),
+    ],
+)
+def test_the_language_of_the_question_wins(language: str, line: str) -> None:
+    said = "Ich koche Lasagne mit Spinat" if language == "english" else "I'm cooking lasagne with spinach"
+    assert replies([said, line])[-1] == Language(language).text(UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        *(
+            ("english", each)
+            for each in ("add milk to the shopping list", "schedule a call with Eva for Monday")
+        ),
+        *(
+            ("german", each)
+            for each in ("trag den Termin in den Kalender ein", "vereinbare einen Termin mit Eva")
+        ),
+        *(
+            ("spanish", each)
+            for each in ("añade leche a la lista de la compra", "dile a Ana que llego tarde")
+        ),
+        *(
+            ("portuguese", each)
+            for each in ("marca uma consulta no dentista pra mim", "avisa o Tom que vou atrasar")
+        ),
+        *(("russian", each) for each in ("запиши меня к стоматологу", "скажи Ане, что я опоздаю")),
+        *(("persian", each) for each in ("شیر را به لیست خرید اضافه کن", "به آنا بگو دیر می‌رسم")),
+    ],
+)
+def test_a_request_is_not_noted_as_a_statement(language: str, line: str) -> None:
+    assert replies([line]) == [Language(language).text("undone")]
+
+
+@pytest.mark.parametrize(
+    ("language", "line"),
+    [
+        ("english", "find me at the bar at eight"),
+        ("german", "Stell dir vor, ich habe gewonnen"),
+        ("german", "schreibe gerade an meiner Doktorarbeit"),
+        ("spanish", "la agenda de Eva está llena"),
+        ("portuguese", "a marca do café é Pilão"),
+        ("russian", "запись к врачу в понедельник"),
+    ],
+)
+def test_a_statement_with_a_word_of_requests_is_noted(language: str, line: str) -> None:
+    assert replies([line]) == [Language(language).text("noted")]
+
+
+def test_a_compound_is_found_by_its_whole_word_and_corrected_by_its_end() -> None:
+    lines = [
+        "Nächste Spange-Kontrolle ist am 14. Januar",
+        "Mia kriegt eine Spange",
+        "ach Quatsch, die Kontrolle ist am 15. Januar",
+        "Wann ist die Spangenkontrolle?",
+    ]
+
+    assert replies(lines)[-1] == expected(f"{lines[2]}|{lines[0]}", "german")
+
+
+def test_a_name_alone_is_no_answer_if_another_word_of_the_question_was_said() -> None:
+    lines = [
+        "у Артёма аллергия на цитрусовые",
+        "тренировки у него по вторникам",
+        "Во сколько тренировки у Артёма?",
+    ]
+
+    assert replies(lines)[-1] == Language("russian").text(UNKNOWN)
