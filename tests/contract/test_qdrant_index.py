@@ -27,6 +27,7 @@ from memory.recall.vector_index import VectorErasure, Where
 from tests.contract.vector_kit import (
     EAST,
     SPACE,
+    client_of,
     find,
     ids,
     make_index,
@@ -45,15 +46,15 @@ pytestmark = pytest.mark.slow
 async def qdrant(index_endpoint: IndexEndpoint) -> AsyncGenerator[Qdrant]:
     """Open the server. Collections of this test are removed after it."""
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as opened:
-        before = await names(opened.client)
+        before = await names(client_of(opened))
         yield opened
-        for name in await names(opened.client) - before:
-            await opened.client.delete_collection(name)
+        for name in await names(client_of(opened)) - before:
+            await client_of(opened).delete_collection(name)
 
 
 @pytest.fixture
 def client(qdrant: Qdrant) -> AsyncQdrantClient:
-    return qdrant.client
+    return client_of(qdrant)
 
 
 @pytest.fixture
@@ -72,8 +73,10 @@ class Watched:
         self.qdrant = replace(qdrant, send=self.send)
 
     async def send(self, method: str, path: str, body: bytes) -> bytes:
-        self.asked[f"{method} {path.split('/', 3)[3]}"] += 1
-        if method == "PUT":
+        _, _, about = path.partition("/points")
+        if about:
+            self.asked[f"{method} points{about}"] += 1
+        if method == "PUT" and about:
             self.batches.append(len(from_json(body)["points"]))
         return await self._send(method, path, body)
 
@@ -133,7 +136,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
         tags=frozenset({"=1"}),
     )
     searches = (search_filter(chat, 1, where=everything), search_filter(chat, 1, sequences=[1]))
-    counts = models.Filter.model_validate(messages_filter(chat, 1))
+    counts = messages_filter(chat, 1)
     erasures = (
         erasure_filter(chat, epoch=1, message_ids=["m"]),
         erasure_filter(chat, below_epoch=1),
@@ -141,7 +144,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
     )
     fields = {
         condition.key
-        for scope in (*map(models.Filter.model_validate, searches), counts, *erasures)
+        for scope in map(models.Filter.model_validate, (*searches, counts, *erasures))
         for condition in cast(
             list[models.Condition], [*cast(list[models.Condition], scope.must), *(scope.must_not or ())]
         )
@@ -387,8 +390,8 @@ async def test_a_wrong_key_is_reported_without_the_key(index_endpoint: IndexEndp
 async def test_a_batch_too_large_for_a_proxy_is_written_in_parts(qdrant: Qdrant, chat: str) -> None:
     class Strict(Watched):
         async def send(self, method: str, path: str, body: bytes) -> bytes:
-            if len(from_json(body)["points"]) > most:
-                raise RequestTooLarge("the vector index answered 413 Request Entity Too Large")
+            if path.endswith("/points?wait=true") and len(from_json(body)["points"]) > most:
+                raise RequestTooLarge("the vector index answered 413 Request Entity Too Large", 413)
             return await super().send(method, path, body)
 
     most = 10
