@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, cast
 from uuid import uuid4
@@ -14,6 +15,7 @@ from qdrant_client import AsyncQdrantClient, models
 from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
+from memory.recall.qdrant.connection import IndexRefusal
 from memory.recall.qdrant.index import FormerCollections, Qdrant, QdrantIndex, RequestTooLarge, open_qdrant
 from memory.recall.qdrant.points import (
     erasure_filter,
@@ -414,9 +416,11 @@ async def test_a_vector_of_a_wrong_size_is_refused_with_its_whole_batch(qdrant: 
 
 async def test_an_unfinished_write_is_not_reported_as_done(qdrant: Qdrant, chat: str) -> None:
     async def accept(method: str, path: str, body: bytes) -> bytes:
-        answer = from_json(await qdrant.send(method, path, body))
+        answer = await qdrant.send(method, path, body)
+        if "/points?" not in path:
+            return answer
         # As Qdrant answers when its `timeout` expires.
-        return to_json({"result": {**answer["result"], "status": "acknowledged"}})
+        return to_json({"result": {**from_json(answer)["result"], "status": "acknowledged"}})
 
     index = make_index(replace(qdrant, send=accept), SPACE)
     with pytest.raises(RecallUnavailable, match="did not finish"):
@@ -446,3 +450,42 @@ def test_a_message_that_changes_between_the_answers_is_scored_once() -> None:
 def test_an_answer_that_cannot_be_read_is_a_failure_of_recall(content: bytes) -> None:
     with pytest.raises(RecallUnavailable):
         qdrant_points.parse_answers(content)
+
+
+@pytest.mark.parametrize("is_embedded", [False, True])
+async def test_a_server_is_told_to_refuse_slow_filters_and_to_vacuum_early(
+    qdrant: Qdrant, chat: str, is_embedded: bool
+) -> None:
+    told: list[dict[str, Any]] = []
+
+    async def accept(method: str, path: str, body: bytes) -> bytes:
+        if method != "PATCH":
+            return await qdrant.send(method, path, body)
+        told.append(from_json(body))
+        return to_json({"result": True, "status": "ok", "time": 0.0})
+
+    index = make_index(replace(qdrant, send=accept, is_embedded=is_embedded), SPACE)
+    await index.upsert([make_point(chat, "m", EAST)])
+    limits = {
+        "strict_mode_config": {
+            "enabled": True,
+            "unindexed_filtering_retrieve": False,
+            "unindexed_filtering_update": False,
+        },
+        "optimizers_config": {"deleted_threshold": 0.05, "vacuum_min_vector_number": 100},
+    }
+    assert told == ([] if is_embedded else [limits])
+
+
+@pytest.mark.parametrize("status", [404, 401])
+async def test_a_refusal_of_the_limits_says_what_the_server_answered(
+    qdrant: Qdrant, chat: str, status: int
+) -> None:
+    async def refuse(method: str, path: str, body: bytes) -> bytes:
+        if method == "PATCH":
+            raise IndexRefusal(f"the vector index answered {status}", status)
+        return await qdrant.send(method, path, body)
+
+    index = make_index(replace(qdrant, send=refuse), SPACE)
+    with nullcontext() if status == 404 else pytest.raises(IndexRefusal, match=str(status)):
+        await index.upsert([make_point(chat, "m", EAST)])

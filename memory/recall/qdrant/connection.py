@@ -1,7 +1,7 @@
 """The connection to Qdrant: one pool for each address of a cluster, and failures in our words."""
 
 from asyncio import CancelledError
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -30,6 +30,11 @@ _NOT_FOUND = 404
 _TOO_LARGE = 413
 
 _Result = TypeVar("_Result")
+Send = Callable[[str, str, bytes], Awaitable[bytes]]
+"""Sends a request by its method, path and JSON body, and returns the JSON of the answer.
+
+Raises RecallUnavailable, for some statuses as CollectionGone or RequestTooLarge.
+"""
 
 
 class Envelope(msgspec.Struct, Generic[_Result]):

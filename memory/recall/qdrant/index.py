@@ -1,16 +1,7 @@
 """The index in Qdrant, on a server and on the embedded one. Its imports have numpy: import it late."""
 
 import asyncio
-from collections.abc import (
-    AsyncGenerator,
-    Awaitable,
-    Callable,
-    Collection,
-    Generator,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
@@ -24,6 +15,7 @@ from memory.recall.qdrant.connection import (
     Envelope,
     IndexRefusal,
     RequestTooLarge,
+    Send,
     open_connection,
     parse_result,
 )
@@ -54,7 +46,7 @@ from memory.recall.vector_index import Hit, ListedPoint, VectorErasure, VectorPo
 _CONFLICT = 409
 _NOT_FOUND = 404
 _NO_STRICT_MODE = {400, 404, 405, 422, 501}
-"""Statuses of a server without strict mode, such as the embedded one."""
+"""Statuses of a server without strict mode."""
 _OUT_OF_GRAPHS = {"enable_hnsw": False}
 _PAYLOAD_INDEXES: dict[str, Json] = {
     "scope": {"type": "keyword", "is_tenant": True},
@@ -73,17 +65,9 @@ _TENANT_GRAPHS = {"m": 0, "payload_m": 16}
 See https://qdrant.tech/documentation/manage-data/multitenancy/. The embedded server has no graphs.
 """
 _DELETED_SHARE = 0.05
-_VACUUM = {"deleted_threshold": _DELETED_SHARE, "vacuum_min_vector_number": 100}
+_VACUUM: Json = {"deleted_threshold": _DELETED_SHARE, "vacuum_min_vector_number": 100}
 """Limits from which Qdrant writes a segment again without its deleted points: a quarter of its own share."""
-_STRICT = {"enabled": True, "unindexed_filtering_retrieve": False, "unindexed_filtering_update": False}
 _COMPLETED = "completed"
-
-
-Send = Callable[[str, str, bytes], Awaitable[bytes]]
-"""Sends a request by its method, path and JSON body, and returns the JSON of the answer.
-
-Raises RecallUnavailable, for some statuses as CollectionGone or RequestTooLarge.
-"""
 
 
 class _Name(msgspec.Struct):
@@ -163,7 +147,7 @@ class QdrantIndex:
 
     def __init__(self, qdrant: Qdrant, collection: str, *, dimension: int) -> None:
         self._send = qdrant.send
-        self._collection = QdrantCollection(qdrant.send, collection, dimension)
+        self._collection = QdrantCollection(qdrant, collection, dimension)
         self.collection = collection
         self.losses = 0
 
@@ -343,8 +327,9 @@ class QdrantCollection:
     The result is remembered until `forget`.
     """
 
-    def __init__(self, send: Send, name: str, dimension: int) -> None:
-        self._send = send
+    def __init__(self, qdrant: Qdrant, name: str, dimension: int) -> None:
+        self._send = qdrant.send
+        self._is_embedded = qdrant.is_embedded
         self._path = f"/collections/{name}"
         self._dimension = dimension
         self.is_open = False
@@ -390,10 +375,11 @@ class QdrantCollection:
                 parse_result(await self._send("PUT", f"{self._path}/index?wait=true", body), _WRITE)
         strict = info.config.strict_mode_config
         has_limits = info.config.optimizer_config.deleted_threshold == _DELETED_SHARE
-        if strict is None or not strict.enabled or not has_limits:
-            body = to_json({"strict_mode_config": _STRICT, "optimizers_config": _VACUUM})
+        if not self._is_embedded and (strict is None or not strict.enabled or not has_limits):
+            from memory.recall.qdrant.server_limits import set_limits
+
             with _accepted(*_NO_STRICT_MODE):
-                parse_result(await self._send("PATCH", self._path, body), _DONE)
+                await set_limits(self._send, self.name, vacuum=_VACUUM)
 
 
 async def list_collections(send: Send) -> list[str]:

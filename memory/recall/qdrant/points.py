@@ -6,7 +6,7 @@ All filters are built here, and none without a context.
 import math
 import struct
 from binascii import a2b_base64, b2a_base64
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from uuid import UUID, uuid5
@@ -18,7 +18,7 @@ from pydantic_core import to_json
 
 from memory.errors import MissingContext
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.qdrant.connection import Envelope, parse_result
+from memory.recall.qdrant.connection import Envelope, Send, parse_result
 from memory.recall.scored_messages import ScoredMessages, Terms
 from memory.recall.vector_index import (
     KEYS_PER_MESSAGE,
@@ -379,8 +379,6 @@ def _parse_signs(signs: str) -> frozenset[str]:
 COPIED_AT_ONCE = 64
 """Points with vectors of a page: 4 MB with 3,072 dimensions."""
 LISTED_AT_ONCE = 1_000
-
-Send = Callable[[str, str, bytes], Awaitable[bytes]]
 
 
 async def read_points(
