@@ -257,6 +257,18 @@ class Settings(BaseSettings):
     """The most old messages and facts that are recalled into a prompt."""
     window_tokens: int = Field(8000, ge=64)
     """The budget of the recent window without a summary model or while it fails, in tokens."""
+    facts: bool | None = Field(
+        None,
+        description="Extract facts about people after the reply. Unset: if there is a summary model. "
+        "In groups an administrator turns them on with /facts on.",
+    )
+    retention_days: int = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="Erase messages of this age in days, with all that rests on them; 0 = keep them for ever. People "
+        "choose less for a chat with /retention.",
+    )
     # Answers
     max_actions: int = Field(5, ge=1, le=100)
     """Actions (rounds of tools) that a run may take."""
@@ -411,6 +423,11 @@ class Settings(BaseSettings):
         """The model that writes summaries, empty for none: on an endpoint of one's own the chat model by default."""
         is_default = "openai_summary_model" not in self.model_fields_set
         return self.openai_model if is_default and self.openai_base_url else self.openai_summary_model
+
+    @property
+    def extracts_facts(self) -> bool:
+        """True if facts are extracted, which needs a summary model."""
+        return self.facts is not False and bool(self.summary_model)
 
     @property
     def transcription_model(self) -> str:

@@ -26,7 +26,6 @@ from bot.app.agents import (
 from bot.app.models import NoModel
 from bot.errors import SettingsInvalid
 from bot.features.facts.command import place_lists
-from bot.features.facts.settings import FactSettings
 from bot.features.parts import Models, Outside, Stores
 from bot.inbox.inspection import InboxInspection
 from bot.inbox.redis_inbox import RedisInbox
@@ -172,7 +171,7 @@ def build_compressor(
 
 def build_fact_queue(settings: Settings, stores: Stores, *, clock: Callable[[], float]) -> FactQueue | None:
     """The queue of messages to read for facts, None if facts are off."""
-    return FactQueue(stores.redis, clock=clock) if settings.of(FactSettings).extracts_facts else None
+    return FactQueue(stores.redis, clock=clock) if settings.extracts_facts else None
 
 
 def build_extractor(

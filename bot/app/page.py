@@ -22,7 +22,6 @@ from bot.app.stores import IntakeStores, embedder_config, store_config
 from bot.errors import ChatUnreachable, TelegramRefused
 from bot.features import page_lines
 from bot.features.facts.page import FactPages
-from bot.features.facts.settings import FactSettings
 from bot.features.parts import Outside, Stores
 from bot.features.reminders.page import ReminderPages
 from bot.observe.series import CounterReader
@@ -173,7 +172,7 @@ def _build_lists(
         history=pages.history,
         facts=pages.facts,
         open_recall=pages.open_recall,
-        is_offered=settings.of(FactSettings).extracts_facts,
+        is_offered=settings.extracts_facts,
         changes=changes.erasures,
     )
     reminders = ReminderPages(

@@ -22,7 +22,6 @@ from bot.app.build import (
 from bot.app.erasures import build_forget_jobs
 from bot.app.models import BookedModel, sees_pictures
 from bot.features import CONTROLS, FEATURES
-from bot.features.facts.settings import FactSettings
 from bot.features.parts import Built, Models, Outside, Parts, Stores
 from bot.inbox.isolation import Isolation, Slots
 from bot.inbox.redis_inbox import RedisInbox
@@ -180,7 +179,7 @@ def _answer_limits(settings: Settings, spec: TeamSpec) -> AnswerLimits:
         long_answers=spec.options.long_answers,
         shows_sources=settings.show_sources,
         compression=compression_limits(settings, spec),
-        extracts_facts=settings.of(FactSettings).extracts_facts,
+        extracts_facts=settings.extracts_facts,
     )
 
 

@@ -11,7 +11,6 @@ import stamina
 import structlog
 
 from bot.features.parts import Stores
-from bot.features.retention.settings import RetentionSettings
 from bot.inbox.redis_inbox import RedisInbox
 from bot.inbox.reminders import POLL_S, ReminderClock
 from bot.observe import metrics
@@ -210,7 +209,7 @@ async def expire_forever(settings: Settings, stores: Stores, partition: int, sto
     """Erase messages of this partition that are too old; begin with no chat after `stopping`."""
     retention = Retention(
         RetentionQueue(stores.redis, clock=time.time),
-        most_days=settings.of(RetentionSettings).retention_days,
+        most_days=settings.retention_days,
         partition=partition,
         clock=time.time,
     )

@@ -81,7 +81,6 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
     import asyncio
 
     from bot.app.erasures import build_forget_jobs
-    from bot.features.retention.settings import RetentionSettings
     from memory.retention import RetentionQueue, expire_undisturbed
     from memory.transfer.restore import Restore, StoresInUse, check_backup
 
@@ -100,7 +99,7 @@ async def _restore(settings: "Settings", file: Path, *, as_json: bool) -> None:
             expire=partial(
                 expire_undisturbed,
                 RetentionQueue(stores.redis, clock=time.time),
-                most_days=settings.of(RetentionSettings).retention_days,
+                most_days=settings.retention_days,
                 clock=time.time,
             ),
         )

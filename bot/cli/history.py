@@ -290,7 +290,6 @@ def facts(
 
 
 async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool, as_json: bool) -> None:
-    from bot.features.facts.settings import FactSettings
     from memory.facts.context_facts import list_all
     from memory.facts.redis_facts import are_extracted
 
@@ -298,7 +297,7 @@ async def _print_facts(settings: "Settings", name: ChatName, *, all_facts: bool,
         chat, snapshot = await find_chat(settings, stores, name)
         known = await list_all(stores.facts, chat.ref)
         unread, choices = await stores.facts.count_unread(chat.ref), await stores.facts.choices(chat.ref)
-    is_on = settings.of(FactSettings).extracts_facts and are_extracted(choices, is_group=chat.chat_id < 0)
+    is_on = settings.extracts_facts and are_extracted(choices, is_group=chat.chat_id < 0)
     shown = [fact for fact in known if all_facts or fact.valid_to is None]
     if as_json:
         document = {"chat": chat.name, "title": chat.title, "is_on": is_on, "total": len(known)}

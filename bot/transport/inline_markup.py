@@ -46,6 +46,7 @@ _DESTINATION = re.compile(
     r"(?:\s{1,9}(?:\"[^\"]{0,500}\"|'[^']{0,500}'|\([^()]{0,500}\)))?\s{0,9}\)"
 )
 _LABEL = re.compile(r"\[(?P<label>[^\[\]\n]{0,200})\]")
+_CALLED = re.compile(r"(?:[^\W_]|[)\]])\[")
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _HOST = re.compile(
     r"(?:[\w-]+\.)+(?:[a-z]{2}|com|org|net|info|dev|app|edu|gov|xyz|wiki|cloud|online|site|tech|blog|shop|page|news)"
@@ -63,7 +64,7 @@ _LINE_BREAK = re.compile(" *\n *")
 _TICKS = re.compile("`+")
 _TRAILING = "*_~.,:;!?'\")\u201d\u2019\u00bb"
 _ENCLOSURES = frozenset({"()", "[]", "{}", '""', "''", "<>", "\u201c\u201d"})
-_CLOSABLE = ".:;!?)\"'%\u2026\u201d\u2019"
+_CLOSABLE = ".:;!?)\"'%\u2026\u201d\u2019\u201c\u00bb\u203a"
 _LONGEST_RUN = 4
 _DEEPEST_BRACKETS = 32
 _LONGEST_ENVIRONMENT = 4_000
@@ -304,7 +305,7 @@ class _Paragraph:
         if found := _DESTINATION.match(self._text, end):
             target = found["bare"] if found["angled"] is None else found["angled"]
             address = address_of(_unescaped(_ESCAPE.sub(r"\1", target)))
-            if address or not self._text[opening.start - 1 : opening.start].isalnum():  # `call[0](x)` is code
+            if address or not _CALLED.match(self._text, max(0, opening.start - 1)):  # `call[0](x)` is code
                 self._close_link(opening, target, address)
                 return found.end()
         name, end = self._defined(label, end)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.features.retention.command import days_in, limit_text
-from bot.features.retention.settings import RetentionSettings
+from bot.settings import Settings
 from bot.transport.words import LANGUAGES, words_for
 from memory.retention import LONGEST_DAYS, RetentionChoice, parse_choice
 from memory.transfer.file import ChoiceLine
@@ -37,9 +37,7 @@ def test_what_cannot_be_read_is_no_choice(text: str) -> None:
 
 def test_a_choice_is_never_longer_than_the_setting_may_be() -> None:
     assert parse_choice("99999").days == LONGEST_DAYS
-    bound = next(
-        each for each in RetentionSettings.model_fields["retention_days"].metadata if hasattr(each, "le")
-    )
+    bound = next(each for each in Settings.model_fields["retention_days"].metadata if hasattr(each, "le"))
     assert bound.le == LONGEST_DAYS
 
 

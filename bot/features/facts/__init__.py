@@ -1,12 +1,10 @@
 """/facts, the tool that forgets a fact, and the facts on the memory page."""
 
-from bot.features.facts.settings import FactSettings
 from bot.features.feature import Feature
 from bot.transport.controls import FACTS_BUTTON, ButtonRule
 
 FEATURE = Feature(
     build="bot.features.facts.command:build",
-    settings=FactSettings,
     commands={"facts": "everybody"},
     buttons={FACTS_BUTTON: ButtonRule(pressers="asker")},
     tools={"forget_fact": "bot.features.facts.tools:forget_fact"},

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 
-from bot.features.facts.settings import FactSettings
 from bot.features.parts import Built, Parts
 from bot.features.retention.command import limit_line
 from bot.inbox.reminders import FiringRules
@@ -337,7 +336,7 @@ async def build(parts: Parts) -> Built:
         recall=stores.recall,
         page_links=parts.page_links,
         redis=stores.redis,
-        is_extracting=parts.settings.of(FactSettings).extracts_facts,
+        is_extracting=parts.settings.extracts_facts,
         clock=parts.clock,
         limit_line=partial(limit_line, parts.settings),
     )

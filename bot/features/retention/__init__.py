@@ -1,12 +1,10 @@
 """/retention: how long the messages of a chat are kept."""
 
 from bot.features.feature import Feature
-from bot.features.retention.settings import RetentionSettings
 from bot.transport.controls import ButtonRule
 
 FEATURE = Feature(
     build="bot.features.retention.command:build",
-    settings=RetentionSettings,
     commands={"retention": "everybody"},
     buttons={"retention": ButtonRule(pressers="owners")},
     page_line="bot.features.retention.command:limit_line",

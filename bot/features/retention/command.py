@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from bot.features.parts import Built, Parts
-from bot.features.retention.settings import RetentionSettings
 from bot.settings import Settings
 from bot.transport.rich_text import RichText
 from bot.transport.words import Words
@@ -117,7 +116,7 @@ def _value(choice: RetentionChoice) -> str:
 async def build(parts: Parts) -> Built:
     """Return the command and its buttons."""
     retention = RetentionCommand(
-        most_days=parts.settings.of(RetentionSettings).retention_days,
+        most_days=parts.settings.retention_days,
         queue=RetentionQueue(parts.stores.redis, clock=parts.clock),
         clock=parts.clock,
     )
@@ -126,7 +125,7 @@ async def build(parts: Parts) -> Built:
 
 def limit_line(settings: Settings, words: Words, snapshot: HistorySnapshot) -> str:
     """Return the limit of this chat; "" if messages are kept for ever."""
-    days = parse_choice(snapshot.retention).days_within(settings.of(RetentionSettings).retention_days)
+    days = parse_choice(snapshot.retention).days_within(settings.retention_days)
     return limit_text(words, days) if days else ""
 
 
