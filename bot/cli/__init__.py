@@ -8,7 +8,7 @@ from typing import NoReturn
 
 _OF_THE_BOT = ("typer", "telegram", "openai", "pydantic_settings")
 _YOUNG_OBJECTS = 10_000
-"""New objects after which cycles are looked for. With Python's default of 700 a start takes 0.2 s more, a turn 1.1 ms."""
+"""New objects after which cycles are looked for. Python's default of 700 takes 0.2 s of a start, 1.1 ms of a turn."""
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
