@@ -16,7 +16,7 @@ from functools import partial
 from uuid import uuid4
 
 import numpy as np
-from qdrant_client.models import CollectionStatus
+from pydantic_core import from_json
 from rig.index_places import Server, add_server, embedded_index, index_at, index_like_qdrant
 from rig.index_upkeep import Vacuum, time_ms, watch_vacuum
 from rig.surroundings import until
@@ -24,7 +24,7 @@ from rig.synthetic import Crowd
 from rig.table import print_table
 
 from memory.recall.indexer import BATCH
-from memory.recall.qdrant.index import Qdrant, QdrantIndex, open_qdrant
+from memory.recall.qdrant.index import FormerCollections, Qdrant, QdrantIndex, open_qdrant
 from memory.recall.ranking import plan_lookups, shortlist
 from memory.recall.recall import LIST_LIMIT
 from memory.recall.spaces import COLLECTION_PREFIX
@@ -107,7 +107,7 @@ async def measure(server: Server, qdrant: Qdrant, size: Size) -> Cost:
         await until(partial(_is_settled, qdrant, index.collection), "the server has built its graphs")
         return await ask(server, index, crowd, size, index_ms=index_ms)
     finally:
-        await qdrant.client.delete_collection(index.collection)
+        await FormerCollections(qdrant).delete(index.collection)
 
 
 async def fill(index: QdrantIndex, crowd: Crowd, size: Size) -> float:
@@ -176,7 +176,8 @@ def percentiles(spent: Sequence[float]) -> tuple[float, float]:
 
 
 async def _is_settled(qdrant: Qdrant, collection: str) -> bool:
-    return (await qdrant.client.get_collection(collection)).status == CollectionStatus.GREEN
+    described = from_json(await qdrant.send("GET", f"/collections/{collection}", b""))
+    return described["result"]["status"] == "green"
 
 
 def _say(progress: str) -> None:

@@ -42,7 +42,7 @@ from memory.keys import ContextRef
 from memory.redis.client import RedisClient, open_redis
 from memory.reminders.redis_reminders import RedisReminders
 from memory.reminders.reminder import Reminder
-from simulator.service import LOOPBACK, listening
+from simulator.server import LOOPBACK, listening
 
 WORKERS = 2
 PARTITIONS = 1

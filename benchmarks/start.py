@@ -1,4 +1,4 @@
-"""Seconds to ready, seconds of imports, and memory of each process at a start that is not the first.
+"""Seconds to ready, of CPU and of imports, and memory of each process at a start that is not the first.
 
 The stores are embedded and start with the process, the Bot API is the simulator. See benchmarks/README.md.
 """
@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from rig.surroundings import child, free_port, local_bot_api, says_ready, until
+from rig.surroundings import child, cpu_seconds, free_port, local_bot_api, says_ready, until
 from rig.table import print_table
 
 from bot.settings import SIMULATOR_TOKEN
@@ -32,9 +32,9 @@ class Start:
     """Medians of the starts of one process."""
 
     ready_s: float
+    cpu_s: float
+    """CPU time of the process alone, without its embedded stores, until it is ready."""
     imports_s: float
-    after_imports_s: float
-    """Seconds of a start that are no imports, the start of the interpreter among them."""
     rss_mb: float
     """Memory of the process alone, without its embedded stores, when it is ready."""
 
@@ -111,8 +111,8 @@ async def measure(
     return {
         name: Start(
             ready_s=median(each.ready_s for each in plain[name]),
+            cpu_s=median(each.cpu_s for each in plain[name]),
             imports_s=median(each.imports_s for each in timed[name]),
-            after_imports_s=median(each.ready_s - each.imports_s for each in timed[name]),
             rss_mb=median(each.rss_mb for each in plain[name]),
         )
         for name in versions
@@ -136,9 +136,9 @@ async def _start(log: Path, command: str, environment: Mapping[str, str], *flags
     ) as process:
         await until(partial(says_ready, log), f"{command} is ready")
         ready_s = time.perf_counter() - begun
-        rss_mb = _rss_mb(process.pid)
+        cpu_s, rss_mb = cpu_seconds(process.pid) or 0.0, _rss_mb(process.pid)
     imports_s = sum(map(int, _SELF_US.findall(await asyncio.to_thread(log.read_text)))) / 1e6
-    return Start(ready_s=ready_s, imports_s=imports_s, after_imports_s=ready_s - imports_s, rss_mb=rss_mb)
+    return Start(ready_s=ready_s, cpu_s=cpu_s, imports_s=imports_s, rss_mb=rss_mb)
 
 
 def _rss_mb(pid: int) -> float:
@@ -148,16 +148,10 @@ def _rss_mb(pid: int) -> float:
 
 def _print(programs: Mapping[str, float], starts: Mapping[str, Start], *, count: int) -> None:
     rows = [
-        [
-            name,
-            f"{each.ready_s:.2f}",
-            f"{each.imports_s:.2f}",
-            f"{each.after_imports_s:.2f}",
-            f"{each.rss_mb:.0f}",
-        ]
+        [name, f"{each.ready_s:.2f}", f"{each.cpu_s:.2f}", f"{each.imports_s:.2f}", f"{each.rss_mb:.0f}"]
         for name, each in starts.items()
     ]
-    columns = ("process", "ready after s", "imports s", "the rest s", "RSS MB")
+    columns = ("process", "ready after s", "CPU s", "imports s", "RSS MB")
     print_table(f"Medians of {count} starts", columns, rows)
     for name, seconds in programs.items():
         print(f"{name} takes {seconds:.3f} s.")

@@ -43,7 +43,7 @@ from memory.embedded.supervisor import open_index_server
 from memory.embedded.valkey import open_valkey
 from memory.keys import ContextRef
 from memory.recall.indexer import Indexer
-from memory.recall.qdrant.index import open_qdrant
+from memory.recall.qdrant.index import FormerCollections, open_qdrant
 from memory.recall.recall import IndexItem
 from memory.redis.client import RedisClient, open_redis
 from memory.stores import assemble_stores
@@ -239,7 +239,6 @@ async def open_bench(directory: Path, servers: argparse.Namespace) -> AsyncGener
         redis = await stack.enter_async_context(_open_redis(directory, servers))
         index = await stack.enter_async_context(_open_index(directory, servers))
         qdrant = await stack.enter_async_context(open_qdrant(index.url, api_key=index.api_key))
-        qdrant.client.http.client.add_middleware(tally.note_request)
         stores = with_bot(
             assemble_stores(
                 cast("RedisClient", NamedTrips(redis, tally)),
@@ -250,7 +249,7 @@ async def open_bench(directory: Path, servers: argparse.Namespace) -> AsyncGener
                 partitions=settings.partitions,
             )
         )
-        stack.push_async_callback(qdrant.client.delete_collection, stores.recall.spaces.serving.name)
+        stack.push_async_callback(FormerCollections(qdrant).delete, stores.recall.spaces.serving.name)
         await stores.reindexer.claim()  # or the indexer takes no work
         yield await _build(settings, redis, stores, tally=tally, stack=stack)
 

@@ -129,7 +129,8 @@ class Talk:
 async def main() -> None:
     """Fill the histories, run the rounds, print."""
     options = _options()
-    with tempfile.TemporaryDirectory(prefix="mnemogram-bench-") as directory:
+    # The embedded stores end after the bot, and may still write when the folder is removed.
+    with tempfile.TemporaryDirectory(prefix="mnemogram-bench-", ignore_cleanup_errors=True) as directory:
         samples = await measure(Path(directory), options)
     if options.json:
         figures = {name: [asdict(each) for each in rounds] for name, rounds in samples.items()}

@@ -178,7 +178,7 @@ class Memory:
         return self
 
     async def _open_stores(self, stack: AsyncExitStack) -> tuple[MemoryStores, list[Indexer]]:
-        # Imported here: qdrant-client takes longer than all the rest.
+        # Imported here: numpy takes longer than all the rest.
         from memory.recall.qdrant.index import open_qdrant
 
         config = self._config

@@ -15,7 +15,7 @@ from typing import Any, cast
 from babel import Locale
 from babel.core import get_global
 
-from memory.zones.names import plain
+from memory.zones.clocks import plain
 
 OTHERS_NAMES = {"Hong Kong": ["victoria"]}
 """Names that nobody means by now."""

@@ -1,17 +1,13 @@
 """Counts requests to the stores: round trips to Redis by name, the server's own work, requests to Qdrant."""
 
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-import httpx
 
 from memory.recall.qdrant import index as qdrant_index
 from memory.redis.client import Command, RedisClient
 from memory.redis.lua import ScriptCall
-
-Send = Callable[[httpx.Request], Awaitable[httpx.Response]]
 
 _TOP_LEVEL = {"evalsha", "xreadgroup"}
 """What a turn sends by itself; the time of a script holds that of its commands."""
@@ -29,22 +25,14 @@ class Tally:
         self.redis.clear()
         self.qdrant.clear()
 
-    async def note_request(self, request: httpx.Request, send: Send) -> httpx.Response:
-        """Note a request and send it; a middleware of the Qdrant client."""
-        self._note_qdrant(request.method, request.url.path)
-        return await send(request)
-
     def noting(self, send: qdrant_index.Send) -> qdrant_index.Send:
         """Return a sender of requests to Qdrant that notes them first."""
 
         async def note(method: str, path: str, body: bytes) -> bytes:
-            self._note_qdrant(method, path.partition("?")[0])
+            self.qdrant.append(f"{method} {re.sub('mnemogram_[^/]+', 'NAME', path.partition('?')[0])}")
             return await send(method, path, body)
 
         return note
-
-    def _note_qdrant(self, method: str, path: str) -> None:
-        self.qdrant.append(f"{method} {re.sub('mnemogram_[^/]+', 'NAME', path)}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from starlette.routing import Route
 
 from bot.agent.summarizer import summary_fields
 from memory.history.summary import SummaryText
-from simulator.service import LOOPBACK, listening
+from simulator.server import LOOPBACK, listening
 
 REPLY = "You told me about the **garden** and the *lantern*. The rest of it was about the river. "
 CHUNKS, CHUNK_PAUSE_S = 12, 0.01

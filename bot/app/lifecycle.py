@@ -21,8 +21,6 @@ END_WITHIN_S = 18.0
 KILL_AFTER_S = 19.5
 """If the process still runs, because a thread hangs, it is killed."""
 _LAST_WORDS_S = 0.5
-_YOUNG_OBJECTS = 10_000
-"""New objects after which cycles are looked for. With Python's default of 700 that took 1.1 ms of a turn."""
 _TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8
 """Parameters of mallopt(3) in glibc."""
 _ARENAS_AT_MOST = 2
@@ -113,11 +111,10 @@ async def until_one_ends(tasks: list[asyncio.Task[None]], stopping: asyncio.Even
 def tune_garbage_collection() -> None:
     """Exclude present objects from garbage collection, because modules, tables and clients stay until the end.
 
-    With them each full collection took 0.3 s and blocked everything else. Collect less often than by default.
+    With them each full collection took 0.3 s and blocked everything else.
     """
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_YOUNG_OBJECTS)
 
 
 def tune_allocator() -> None:

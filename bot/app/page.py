@@ -216,7 +216,9 @@ class LateRecall:
         opening = AsyncExitStack()  # the stores go on to open embedders in it
         try:
             url, api_key = await qdrant_place(store_config(settings), opening)
-            qdrant = await opening.enter_async_context(open_qdrant(url, api_key=api_key))
+            qdrant = await opening.enter_async_context(
+                open_qdrant(url, api_key=api_key, is_embedded=settings.qdrant_url is None)
+            )
             stores = await open_memory_stores(
                 self._redis, qdrant, embedder_config(settings), opening, partitions=settings.partitions
             )

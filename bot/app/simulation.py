@@ -28,7 +28,7 @@ async def open_simulator(
     With `keeps_chats` the chats of the last run are there again, from a folder of DATA_DIR.
     """
     from simulator.api.config import SimulatorConfig
-    from simulator.service import PortInUse as SimulatorPortInUse
+    from simulator.server import PortInUse as SimulatorPortInUse
     from simulator.service import serve
 
     host, port = at

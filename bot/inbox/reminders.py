@@ -14,8 +14,7 @@ from memory.errors import RecordCorrupt
 from memory.keys import ContextRef
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
-from memory.reminders.recurrence import missed_and_next
-from memory.reminders.reminder import Reminder
+from memory.reminders.reminder import Reminder, missed_and_next
 
 log = structlog.get_logger()
 

@@ -9,7 +9,7 @@ from pydantic import Field
 from bot.agent.context import AgentContext
 from bot.errors import ToolFailed
 from memory.characters import one_line
-from memory.zones.names import find_zone
+from memory.zones.clocks import find_zone
 from memory.zones.reader import read_zone
 
 

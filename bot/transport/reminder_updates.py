@@ -12,7 +12,7 @@ from bot.transport.migrations import Migrations
 from bot.transport.updates import TEXT, IncomingMessage
 from memory.codec import dump_json
 from memory.reminders.reminder import Reminder
-from memory.zones.names import find_zone
+from memory.zones.clocks import find_zone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,9 +19,8 @@ from memory.history.ledger import LedgerEntry, LedgerTurn
 from memory.history.message import Message, MetadataValue, check_metadata
 from memory.history.summary import Summary
 from memory.history.talk import TalkLine
-from memory.reminders.recurrence import read_repeats
-from memory.reminders.reminder import LONGEST_TEXT, Reminder
-from memory.zones.names import find_zone
+from memory.reminders.reminder import LONGEST_TEXT, Reminder, read_repeats
+from memory.zones.clocks import find_zone
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Limit of the characters of a line. The longest line of ours, a full piece of an artifact, has 600,000."""

@@ -15,8 +15,7 @@ from memory.history.talk import TalkLine
 from memory.keys import IMPORT_TTL_S, TALK_TTL_S, ContextRef, Key, partition_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
-from memory.reminders.recurrence import next_date
-from memory.reminders.reminder import Reminder
+from memory.reminders.reminder import Reminder, next_date
 from memory.transfer import file
 from memory.transfer.unearthed import FileGraves
 

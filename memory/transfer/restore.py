@@ -16,8 +16,7 @@ from memory.keys import CONTEXT_KEYS, ContextName, ContextRef, Key, global_key, 
 from memory.redis.client import RedisClient
 from memory.redis.durability import STORE_FORMAT
 from memory.redis.lua import ScriptCall, lua_script
-from memory.reminders.recurrence import next_date
-from memory.reminders.reminder import Reminder
+from memory.reminders.reminder import Reminder, next_date
 from memory.tombstones import Graveyard, load_graveyard, load_secret
 from memory.transfer.backup import (
     IN_PARTITIONS,

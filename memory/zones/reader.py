@@ -9,7 +9,7 @@ from importlib import resources
 from math import cos, hypot, radians
 from unicodedata import decimal, normalize
 
-from memory.zones.names import LONGEST_NAME, find_zone, iana_names, offset_name, plain
+from memory.zones.clocks import LONGEST_NAME, find_zone, iana_names, offset_name, plain
 
 _OFFERED, _OFFERED_OF_COUNTRY = 5, 12
 _RIVAL, _OFFERED_SHARE = 2, 10

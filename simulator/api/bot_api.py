@@ -25,9 +25,8 @@ from simulator.api.methods.table import METHODS, Method
 from simulator.api.parameters import read_parameters
 from simulator.api.simulation import Simulation
 from simulator.api.wakeup import Wakeup
+from simulator.server import HANG_UP
 
-HANG_UP = "simulator.hang_up"
-"""The ASGI extension with which a request is ended without a response; the server provides it."""
 _LONGEST_SILENCE_S = 600.0
 _LOOK_AGAIN_S = 0.1
 

@@ -27,7 +27,7 @@ from simulator.offline_model.wire import (
     prompt_tokens,
     stream_chunks,
 )
-from simulator.service import listening
+from simulator.server import listening
 
 OFFLINE_MODEL = "mnemogram-offline"
 _LOOPBACK = "127.0.0.1"

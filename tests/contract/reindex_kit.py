@@ -23,6 +23,7 @@ from memory.recall.reindex import Reindexer
 from memory.recall.space_follower import SpaceFollower, SpaceRegister
 from memory.recall.spaces import LAYOUT, Space, SpaceDescription, SpacesRecord, collection_name
 from memory.redis.client import RedisClient
+from tests.contract.vector_kit import client_of
 from tests.fakes.embedder import FakeEmbedder
 from tests.story.index_points import message_id_of
 
@@ -187,7 +188,7 @@ class Rig:
         """Return all points of the collection by id, with payload and vectors; empty if there is none."""
         if not await self.has_collection(described.collection):
             return {}
-        found, _ = await self.qdrant.client.scroll(
+        found, _ = await client_of(self.qdrant).scroll(
             described.collection, limit=10_000, with_payload=True, with_vectors=True
         )
         return {str(point.id): (point.payload, _rounded(point.vector)) for point in found}
@@ -195,10 +196,10 @@ class Rig:
     async def lose_points(self, described: SpaceDescription) -> None:
         """Delete all points, as if the index had lost its data."""
         every = q.Filter(must=[q.FieldCondition(key="epoch", range=q.Range(gte=0))])
-        await self.qdrant.client.delete(described.collection, q.FilterSelector(filter=every))
+        await client_of(self.qdrant).delete(described.collection, q.FilterSelector(filter=every))
 
     async def has_collection(self, name: str) -> bool:
-        return name in [each.name for each in (await self.qdrant.client.get_collections()).collections]
+        return name in [each.name for each in (await client_of(self.qdrant).get_collections()).collections]
 
     async def message_ids(self, described: SpaceDescription, ref: ContextRef) -> set[str]:
         """Return the ids of the chat's messages in the collection."""
@@ -215,12 +216,12 @@ async def rig_on_server(redis: RedisClient, endpoint: IndexEndpoint) -> AsyncGen
         before = await collection_names(qdrant)
         yield Rig(redis=redis, qdrant=qdrant, clock=Clock())
         for name in await collection_names(qdrant) - before:
-            await qdrant.client.delete_collection(name)
+            await client_of(qdrant).delete_collection(name)
 
 
 async def collection_names(qdrant: Qdrant) -> set[str]:
     """Return the names of all collections."""
-    return {each.name for each in (await qdrant.client.get_collections()).collections}
+    return {each.name for each in (await client_of(qdrant).get_collections()).collections}
 
 
 def _rounded(vectors: Any) -> dict[str, Any]:

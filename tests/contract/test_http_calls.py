@@ -219,7 +219,7 @@ def _sockets() -> int:
 
 async def test_cancelled_searches_keep_no_connection(index_endpoint: IndexEndpoint) -> None:
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
-        assert await _sockets_kept(lambda: list_collections(qdrant.client), range(100)) <= 1
+        assert await _sockets_kept(lambda: list_collections(qdrant.send), range(100)) <= 1
 
 
 async def test_the_query_of_a_base_url_follows_the_path_of_each_request() -> None:

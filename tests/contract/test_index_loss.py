@@ -11,6 +11,7 @@ from memory.recall.audit import AGAIN_S, DAILY_S, LOOK_EVERY_S
 from memory.recall.qdrant.index import open_qdrant
 from memory.redis.client import RedisClient
 from tests.contract.reindex_kit import Clock, Process, Rig, make_embedder, rig_on_server
+from tests.contract.vector_kit import client_of
 from tests.messages import make_message
 from tests.store_proxy import index_proxy
 
@@ -55,7 +56,7 @@ async def look_again(rig: Rig, process: Process) -> bool:
 
 async def test_a_lost_collection_is_filled_without_a_command(rig: Rig) -> None:
     process, (ref, other) = await serving_process(rig, [ANNA, WEATHER], [KETTLE])
-    await rig.qdrant.client.delete_collection(process.follower.ours.collection)
+    await client_of(rig.qdrant).delete_collection(process.follower.ours.collection)
 
     assert await look_again(rig, process)
     progress = await process.reindexer.progress()
@@ -73,7 +74,7 @@ async def test_a_lost_collection_is_filled_without_a_command(rig: Rig) -> None:
 
 async def test_a_collection_that_a_new_message_created_again_is_noticed(rig: Rig) -> None:
     process, (ref,) = await serving_process(rig, [ANNA, WEATHER])
-    await rig.qdrant.client.delete_collection(process.follower.ours.collection)
+    await client_of(rig.qdrant).delete_collection(process.follower.ours.collection)
     await rig.history.append(ref, [make_message("m9", KETTLE)], epoch=0)
     await until_idle(rig, process)
     assert await rig.message_ids(process.follower.ours, ref) == {"m9"}
@@ -98,7 +99,7 @@ async def test_a_loss_before_the_start_is_found_at_the_start(rig: Rig) -> None:
 async def test_an_old_snapshot_gets_what_came_later_and_loses_what_was_erased_later(rig: Rig) -> None:
     process, (kept, changed, reset) = await serving_process(rig, [ANNA], [WEATHER, ANNA], [KETTLE])
     name = process.follower.ours.collection
-    snapshot, _ = await rig.qdrant.client.scroll(name, limit=100, with_vectors=True)
+    snapshot, _ = await client_of(rig.qdrant).scroll(name, limit=100, with_vectors=True)
     await rig.history.append(kept, [make_message("m9", WEATHER)], epoch=0)
     await rig.history.delete(changed, ["m0"], epoch=0)
     await rig.history.erase(reset)
@@ -173,4 +174,4 @@ async def test_an_index_that_was_away_is_compared_when_it_is_back(
         await process.work_until_it_serves()
         assert await rig.message_ids(process.follower.ours, ref) == {"m0", "m1", "m9"}
         for name in rig.collections:
-            await qdrant.client.delete_collection(name)
+            await client_of(qdrant).delete_collection(name)

@@ -61,7 +61,7 @@ async def _telegram(url: str) -> None:
 
 async def _qdrant(url: str) -> None:
     async with open_qdrant(url) as qdrant:
-        await list_collections(qdrant.client)
+        await list_collections(qdrant.send)
 
 
 async def _qdrant_search(url: str) -> None:
@@ -197,7 +197,7 @@ async def test_the_embedded_index_is_used_beside_a_proxy(
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", f"socks5://{DEAD}")
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
-        assert isinstance(await list_collections(qdrant.client), list)
+        assert isinstance(await list_collections(qdrant.send), list)
 
 
 @pytest.mark.parametrize(

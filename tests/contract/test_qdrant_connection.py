@@ -18,7 +18,17 @@ from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, RecallTimedOut, RecallUnavailable
 from memory.recall.qdrant.index import FormerCollections, Qdrant, QdrantIndex, open_qdrant
 from memory.recall.vector_index import VectorPoint
-from tests.contract.vector_kit import EAST, find, ids, make_index, make_point, make_query, make_space, terms
+from tests.contract.vector_kit import (
+    EAST,
+    client_of,
+    find,
+    ids,
+    make_index,
+    make_point,
+    make_query,
+    make_space,
+    terms,
+)
 from tests.local_http import local_client
 from tests.qdrant_manners import Instead, QdrantManners, qdrant_manners
 
@@ -83,7 +93,7 @@ async def opened(urls: str, endpoint: IndexEndpoint) -> AsyncGenerator[tuple[Qdr
         index = make_index(qdrant, make_space())
         yield qdrant, index
     async with open_qdrant(endpoint.url, api_key=endpoint.api_key) as again:
-        await again.client.delete_collection(index.collection)
+        await client_of(again).delete_collection(index.collection)
 
 
 async def test_no_request_accepts_a_compressed_answer(
@@ -184,8 +194,8 @@ async def test_a_collection_that_was_made_again_with_another_dimension_is_named(
 ) -> None:
     async with opened(index_endpoint.url, index_endpoint) as (qdrant, index):
         await index.upsert([make_point(chat, "m", EAST, sparse=terms(1))])
-        await qdrant.client.delete_collection(index.collection)
-        await qdrant.client.create_collection(
+        await client_of(qdrant).delete_collection(index.collection)
+        await client_of(qdrant).create_collection(
             index.collection,
             {"dense": models.VectorParams(size=5, distance=models.Distance.COSINE)},
             {"terms": models.SparseVectorParams(modifier=models.Modifier.IDF)},

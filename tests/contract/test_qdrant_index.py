@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncGenerator
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, cast
 from uuid import uuid4
@@ -14,6 +15,7 @@ from qdrant_client import AsyncQdrantClient, models
 from memory.embedded.supervisor import IndexEndpoint
 from memory.errors import IndexMismatch, MissingContext, RecallUnavailable
 from memory.recall.qdrant import points as qdrant_points
+from memory.recall.qdrant.connection import IndexRefusal
 from memory.recall.qdrant.index import FormerCollections, Qdrant, QdrantIndex, RequestTooLarge, open_qdrant
 from memory.recall.qdrant.points import (
     erasure_filter,
@@ -27,6 +29,7 @@ from memory.recall.vector_index import VectorErasure, Where
 from tests.contract.vector_kit import (
     EAST,
     SPACE,
+    client_of,
     find,
     ids,
     make_index,
@@ -45,15 +48,15 @@ pytestmark = pytest.mark.slow
 async def qdrant(index_endpoint: IndexEndpoint) -> AsyncGenerator[Qdrant]:
     """Open the server. Collections of this test are removed after it."""
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as opened:
-        before = await names(opened.client)
+        before = await names(client_of(opened))
         yield opened
-        for name in await names(opened.client) - before:
-            await opened.client.delete_collection(name)
+        for name in await names(client_of(opened)) - before:
+            await client_of(opened).delete_collection(name)
 
 
 @pytest.fixture
 def client(qdrant: Qdrant) -> AsyncQdrantClient:
-    return qdrant.client
+    return client_of(qdrant)
 
 
 @pytest.fixture
@@ -72,8 +75,10 @@ class Watched:
         self.qdrant = replace(qdrant, send=self.send)
 
     async def send(self, method: str, path: str, body: bytes) -> bytes:
-        self.asked[f"{method} {path.split('/', 3)[3]}"] += 1
-        if method == "PUT":
+        _, _, about = path.partition("/points")
+        if about:
+            self.asked[f"{method} points{about}"] += 1
+        if method == "PUT" and about:
             self.batches.append(len(from_json(body)["points"]))
         return await self._send(method, path, body)
 
@@ -133,7 +138,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
         tags=frozenset({"=1"}),
     )
     searches = (search_filter(chat, 1, where=everything), search_filter(chat, 1, sequences=[1]))
-    counts = models.Filter.model_validate(messages_filter(chat, 1))
+    counts = messages_filter(chat, 1)
     erasures = (
         erasure_filter(chat, epoch=1, message_ids=["m"]),
         erasure_filter(chat, below_epoch=1),
@@ -141,7 +146,7 @@ async def test_a_collection_has_both_vectors_and_an_index_for_each_filter(
     )
     fields = {
         condition.key
-        for scope in (*map(models.Filter.model_validate, searches), counts, *erasures)
+        for scope in map(models.Filter.model_validate, (*searches, counts, *erasures))
         for condition in cast(
             list[models.Condition], [*cast(list[models.Condition], scope.must), *(scope.must_not or ())]
         )
@@ -387,8 +392,8 @@ async def test_a_wrong_key_is_reported_without_the_key(index_endpoint: IndexEndp
 async def test_a_batch_too_large_for_a_proxy_is_written_in_parts(qdrant: Qdrant, chat: str) -> None:
     class Strict(Watched):
         async def send(self, method: str, path: str, body: bytes) -> bytes:
-            if len(from_json(body)["points"]) > most:
-                raise RequestTooLarge("the vector index answered 413 Request Entity Too Large")
+            if path.endswith("/points?wait=true") and len(from_json(body)["points"]) > most:
+                raise RequestTooLarge("the vector index answered 413 Request Entity Too Large", 413)
             return await super().send(method, path, body)
 
     most = 10
@@ -411,9 +416,11 @@ async def test_a_vector_of_a_wrong_size_is_refused_with_its_whole_batch(qdrant: 
 
 async def test_an_unfinished_write_is_not_reported_as_done(qdrant: Qdrant, chat: str) -> None:
     async def accept(method: str, path: str, body: bytes) -> bytes:
-        answer = from_json(await qdrant.send(method, path, body))
+        answer = await qdrant.send(method, path, body)
+        if "/points?" not in path:
+            return answer
         # As Qdrant answers when its `timeout` expires.
-        return to_json({"result": {**answer["result"], "status": "acknowledged"}})
+        return to_json({"result": {**from_json(answer)["result"], "status": "acknowledged"}})
 
     index = make_index(replace(qdrant, send=accept), SPACE)
     with pytest.raises(RecallUnavailable, match="did not finish"):
@@ -443,3 +450,42 @@ def test_a_message_that_changes_between_the_answers_is_scored_once() -> None:
 def test_an_answer_that_cannot_be_read_is_a_failure_of_recall(content: bytes) -> None:
     with pytest.raises(RecallUnavailable):
         qdrant_points.parse_answers(content)
+
+
+@pytest.mark.parametrize("is_embedded", [False, True])
+async def test_a_server_is_told_to_refuse_slow_filters_and_to_vacuum_early(
+    qdrant: Qdrant, chat: str, is_embedded: bool
+) -> None:
+    told: list[dict[str, Any]] = []
+
+    async def accept(method: str, path: str, body: bytes) -> bytes:
+        if method != "PATCH":
+            return await qdrant.send(method, path, body)
+        told.append(from_json(body))
+        return to_json({"result": True, "status": "ok", "time": 0.0})
+
+    index = make_index(replace(qdrant, send=accept, is_embedded=is_embedded), SPACE)
+    await index.upsert([make_point(chat, "m", EAST)])
+    limits = {
+        "strict_mode_config": {
+            "enabled": True,
+            "unindexed_filtering_retrieve": False,
+            "unindexed_filtering_update": False,
+        },
+        "optimizers_config": {"deleted_threshold": 0.05, "vacuum_min_vector_number": 100},
+    }
+    assert told == ([] if is_embedded else [limits])
+
+
+@pytest.mark.parametrize("status", [404, 401])
+async def test_a_refusal_of_the_limits_says_what_the_server_answered(
+    qdrant: Qdrant, chat: str, status: int
+) -> None:
+    async def refuse(method: str, path: str, body: bytes) -> bytes:
+        if method == "PATCH":
+            raise IndexRefusal(f"the vector index answered {status}", status)
+        return await qdrant.send(method, path, body)
+
+    index = make_index(replace(qdrant, send=refuse), SPACE)
+    with nullcontext() if status == 404 else pytest.raises(IndexRefusal, match=str(status)):
+        await index.upsert([make_point(chat, "m", EAST)])

@@ -18,6 +18,7 @@ from memory.recall.spaces import Space, Spaces, collection_name
 from memory.recall.vector_index import KEYS_PER_MESSAGE, VectorErasure
 from memory.redis.client import RedisClient
 from tests.contract.recall_kit import Rig, open_rig
+from tests.contract.vector_kit import client_of
 from tests.fakes.embedder import FakeEmbedder
 from tests.messages import make_message
 
@@ -195,7 +196,7 @@ async def test_a_key_tells_nothing_of_its_fact_but_terms_and_a_vector(
     await tell(rig, "a long story")
     await rig.indexer(history=Learned(rig, (fact(MOVED),))).step()
     async with open_qdrant(index_endpoint.url, api_key=index_endpoint.api_key) as qdrant:
-        points, _ = await qdrant.client.scroll(rig.index.collection, limit=10_000)
+        points, _ = await client_of(qdrant).scroll(rig.index.collection, limit=10_000)
     (key,) = [
         each.payload
         for each in points

@@ -18,7 +18,7 @@ from memory.recall.reindex import BACKLOG, PAGE
 from memory.recall.spaces import SpacesRecord
 from memory.redis.client import RedisClient
 from tests.contract.reindex_kit import Clock, Process, Rig, make_embedder
-from tests.contract.vector_kit import open_local_client
+from tests.contract.vector_kit import client_of, open_local_client
 from tests.messages import make_message, some_messages
 from tests.store_proxy import index_proxy
 
@@ -46,7 +46,7 @@ async def rig_behind_a_proxy(
         rig = Rig(redis=redis, qdrant=qdrant, clock=Clock())
         yield rig, way
         for name in rig.collections:
-            await qdrant.client.delete_collection(name)
+            await client_of(qdrant).delete_collection(name)
 
 
 async def serving_process(rig: Rig, *chats: Sequence[str]) -> tuple[Process, list[ContextRef]]:

@@ -11,7 +11,8 @@ import pytest
 
 from simulator.api.config import SimulatorConfig
 from simulator.api.errors import InvalidToken
-from simulator.service import PortInUse, serve
+from simulator.server import PortInUse
+from simulator.service import serve
 from tests.contract.simulator_rig import Clock, Rig, next_event, served_simulator
 
 pytestmark = pytest.mark.slow

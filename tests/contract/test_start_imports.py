@@ -33,6 +33,14 @@ def test_help_imports_nothing_heavy(tmp_path: Path) -> None:
     assert not _imported(lines) & (HEAVY | {"rich", "telegram", "redis", "pydantic", "httpx", "tiktoken"})
 
 
+def test_the_offline_model_needs_nothing_of_the_bot_api() -> None:
+    program = "import sys, simulator.offline_model.endpoint; print('simulator.api' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "False\n"
+
+
 def test_without_the_bots_packages_the_console_says_in_one_sentence_what_to_install() -> None:
     program = "import sys; sys.modules['telegram'] = None; from bot.cli import main; main(['run'])"
 

@@ -10,13 +10,14 @@ from typing import Any, cast
 from uuid import uuid4
 from zlib import crc32
 
+import httpx
 from pydantic_core import from_json, to_json
 from qdrant_client import AsyncQdrantClient, models
 
 from memory.history.message import Role
 from memory.recall.embedders.embedder import EmbeddingSpace
 from memory.recall.lexicon.analysis import SparseVector
-from memory.recall.qdrant.index import Qdrant, QdrantIndex
+from memory.recall.qdrant.index import Qdrant, QdrantIndex, Send
 from memory.recall.spaces import collection_name
 from memory.recall.vector_index import VectorIndex, VectorPoint, VectorQuery
 from tests.fakes.vector_index import ScoredMessage
@@ -100,6 +101,27 @@ def by_id(candidates: Iterable[ScoredMessage]) -> dict[str, ScoredMessage]:
     return {each.message_id: each for each in candidates}
 
 
+class _Transport(httpx.AsyncBaseTransport):
+    """Sends the requests of qdrant-client as ours are sent."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        path, body = request.url.raw_path.decode(), await request.aread()
+        return httpx.Response(200, content=await self._send(request.method, path, body))
+
+
+def client_of(qdrant: Qdrant) -> AsyncQdrantClient:
+    """Return qdrant-client on the connection of this server."""
+    return AsyncQdrantClient(
+        url="http://qdrant:6333",
+        transport=_Transport(qdrant.send),
+        check_compatibility=False,
+        trust_env=False,
+    )
+
+
 @asynccontextmanager
 async def open_local_client() -> AsyncGenerator[Qdrant]:
     """Open qdrant-client's own implementation of a server, which parses our requests with its models."""
@@ -107,28 +129,60 @@ async def open_local_client() -> AsyncGenerator[Qdrant]:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Payload indexes have no effect in the local Qdrant")
         warnings.filterwarnings("ignore", message="Local mode performs exact")
-        yield Qdrant(client=client, send=partial(_answer_locally, client))
+        yield Qdrant(send=partial(_answer_locally, client))
     await client.close()
 
 
 async def _answer_locally(client: AsyncQdrantClient, method: str, path: str, body: bytes) -> bytes:
-    _, _, collection, rest = path.split("/", 3)
-    content = from_json(body)
-    if (method, rest) == ("PUT", "points?wait=true"):
-        points = [models.PointStruct.model_validate(each) for each in content["points"]]
-        done = await client.upsert(collection, points, wait=True)
-        return to_json({"result": {"status": done.status}})
-    if (method, rest) == ("POST", "points/scroll"):
-        page = models.ScrollRequest.model_validate(content)
-        found, following = await client.scroll(
-            collection,
-            scroll_filter=page.filter,
-            limit=page.limit or 10,
-            offset=page.offset,
-            with_payload=True if page.with_payload is None else page.with_payload,
-            with_vectors=page.with_vector or False,
-        )
-        return to_json({"result": {"points": found, "next_page_offset": following}})
-    assert (method, rest) == ("POST", "points/query/batch")
-    searches = [models.QueryRequest.model_validate(each) for each in content["searches"]]
-    return to_json({"result": await client.query_batch_points(collection, searches)})
+    content: Any = from_json(body or b"null")
+    match method, path.partition("?")[0].split("/")[2:]:
+        case "GET", []:
+            result: object = await client.get_collections()
+        case "GET", [name]:
+            result = await client.get_collection(name)
+        case "PUT", [name]:
+            made = models.CreateCollection.model_validate(content)
+            result = await client.create_collection(
+                name, vectors_config=made.vectors, sparse_vectors_config=made.sparse_vectors
+            )
+        case "PATCH", [name]:
+            result = await client.update_collection(name)
+        case "DELETE", [name]:
+            result = await client.delete_collection(name)
+        case _, [name, *rest]:
+            result = await _answer_of_points(client, name, method, "/".join(rest), content)
+        case _:
+            raise AssertionError(path)
+    return to_json({"result": result})
+
+
+async def _answer_of_points(
+    client: AsyncQdrantClient, name: str, method: str, path: str, content: Any
+) -> object:
+    match method, path:
+        case "PUT", "index":
+            index = models.CreateFieldIndex.model_validate(content)
+            return await client.create_payload_index(name, index.field_name, index.field_schema)
+        case "PUT", "points":
+            points = [models.PointStruct.model_validate(each) for each in content["points"]]
+            return await client.upsert(name, points, wait=True)
+        case "POST", "points/count":
+            count = models.CountRequest.model_validate(content)
+            return await client.count(name, count.filter, exact=count.exact or False)
+        case "POST", "points/delete":
+            return await client.delete(name, models.FilterSelector.model_validate(content))
+        case "POST", "points/scroll":
+            page = models.ScrollRequest.model_validate(content)
+            found, following = await client.scroll(
+                name,
+                scroll_filter=page.filter,
+                limit=page.limit or 10,
+                offset=page.offset,
+                with_payload=True if page.with_payload is None else page.with_payload,
+                with_vectors=page.with_vector or False,
+            )
+            return {"points": found, "next_page_offset": following}
+        case _:
+            assert (method, path) == ("POST", "points/query/batch")
+            searches = [models.QueryRequest.model_validate(each) for each in content["searches"]]
+            return await client.query_batch_points(name, searches)

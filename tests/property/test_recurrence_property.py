@@ -10,7 +10,8 @@ from dateutil.rrule import rrulestr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memory.reminders.recurrence import (
+from memory.reminders.reminder import (
+    Reminder,
     first_date,
     missed_and_next,
     next_date,
@@ -18,8 +19,7 @@ from memory.reminders.recurrence import (
     read_time,
     skipped_day,
 )
-from memory.reminders.reminder import Reminder
-from memory.zones.names import BadTime, find_zone, offset_name
+from memory.zones.clocks import BadTime, find_zone, offset_name
 from memory.zones.reader import read_zone
 
 ZONES = (

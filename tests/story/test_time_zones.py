@@ -9,7 +9,7 @@ import pytest
 
 from bot.app import upkeep
 from memory.reminders.redis_reminders import RedisReminders
-from memory.zones.names import find_zone
+from memory.zones.clocks import find_zone
 from tests.scripted_replies import Reply, call, calls, text
 from tests.scripted_script import ChatRequest, echo
 from tests.story.expected import english

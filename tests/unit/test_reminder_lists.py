@@ -9,8 +9,7 @@ from bot.transport.splitting import MESSAGE_LIMIT
 from bot.transport.words import LANGUAGES, words_for
 from bot.turn.commit import Reply
 from bot.turn.menus import PAGE_SIZE, ListPress
-from memory.reminders.recurrence import NAMED_RULES
-from memory.reminders.reminder import LONGEST_TEXT, Reminder
+from memory.reminders.reminder import LONGEST_TEXT, NAMED_RULES, Reminder
 
 ENGLISH = words_for("en")
 AT = 1_795_478_400.0

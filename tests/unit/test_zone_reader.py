@@ -5,7 +5,7 @@ from zoneinfo import available_timezones
 
 import pytest
 
-from memory.zones.names import BadTime, find_zone, offset_name
+from memory.zones.clocks import BadTime, find_zone, offset_name
 from memory.zones.reader import NOTHING, find_places, read_zone, zones_near
 
 NOW = datetime(2026, 11, 26, 11, 56, tzinfo=UTC).timestamp()

@@ -16,10 +16,9 @@ from bot.turn.commit import Reply
 from bot.turn.hooks import Hooks
 from bot.turn.menus import ListEntry, ListMenu, ListPress, choice_buttons, parse_list_press
 from memory.characters import one_line
-from memory.reminders.recurrence import NAMED_RULES
 from memory.reminders.redis_reminders import RedisReminders
-from memory.reminders.reminder import Reminder
-from memory.zones.names import BadTime, find_zone
+from memory.reminders.reminder import NAMED_RULES, Reminder
+from memory.zones.clocks import BadTime, find_zone
 from memory.zones.reader import NOTHING, ZoneReading, read_zone, zones_near
 
 SHOWN_CHARACTERS = 200

@@ -13,10 +13,21 @@ from bot.agent.tool_output import Quoting
 from bot.errors import ToolFailed
 from bot.tools.current_time import choose_zone
 from memory.history.transcript import quote
-from memory.reminders.recurrence import HOUR_S, NOTHING, first_date, read_repeats, read_time, skipped_day
 from memory.reminders.redis_reminders import ContextReminders
-from memory.reminders.reminder import LONGEST_TEXT, PER_CHAT, PER_PERSON, Reminder, reminder_id
-from memory.zones.names import BadTime, find_zone
+from memory.reminders.reminder import (
+    HOUR_S,
+    LONGEST_TEXT,
+    NOTHING,
+    PER_CHAT,
+    PER_PERSON,
+    Reminder,
+    first_date,
+    read_repeats,
+    read_time,
+    reminder_id,
+    skipped_day,
+)
+from memory.zones.clocks import BadTime, find_zone
 
 ASK_FOR_ZONE = (
     "The time zone of the person is unknown. Ask for the city, then call set_reminder again with zone."

@@ -25,7 +25,7 @@ from memory.history.message import Message
 from memory.history.selectors import TokenCounter
 from memory.reminders.redis_reminders import ContextReminders, RedisReminders
 from memory.reminders.reminder import Reminder, ReminderPlace
-from memory.zones.names import find_zone
+from memory.zones.clocks import find_zone
 
 log = structlog.get_logger()
 

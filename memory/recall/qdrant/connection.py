@@ -1,15 +1,14 @@
 """The connection to Qdrant: one pool for each address of a cluster, and failures in our words."""
 
 from asyncio import CancelledError
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Generic, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
-import httpx
-from pydantic_core import ValidationError, from_json
+import msgspec
 
 from memory.causes import with_cause
 from memory.errors import IndexUnreadable, RecallTimedOut, RecallUnavailable
@@ -30,23 +29,42 @@ _OF_KEY = {401, 403}
 _NOT_FOUND = 404
 _TOO_LARGE = 413
 
+_Result = TypeVar("_Result")
+Send = Callable[[str, str, bytes], Awaitable[bytes]]
+"""Sends a request by its method, path and JSON body, and returns the JSON of the answer.
 
-class CollectionGone(RecallUnavailable):
+Raises RecallUnavailable, for some statuses as CollectionGone or RequestTooLarge.
+"""
+
+
+class Envelope(msgspec.Struct, Generic[_Result]):
+    """The JSON of every answer of Qdrant."""
+
+    result: _Result
+
+
+class IndexRefusal(RecallUnavailable):
+    """An answer with a status that is no success. The message is without URL, key and body."""
+
+    def __init__(self, message: str, status: int) -> None:
+        super().__init__(message)
+        self.status = status
+
+
+class CollectionGone(IndexRefusal):
     """The collection does not exist."""
 
 
-class RequestTooLarge(RecallUnavailable):
+class RequestTooLarge(IndexRefusal):
     """The server, or a proxy before it, does not accept a request of that size."""
 
 
-class BadRequest(RecallUnavailable):
+class BadRequest(IndexRefusal):
     """The collection does not take this request: another program may have made it for other vectors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Response:
-    """The answer of a server."""
-
+class _Response:
     status: int
     reason: str
     content: bytes
@@ -57,11 +75,11 @@ class _Node:
     session: aiohttp.ClientSession
     origin: str
 
-    async def request(self, method: str, path: str, body: bytes) -> Response:
+    async def request(self, method: str, path: str, body: bytes) -> _Response:
         url = self.origin + path
         async with self.session.request(method, url, data=body, allow_redirects=False) as response:
             content = await response.read()
-            return Response(status=response.status, reason=response.reason or "", content=content)
+            return _Response(status=response.status, reason=response.reason or "", content=content)
 
 
 @asynccontextmanager
@@ -100,18 +118,17 @@ class QdrantConnection:
         self._nodes = nodes
         self._at = 0
 
-    async def send(self, method: str, path: str, body: bytes) -> bytes:
+    async def send(self, method: str, path: str, body: bytes = b"") -> bytes:
         """Send a request by its method, path and JSON body, and return the JSON of the answer.
 
-        Raises RecallUnavailable, for some statuses as CollectionGone, RequestTooLarge or BadRequest.
+        Raises RecallUnavailable: IndexRefusal for a status, for some as CollectionGone, RequestTooLarge or BadRequest.
         """
-        response = await self.exchange(method, path, body)
+        response = await self._exchange(method, path, body)
         if response.status not in _SUCCESSES:
-            raise refusal(response.status, response.reason)
+            raise _refusal(response.status, response.reason)
         return response.content
 
-    async def exchange(self, method: str, path: str, body: bytes) -> Response:
-        """Send a request and return the answer, whatever its status. Raises RecallUnavailable without an answer."""
+    async def _exchange(self, method: str, path: str, body: bytes) -> _Response:
         for rest in reversed(range(len(self._nodes))):
             at = self._at
             try:
@@ -122,7 +139,7 @@ class QdrantConnection:
             except (aiohttp.ClientError, OSError) as error:
                 self._leave(at)
                 if not rest:
-                    raise unreachable(error) from error
+                    raise _unreachable(error) from error
             else:
                 if response.status not in _OF_NODE:
                     return response
@@ -137,61 +154,27 @@ class QdrantConnection:
             self._at = (at + 1) % len(self._nodes)
 
 
-class QdrantTransport(httpx.AsyncBaseTransport):
-    """Sends the requests of qdrant-client on our connection, in a fifth of its CPU and with our limits."""
-
-    def __init__(self, connection: QdrantConnection) -> None:
-        self._connection = connection
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """Return the answer. Raises RecallUnavailable for none, and for a success that is not Qdrant's."""
-        body = await request.aread()
-        response = await self._connection.exchange(request.method, request.url.raw_path.decode(), body)
-        if response.status in _SUCCESSES:
-            parse_result(response.content)
-        return httpx.Response(response.status, content=response.content)
-
-
-def parse_result(content: bytes) -> Any:
+def parse_result(content: bytes, decoder: msgspec.json.Decoder[Envelope[_Result]]) -> _Result:
     """Return the result in an answer. Raises IndexUnreadable for anything else, such as the page of a proxy."""
     try:
-        answer = from_json(content)
-    except ValueError as error:
+        return decoder.decode(content).result
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise IndexUnreadable from error
-    result = cast("dict[str, Any]", answer).get("result") if isinstance(answer, dict) else None
-    if result is None:
-        raise IndexUnreadable
-    return result
 
 
-def parse_status(content: bytes) -> str:
-    """Return the status of a write in its answer. Raises IndexUnreadable for anything else."""
-    result = parse_result(content)
-    status = cast("dict[str, Any]", result).get("status") if isinstance(result, dict) else None
-    if not isinstance(status, str):
-        raise IndexUnreadable
-    return status
-
-
-def refusal(status: int, reason: str) -> RecallUnavailable:
-    """Return the error of a status. Its message is without URL, key and body."""
+def _refusal(status: int, reason: str) -> IndexRefusal:
     says = f"the vector index answered {status} {reason}".rstrip()
     if status in _OF_KEY:
-        return RecallUnavailable(f"QDRANT_API_KEY: the vector index refuses the key (HTTP {status})")
-    if status in _REDIRECTS:
-        return RecallUnavailable(f"{says}: QDRANT_URL must be the address to which it leads")
+        says = f"QDRANT_API_KEY: the vector index refuses the key (HTTP {status})"
+    elif status in _REDIRECTS:
+        says += ": QDRANT_URL must be the address to which it leads"
     kinds = {_BAD_REQUEST: BadRequest, _NOT_FOUND: CollectionGone, _TOO_LARGE: RequestTooLarge}
-    return kinds.get(status, RecallUnavailable)(says)
+    return kinds.get(status, IndexRefusal)(says, status)
 
 
-def unreachable(error: BaseException) -> RecallUnavailable:
-    """Return the error of a request without an answer."""
-    if isinstance(error, RecallUnavailable):
-        return error
+def _unreachable(error: Exception) -> RecallUnavailable:
     if isinstance(error, TimeoutError):
         return RecallTimedOut()
-    if isinstance(error, ValidationError):  # a success of another shape
-        return IndexUnreadable()
     return RecallUnavailable(with_cause("the vector index cannot be reached", error))
 
 

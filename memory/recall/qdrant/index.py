@@ -1,35 +1,23 @@
-"""The index in Qdrant, on a server and on the embedded one. Its imports take 1.5 s: import it late."""
+"""The index in Qdrant, on a server and on the embedded one. Its imports have numpy: import it late."""
 
 import asyncio
-from collections.abc import (
-    AsyncGenerator,
-    Awaitable,
-    Callable,
-    Collection,
-    Generator,
-    Iterable,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncGenerator, Collection, Generator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 
+import msgspec
 from pydantic_core import to_json
-from qdrant_client import AsyncQdrantClient
-from qdrant_client import models as q
-from qdrant_client.common.client_exceptions import QdrantException, ResourceExhaustedResponse
-from qdrant_client.http.exceptions import ApiException, UnexpectedResponse
 
 from memory.errors import IndexMismatch, RecallUnavailable
 from memory.recall.qdrant.connection import (
     BadRequest,
     CollectionGone,
-    QdrantTransport,
+    Envelope,
+    IndexRefusal,
     RequestTooLarge,
+    Send,
     open_connection,
-    parse_status,
-    refusal,
-    unreachable,
+    parse_result,
 )
 from memory.recall.qdrant.points import (
     COPIED_AT_ONCE,
@@ -55,49 +43,84 @@ from memory.recall.scored_messages import ScoredMessages
 from memory.recall.spaces import COLLECTION_PREFIX
 from memory.recall.vector_index import Hit, ListedPoint, VectorErasure, VectorPoint, VectorQuery
 
-_SOMEWHERE = "http://qdrant:6333"
-"""Base of qdrant-client's URLs. The connection has the addresses."""
 _CONFLICT = 409
 _NOT_FOUND = 404
-_TOO_MANY = 429
 _NO_STRICT_MODE = {400, 404, 405, 422, 501}
-"""Statuses of a server without strict mode, such as the embedded one."""
-_KEYWORD, _INTEGER, _FLOAT = q.KeywordIndexType.KEYWORD, q.IntegerIndexType.INTEGER, q.FloatIndexType.FLOAT
-_PAYLOAD_INDEXES: dict[str, q.KeywordIndexParams | q.IntegerIndexParams | q.FloatIndexParams] = {
-    "scope": q.KeywordIndexParams(type=_KEYWORD, is_tenant=True),
-    "context": q.KeywordIndexParams(type=_KEYWORD, enable_hnsw=False),
-    "epoch": q.IntegerIndexParams(type=_INTEGER, lookup=False, range=True, enable_hnsw=False),
-    "sequence": q.IntegerIndexParams(type=_INTEGER, lookup=True, range=True, enable_hnsw=False),
-    "sender_id": q.IntegerIndexParams(type=_INTEGER, lookup=True, range=False, enable_hnsw=False),
-    "sent_at": q.FloatIndexParams(type=_FLOAT, enable_hnsw=False),
-    "role": q.KeywordIndexParams(type=_KEYWORD, enable_hnsw=False),
-    "tags": q.KeywordIndexParams(type=_KEYWORD, enable_hnsw=False),
-    "slot": q.IntegerIndexParams(type=_INTEGER, lookup=False, range=True, enable_hnsw=False),
+"""Statuses of a server without strict mode."""
+_OUT_OF_GRAPHS = {"enable_hnsw": False}
+_PAYLOAD_INDEXES: dict[str, Json] = {
+    "scope": {"type": "keyword", "is_tenant": True},
+    "context": {"type": "keyword", **_OUT_OF_GRAPHS},
+    "epoch": {"type": "integer", "lookup": False, "range": True, **_OUT_OF_GRAPHS},
+    "sequence": {"type": "integer", "lookup": True, "range": True, **_OUT_OF_GRAPHS},
+    "sender_id": {"type": "integer", "lookup": True, "range": False, **_OUT_OF_GRAPHS},
+    "sent_at": {"type": "float", **_OUT_OF_GRAPHS},
+    "role": {"type": "keyword", **_OUT_OF_GRAPHS},
+    "tags": {"type": "keyword", **_OUT_OF_GRAPHS},
+    "slot": {"type": "integer", "lookup": False, "range": True, **_OUT_OF_GRAPHS},
 }
-_TENANT_GRAPHS = q.HnswConfigDiff(m=0, payload_m=16)
+_TENANT_GRAPHS = {"m": 0, "payload_m": 16}
 """One graph for each chat that is large enough, and none over all chats, which no search would use.
 
 See https://qdrant.tech/documentation/manage-data/multitenancy/. The embedded server has no graphs.
 """
-_VACUUM = q.OptimizersConfigDiff(deleted_threshold=0.05, vacuum_min_vector_number=100)
+_DELETED_SHARE = 0.05
+_VACUUM: Json = {"deleted_threshold": _DELETED_SHARE, "vacuum_min_vector_number": 100}
 """Limits from which Qdrant writes a segment again without its deleted points: a quarter of its own share."""
-_STRICT = q.StrictModeConfig(
-    enabled=True, unindexed_filtering_retrieve=False, unindexed_filtering_update=False
-)
+_COMPLETED = "completed"
 
 
-Send = Callable[[str, str, bytes], Awaitable[bytes]]
-"""Sends a request by its method, path and JSON body, and returns the JSON of the answer.
+class _Name(msgspec.Struct):
+    name: str
 
-Raises RecallUnavailable, for some statuses as CollectionGone or RequestTooLarge.
-"""
+
+class _Collections(msgspec.Struct):
+    collections: list[_Name]
+
+
+class _Count(msgspec.Struct):
+    count: int
+
+
+class _Write(msgspec.Struct):
+    status: str
+
+
+class _Params(msgspec.Struct):
+    vectors: Json | None = None
+    sparse_vectors: Json | None = None
+
+
+class _Optimizers(msgspec.Struct):
+    deleted_threshold: float | None = None
+
+
+class _StrictMode(msgspec.Struct):
+    enabled: bool | None = None
+
+
+class _Config(msgspec.Struct):
+    params: _Params
+    optimizer_config: _Optimizers
+    strict_mode_config: _StrictMode | None = None
+
+
+class _Info(msgspec.Struct):
+    config: _Config
+    payload_schema: Json
+
+
+_COLLECTIONS = msgspec.json.Decoder(Envelope[_Collections])
+_COUNT = msgspec.json.Decoder(Envelope[_Count])
+_DONE = msgspec.json.Decoder(Envelope[bool])
+_WRITE = msgspec.json.Decoder(Envelope[_Write])
+_INFO = msgspec.json.Decoder(Envelope[_Info])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Qdrant:
-    """A Qdrant server: `send` for the requests of every turn, qdrant-client for all others."""
+    """A Qdrant server."""
 
-    client: AsyncQdrantClient
     send: Send
     is_embedded: bool = False
     """True for our own server, whose files have nothing that was erased (memory/embedded/index/server.py)."""
@@ -112,16 +135,7 @@ async def open_qdrant(
     The cluster's addresses are separated by commas. `timeout_s` limits each request to one of them.
     """
     async with open_connection(url, api_key=api_key, timeout_s=timeout_s) as connection:
-        client = AsyncQdrantClient(
-            url=_SOMEWHERE,
-            transport=QdrantTransport(connection),
-            check_compatibility=False,
-            trust_env=False,  # the connection takes proxies from the environment
-        )
-        try:
-            yield Qdrant(client=client, send=connection.send, is_embedded=is_embedded)
-        finally:
-            await client.close()
+        yield Qdrant(send=connection.send, is_embedded=is_embedded)
 
 
 class QdrantIndex:
@@ -133,8 +147,7 @@ class QdrantIndex:
 
     def __init__(self, qdrant: Qdrant, collection: str, *, dimension: int) -> None:
         self._send = qdrant.send
-        self._client = qdrant.client
-        self._collection = QdrantCollection(qdrant.client, collection, dimension)
+        self._collection = QdrantCollection(qdrant, collection, dimension)
         self.collection = collection
         self.losses = 0
 
@@ -185,15 +198,15 @@ class QdrantIndex:
     async def count(self, context_id: str) -> int:
         """See VectorIndex."""
         scope = erasure_filter(context_id)
-        names = await list_collections(self._client)
-        return sum([await count_points(self._client, name, scope) for name in names])
+        names = await list_collections(self._send)
+        return sum([await count_points(self._send, name, scope) for name in names])
 
     async def count_messages(self, context_id: str, *, epoch: int) -> int:
         """See VectorIndex."""
-        scope = q.Filter.model_validate(messages_filter(context_id, epoch))
+        scope = messages_filter(context_id, epoch)
         if not (self._collection.is_open or await self._collection.is_there()):
             return 0
-        return await count_points(self._client, self.collection, scope)
+        return await count_points(self._send, self.collection, scope)
 
     async def list_points(self, context_id: str) -> Collection[ListedPoint]:
         """See VectorIndex."""
@@ -225,15 +238,14 @@ class QdrantIndex:
             pages = range(0, len(changed), COPIED_AT_ONCE)
             await self._write_all(changed[start : start + COPIED_AT_ONCE] for start in pages)
             if gone:
-                scope = q.Filter(must=[q.HasIdCondition(has_id=[*gone])])
-                await erase_points(self._client, self.collection, scope)
+                await erase_points(self._send, self.collection, {"must": [{"has_id": [*gone]}]})
             copied = found
 
     async def _write(self, batch: Sequence[Json]) -> None:
         """Write a batch, in halves if it is too large: a proxy such as nginx may allow only 1 MB."""
         path = f"/collections/{self.collection}/points?wait=true"
         try:
-            done = parse_status(await self._send("PUT", path, to_json({"points": batch})))
+            answer = await self._send("PUT", path, to_json({"points": batch}))
         except RequestTooLarge:
             if len(batch) == 1:
                 raise
@@ -241,7 +253,7 @@ class QdrantIndex:
             await self._write(batch[:middle])
             await self._write(batch[middle:])
         else:
-            check_completed(done)
+            _check_completed(answer)
 
     async def _query(self, searches: Sequence[Json]) -> list[Answer]:
         """Send one request. Without a usable vector or a collection there are no answers."""
@@ -257,9 +269,9 @@ class QdrantIndex:
                 raise
             return []
 
-    async def _erase(self, scope: q.Filter) -> VectorErasure:
-        names = await list_collections(self._client)
-        erasures = [await erase_points(self._client, name, scope) for name in names]
+    async def _erase(self, scope: Json) -> VectorErasure:
+        names = await list_collections(self._send)
+        erasures = [await erase_points(self._send, name, scope) for name in names]
         return VectorErasure(
             before=sum(each.before for each in erasures), left=sum(each.left for each in erasures)
         )
@@ -269,18 +281,17 @@ class FormerCollections:
     """All of our collections on a Qdrant server, or on the embedded one. Every method raises RecallUnavailable."""
 
     def __init__(self, qdrant: Qdrant) -> None:
-        self._client = qdrant.client
         self._send = qdrant.send
 
     async def list_names(self) -> list[str]:
         """Return the names of all our collections, whatever their space."""
-        return await list_collections(self._client)
+        return await list_collections(self._send)
 
     async def size(self, name: str) -> int | None:
         """Return about how many points the collection has, of all deployments; None if it does not exist."""
-        if name not in await list_collections(self._client):
+        if name not in await list_collections(self._send):
             return None
-        return await count_points(self._client, name, None, is_exact=False)
+        return await count_points(self._send, name, None, is_exact=False)
 
     async def list_contexts(self, name: str) -> Collection[str]:
         """Return the ids of all contexts with a point in the collection, also those of other deployments."""
@@ -288,12 +299,12 @@ class FormerCollections:
 
     async def delete(self, name: str) -> None:
         """Delete the collection with all its points."""
-        with translate_errors(accepted={_NOT_FOUND}):
-            await self._client.delete_collection(name)
+        with _accepted(_NOT_FOUND):
+            parse_result(await self._send("DELETE", f"/collections/{name}", b""), _DONE)
 
     async def erase_contexts(self, name: str, context_ids: Collection[str]) -> int:
         """Erase the points of these contexts from this collection. Return how many there were."""
-        erasure = await erase_points(self._client, name, filter_of_contexts(context_ids))
+        erasure = await erase_points(self._send, name, filter_of_contexts(context_ids))
         if erasure.left:
             raise RecallUnavailable(f"{erasure.left} points were not erased")
         return erasure.before
@@ -304,7 +315,7 @@ class FormerCollections:
         Another deployment may use this collection on the same server. Its writes between our count and our deletion
         are lost, so call this only when nothing of ours writes to it.
         """
-        if await count_points(self._client, name, None):
+        if await count_points(self._send, name, None):
             return False
         await self.delete(name)
         return True
@@ -316,8 +327,10 @@ class QdrantCollection:
     The result is remembered until `forget`.
     """
 
-    def __init__(self, client: AsyncQdrantClient, name: str, dimension: int) -> None:
-        self._client = client
+    def __init__(self, qdrant: Qdrant, name: str, dimension: int) -> None:
+        self._send = qdrant.send
+        self._is_embedded = qdrant.is_embedded
+        self._path = f"/collections/{name}"
         self._dimension = dimension
         self.is_open = False
         """True if it exists and was checked."""
@@ -327,16 +340,14 @@ class QdrantCollection:
     async def create(self) -> None:
         """Create the collection if it is missing. Several processes may do so at once. Raises IndexMismatch."""
         if not await self.is_there():
-            dense = q.VectorParams(size=self._dimension, distance=q.Distance.COSINE)
-            terms = q.SparseVectorParams(modifier=q.Modifier.IDF)
-            with translate_errors(accepted={_CONFLICT}):
-                await self._client.create_collection(
-                    self.name,
-                    vectors_config={DENSE: dense},
-                    sparse_vectors_config={TERMS: terms},
-                    hnsw_config=_TENANT_GRAPHS,
-                    optimizers_config=_VACUUM,
-                )
+            body = {
+                "vectors": {DENSE: {"size": self._dimension, "distance": "Cosine"}},
+                "sparse_vectors": {TERMS: {"modifier": "idf"}},
+                "hnsw_config": _TENANT_GRAPHS,
+                "optimizers_config": _VACUUM,
+            }
+            with _accepted(_CONFLICT):
+                parse_result(await self._send("PUT", self._path, to_json(body)), _DONE)
             await self.is_there()
 
     async def is_there(self) -> bool:
@@ -344,10 +355,9 @@ class QdrantCollection:
         async with self._opening:
             if self.is_open:
                 return True
-            if self.name not in await list_collections(self._client):
+            if self.name not in await list_collections(self._send):
                 return False
-            with translate_errors():
-                info = await self._client.get_collection(self.name)
+            info = parse_result(await self._send("GET", self._path, b""), _INFO)
             _check_fits(info, self.name, self._dimension)
             await self._complete(info)
             self.is_open = True
@@ -357,87 +367,74 @@ class QdrantCollection:
         """Look for the collection again at the next use."""
         self.is_open = False
 
-    async def _complete(self, info: q.CollectionInfo) -> None:
+    async def _complete(self, info: _Info) -> None:
         """Add what is missing, perhaps after a crash of its creator: payload indexes, strict mode, vacuum limits."""
         for field, schema in _PAYLOAD_INDEXES.items():
             if field not in info.payload_schema:
-                with translate_errors():
-                    await self._client.create_payload_index(self.name, field, schema, wait=True)
+                body = to_json({"field_name": field, "field_schema": schema})
+                parse_result(await self._send("PUT", f"{self._path}/index?wait=true", body), _WRITE)
         strict = info.config.strict_mode_config
-        has_limits = info.config.optimizer_config.deleted_threshold == _VACUUM.deleted_threshold
-        if strict is None or not strict.enabled or not has_limits:
-            with translate_errors(accepted=_NO_STRICT_MODE):
-                await self._client.update_collection(
-                    self.name, strict_mode_config=_STRICT, optimizers_config=_VACUUM
-                )
+        has_limits = info.config.optimizer_config.deleted_threshold == _DELETED_SHARE
+        if not self._is_embedded and (strict is None or not strict.enabled or not has_limits):
+            from memory.recall.qdrant.server_limits import set_limits
+
+            with _accepted(*_NO_STRICT_MODE):
+                await set_limits(self._send, self.name, vacuum=_VACUUM)
 
 
-async def list_collections(client: AsyncQdrantClient) -> list[str]:
+async def list_collections(send: Send) -> list[str]:
     """Return the names of all of our collections, whatever their space."""
-    with translate_errors():
-        answer = await client.get_collections()
-    return [each.name for each in answer.collections if each.name.startswith(COLLECTION_PREFIX)]
+    found = parse_result(await send("GET", "/collections", b""), _COLLECTIONS)
+    return [each.name for each in found.collections if each.name.startswith(COLLECTION_PREFIX)]
 
 
-async def count_points(
-    client: AsyncQdrantClient, collection: str, scope: q.Filter | None, *, is_exact: bool = True
-) -> int:
+async def count_points(send: Send, collection: str, scope: Json | None, *, is_exact: bool = True) -> int:
     """Return the number of points; 0 if another process has deleted the collection meanwhile."""
+    body = to_json({"filter": scope, "exact": is_exact})
     try:
-        with translate_errors():
-            counted = await client.count(collection, count_filter=scope, exact=is_exact)
+        return parse_result(await send("POST", f"/collections/{collection}/points/count", body), _COUNT).count
     except CollectionGone:
         return 0
-    return counted.count
 
 
-async def erase_points(client: AsyncQdrantClient, collection: str, scope: q.Filter) -> VectorErasure:
+async def erase_points(send: Send, collection: str, scope: Json) -> VectorErasure:
     """Delete points. Nothing else does. Counts before and after, because a filter without matches also completes."""
-    before = await count_points(client, collection, scope)
+    before = await count_points(send, collection, scope)
     if not before:
         return VectorErasure(before=0, left=0)
+    path = f"/collections/{collection}/points/delete?wait=true"
     try:
-        with translate_errors():
-            done = await client.delete(collection, q.FilterSelector(filter=scope), wait=True)
-            check_completed(done.status)
+        _check_completed(await send("POST", path, to_json({"filter": scope})))
     except CollectionGone:
         return VectorErasure(before=before, left=0)
-    return VectorErasure(before=before, left=await count_points(client, collection, scope))
+    return VectorErasure(before=before, left=await count_points(send, collection, scope))
 
 
-def check_completed(status: str) -> None:
+def _check_completed(answer: bytes) -> None:
     """Raise RecallUnavailable if a write was accepted but is not completed."""
-    if status != q.UpdateStatus.COMPLETED:
+    status = parse_result(answer, _WRITE).status
+    if status != _COMPLETED:
         raise RecallUnavailable(f"the vector index did not finish a write in time ({status})")
 
 
 @contextmanager
-def translate_errors(accepted: Collection[int] = ()) -> Generator[None]:
-    """Translate the client's errors, except for `accepted` statuses.
-
-    See `refusal` and `unreachable`.
-    """
+def _accepted(*statuses: int) -> Generator[None]:
+    """Ignore an answer with one of these statuses."""
     try:
         yield
-    except UnexpectedResponse as error:
-        if error.status_code in accepted:
-            return
-        raise refusal(error.status_code or 0, error.reason_phrase) from error
-    except ResourceExhaustedResponse as error:
-        raise refusal(_TOO_MANY, "Too Many Requests") from error
-    except (ApiException, QdrantException) as error:
-        raise unreachable(getattr(error, "source", error)) from error
+    except IndexRefusal as error:
+        if error.status not in statuses:
+            raise
 
 
-def _check_fits(info: q.CollectionInfo, name: str, dimension: int) -> None:
-    vectors = info.config.params.vectors
-    dense = vectors.get(DENSE) if isinstance(vectors, dict) else None
+def _check_fits(info: _Info, name: str, dimension: int) -> None:
+    dense = (info.config.params.vectors or {}).get(DENSE)
     if dense is None:
         raise IndexMismatch(f"the collection {name} has no vector named {DENSE}: another program created it")
     if TERMS not in (info.config.params.sparse_vectors or {}):
         raise IndexMismatch(f"the collection {name} has no vector named {TERMS}: another program created it")
-    if dense.size != dimension:
+    if (size := dense["size"]) != dimension:
         raise IndexMismatch(
-            f"the collection {name} holds vectors of {dense.size} dimensions, but the embedder makes "
+            f"the collection {name} holds vectors of {size} dimensions, but the embedder makes "
             f"{dimension}: remove the collection and re-index"
         )

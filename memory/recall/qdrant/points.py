@@ -6,7 +6,7 @@ All filters are built here, and none without a context.
 import math
 import struct
 from binascii import a2b_base64, b2a_base64
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 from uuid import UUID, uuid5
@@ -14,11 +14,11 @@ from uuid import UUID, uuid5
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from pydantic_core import from_json, to_json
-from qdrant_client import models as q
+from pydantic_core import to_json
 
-from memory.errors import IndexUnreadable, MissingContext
+from memory.errors import MissingContext
 from memory.recall.lexicon.analysis import SparseVector
+from memory.recall.qdrant.connection import Envelope, Send, parse_result
 from memory.recall.scored_messages import ScoredMessages, Terms
 from memory.recall.vector_index import (
     KEYS_PER_MESSAGE,
@@ -32,7 +32,7 @@ from memory.recall.vector_index import (
 )
 
 Json = dict[str, Any]
-"""An object of a request. Building it of qdrant-client's models takes ten times the CPU."""
+"""An object of a request."""
 _NONE = "-"
 _NAMESPACE = UUID("0b0f3f4e-6c0c-4f3e-9a55-3c1f5c8e7a21")
 
@@ -90,31 +90,30 @@ def erasure_filter(
     below_epoch: int | None = None,
     message_ids: Collection[str] | None = None,
     keys_beyond: Mapping[str, int] | None = None,
-) -> q.Filter:
+) -> Json:
     """Return a filter for points of this context, by fields of every layout: erasures cover former collections too.
 
     `message_ids` are messages with their keys; `keys_beyond` are messages, each with the last slot that is not meant.
     """
     if not context_id:
         raise MissingContext
-    must: list[q.Condition] = [q.FieldCondition(key="context", match=q.MatchValue(value=context_id))]
+    must: list[Json] = [{"key": "context", "match": {"value": context_id}}]
     if epoch is not None:
-        must.append(q.FieldCondition(key="epoch", range=q.Range(gte=epoch, lt=epoch + 1)))
+        must.append({"key": "epoch", "range": {"gte": epoch, "lt": epoch + 1}})
     if below_epoch is not None:
-        must.append(q.FieldCondition(key="epoch", range=q.Range(lt=below_epoch)))
+        must.append({"key": "epoch", "range": {"lt": below_epoch}})
     if message_ids is not None:
-        must.append(q.HasIdCondition(has_id=[*_points_of(context_id, message_ids)]))
+        must.append({"has_id": _points_of(context_id, message_ids)})
     if keys_beyond is not None:
-        must.append(q.HasIdCondition(has_id=[*_keys_beyond(context_id, keys_beyond)]))
-    return q.Filter(must=must)
+        must.append({"has_id": _keys_beyond(context_id, keys_beyond)})
+    return {"must": must}
 
 
-def filter_of_contexts(context_ids: Collection[str]) -> q.Filter:
+def filter_of_contexts(context_ids: Collection[str]) -> Json:
     """Return a filter for every point of these contexts. Raises MissingContext if one of them, or all, are missing."""
     if not context_ids or not all(context_ids):
         raise MissingContext
-    contexts = q.MatchAny(any=sorted(context_ids))
-    return q.Filter(must=[q.FieldCondition(key="context", match=contexts)])
+    return {"must": [{"key": "context", "match": {"any": sorted(context_ids)}}]}
 
 
 def _points_of(context_id: str, message_ids: Iterable[str]) -> list[str]:
@@ -234,20 +233,13 @@ class Answer(msgspec.Struct):
     points: list[FoundPoint]
 
 
-class _Answers(msgspec.Struct):
-    result: list[Answer]
-
-
-_ANSWERS = msgspec.json.Decoder(_Answers)
+_ANSWERS = msgspec.json.Decoder(Envelope[list[Answer]])
 """A third of the CPU of dicts, and none of its 500 objects for the garbage collection to follow."""
 
 
 def parse_answers(content: bytes) -> list[Answer]:
     """Parse the response to a batch of searches. Raises IndexUnreadable for anything else."""
-    try:
-        return _ANSWERS.decode(content).result
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise IndexUnreadable from error
+    return parse_result(content, _ANSWERS)
 
 
 def parse_hits(query: VectorQuery, answers: Sequence[Answer]) -> list[Hit]:
@@ -388,19 +380,13 @@ COPIED_AT_ONCE = 64
 """Points with vectors of a page: 4 MB with 3,072 dimensions."""
 LISTED_AT_ONCE = 1_000
 
-Send = Callable[[str, str, bytes], Awaitable[bytes]]
-
 
 async def read_points(
     send: Send, collection: str, context_id: str, *, epoch: int, message_ids: Collection[str]
 ) -> dict[str, Json]:
     """Return the points of these messages of this epoch, with their keys, by id, as a request would store them."""
     scope = erasure_filter(context_id, epoch=epoch, message_ids=message_ids)
-    body = {
-        "filter": scope.model_dump(mode="json", exclude_none=True),
-        "with_payload": True,
-        "with_vector": True,
-    }
+    body = {"filter": scope, "with_payload": True, "with_vector": True}
     return {
         str(point["id"]): {"id": point["id"], "vector": point["vector"], "payload": point["payload"]}
         async for point in _scroll(send, collection, {**body, "limit": COPIED_AT_ONCE})
@@ -414,8 +400,11 @@ def own_messages(points: Collection[Json]) -> set[str]:
 
 async def list_points(send: Send, collection: str, context_id: str) -> set[ListedPoint]:
     """Return what the points of this context stand for, over all epochs."""
-    scope = erasure_filter(context_id).model_dump(mode="json", exclude_none=True)
-    body = {"filter": scope, "with_payload": ["epoch", "facts", "of", "slot"], "limit": LISTED_AT_ONCE}
+    body = {
+        "filter": erasure_filter(context_id),
+        "with_payload": ["epoch", "facts", "of", "slot"],
+        "limit": LISTED_AT_ONCE,
+    }
     return {_listed(point["payload"]) async for point in _scroll(send, collection, body)}
 
 
@@ -425,16 +414,23 @@ async def list_contexts(send: Send, collection: str) -> set[str]:
     return {point["payload"]["context"] async for point in _scroll(send, collection, body)}
 
 
+class _Page(msgspec.Struct):
+    points: list[Json]
+    next_page_offset: str | int | None = None
+
+
+_PAGE = msgspec.json.Decoder(Envelope[_Page])
+
+
 async def _scroll(send: Send, collection: str, body: Json) -> AsyncGenerator[Json]:
-    offset: object = None
+    path = f"/collections/{collection}/points/scroll"
+    page = _Page([])
     while True:
-        page = body if offset is None else {**body, "offset": offset}
-        path = f"/collections/{collection}/points/scroll"
-        answer = from_json(await send("POST", path, to_json(page)))["result"]
-        for point in answer["points"]:
+        offset = {} if page.next_page_offset is None else {"offset": page.next_page_offset}
+        page = parse_result(await send("POST", path, to_json({**body, **offset})), _PAGE)
+        for point in page.points:
             yield point
-        offset = answer["next_page_offset"]
-        if offset is None:
+        if page.next_page_offset is None:
             return
 
 
