@@ -261,7 +261,7 @@ async def close_stage(stage: Stage) -> list[str]:
         for label, allowed in stage.counts.items()
         if stage.count(label) not in allowed
     ]
-    broken += [f"left a Stop button: {_text_of(each)}" for each in stage.shown() if _has_stop(each)]
+    broken += [f"left a Stop button: {_text_of(each)}" for each in stage.shown() if has_stop(each)]
     told = [label for line in await stage.lines() for label in labels_in(line)]
     broken += [f"kept twice: {label}" for label in set(told) if told.count(label) > 1]
     in_order = [each for each in told if each != stage.label(EDITED)]
@@ -305,5 +305,6 @@ def _answers(bot: Story, press: str) -> int:
     return sum(each["callback_query_id"] == press for each in bot.callback_answers())
 
 
-def _has_stop(message: Json) -> bool:
+def has_stop(message: Json) -> bool:
+    """Return True if the message has a Stop button."""
     return any(data.startswith("stop:") for data in buttons_of(message))

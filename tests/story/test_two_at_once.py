@@ -12,6 +12,7 @@ from structlog.testing import capture_logs
 from bot.app import upkeep
 from bot.features import CONTROLS
 from bot.inbox.worker import Worker
+from bot.turn import screens
 from memory import keys
 from memory.facts.redis_facts import RedisFacts
 from tests.scripted_pictures import Drawing
@@ -22,7 +23,7 @@ from tests.story.extractions import extract_at_once, stored_facts
 from tests.story.harness import BOT, CHIARA, OLGA, Json, StoryStores, make_ref, running_bot
 from tests.story.known_facts import known_in
 from tests.story.page_visits import context_of, visiting
-from tests.story.pairs import DRAWS, EDITED, PairModel, Stage, close_stage, open_stage
+from tests.story.pairs import DRAWS, EDITED, PairModel, Stage, close_stage, has_stop, open_stage
 from tests.story.test_buttons import CASES, SETTINGS
 from tests.story.test_reminders import make_reminder, set_reminder
 
@@ -143,15 +144,20 @@ async def _begin_sending(stage: Stage) -> None:
     await _wait_for_refusal(stage, calls)
 
 
-async def _begin_again(stage: Stage) -> None:
+async def _begin_again(stage: Stage, *, after: int = 0) -> None:
     stage.current = await stage.say("Hello", "c", count=0)
     await stage.bot.wait_for_reply(stage.current)
     await stage.settle()
     stage.asked = "d"
     stage.counts[stage.label("d")] = {1}
-    stage.model.close("answer")
+    stage.model.close("answer", after=after)
     await stage.bot.people.edit(stage.current, stage.words("Hello again", "d", secret="quokka"))
     await stage.wait_for_moment()
+
+
+async def _begin_half_again(stage: Stage) -> None:
+    await _begin_again(stage, after=4)
+    await stage.bot.wait_until(lambda: any(map(has_stop, stage.shown())))
 
 
 async def _begin_extraction(stage: Stage) -> None:
@@ -212,6 +218,7 @@ MOMENTS: Mapping[str, Moment] = {
     "sending": Moment(begin=_begin_sending),
     "sending in a group": Moment(begin=_begin_sending, bot="listening", is_group=True),
     "answering again": Moment(begin=_begin_again, commits=True),
+    "half an answer again": Moment(begin=_begin_half_again, commits=True),
     "extraction": Moment(begin=_begin_extraction),
     "a summary": Moment(begin=_begin_summary, bot="summarising"),
     "catching up": Moment(begin=_begin_catchup, bot="listening", is_group=True),
@@ -373,14 +380,27 @@ async def _reset_on_page(stage: Stage, _: Json) -> None:
 
 async def _forget_on_page(stage: Stage, _: Json) -> None:
     stage.erased.add(stage.secret("wombat"))
-    group = stage.chat if stage.is_group else None
     ids = [
         each.id
         for each in (await stage.bot.history(stage.home)).newest
         if stage.secret("wombat") in each.text
     ]
+    await _forget(stage, ids)
+
+
+async def _forget(stage: Stage, ids: Sequence[str]) -> None:
+    group = stage.chat if stage.is_group else None
     async with visiting(stage.bot, stage.place.person, group=group) as page:
-        await page.do(f"contexts/{context_of(stage.home)}/forget", {"message_ids": ids})
+        await page.do(f"contexts/{context_of(stage.home)}/forget", {"message_ids": list(ids)})
+
+
+async def _forget_current_on_page(stage: Stage, _: Json) -> None:
+    """Forget the question and its older answer, which are in the memory if it is answered again."""
+    _may_end(stage)
+    kept = (await stage.bot.history(stage.home)).newest
+    ids = [each.id for each in kept if stage.label("c") in each.text]
+    if ids:
+        await _forget(stage, ids)
 
 
 async def _say_more(stage: Stage, _: Json) -> None:
@@ -472,6 +492,7 @@ EVENTS: Mapping[str, Event] = {
     "a reset from outside": Event(act=_reset_from_outside, overtakes=True),
     "a reset on the page": Event(act=_reset_on_page, updates=0, overtakes=True),
     "forgetting on the page": Event(act=_forget_on_page, updates=0, overtakes=True),
+    "forgetting this on the page": Event(act=_forget_current_on_page, updates=0),
     "more": Event(act=_say_more),
     "another person": Event(act=_say_more_as_another, place="group"),
     "incognito": Event(act=_go_incognito, updates=2),
@@ -551,6 +572,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin later work soon, and stop at once."""
     extract_at_once(monkeypatch)
     compress_at_once(monkeypatch)
+    monkeypatch.setattr(screens, "MESSAGE_AFTER_S", 0.0)
     monkeypatch.setattr(upkeep, "LATER_WORK_POLL_S", 0.1)
     assert Worker.run.__kwdefaults__ is not None
     monkeypatch.setitem(Worker.run.__kwdefaults__, "grace_s", 0.1)
