@@ -510,7 +510,9 @@ Pair = tuple[str, str]
 
 
 def _can_meet(moment: Moment, event: Event) -> bool:
-    return event.place in ("", "group" if moment.is_group else "private")
+    # Its menu begins incognito, in which no edit is answered.
+    is_unkept = event is EVENTS["button incognito"] and moment.begin in (_begin_again, _begin_half_again)
+    return not is_unkept and event.place in ("", "group" if moment.is_group else "private")
 
 
 def events_of(moment: Moment) -> list[str]:
@@ -519,9 +521,14 @@ def events_of(moment: Moment) -> list[str]:
 
 
 def each_once() -> list[Pair]:
-    """Return pairs with every event once, and with every moment."""
+    """Return pairs with every moment, and with every event once.
+
+    Commands with a button are left out: their menus are pressed.
+    """
     left, pairs = list(MOMENTS), list[Pair]()
     for name, event in EVENTS.items():
+        if name.removeprefix("/") in CASES:
+            continue
         moment = next(each for each in left if _can_meet(MOMENTS[each], event))
         left.remove(moment)
         left.append(moment)
