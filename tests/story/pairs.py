@@ -1,4 +1,4 @@
-"""Two things at one moment: a stage with one chat, the model of all its pairs, and the promises that each pair keeps."""
+"""Two things at one moment: a stage with one chat, the model of all its pairs, and promises of each pair."""
 
 import asyncio
 import json
