@@ -218,6 +218,8 @@ class _Endpoint:
         self._scripted.recordings.append(recording)
         if behaviour.hangs:
             return await _never(request)
+        if behaviour.gate:
+            await behaviour.gate.wait()
         if failure := behaviour.failure or (behaviour.failures or {}).get(recording.model):
             return _failed(failure)
         return _json(transcription_body(recording, behaviour))
@@ -297,10 +299,10 @@ class _Endpoint:
         return StreamingResponse(self._paced(request, list(parts), reply), media_type=kind)
 
     async def _paced(self, request: Request, parts: Sequence[bytes], reply: Reply) -> AsyncIterator[bytes]:
-        if reply.gate:
-            await reply.gate.wait()
         whole = reply.ending == "done"
-        for part in parts if whole else parts[: reply.events]:
+        for number, part in enumerate(parts if whole else parts[: reply.events]):
+            if reply.gate and number == reply.before_gate:
+                await reply.gate.wait()
             yield part
             await asyncio.sleep(reply.chunk_delay_s)
         if reply.ending == "error":

@@ -38,7 +38,7 @@ class Reply:
 
     `pieces` are the content deltas; none mean null content. With an `ending` other than "done" the stream
     ends after `events` server-sent events, the first of which only carries the role. `gate` is awaited
-    first. Without `tells_usage` a stream has no usage, as of many local servers.
+    after `before_gate` events. Without `tells_usage` a stream has no usage, as of many local servers.
     """
 
     pieces: tuple[str, ...] = ()
@@ -49,6 +49,7 @@ class Reply:
     events: int = 0
     chunk_delay_s: float = 0.0
     gate: asyncio.Event | None = None
+    before_gate: int = 0
     tells_usage: bool = True
 
 
@@ -111,9 +112,9 @@ def slow(content: str, *, chunk_delay_s: float) -> Reply:
     return replace(text(content), chunk_delay_s=chunk_delay_s)
 
 
-def held(reply: Reply, *, until: asyncio.Event) -> Reply:
-    """Return `reply`, which waits until `until` is set (in the same event loop)."""
-    return replace(reply, gate=until)
+def held(reply: Reply, *, until: asyncio.Event, after: int = 0) -> Reply:
+    """Return `reply`, which waits after this many events until `until` is set (in the same event loop)."""
+    return replace(reply, gate=until, before_gate=after)
 
 
 def without_usage(reply: Reply) -> Reply:

@@ -1,5 +1,6 @@
 """The transcriptions of the scripted OpenAI server, and every kind of failure."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,7 @@ class Transcriptions:
     """The behaviour of `/v1/audio/transcriptions`:
 
     its texts (`texts`: special ones by recording), or its failures (`failures`: by model). `hangs`: it
-    sends no response.
+    sends no response. It waits for the `gate`.
     """
 
     text: str = "what was said"
@@ -23,6 +24,7 @@ class Transcriptions:
     failure: Failure | None = None
     failures: Mapping[str, Failure] | None = None
     hangs: bool = False
+    gate: asyncio.Event | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

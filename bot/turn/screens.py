@@ -264,11 +264,11 @@ class MessageScreen:
             return
         if shown is None:
             return
+        is_first = self.shown_at is None
         self._shown, self.shown_at, self.is_seen = rich, now, True
-        if not self.edits:
-            self.edits = (shown,)
-            if not self._is_abandoned:
-                await self.line.note(shown)
+        self.edits = self.edits or (shown,)
+        if is_first and not self._is_abandoned:
+            await self.line.note(shown)
 
     def abandon(self) -> None:
         """Send the answer as a new message: a running edit may arrive later and would overwrite it."""

@@ -245,11 +245,11 @@ class Turns:
             for edit in question.batch.updates:
                 await self.edits.replace(claim.ref, edit.message, epoch=epoch)
             await self._put_back(question, question.again.answer.text)
-        shown_in = await question.journal.shown_in()
+        shown_in = None if question.again else await question.journal.shown_in()
         await self.committer.end(
             claim,
             newest,
-            Reply(text=text, deletes=() if shown_in is None else (shown_in,)),
+            Reply(text=text, deletes=_only(shown_in)),
             epoch=epoch,
             update_ids=question.batch.update_ids,
             state="refused",
@@ -285,7 +285,10 @@ class Turns:
             return
         outcome = await self.edits.replace(ref, message, epoch=snapshot.epoch)
         state: TerminalState = "answered" if outcome == "edited" else "ignored"
-        await self._end(question, Reply(), state=state, reason=outcome)
+        begun = (
+            await question.journal.shown_in()
+        )  # of an answer that has lost its question or its older answer
+        await self._end(question, Reply(deletes=_only(begun)), state=state, reason=outcome)
 
     def _again(self, question: Question, last: LastTurn, shown_as: Sequence[int]) -> Question:
         """Return the question that the edits make of the last turn, on a history without that turn."""
@@ -353,11 +356,8 @@ class Turns:
         log.error("dead_letter", updates=list(buried))
         update = parse_waiting(list(buried.values())[-1])
         words = words_for(update.message.language_code)
-        shown_in = preview_in(todo.journal)
-        reply = Reply(
-            text=words("buried-edit" if update.admission.action == "edit" else "buried"),
-            deletes=() if shown_in is None else (shown_in,),
-        )
+        text = words("buried-edit" if update.admission.action == "edit" else "buried")
+        reply = Reply(text=text, deletes=_only(preview_in(todo.journal)))
         await self.committer.end(claim, update, reply, epoch=epoch, update_ids=[])
 
     async def _end(
@@ -387,6 +387,11 @@ async def _reply_of_feature(hooks: Hooks, call: CommandCall) -> tuple[str, Reply
 def _check_edits(waiting: Sequence[WaitingUpdate], joined: Sequence[int]) -> None:
     if is_outdated(waiting, joined):
         raise TurnRestarted
+
+
+def _only(message_id: int | None) -> Sequence[int]:
+    """Return the message as a list, which is empty without one."""
+    return () if message_id is None else (message_id,)
 
 
 def _is_reset_next(todo: Todo) -> bool:

@@ -28,7 +28,7 @@ async def plant(
     known = len(await list_all(RedisFacts(bot.redis, clock=lambda: 0.0), ref))
     blank = Fact(
         id="",
-        subject=NAMES[about],
+        subject=NAMES.get(about, "Ann"),
         subject_id=about,
         statement="",
         said_by=about if said_by is None else said_by,

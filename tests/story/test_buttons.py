@@ -126,7 +126,7 @@ def _messages_with(text: str) -> Callable[[Story, Place, Json], Awaitable[int]]:
 
     async def count(bot: Story, place: Place, menu: Json) -> int:
         newer = [each for each in bot.shown_in(place.chat) if each["message_id"] > menu["message_id"]]
-        return sum(each["text"].startswith(text) for each in newer)
+        return sum(each.get("text", "").startswith(text) for each in newer)
 
     return count
 
