@@ -5,7 +5,6 @@ from pathlib import Path
 import certifi
 import pytest
 
-from bot.features.settings import AllSettings
 from bot.inbox import worker
 from memory.embedded.supervisor import IndexEndpoint
 from memory.redis.client import RedisClient
@@ -28,9 +27,7 @@ def one_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch, one_authority: Path) -> None:
-    """Take settings from the test only, and shorten waits at start and end."""
-    for name in AllSettings.model_fields:
-        monkeypatch.delenv(name.upper(), raising=False)
+    """Shorten waits at start and end."""
     monkeypatch.setattr(worker, "CLAIM_WAIT_MS", CLAIM_WAIT_MS)
     monkeypatch.setenv("SSL_CERT_FILE", str(one_authority))
     monkeypatch.setattr(certifi, "where", lambda: str(one_authority))
