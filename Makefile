@@ -23,13 +23,13 @@ test: setup ## The whole suite on the embedded real stores; needs nothing but Py
 
 # Three processes for two cores, because each waits for its stores. Of each kind one, which alone collects it.
 test-units:
-	@$(BIN)/python -m pytest -m "not slow" --hypothesis-profile quick tests/unit tests/property
+	@$(BIN)/python -m pytest -q -m "not slow" --hypothesis-profile quick tests/unit tests/property
 
 test-contracts:
-	@$(BIN)/python -m pytest -m "not slow" tests/contract
+	@$(BIN)/python -m pytest -q -m "not slow" tests/contract
 
 test-stories:
-	@$(BIN)/python -m pytest -m "not slow" tests/story
+	@$(BIN)/python -m pytest -q -m "not slow" tests/story
 
 test-all: setup-outside ## Everything, with branch coverage: also browser, fault and outside cross-checks.
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=90

@@ -171,7 +171,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     )
 
 
-def pytest_collection_finish() -> None:
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
     """Look for garbage among what the tests make, as the product does, and not among modules and tests."""
     gc.enable()
     gc.collect()
