@@ -12,22 +12,26 @@ tests that use them run, and the Redis must be empty at first: each test flushes
 """
 
 import asyncio
+import gc
 import inspect
 import logging
 import os
 import socket
+import sys
 from collections.abc import AsyncGenerator, Generator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 import structlog
 from hypothesis import HealthCheck, settings
+from redis import utils as redis_utils
 
 from bot.features.settings import AllSettings
 from bot.settings import Settings
 from memory.redis.client import RedisClient
-from tests.stores import count_keys, empty, hold_open, real_redis
+from tests.stores import count_keys, empty, hold_open, real_redis, store_folder
 
 if TYPE_CHECKING:
     from memory.embedded.supervisor import IndexEndpoint
@@ -36,10 +40,15 @@ if TYPE_CHECKING:
 settings.register_profile(
     "mnemogram", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow], print_blob=True
 )
+settings.register_profile("quick", settings.get_profile("mnemogram"), max_examples=15)
 settings.load_profile("mnemogram")
+
+# Until all tests are collected: imports leave no garbage, and looking for it takes 4 s of CPU.
+gc.disable()
 
 _TASKS_END_WITHIN_S = 1.0
 GIVEN_REDIS, GIVEN_QDRANT = os.environ.get("TEST_REDIS_URL"), os.environ.get("TEST_QDRANT_URL")
+_SETTINGS = {name.upper() for name in AllSettings.model_fields}
 _GIVEN = {"redis_url": GIVEN_REDIS, "index_endpoint": GIVEN_QDRANT}
 
 
@@ -55,7 +64,7 @@ def redis_url(tmp_path_factory: pytest.TempPathFactory) -> Generator[str]:
         return
     from memory.embedded.valkey import open_valkey
 
-    with hold_open(open_valkey(tmp_path_factory.mktemp("store"))) as url:
+    with store_folder(tmp_path_factory) as folder, hold_open(open_valkey(folder)) as url:
         yield url
 
 
@@ -77,8 +86,18 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
     if GIVEN_QDRANT:
         yield IndexEndpoint(url=GIVEN_QDRANT, api_key=os.environ.get("TEST_QDRANT_API_KEY", ""))
         return
-    with hold_open(open_index_server(tmp_path_factory.mktemp("index"))) as endpoint:
+    with store_folder(tmp_path_factory) as folder, hold_open(open_index_server(folder)) as endpoint:
         yield endpoint
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_drivers() -> Generator[None]:
+    """Compute once what redis-py computes for each connection, in 1 ms, and qdrant-client for each client, in 20."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(redis_utils, "get_lib_version", cache(redis_utils.get_lib_version))
+        if qdrant := sys.modules.get("qdrant_client.embed.type_inspector"):
+            patched.setattr(qdrant, "ModelSchemaParser", cache(qdrant.ModelSchemaParser))
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -92,8 +111,8 @@ def minilm() -> "MiniLMEmbedder":
 @pytest.fixture(autouse=True)
 def no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the developer's environment and `.env` from the tests."""
-    for name in AllSettings.model_fields:
-        monkeypatch.delenv(name.upper(), raising=False)
+    for name in _SETTINGS & os.environ.keys():
+        monkeypatch.delenv(name)
     monkeypatch.setitem(cast("dict[str, Any]", Settings.model_config), "env_file", None)
 
 
@@ -150,6 +169,15 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (
         True if is_left_out and "\npytestmark = pytest.mark.slow\n" in collection_path.read_text() else None
     )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Look for garbage among what the tests make, as the product does, and not among modules and tests."""
+    gc.enable()
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(10_000)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -5,9 +5,11 @@ from collections.abc import AsyncGenerator, Generator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
-from shutil import which
+from shutil import disk_usage, which
+from tempfile import TemporaryDirectory
 from typing import TypeVar, cast
 
+import pytest
 from anyio.from_thread import start_blocking_portal
 
 from memory.embedded.valkey import answers_ping, valkey_binary
@@ -18,6 +20,8 @@ T = TypeVar("T")
 REDIS = which("redis-server")
 """Debian's Redis, None if it is not installed."""
 
+_MEMORY, _MUCH_MEMORY = Path("/dev", "shm"), 4 * 1024**3
+"""A file system in memory, and its free space from which on it is used."""
 _PLACES = (
     ("{m*}:ctx:*:%s", CONTEXT_KEYS),
     ("{m*}:%s:*", WORK_KEYS),
@@ -37,6 +41,16 @@ def hold_open(resource: AbstractAsyncContextManager[T]) -> Generator[T]:
     """Keep an async resource open in its own loop and thread, for fixtures that outlive a test's loop."""
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(resource) as opened:
         yield opened
+
+
+@contextmanager
+def store_folder(factory: pytest.TempPathFactory) -> Generator[Path]:
+    """Yield an empty folder, in memory if the system has much of it: there a durable write takes no time."""
+    if not _MEMORY.is_dir() or disk_usage(_MEMORY).free < _MUCH_MEMORY:
+        yield factory.mktemp("store")
+        return
+    with TemporaryDirectory(prefix="mnemogram-", dir=_MEMORY, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)
 
 
 @asynccontextmanager

@@ -15,14 +15,17 @@ from tests.contract.console_rig import ConsoleRig, empty_stores, on_stores, sett
 from tests.contract.memory_kit import FakeMemory, Memory, RedisMemory
 from tests.contract.vector_kit import make_index, open_local_client
 from tests.fakes.vector_index import InMemoryIndex
-from tests.stores import hold_open
+from tests.stores import hold_open, store_folder
 
 
 @pytest.fixture(scope="module")
 def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Generator[Path]:
     """Embedded stores, kept running between the commands as a running bot does."""
-    folder = tmp_path_factory.mktemp("console")
-    with hold_open(open_valkey(folder)), hold_open(open_index_server(folder)):
+    with (
+        store_folder(tmp_path_factory) as folder,
+        hold_open(open_valkey(folder)),
+        hold_open(open_index_server(folder)),
+    ):
         yield folder
 
 

@@ -228,6 +228,7 @@ def test_our_own_file_is_taken_from_a_zip_too_with_its_imported_messages(
     assert on_stores(history_of(GROUP))[1] == before[1]
 
 
+@pytest.mark.slow
 def test_a_killed_command_goes_on_when_it_is_repeated(console: ConsoleRig, tmp_path: Path) -> None:
     texts = [f"text {number}" for number in range(20_000)]
     file = group_file(tmp_path, texts)

@@ -2,14 +2,18 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+import pytest_asyncio
 
 from memory.embedded.index.collections import Collections
 from memory.embedded.index.server import IndexApp
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 KEY = {"api-key": "the key"}
 COLLECTION = {
@@ -21,19 +25,12 @@ SCOPE = {"must": [CONDITION]}
 NEAR = [1.0, 0.0, 0.0, 0.5]
 
 
-@pytest.fixture
-async def app(tmp_path: Path) -> AsyncGenerator[IndexApp]:
-    """A server with one empty collection."""
-    collections = Collections(tmp_path / "collections")
-    yield IndexApp(collections, "the key")
-    await collections.close()
-
-
-@pytest.fixture
-async def api(app: IndexApp) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client of a server with one collection of three points, its fields indexed."""
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://index", headers=KEY) as client:
+@asynccontextmanager
+async def serving(folder: Path) -> AsyncGenerator[IndexApp]:
+    """Open a server with one collection of three points, its fields indexed."""
+    collections = Collections(folder / "collections")
+    app = IndexApp(collections, "the key")
+    async with calling(app) as client:
         await client.put("/collections/c", json=COLLECTION)
         for field, kind in {"n": "integer", "context": "keyword"}.items():
             wanted = {"field_name": field, "field_schema": {"type": kind}}
@@ -41,6 +38,36 @@ async def api(app: IndexApp) -> AsyncGenerator[httpx.AsyncClient]:
         payload = {"context": "c1"}
         points = [{"id": n, "vector": {"dense": NEAR}, "payload": {**payload, "n": n}} for n in range(3)]
         assert (await client.put("/collections/c/points", json={"points": points})).status_code == 200
+    yield app
+    await collections.close()
+
+
+def calling(app: IndexApp) -> httpx.AsyncClient:
+    """Return a client of a server."""
+    return httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://index", headers=KEY)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def app(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[IndexApp]:
+    """One server for all tests that change nothing."""
+    async with serving(tmp_path_factory.mktemp("index")) as app:
+        yield app
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def api(app: IndexApp) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client of the server that all share. A test that takes it leaves everything as it was."""
+    async with calling(app) as client:
+        yield client
+        client.headers.update(KEY)
+        assert await count(client) == 3
+        assert (await client.get("/collections")).json()["result"] == {"collections": [{"name": "c"}]}
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def own_api(tmp_path: Path) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client of a server of the test's own."""
+    async with serving(tmp_path) as app, calling(app) as client:
         yield client
 
 
@@ -203,10 +230,12 @@ async def test_an_upsert_writes_all_points_or_none(api: httpx.AsyncClient, wrong
         {"vectors": {"dense": {"size": 4, "distance": "Cosine"}}, "quantization_config": {"binary": {}}},
     ],
 )
-async def test_an_unsupported_collection_is_refused(api: httpx.AsyncClient, settings: dict[str, Any]) -> None:
-    assert (await api.put("/collections/d", json=settings)).status_code in {400, 500}
-    assert (await api.get("/collections/d")).status_code == 404
-    assert (await api.put("/collections/d", json=COLLECTION)).status_code == 200
+async def test_an_unsupported_collection_is_refused(
+    own_api: httpx.AsyncClient, settings: dict[str, Any]
+) -> None:
+    assert (await own_api.put("/collections/d", json=settings)).status_code in {400, 500}
+    assert (await own_api.get("/collections/d")).status_code == 404
+    assert (await own_api.put("/collections/d", json=COLLECTION)).status_code == 200
 
 
 @pytest.mark.parametrize("name", ["..", ".hidden", "a%2Fb", "a%00", "n" * 201, "%20"])
@@ -229,10 +258,10 @@ async def test_a_missing_collection_is_not_found(api: httpx.AsyncClient) -> None
 
 
 async def test_an_internal_error_has_the_same_shape(
-    api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    own_api: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delattr(Collections, "get")
-    answer = await api.get("/collections/c")
+    answer = await own_api.get("/collections/c")
     assert answer.status_code == 500
     assert answer.json()["status"] == {"error": "Service internal error"}
     assert "AttributeError" in capsys.readouterr().err
@@ -257,10 +286,10 @@ async def test_a_refusal_does_not_quote_the_request(api: httpx.AsyncClient) -> N
     assert "canary" not in answer.text
 
 
-async def test_concurrent_requests_are_all_answered(api: httpx.AsyncClient) -> None:
+async def test_concurrent_requests_are_all_answered(own_api: httpx.AsyncClient) -> None:
     async def write(number: int) -> int:
         point = {"id": number, "vector": {"dense": NEAR}}
-        return (await api.put("/collections/c/points", json={"points": [point]})).status_code
+        return (await own_api.put("/collections/c/points", json={"points": [point]})).status_code
 
     assert set(await asyncio.gather(*(write(number) for number in range(40)))) == {200}
-    assert await count(api) == 40
+    assert await count(own_api) == 40

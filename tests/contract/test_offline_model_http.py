@@ -31,6 +31,8 @@ from simulator.offline_model.endpoint import OFFLINE_MODEL, serve_offline_model
 from simulator.offline_model.words import Language
 from tests.messages import make_message, make_ref
 
+pytestmark = pytest.mark.slow
+
 TOKENIZER = Tokenizer(encoding="o200k_base")
 ADD: ChatCompletionToolParam = {
     "type": "function",

@@ -19,6 +19,8 @@ from tests.scripted_openai import ScriptedOpenAI, scripted_openai
 from tests.scripted_replies import Reply, call, calls
 from tests.scripted_script import Script, echo, tool_then_echo
 
+pytestmark = pytest.mark.slow
+
 HI: list[ChatCompletionMessageParam] = [{"role": "user", "content": "hi"}]
 ROOT = Path(__file__).parents[2]
 

@@ -364,6 +364,7 @@ async def test_a_batch_of_thousands_is_stored(index: VectorIndex, chat: str) -> 
     assert ids(await find(index, make_query(chat, sparse=terms(599), limit=1))) == {"m0", "m599"}
 
 
+@pytest.mark.slow
 async def test_a_hundred_thousand_terms_of_one_message_are_stored(index: VectorIndex, chat: str) -> None:
     many = SparseVector(indices=tuple(range(100_000)), values=tuple(0.5 for _ in range(100_000)))
     await index.upsert(

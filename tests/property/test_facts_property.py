@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.errors import Forgotten
@@ -23,7 +23,6 @@ _STEPS = (
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(steps=st.lists(st.tuples(st.sampled_from(_STEPS), st.integers(0, 999)), max_size=40))
 def test_stored_facts_agree_with_messages_and_choices_after_every_step(
     redis_url: str, steps: list[tuple[str, int]]

@@ -46,7 +46,7 @@ shapes = st.builds(_nested, plausible | named, kinds) | updates | st.fixed_dicti
 
 
 @given(shapes, st.booleans(), st.integers(0, 2**40))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=2 * settings().max_examples)
 def test_any_update_is_accepted_and_can_be_read_again(
     raw: dict[str, Any], is_open: bool, update_id: int
 ) -> None:

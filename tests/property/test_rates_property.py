@@ -7,7 +7,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import get_args
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.transport.rates import LONGEST_SHORT_WAIT_S, OF_TELEGRAM, Budget, Importance, SendRates
@@ -78,7 +78,6 @@ class Chat:
 
 
 def test_no_window_exceeds_its_budget_and_no_other_call_delays_an_answer(redis_url: str) -> None:
-    @settings(max_examples=40, deadline=None)
     @given(calls)
     def play(asked: Asked) -> None:
         asyncio.run(_play(redis_url, asked))

@@ -177,7 +177,7 @@ def test_the_end_of_a_rule_may_be_a_date_a_local_time_or_utc() -> None:
         assert len(dates(reminder("2026-12-31T09:00:00", "Asia/Tehran", rule), NOW, 9)) == last
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=5 * settings().max_examples // 2)
 @given(STARTS, st.sampled_from(ZONES), RULES)
 def test_dates_are_an_hour_apart_and_do_not_depend_on_where_the_search_begins(
     start: datetime, zone: str, rule: str
@@ -192,7 +192,7 @@ def test_dates_are_an_hour_apart_and_do_not_depend_on_where_the_search_begins(
         assert next_date(one, later - 1) == next_date(one, (earlier + later) / 2) == later
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(STARTS, RULES)
 def test_without_clock_changes_the_dates_are_those_of_dateutil(start: datetime, rule: str) -> None:
     try:

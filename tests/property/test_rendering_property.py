@@ -181,7 +181,7 @@ NEARLY_MARKUP = [
 
 
 @given(st.lists(st.sampled_from(NEARLY_MARKUP) | st.text(max_size=2), max_size=12).map("".join))
-@settings(deadline=None, max_examples=1000)
+@settings(max_examples=16 * settings().max_examples)
 def test_text_without_markup_takes_a_short_way_to_the_same_messages(text: str) -> None:
     assert render_messages(text) == split(render_with(parse, text))
 

@@ -90,7 +90,7 @@ def letters(text: str) -> str:
 
 
 @given(documents)
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=5 * settings().max_examples)
 def test_every_letter_of_the_source_arrives_in_order(markdown: str) -> None:
     assert letters(render(markdown).text) == letters(markdown)
 

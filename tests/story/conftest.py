@@ -5,8 +5,8 @@ from pathlib import Path
 import certifi
 import pytest
 
-from bot.features.settings import AllSettings
 from bot.inbox import worker
+from bot.transport import command_menus
 from memory.embedded.supervisor import IndexEndpoint
 from memory.redis.client import RedisClient
 from tests.contract.inbox_kit import end_blocking_reads_on_time
@@ -28,10 +28,9 @@ def one_authority(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(autouse=True)
 def quick_and_alone(monkeypatch: pytest.MonkeyPatch, one_authority: Path) -> None:
-    """Take settings from the test only, and shorten waits at start and end."""
-    for name in AllSettings.model_fields:
-        monkeypatch.delenv(name.upper(), raising=False)
+    """Shorten waits at start and end, and leave out the menus: 30 requests of a bot that lives for a second."""
     monkeypatch.setattr(worker, "CLAIM_WAIT_MS", CLAIM_WAIT_MS)
+    monkeypatch.setattr(command_menus, "FIRST_AFTER_S", 3600.0)
     monkeypatch.setenv("SSL_CERT_FILE", str(one_authority))
     monkeypatch.setattr(certifi, "where", lambda: str(one_authority))
 

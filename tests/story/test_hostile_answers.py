@@ -14,7 +14,7 @@ _HEALTHY_WITHIN_S = 1.0
 
 
 @pytest.mark.parametrize("unit", [".", "1. ", "[", "~~~\n"])
-@pytest.mark.parametrize("size", [100_000, 1_000_000])
+@pytest.mark.parametrize("size", [100_000, pytest.param(1_000_000, marks=pytest.mark.slow)])
 async def test_the_health_check_answers_while_a_hostile_answer_is_rendered(
     stores: StoryStores, unit: str, size: int
 ) -> None:

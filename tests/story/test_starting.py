@@ -5,7 +5,7 @@ import pytest
 from bot.app import stores as store_opening
 from bot.app.service import run_service
 from bot.errors import PortInUse, TelegramRefused
-from bot.transport import polling
+from bot.transport import command_menus, polling
 from tests.local_http import local_client
 from tests.scripted_script import tool_then_echo
 from tests.store_proxy import redis_proxy
@@ -86,6 +86,7 @@ async def test_a_foreign_webhook_is_respected_until_it_is_deleted(
     stores: StoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(polling, "WEBHOOK_CHECK_S", 0.05)
+    monkeypatch.setattr(command_menus, "FIRST_AFTER_S", 0)
     async with running_bot(stores, is_started=False) as bot:
         await _call(bot, "setWebhook", url="http://127.0.0.1:1/elsewhere")
         bot.start()

@@ -63,6 +63,7 @@ def test_text_that_only_looks_like_json_is_text(text: str) -> None:
     assert preview(text, at_most=500).startswith("Text, ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

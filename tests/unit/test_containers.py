@@ -7,6 +7,8 @@ from typing import Any, cast
 import pytest
 import yaml
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 COMPOSE = sorted(ROOT.glob("compose*.yaml"))
 SECRETS = ("VALKEY_PASSWORD", "QDRANT_API_KEY")

@@ -10,6 +10,8 @@ from simulator.offline_model.reply import OfflineReply, reply_to
 from simulator.offline_model.words import Language, language_of, languages
 from tests.unit.test_offline_model import TEXT, TOOLS, planned, prompt, tool
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 ENGLISH = Language("english")
 MANY = [*TOOLS, tool("list_reminders"), tool("town_facts", town=TEXT), tool("timetable", town=TEXT)]

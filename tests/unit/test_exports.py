@@ -428,6 +428,7 @@ def test_conversations_in_several_files_of_a_zip_are_all_read() -> None:
     assert [each.messages for each in survey(data).counts] == [1, 2]
 
 
+@pytest.mark.slow
 def test_a_bomb_in_a_zip_is_refused_before_it_is_whole() -> None:
     bomb = packed(telegram_chat([telegram_message(1, "a" * 100_000_000)]))
 
@@ -478,6 +479,7 @@ class Endless:
         return next(self._pieces, b"a" * size)
 
 
+@pytest.mark.slow
 def test_a_text_without_an_end_is_refused() -> None:
     reader = JsonReader(Endless())
     reader.next()

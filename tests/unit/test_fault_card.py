@@ -9,6 +9,8 @@ from chaos.card import Bench, Result, Row, Score, Size, at_size, broken, run_row
 from chaos.results import in_order, keep_result, read_results, render
 from chaos.rows.every import ROWS
 
+pytestmark = pytest.mark.slow
+
 
 async def _run(bench: Bench) -> Score:
     score = Score()

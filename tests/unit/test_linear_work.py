@@ -55,6 +55,7 @@ def test_there_is_a_character_of_each_category() -> None:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", sorted(FUNCTIONS.keys() - SAMPLED_ONLY))
 def test_work_is_linear_for_each_mark_and_category(function: str) -> None:
     assert not_linear(function, alone()) == []

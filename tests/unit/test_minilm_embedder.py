@@ -261,6 +261,7 @@ def test_a_forked_process_is_told_instead_of_waiting_forever(minilm: MiniLMEmbed
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="threads are counted in Linux's /proc")
 async def test_the_threads_of_the_embedder_have_its_name(minilm: MiniLMEmbedder) -> None:
     await minilm.load()

@@ -19,6 +19,8 @@ from simulator.offline_model.words import Language, languages
 from tests.unit.test_offline_facts import facts_in
 from tests.unit.test_offline_model import TEXT, TOOLS, WITHOUT_SEARCH, tool
 
+pytestmark = pytest.mark.slow
+
 WITHOUT_ARTIFACTS = [each for each in WITHOUT_SEARCH if each["function"]["name"] != "read_artifact"]
 UNKNOWN = "unknown"
 """The sentence of this name in the language of the question."""

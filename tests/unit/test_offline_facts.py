@@ -7,6 +7,8 @@ import pytest
 
 from simulator.offline_model.facts import read_facts
 
+pytestmark = pytest.mark.slow
+
 
 def facts_in(
     *lines: str, known: tuple[tuple[str, str], ...] = (), speaker: str = "Ben"

@@ -25,6 +25,8 @@ from simulator.offline_model.words import Language
 from tests.messages import make_fact
 from tests.unit.agent.kit import hit, recalls
 
+pytestmark = pytest.mark.slow
+
 ANNA = "my sister Anna lives in Lisbon"
 ENGLISH = Language("english")
 UNKNOWN, NOTED = ENGLISH.text("unknown"), ENGLISH.text("noted")

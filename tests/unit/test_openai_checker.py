@@ -8,6 +8,8 @@ import pytest
 from tests.openai_checker import RequestFault
 from tests.openai_checker.request import find_fault, read_body
 
+pytestmark = pytest.mark.slow
+
 ADD: dict[str, Any] = {
     "type": "function",
     "function": {

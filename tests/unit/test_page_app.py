@@ -291,6 +291,7 @@ async def test_a_flood_of_forgers_is_refused_and_takes_nothing_from_a_person(htt
     assert (await http.get("/app/api/me", headers={"Authorization": OLGA})).status_code == 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forged", ["dashboard twice", "dashboard", "", "session valid"])
 async def test_a_flood_of_forged_links_is_refused_and_the_operators_link_still_opens(
     http: httpx.AsyncClient, forged: str

@@ -306,6 +306,7 @@ def test_deep_nesting_keeps_every_word() -> None:
     assert [word for word in text.split() if word.startswith("w")] == [f"w{depth}" for depth in range(30)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     [

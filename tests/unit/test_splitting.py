@@ -175,6 +175,7 @@ def test_a_part_of_invisible_characters_is_dropped() -> None:
     assert texts("a" * 20 + "\n" + "\u200b" * 20 + "\nb", 20) == ["a" * 20, "b"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["word ", "a", "🇵🇹", "a\u0301", " ", "line\n", "Yes. "])
 def test_a_megabyte_is_split_quickly(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))

@@ -96,6 +96,7 @@ def test_lone_surrogates_count_as_replacement_characters(text: str) -> None:
     O200K.cut_middle(text, count - 1).encode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["a" * 1_000_000, " " * 1_000_001 + "x", " \t" * 600_000 + "x", "漢字仮名交" * 200_000, "\n" * 1_000_000],

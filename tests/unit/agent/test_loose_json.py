@@ -152,6 +152,7 @@ READERS: tuple[Callable[[str], object], ...] = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", HOSTILE)
 def test_a_hostile_text_takes_a_moment_at_most(part: str) -> None:
     text = part * (LONGEST // len(part))

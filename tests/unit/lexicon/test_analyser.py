@@ -152,6 +152,7 @@ LONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG.keys())
 def test_a_hundred_thousand_characters_are_analysed_quickly_up_to_the_limit(text: str) -> None:
     analyse_message(text, PEOPLE)
