@@ -43,23 +43,14 @@ from memory.recall.scored_messages import ScoredMessages
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "memory" / "recall" / "ranker_weights.json"
 FOLDS_FILE = ROOT / "benchmarks" / "ranker_folds.json"
-BENT = (
-    "words",
-    "words_log",
-    "meaning",
-    "window",
-    "author",
-    "session_meaning",
-    "answers_meaning",
-    "reply_meaning",
-)
+BENT = ("words", "words_log", "meaning", "window", "author", "session_meaning")
 """Features whose weights change with the length of talk."""
 STATED = ("words", "window", "meaning")
 """Features whose weights differ for texts that ask nothing."""
 UNCOVERED = ("words", "window", "meaning", "session_meaning")
 """Features whose weights change with the share of the question's words that no message has."""
-SILENCED = 0.02
-"""Share of the questions with an answer for which a learned floor recalls nothing."""
+SILENCED = 0.01
+"""Largest share of a set's questions with an answer for which a learned floor recalls nothing."""
 _TRADED = (0.005, 0.01, 0.02, 0.05)
 _Counts = dict[tuple[float, str, bool], list[bool]]
 """(share silenced while learning, group of questions, if they have an answer) → if the floor was wrong."""
@@ -161,6 +152,7 @@ def _floor_example(asked: RankedQuestion, weights: RankerWeights) -> FloorExampl
         meaning=evidence.meaning,
         has_answer=asked.has_answer,
         importance=asked.importance,
+        set_name=asked.set_name,
     )
 
 
@@ -248,7 +240,7 @@ def _write(weights: RankerWeights, folds: Sequence[RankerWeights], asked: Sequen
         f"{', '.join(f'{count} of {name}' for name, count in questions.items())}; see docs/recall.md"
     )
     learned_floor = (
-        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of the questions with an answer find "
+        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of a set's questions with an answer find "
         "nothing; "
         "lexical: set by hand, so that the sanity pairs of all languages are found"
     )

@@ -10,6 +10,8 @@ Matrix = NDArray[np.float64]
 
 PENALTY = 3.0
 """On the squares of the standardised weights; anything from 0.3 to 10 gives the same recall."""
+_LONG_TALK = 0.5
+"""Mean length of the messages from which on a chat tells how the floor depends on it."""
 _STEPS = 50
 _SETTLED = 1e-4
 _SMALLEST = 1e-6
@@ -104,13 +106,15 @@ class FloorExample:
     meaning: float
     has_answer: bool
     importance: float = 1.0
+    set_name: str = ""
 
 
 def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> dict[str, float]:
-    """Return the numbers of a floor that silences this share of the questions that have an answer.
+    """Return the numbers of a floor that silences at most this share of the questions with an answer, in every set.
 
     A logistic regression says how much each kind of evidence counts in points of the score. Questions with an answer
-    weigh as much as the others.
+    weigh as much as the others. The set that bears least gives the base; chats of long messages say how far the floor
+    rises with their length.
     """
     rows = np.array(
         [[1.0, each.score, np.log(each.scored), each.talk, each.coverage, each.meaning] for each in examples]
@@ -125,12 +129,18 @@ def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> dict[st
         slope = rows.T @ (importance * (chances - has_answer))
         bend = (rows * (importance * chances * (1 - chances))[:, None]).T @ rows
         weights -= np.linalg.solve(bend + _SMALLEST * np.eye(len(weights)), slope)
-    above = rows[:, 1:] @ weights[1:] / weights[1]
     growth, talk, coverage, meaning = weights[2:] / weights[1]
+    answered = has_answer > 0
+    talks = rows[answered, 3]
+    heights = rows[answered, 1:] @ weights[1:] / weights[1] - talk * talks
+    sets = np.array([each.set_name for each in examples])[answered]
+    is_long = talks >= _LONG_TALK
+    base = min(np.quantile(heights[~is_long & (sets == name)], silenced) for name in set(sets[~is_long]))
+    rises = (heights - base)[is_long] / talks[is_long]
     return {
-        "base": float(np.quantile(above[has_answer > 0], silenced)),
+        "base": float(base),
         "growth": -float(growth),
         "coverage": float(coverage),
         "meaning": float(meaning),
-        "talk": -float(talk),
+        "talk": float(np.quantile(rises, silenced)) if len(rises) else 0.0,
     }

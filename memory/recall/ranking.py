@@ -28,9 +28,12 @@ FEATURES = (
     "words",  # BM25 score, as a share of the best one
     "words_log",  # ln(1 + BM25 score)
     "meaning",  # cosine
-    "window",  # overlap of the question with the message and people's messages next to it
+    "words_and_meaning",  # product of "words" and the cosine: less is added if both are high
+    "window",  # overlap of the question with the message and short messages next to it
     "session_words",  # best "words" in its session
     "session_meaning",  # best cosine in its session
+    "before_meaning",  # cosine of the message before it
+    "after_meaning",  # cosine of the message after it
     "answers_words",  # "words" of the message before it, if another person asks a question there
     "answers_meaning",  # cosine of that message, if a person answers
     "reply_meaning",  # cosine of that message, if the bot answers
@@ -51,6 +54,8 @@ LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name and 
 USUAL_TERMS = 10.0
 """Terms of a message of 23 words, the mean of LoCoMo's. Points have no number of words."""
 _LONGEST_TALK = 2.5
+_SHORT = 1.0
+"""Length of a short message, see `measure_lengths`: 63 words. A model's reply has hundreds."""
 _COVERED_WORDS = 100
 _RELATED_SHARE = 0.4
 """Words that share a smaller part of their n-grams are unrelated."""
@@ -310,7 +315,7 @@ def _have_all_words(question: QuestionAnalysis, messages: ScoredMessages) -> NDA
 REASONS: tuple[Reason, ...] = get_args(Reason)
 _EVIDENCE: Mapping[Reason, Sequence[str]] = {
     "words": ("words", "words_log", "window", "session_words", "answers_words"),
-    "meaning": ("meaning", "session_meaning", "answers_meaning", "reply_meaning"),
+    "meaning": tuple(name for name in FEATURES if name.endswith("meaning")),
     "date": ("date",),
     "writer": ("author", "author_of_self"),
 }
@@ -385,17 +390,22 @@ def compute_features(
     none = np.zeros(len(messages))
     author, of_self = none, none
     if question.author is not None:
-        author = np.array([each == question.author for each in messages.sender_ids], np.float64)
+        author = messages.by_author(question.author)
         of_self = author * messages.with_sign(FIRST_PERSON)
     follows_question = _follows_question(messages, neighbours[-1])
-    answered = follows_question * _of_neighbours(similarity, neighbours[-1])
+    before = _of_neighbours(similarity, neighbours[-1])
+    answered = follows_question * before
+    lengths = measure_lengths(question, messages)
     columns: dict[str, Column] = {
         "words": share,
         "words_log": np.log1p(words),
         "meaning": meaning,
-        "window": _window(question, messages, _people_among(neighbours, by_bot), listed),
+        "words_and_meaning": share * similarity,
+        "window": _window(question, messages, _choose(neighbours, lengths <= _SHORT), listed),
         "session_words": messages.best_of_session(share),
         "session_meaning": messages.best_of_session(meaning),
+        "before_meaning": before,
+        "after_meaning": _of_neighbours(similarity, neighbours[1]),
         "answers_words": follows_question * _of_neighbours(share, neighbours[-1]),
         "answers_meaning": answered * (1 - by_bot),
         "reply_meaning": answered * by_bot,
@@ -405,7 +415,7 @@ def compute_features(
         "tells_time": messages.with_sign(TIME) if WHEN in question.signs else none,
         "tells_name": messages.with_sign(NAME) if NAME in question.signs else none,
         "question": messages.with_sign(QUESTION),
-        "length": measure_lengths(question, messages),
+        "length": lengths,
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
@@ -459,10 +469,11 @@ def _having(
     return terms[:, [columns[each] for each in wanted if each in columns]]
 
 
-def _people_among(neighbours: Mapping[int, NDArray[np.intp]], by_bot: Column) -> dict[int, NDArray[np.intp]]:
-    """Return the neighbours that people wrote: the bot's replies have hundreds of words."""
-    is_bot = by_bot > 0
-    return {offset: np.where(is_bot[rows], -1, rows) for offset, rows in neighbours.items()}
+def _choose(
+    neighbours: Mapping[int, NDArray[np.intp]], wanted: NDArray[np.bool_]
+) -> dict[int, NDArray[np.intp]]:
+    """Return the wanted ones among the neighbours."""
+    return {offset: np.where(wanted[rows], rows, -1) for offset, rows in neighbours.items()}
 
 
 def _of_neighbours(values: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memory.recall.excerpts import Reason
 from memory.recall.lexicon.analyser import ASKS
-from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
+from memory.recall.lexicon.analysis import BOT, DateSpan, QuestionAnalysis, QuestionWord, SparseVector
 from memory.recall.ranking import (
     BEST,
     FEATURES,
@@ -193,16 +193,29 @@ def test_an_answer_of_the_bot_is_a_feature_of_its_own() -> None:
     assert column("reply_meaning", make_question(), asked, reply) == [0.0, 0.7]
 
 
-def test_replies_of_the_bot_are_no_neighbours_in_the_window() -> None:
-    reply = make_message(1, role="assistant", sender_id=None, terms=frozenset({7}))
-    assert [value > 0 for value in column("window", make_question(7), reply, make_message(2))] == [
-        True,
-        False,
-    ]
-
-
 def with_terms(sequence: int, count: int, **changed: Any) -> ScoredMessage:
     return make_message(sequence, terms=frozenset(range(1_000, 1_000 + count)), **changed)
+
+
+@pytest.mark.parametrize(("words", "counts"), [(27, True), (28, False)])
+def test_long_messages_are_no_neighbours_in_the_window(words: int, *, counts: bool) -> None:
+    reply = make_message(
+        1, role="assistant", sender_id=None, terms=frozenset({7, *range(1_000, 999 + words)})
+    )
+    own, of_the_next = column("window", make_question(7), reply, make_message(2))
+    assert own > 0
+    assert (of_the_next > 0) is counts
+
+
+def test_a_message_has_the_cosines_of_the_two_next_to_it() -> None:
+    messages = [make_message(1, dense=0.2), make_message(2, dense=-0.6), make_message(3, dense=0.4)]
+    assert column("before_meaning", make_question(), *messages) == [0.0, 0.2, 0.0]
+    assert column("after_meaning", make_question(), *messages) == [0.0, 0.4, 0.0]
+
+
+def test_words_and_meaning_are_multiplied() -> None:
+    messages = [make_message(1, dense=0.5, sparse=4.0), make_message(2, dense=0.5, sparse=1.0)]
+    assert column("words_and_meaning", make_question(), *messages) == [0.5, 0.125]
 
 
 def test_the_length_feature_is_a_logarithm_with_0_for_ten_terms() -> None:
@@ -254,6 +267,11 @@ def test_a_message_by_the_wanted_author_counts_and_more_in_the_first_person() ->
     ]
     assert column("author", question, *messages) == [1.0, 1.0, 0.0, 0.0]
     assert column("author_of_self", question, *messages) == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_the_bots_messages_count_if_it_is_the_wanted_author() -> None:
+    messages = [make_message(1, role="assistant", sender_id=None), make_message(2, sender_id=None)]
+    assert column("author", make_question(author=BOT), *messages) == [1.0, 0.0]
 
 
 def test_without_a_wanted_author_no_message_gets_this_feature() -> None:
