@@ -32,7 +32,6 @@ FEATURES = (
     "window",  # overlap of the question with the message and short messages next to it
     "session_words",  # best "words" in its session
     "session_meaning",  # best cosine in its session
-    "before_meaning",  # cosine of the message before it
     "after_meaning",  # cosine of the message after it
     "answers_words",  # "words" of the message before it, if another person asks a question there
     "answers_meaning",  # cosine of that message, if a person answers
@@ -393,8 +392,7 @@ def compute_features(
         author = messages.by_author(question.author)
         of_self = author * messages.with_sign(FIRST_PERSON)
     follows_question = _follows_question(messages, neighbours[-1])
-    before = _of_neighbours(similarity, neighbours[-1])
-    answered = follows_question * before
+    answered = follows_question * _of_neighbours(similarity, neighbours[-1])
     lengths = measure_lengths(question, messages)
     columns: dict[str, Column] = {
         "words": share,
@@ -404,7 +402,6 @@ def compute_features(
         "window": _window(question, messages, _choose(neighbours, lengths <= _SHORT), listed),
         "session_words": messages.best_of_session(share),
         "session_meaning": messages.best_of_session(meaning),
-        "before_meaning": before,
         "after_meaning": _of_neighbours(similarity, neighbours[1]),
         "answers_words": follows_question * _of_neighbours(share, neighbours[-1]),
         "answers_meaning": answered * (1 - by_bot),

@@ -207,9 +207,8 @@ def test_long_messages_are_no_neighbours_in_the_window(words: int, *, counts: bo
     assert (of_the_next > 0) is counts
 
 
-def test_a_message_has_the_cosines_of_the_two_next_to_it() -> None:
+def test_a_message_has_the_cosine_of_the_next_one() -> None:
     messages = [make_message(1, dense=0.2), make_message(2, dense=-0.6), make_message(3, dense=0.4)]
-    assert column("before_meaning", make_question(), *messages) == [0.0, 0.2, 0.0]
     assert column("after_meaning", make_question(), *messages) == [0.0, 0.4, 0.0]
 
 
