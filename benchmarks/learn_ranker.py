@@ -49,7 +49,7 @@ STATED = ("words", "window", "meaning")
 """Features whose weights differ for texts that ask nothing."""
 UNCOVERED = ("words", "window", "meaning", "session_meaning")
 """Features whose weights change with the share of the question's words that no message has."""
-SILENCED = 0.01
+SILENCED = 0.005
 """Largest share of a set's questions with an answer for which a learned floor recalls nothing."""
 _TRADED = (0.005, 0.01, 0.02, 0.05)
 _Counts = dict[tuple[float, str, bool], list[bool]]
