@@ -12,6 +12,8 @@ PENALTY = 3.0
 """On the squares of the standardised weights; anything from 0.3 to 10 gives the same recall."""
 _LONG_TALK = 0.5
 """Mean length of the messages from which on a chat tells how the floor depends on it."""
+_MORE_IN_LONG_TALK = 2.0
+"""Times as many questions may be silenced there, because strange ones can be told apart."""
 _STEPS = 50
 _SETTLED = 1e-4
 _SMALLEST = 1e-6
@@ -142,5 +144,5 @@ def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> dict[st
         "growth": -float(growth),
         "coverage": float(coverage),
         "meaning": float(meaning),
-        "talk": float(np.quantile(rises, silenced)) if len(rises) else 0.0,
+        "talk": float(np.quantile(rises, _MORE_IN_LONG_TALK * silenced)) if len(rises) else 0.0,
     }
