@@ -256,7 +256,7 @@ def weigh_best(question: QuestionAnalysis, ranking: Ranking) -> BestEvidence:
     usual = _usual_cosine(messages)
     # Other embedders have other scales: MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3.
     # Words of the question tell more than such cosines.
-    weight = float(ranking.weights[[_MEANING, _SESSION_MEANING]].sum())
+    weight = float(ranking.weights[_COSINES].sum())
     rise = max(0.0, usual - _USUAL_COSINE) * weight * (1 - coverage)
     return BestEvidence(coverage, meaning=float(np.nanmax(messages.dense)) - usual, rise=rise, is_enough=True)
 
@@ -320,9 +320,8 @@ _EVIDENCE: Mapping[Reason, Sequence[str]] = {
 }
 """Features that are evidence of each kind."""
 _EVIDENCE_SHARES = np.array([[float(name in _EVIDENCE[reason]) for reason in REASONS] for name in FEATURES])
-_MEANING, _SESSION_MEANING, _DATE, _AUTHOR = map(
-    FEATURES.index, ("meaning", "session_meaning", "date", "author")
-)
+_MEANING, _DATE, _AUTHOR = map(FEATURES.index, ("meaning", "date", "author"))
+_COSINES = list(map(FEATURES.index, ("meaning", "session_meaning", "after_meaning", "answers_meaning")))
 _FIRST = 1e6
 """Larger than any score: kinds of evidence that a message has come before the others."""
 _IN_THE_PERIOD = 0.5

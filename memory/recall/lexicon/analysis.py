@@ -54,8 +54,8 @@ class QuestionWord:
 class QuestionAnalysis:
     """A question as a search uses it.
 
-    `words` are its search words, each once. `author` is the id of the participant whose message it asks for, or BOT. `dates`
-    are the periods that it names.
+    `words` are its search words, each once. `author` is the id of the participant whose message it asks for, or BOT.
+    `dates` are the periods that it names.
     """
 
     masked: str
