@@ -10,10 +10,6 @@ Matrix = NDArray[np.float64]
 
 PENALTY = 3.0
 """On the squares of the standardised weights; anything from 0.3 to 10 gives the same recall."""
-_LONG_TALK = 0.5
-"""Mean length of the messages from which on a chat tells how the floor depends on it."""
-_MORE_IN_LONG_TALK = 2.0
-"""Times as many questions may be silenced there, because strange ones can be told apart."""
 _STEPS = 50
 _SETTLED = 1e-4
 _SMALLEST = 1e-6
@@ -95,54 +91,3 @@ class _Questions:
         odds = np.exp(scores - highest[self._question])
         total = np.add.reduceat(odds, self._first)
         return highest, total, odds / total[self._question]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FloorExample:
-    """A question asked in a chat: its best score without the rise of the floor, and what the floor depends on."""
-
-    score: float
-    scored: int
-    talk: float
-    coverage: float
-    meaning: float
-    has_answer: bool
-    importance: float = 1.0
-    set_name: str = ""
-
-
-def learn_floor(examples: Sequence[FloorExample], *, silenced: float) -> dict[str, float]:
-    """Return the numbers of a floor that silences at most this share of the questions with an answer, in every set.
-
-    A logistic regression says how much each kind of evidence counts in points of the score. Questions with an answer
-    weigh as much as the others. The set that bears least gives the base; chats of long messages say how far the floor
-    rises with their length.
-    """
-    rows = np.array(
-        [[1.0, each.score, np.log(each.scored), each.talk, each.coverage, each.meaning] for each in examples]
-    )
-    has_answer = np.array([each.has_answer for each in examples], np.float64)
-    importance = np.array([each.importance for each in examples])
-    share = has_answer @ importance / importance.sum()
-    importance = importance * np.where(has_answer > 0, 0.5 / share, 0.5 / (1 - share))
-    weights = np.zeros(rows.shape[1])
-    for _ in range(_STEPS):
-        chances = 1 / (1 + np.exp(-rows @ weights))
-        slope = rows.T @ (importance * (chances - has_answer))
-        bend = (rows * (importance * chances * (1 - chances))[:, None]).T @ rows
-        weights -= np.linalg.solve(bend + _SMALLEST * np.eye(len(weights)), slope)
-    growth, talk, coverage, meaning = weights[2:] / weights[1]
-    answered = has_answer > 0
-    talks = rows[answered, 3]
-    heights = rows[answered, 1:] @ weights[1:] / weights[1] - talk * talks
-    sets = np.array([each.set_name for each in examples])[answered]
-    is_long = talks >= _LONG_TALK
-    base = min(np.quantile(heights[~is_long & (sets == name)], silenced) for name in set(sets[~is_long]))
-    rises = (heights - base)[is_long] / talks[is_long]
-    return {
-        "base": float(base),
-        "growth": -float(growth),
-        "coverage": float(coverage),
-        "meaning": float(meaning),
-        "talk": float(np.quantile(rises, _MORE_IN_LONG_TALK * silenced)) if len(rises) else 0.0,
-    }
