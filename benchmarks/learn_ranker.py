@@ -1,4 +1,4 @@
-"""Learns the ranker's weights and floor, through the product's own index and features.
+"""Learns the ranker's weights, and says what the floor does with them, through the product's own index and features.
 
 RankerWeights learned from everything go to memory/recall/ranker_weights.json. Those learned without a fifth of the
 public conversations go to benchmarks/ranker_folds.json, which benchmarks/recall.py judges with. See docs/recall.md.
@@ -10,13 +10,13 @@ import json
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 import numpy as np
 from rig.conversations import EMBEDDED, open_bench_stores
-from rig.learning import PENALTY, Example, FloorExample, Matrix, learn, learn_floor
+from rig.learning import PENALTY, Example, Matrix, learn
 from rig.learning_sets import FOLDS, OWN, RankedQuestion, gather_set, learning_sets
 from rig.locomo import NotLoCoMo, read_conversations
 from rig.retrieval import Judged, judge
@@ -28,14 +28,13 @@ from memory.recall.ranking import (
     FEATURES,
     HYBRID_FEATURES,
     LEXICAL_FEATURES,
-    Floor,
     RankerWeights,
     compute_features,
     cover_words,
     load_weights,
     measure_talk,
     rank,
-    weigh_best,
+    select_relevant,
 )
 from memory.recall.recall import LIST_LIMIT, Candidates
 from memory.recall.scored_messages import ScoredMessages
@@ -43,26 +42,14 @@ from memory.recall.scored_messages import ScoredMessages
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "memory" / "recall" / "ranker_weights.json"
 FOLDS_FILE = ROOT / "benchmarks" / "ranker_folds.json"
-BENT = (
-    "words",
-    "words_log",
-    "meaning",
-    "window",
-    "author",
-    "session_meaning",
-    "answers_meaning",
-    "reply_meaning",
-)
+BENT = ("words", "words_log", "meaning", "window", "author", "session_meaning")
 """Features whose weights change with the length of talk."""
 STATED = ("words", "window", "meaning")
 """Features whose weights differ for texts that ask nothing."""
 UNCOVERED = ("words", "window", "meaning", "session_meaning")
 """Features whose weights change with the share of the question's words that no message has."""
-SILENCED = 0.02
-"""Share of the questions with an answer for which a learned floor recalls nothing."""
-_TRADED = (0.005, 0.01, 0.02, 0.05)
-_Counts = dict[tuple[float, str, bool], list[bool]]
-"""(share silenced while learning, group of questions, if they have an answer) → if the floor was wrong."""
+_Counts = dict[tuple[str, bool], list[bool]]
+"""(group of questions, if they have an answer) → if the floor was wrong."""
 
 
 async def main() -> None:
@@ -85,18 +72,16 @@ def learn_and_judge(asked: Sequence[RankedQuestion], *, is_written: bool) -> Non
     for fold in range(FOLDS):
         sys.stderr.write(f"fold {fold + 1} of {FOLDS}\n")
         weights = learn_weights([each for each in asked if each.fold != fold])
-        pairs = [(each, _floor_example(each, weights)) for each in asked]
-        _count_floors(silenced, pairs, fold)
-        folds.append(_with_floor(weights, [found for each, found in pairs if each.fold != fold]))
+        _count_silences(silenced, [each for each in asked if each.fold == fold], weights)
+        folds.append(weights)
     _print_recall(asked, folds)
-    _print_floors(silenced)
+    _print_silences(silenced)
     if is_written:
-        weights = learn_weights(asked)
-        _write(_with_floor(weights, [_floor_example(each, weights) for each in asked]), folds, asked)
+        _write(learn_weights(asked), folds, asked)
 
 
 def learn_weights(asked: Sequence[RankedQuestion]) -> RankerWeights:
-    """Return weights, with the floors as they are shipped."""
+    """Return weights, with the floors as they are shipped: those are set by hand, see docs/recall.md."""
     taught = [each for each in asked if each.teaches_weights]
     hybrid = learn([_example(each, each.hybrid, is_hybrid=True) for each in taught])
     lexical = learn([_example(each, each.lexical, is_hybrid=False) for each in taught if each.lexical])
@@ -146,49 +131,16 @@ def _named(names: Sequence[str], weights: Matrix) -> dict[str, float]:
     return {name: float(f"{weight:.2g}") for name, weight in zip(names, weights, strict=True)}
 
 
-def _floor_example(asked: RankedQuestion, weights: RankerWeights) -> FloorExample | None:
-    """Return None for a question that finds nothing whatever the floor is, or that the floor is not learned from."""
-    found = asked.hybrid
-    if not asked.teaches_floor or found.messages is None or not len(found.messages):
-        return None
-    ranking = rank(found.question, found.messages, listed=found.listed, weights=weights)
-    evidence = weigh_best(found.question, ranking)
-    return FloorExample(
-        talk=measure_talk(found.question, found.messages),
-        score=float(ranking.scores[0]) - evidence.rise,
-        scored=len(found.messages),
-        coverage=evidence.coverage,
-        meaning=evidence.meaning,
-        has_answer=asked.has_answer,
-        importance=asked.importance,
-    )
-
-
-def _with_floor(weights: RankerWeights, examples: Sequence[FloorExample | None]) -> RankerWeights:
-    """Learn the floor with vectors. That for words alone serves the languages that are not learned from here."""
-    return replace(weights, hybrid_floor=_learn_floor(examples, silenced=SILENCED))
-
-
-def _learn_floor(examples: Sequence[FloorExample | None], *, silenced: float) -> Floor:
-    learned = learn_floor([each for each in examples if each], silenced=silenced)
-    return replace(
-        load_weights().hybrid_floor, **{name: float(f"{each:.2g}") for name, each in learned.items()}
-    )
-
-
-def _count_floors(
-    counts: _Counts, pairs: Sequence[tuple[RankedQuestion, FloorExample | None]], fold: int
-) -> None:
-    """Count what floors of several heights do with the conversations that they were not learned from."""
-    for silenced in _TRADED:
-        floor = _learn_floor([found for each, found in pairs if each.fold != fold], silenced=silenced)
-        for each, found in pairs:
-            if each.fold == fold and each.teaches_floor:
-                is_told = found is not None and found.score >= floor.among(
-                    found.scored, talk=found.talk, coverage=found.coverage, meaning=found.meaning
-                )
-                is_wrong = not is_told if each.has_answer else is_told
-                counts.setdefault((silenced, _group(each), each.has_answer), []).append(is_wrong)
+def _count_silences(counts: _Counts, asked: Sequence[RankedQuestion], weights: RankerWeights) -> None:
+    """Count for which questions the floor is wrong: it silences an answer, or recalls for a strange question."""
+    for each in asked:
+        found, is_told = each.hybrid, False
+        if not each.teaches_floor:
+            continue
+        if found.messages:
+            ranking = rank(found.question, found.messages, listed=found.listed, weights=weights)
+            is_told = bool(len(select_relevant(found.question, ranking, weights=weights).rows))
+        counts.setdefault((_group(each), each.has_answer), []).append(is_told != each.has_answer)
 
 
 def _print_recall(asked: Sequence[RankedQuestion], folds: Sequence[RankerWeights]) -> None:
@@ -210,23 +162,19 @@ def _print_recall(asked: Sequence[RankedQuestion], folds: Sequence[RankerWeights
     print_table("Recall by weights that were learned without the conversation that is asked", heads, rows)
 
 
-def _print_floors(counts: _Counts) -> None:
-    groups = list(dict.fromkeys(group for _, group, _ in counts))
-    rows = [[group, *(_pair(counts, silenced, group) for silenced in _TRADED)] for group in groups]
-    heads = [
-        "answerable silenced / strange recalled, %",
-        *(f"learned for {100 * each:g} %" for each in _TRADED),
+def _print_silences(counts: _Counts) -> None:
+    rows = [
+        [group, *(f"{100 * fmean(counts[group, has_answer]):.1f}" for has_answer in (True, False))]
+        for group in dict.fromkeys(group for group, _ in counts)
     ]
-    print_table("Floors by the share that they silence while they are learned", heads, rows)
+    heads = ["in percent", "silenced questions with an answer", "recalled for strange questions"]
+    print_table(
+        "The floor as it is shipped, with weights that were learned without the conversation", heads, rows
+    )
 
 
 def _group(asked: RankedQuestion) -> str:
     return f"{asked.set_name}, {asked.chat or 'whole'}"
-
-
-def _pair(counts: _Counts, silenced: float, group: str) -> str:
-    shares = (counts.get((silenced, group, has_answer), ()) for has_answer in (True, False))
-    return " / ".join(f"{100 * fmean(each):.1f}" if each else "–" for each in shares)
 
 
 def _judged(asked: RankedQuestion, candidates: Candidates, weights: RankerWeights) -> Judged:
@@ -247,21 +195,11 @@ def _write(weights: RankerWeights, folds: Sequence[RankerWeights], asked: Sequen
         f"squares of standardised weights, two digits kept. Questions: "
         f"{', '.join(f'{count} of {name}' for name, count in questions.items())}; see docs/recall.md"
     )
-    learned_floor = (
-        f"hybrid: logistic regression, so high that {100 * SILENCED:g} % of the questions with an answer find "
-        "nothing; "
-        "lexical: set by hand, so that the sanity pairs of all languages are found"
-    )
     shipped = json.loads(SHIPPED.read_text(encoding="utf-8"))["floor"]
-    floor = {**shipped, "learned": learned_floor, "hybrid": asdict(weights.hybrid_floor)}
-    _dump(SHIPPED, {"learned": learned, **_by_kind(weights), "floor": floor})
+    _dump(SHIPPED, {"learned": learned, **_by_kind(weights), "floor": shipped})
     public = [each for each in asked if each.fold is not None]
     stored = [
-        {
-            "without": sorted({each.conversation for each in public if each.fold == number}),
-            **_by_kind(fold),
-            "floor": asdict(fold.hybrid_floor),
-        }
+        {"without": sorted({each.conversation for each in public if each.fold == number}), **_by_kind(fold)}
         for number, fold in enumerate(folds)
     ]
     about = "RankerWeights learned without the conversations of these names."

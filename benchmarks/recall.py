@@ -72,8 +72,8 @@ def read_folds() -> dict[str, RankerWeights]:
     shipped = load_weights()
     weights: dict[str, RankerWeights] = {}
     for fold in json.loads(FOLDS.read_text(encoding="utf-8"))["folds"]:
-        without, floor = fold.pop("without"), replace(shipped.hybrid_floor, **fold.pop("floor"))
-        weights.update(dict.fromkeys(without, replace(shipped, hybrid_floor=floor, **fold)))
+        without = fold.pop("without")
+        weights.update(dict.fromkeys(without, replace(shipped, **fold)))
     return weights
 
 

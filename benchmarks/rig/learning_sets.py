@@ -76,7 +76,7 @@ def learning_sets(public: Sequence[Conversation], private: Sequence[Conversation
         ),
         LearningSet(
             name="LoCoMo as private chats with long replies",
-            conversations=[each.about_people() for each in with_long_replies(chats)],
+            conversations=with_long_replies(chats),
             importance=1.0,
             teaches_floor=True,
         ),

@@ -88,13 +88,6 @@ class Conversation:
             bot=bot,
         )
 
-    def about_people(self) -> "Conversation":
-        """Return the conversation without the questions that a message of the bot answers."""
-        by_bot = {turn.id for turn in self.turns if turn.speaker == self.bot}
-        return replace(
-            self, questions=tuple(each for each in self.questions if by_bot.isdisjoint(each.evidence))
-        )
-
     def part(self, first: int, size: int) -> "Conversation":
         """Return a chat of `size` turns from `first` on, with the questions whose whole evidence it has."""
         turns = self.turns[first : first + size]

@@ -28,9 +28,11 @@ FEATURES = (
     "words",  # BM25 score, as a share of the best one
     "words_log",  # ln(1 + BM25 score)
     "meaning",  # cosine
-    "window",  # overlap of the question with the message and people's messages next to it
+    "words_and_meaning",  # product of "words" and the cosine: less is added if both are high
+    "window",  # overlap of the question with the message and short messages next to it
     "session_words",  # best "words" in its session
     "session_meaning",  # best cosine in its session
+    "after_meaning",  # cosine of the message after it
     "answers_words",  # "words" of the message before it, if another person asks a question there
     "answers_meaning",  # cosine of that message, if a person answers
     "reply_meaning",  # cosine of that message, if the bot answers
@@ -51,6 +53,8 @@ LEXICAL_FEATURES = tuple(name for name in FEATURES if "meaning" not in name and 
 USUAL_TERMS = 10.0
 """Terms of a message of 23 words, the mean of LoCoMo's. Points have no number of words."""
 _LONGEST_TALK = 2.5
+_SHORT = 1.0
+"""Length of a short message, see `measure_lengths`: 63 words. A model's reply has hundreds."""
 _COVERED_WORDS = 100
 _RELATED_SHARE = 0.4
 """Words that share a smaller part of their n-grams are unrelated."""
@@ -60,14 +64,15 @@ _RELATED_SHARE = 0.4
 class Floor:
     """Minimum score of the best message.
 
-    It rises with the number of scored messages, whose best is high by chance, and with their length. It falls with the
-    share of the question's words that one of the best messages has, and with the best cosine. If the best passes, the
-    others need the floor without these two, or the score of the best if that is lower, less `margin`. None is more
-    than `spread` below the best.
+    It rises with the length of the scored messages and, by words alone, with their number, whose best is high by
+    chance. Among a `few` it is higher, because their best cosine says little. It falls with the share of the question's
+    words that one of the best messages has, and with the best cosine. If the best passes, the others need the floor
+    without these two, or the score of the best if that is lower, less `margin`. None is more than `spread` below it.
     """
 
     base: float
     growth: float
+    few: float
     coverage: float
     meaning: float
     talk: float
@@ -78,7 +83,7 @@ class Floor:
         """Return the floor for this number of scored messages (at least one), their length as in `measure_talk`, share
         of the words, and best cosine.
         """
-        rise = self.growth * math.log(scored) + self.talk * talk
+        rise = self.growth * math.log(scored) + self.few / math.sqrt(scored) + self.talk * talk
         return self.base + rise - self.coverage * coverage - self.meaning * meaning
 
 
@@ -252,7 +257,7 @@ def weigh_best(question: QuestionAnalysis, ranking: Ranking) -> BestEvidence:
     usual = _usual_cosine(messages)
     # Other embedders have other scales: MiniLM's cosine between any two Spanish texts is 0.4, between German ones 0.3.
     # Words of the question tell more than such cosines.
-    weight = float(ranking.weights[[_MEANING, _SESSION_MEANING]].sum())
+    weight = float(ranking.weights[_COSINES].sum())
     rise = max(0.0, usual - _USUAL_COSINE) * weight * (1 - coverage)
     return BestEvidence(coverage, meaning=float(np.nanmax(messages.dense)) - usual, rise=rise, is_enough=True)
 
@@ -310,15 +315,14 @@ def _have_all_words(question: QuestionAnalysis, messages: ScoredMessages) -> NDA
 REASONS: tuple[Reason, ...] = get_args(Reason)
 _EVIDENCE: Mapping[Reason, Sequence[str]] = {
     "words": ("words", "words_log", "window", "session_words", "answers_words"),
-    "meaning": ("meaning", "session_meaning", "answers_meaning", "reply_meaning"),
+    "meaning": tuple(name for name in FEATURES if name.endswith("meaning")),
     "date": ("date",),
     "writer": ("author", "author_of_self"),
 }
 """Features that are evidence of each kind."""
 _EVIDENCE_SHARES = np.array([[float(name in _EVIDENCE[reason]) for reason in REASONS] for name in FEATURES])
-_MEANING, _SESSION_MEANING, _DATE, _AUTHOR = map(
-    FEATURES.index, ("meaning", "session_meaning", "date", "author")
-)
+_MEANING, _DATE, _AUTHOR = map(FEATURES.index, ("meaning", "date", "author"))
+_COSINES = list(map(FEATURES.index, ("meaning", "session_meaning", "after_meaning", "answers_meaning")))
 _FIRST = 1e6
 """Larger than any score: kinds of evidence that a message has come before the others."""
 _IN_THE_PERIOD = 0.5
@@ -385,17 +389,20 @@ def compute_features(
     none = np.zeros(len(messages))
     author, of_self = none, none
     if question.author is not None:
-        author = np.array([each == question.author for each in messages.sender_ids], np.float64)
+        author = messages.by_author(question.author)
         of_self = author * messages.with_sign(FIRST_PERSON)
     follows_question = _follows_question(messages, neighbours[-1])
     answered = follows_question * _of_neighbours(similarity, neighbours[-1])
+    lengths = measure_lengths(question, messages)
     columns: dict[str, Column] = {
         "words": share,
         "words_log": np.log1p(words),
         "meaning": meaning,
-        "window": _window(question, messages, _people_among(neighbours, by_bot), listed),
+        "words_and_meaning": share * similarity,
+        "window": _window(question, messages, _choose(neighbours, lengths <= _SHORT), listed),
         "session_words": messages.best_of_session(share),
         "session_meaning": messages.best_of_session(meaning),
+        "after_meaning": _of_neighbours(similarity, neighbours[1]),
         "answers_words": follows_question * _of_neighbours(share, neighbours[-1]),
         "answers_meaning": answered * (1 - by_bot),
         "reply_meaning": answered * by_bot,
@@ -405,7 +412,7 @@ def compute_features(
         "tells_time": messages.with_sign(TIME) if WHEN in question.signs else none,
         "tells_name": messages.with_sign(NAME) if NAME in question.signs else none,
         "question": messages.with_sign(QUESTION),
-        "length": measure_lengths(question, messages),
+        "length": lengths,
     }
     return np.stack([columns[name] for name in FEATURES], axis=1)
 
@@ -459,10 +466,11 @@ def _having(
     return terms[:, [columns[each] for each in wanted if each in columns]]
 
 
-def _people_among(neighbours: Mapping[int, NDArray[np.intp]], by_bot: Column) -> dict[int, NDArray[np.intp]]:
-    """Return the neighbours that people wrote: the bot's replies have hundreds of words."""
-    is_bot = by_bot > 0
-    return {offset: np.where(is_bot[rows], -1, rows) for offset, rows in neighbours.items()}
+def _choose(
+    neighbours: Mapping[int, NDArray[np.intp]], wanted: NDArray[np.bool_]
+) -> dict[int, NDArray[np.intp]]:
+    """Return the wanted ones among the neighbours."""
+    return {offset: np.where(wanted[rows], rows, -1) for offset, rows in neighbours.items()}
 
 
 def _of_neighbours(values: NDArray[np.float64], rows: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memory.recall.lexicon.analysis import BOT
 from memory.recall.vector_index import Where
 
 REACH = 2
@@ -76,6 +77,12 @@ class ScoredMessages:
     def by_bot(self) -> Column:
         """Return 1 for each message that the bot wrote."""
         return np.array([each == "assistant" for each in self.roles], np.float64)
+
+    def by_author(self, author: int) -> Column:
+        """Return 1 for each message of this person, or of BOT."""
+        if author == BOT:
+            return self.by_bot()
+        return np.array([each == author for each in self.sender_ids], np.float64)
 
     def best_of_session(self, values: Column) -> Column:
         """Return for each message the highest value in its session."""

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memory.recall.excerpts import Reason
 from memory.recall.lexicon.analyser import ASKS
-from memory.recall.lexicon.analysis import DateSpan, QuestionAnalysis, QuestionWord, SparseVector
+from memory.recall.lexicon.analysis import BOT, DateSpan, QuestionAnalysis, QuestionWord, SparseVector
 from memory.recall.ranking import (
     BEST,
     FEATURES,
@@ -36,7 +36,7 @@ from memory.recall.vector_index import Hit, Where
 from tests.fakes.vector_index import ScoredMessage, tabulate
 
 DAY = 86_400.0
-FLOOR = Floor(base=0.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
+FLOOR = Floor(base=0.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
 
 
 ASKING = frozenset({ASKS})
@@ -193,16 +193,28 @@ def test_an_answer_of_the_bot_is_a_feature_of_its_own() -> None:
     assert column("reply_meaning", make_question(), asked, reply) == [0.0, 0.7]
 
 
-def test_replies_of_the_bot_are_no_neighbours_in_the_window() -> None:
-    reply = make_message(1, role="assistant", sender_id=None, terms=frozenset({7}))
-    assert [value > 0 for value in column("window", make_question(7), reply, make_message(2))] == [
-        True,
-        False,
-    ]
-
-
 def with_terms(sequence: int, count: int, **changed: Any) -> ScoredMessage:
     return make_message(sequence, terms=frozenset(range(1_000, 1_000 + count)), **changed)
+
+
+@pytest.mark.parametrize(("words", "counts"), [(27, True), (28, False)])
+def test_long_messages_are_no_neighbours_in_the_window(words: int, *, counts: bool) -> None:
+    reply = make_message(
+        1, role="assistant", sender_id=None, terms=frozenset({7, *range(1_000, 999 + words)})
+    )
+    own, of_the_next = column("window", make_question(7), reply, make_message(2))
+    assert own > 0
+    assert (of_the_next > 0) is counts
+
+
+def test_a_message_has_the_cosine_of_the_next_one() -> None:
+    messages = [make_message(1, dense=0.2), make_message(2, dense=-0.6), make_message(3, dense=0.4)]
+    assert column("after_meaning", make_question(), *messages) == [0.0, 0.4, 0.0]
+
+
+def test_words_and_meaning_are_multiplied() -> None:
+    messages = [make_message(1, dense=0.5, sparse=4.0), make_message(2, dense=0.5, sparse=1.0)]
+    assert column("words_and_meaning", make_question(), *messages) == [0.5, 0.125]
 
 
 def test_the_length_feature_is_a_logarithm_with_0_for_ten_terms() -> None:
@@ -254,6 +266,11 @@ def test_a_message_by_the_wanted_author_counts_and_more_in_the_first_person() ->
     ]
     assert column("author", question, *messages) == [1.0, 1.0, 0.0, 0.0]
     assert column("author_of_self", question, *messages) == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_the_bots_messages_count_if_it_is_the_wanted_author() -> None:
+    messages = [make_message(1, role="assistant", sender_id=None), make_message(2, sender_id=None)]
+    assert column("author", make_question(author=BOT), *messages) == [1.0, 0.0]
 
 
 def test_without_a_wanted_author_no_message_gets_this_feature() -> None:
@@ -473,7 +490,7 @@ def test_nothing_is_relevant_if_the_best_is_below_the_floor() -> None:
     floored = replace(
         weights(),
         lexical_floor=Floor(
-            base=5.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
+            base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
         ),
     )
     messages = [make_message(number, terms=HAVING) for number in range(3)]
@@ -512,7 +529,7 @@ def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
     floored = replace(
         weights(),
         lexical_floor=Floor(
-            base=5.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
+            base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
         ),
     )
     messages = make_message(1, terms=frozenset({7})), make_message(2, terms=frozenset({7, 8}))
@@ -525,7 +542,7 @@ def test_if_the_index_has_other_terms_bare_words_find_nothing_below_the_floor() 
     floored = replace(
         weights(),
         hybrid_floor=Floor(
-            base=5.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
+            base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
         ),
     )
     ranking = ranked([make_message(1, dense=0.1)], [4.0])
@@ -546,13 +563,19 @@ def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
 
 
 def test_the_floor_rises_with_the_number_of_candidates() -> None:
-    floor = Floor(base=4.0, growth=0.5, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0)
+    floor = Floor(base=4.0, growth=0.5, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0)
     assert floor.among(1, coverage=1.0) == 4.0
     assert floor.among(400, coverage=0.0) == pytest.approx(4.0 + 0.5 * math.log(400))
 
 
+def test_the_floor_with_vectors_is_higher_among_few_candidates() -> None:
+    floor = replace(FLOOR, few=9.0)
+
+    assert [floor.among(scored) for scored in (1, 9, 900)] == [9.0, 3.0, 0.3]
+
+
 def test_the_floor_falls_with_the_share_of_the_words_that_a_good_hit_has() -> None:
-    high = Floor(base=5.0, growth=0.0, coverage=2.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
+    high = Floor(base=5.0, growth=0.0, few=0.0, coverage=2.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
     floored = replace(weights(), lexical_floor=high, hybrid_floor=high)
     two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
     question = make_question(7, 8, words=two)
@@ -565,7 +588,7 @@ def test_the_floor_falls_with_the_share_of_the_words_that_a_good_hit_has() -> No
 
 
 def test_the_floor_falls_with_the_best_cosine() -> None:
-    high = Floor(base=5.0, growth=0.0, coverage=0.0, meaning=4.0, talk=0.0, margin=1.0, spread=100.0)
+    high = Floor(base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=4.0, talk=0.0, margin=1.0, spread=100.0)
     floored = replace(weights(), lexical_floor=high, hybrid_floor=high)
 
     def is_selected(*cosines: float | None) -> bool:
@@ -579,7 +602,7 @@ def test_the_floor_falls_with_the_best_cosine() -> None:
 
 
 def test_hits_far_below_the_best_are_not_relevant_even_above_the_floor() -> None:
-    narrow = Floor(base=1.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0)
+    narrow = Floor(base=1.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0)
     messages = [make_message(number, terms=HAVING) for number in range(3)]
     scores = [9.0, 4.0, 3.9]
     assert selected(ASKED, scores, replace(weights(), lexical_floor=narrow), *messages) == [9.0, 4.0]
@@ -589,7 +612,7 @@ def test_each_set_of_weights_has_its_floor() -> None:
     floored = replace(
         weights(),
         hybrid_floor=Floor(
-            base=5.0, growth=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
+            base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
         ),
     )
     assert selected(ASKED, [4.0], floored, make_message(1, dense=0.1, terms=HAVING)) == []

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import pairwise
 from operator import attrgetter
 
-from memory.recall.lexicon.analysis import MessageAnalysis, QuestionAnalysis
+from memory.recall.lexicon.analysis import BOT, MessageAnalysis, QuestionAnalysis
 from memory.recall.lexicon.dates import (
     SINCE,
     WEEKEND,
@@ -53,8 +53,8 @@ WHEN, SMALL_TALK, BARE = "when", "small_talk", "bare"
 WHEN: it asks for a time. SMALL_TALK: it needs no memory. BARE: it has search words only ("bike lock?"). NAME: it asks
 for a name (where, who, which, called …). ASKS: it is a question, a request or search words, and no statement.
 """
-OTHER, SELF, WE = "other", "self", "we"
-"""More kinds of words in words/question_words.toml: who, where, how many …, and words for "I" and "we"."""
+OTHER, SELF, WE, YOU = "other", "self", "we", "you"
+"""More kinds of words in words/question_words.toml: who, where, how many …, and words for "I", "we" and "you"."""
 _QUESTION_MARKS = "?？؟"
 _AFTER_A_QUESTION = " \t\n\r\"'”»)!！"
 _QUESTION_ENDINGS = ("吗", "呢", "吗。", "呢。", "ですか", "ますか", "ですか。", "ますか。")
@@ -100,7 +100,7 @@ def analyse_question(
     words = tokenize(names.masked)
     question_kinds = find_kinds(whole, words.likeliest, WHEN, NAME, OTHER)
     signs = question_kinds - {OTHER}
-    author = find_author(whole, add_asker(whole, names.mentions, words.likeliest, asker_id))
+    author = find_author(whole, add_speakers(whole, names.mentions, words.likeliest, asker_id))
     # Most questions name no time. Only a text with a word of time, a digit or other letters can have a date.
     names_no_time = whole.isascii() and date_words().isdisjoint(_WORD_OR_DIGIT.findall(whole.lower()))
     dates = () if names_no_time else find_dates(whole, now=now)
@@ -110,7 +110,7 @@ def analyse_question(
         words.likeliest,
         has_question_word=bool(question_kinds),
         has_content=bool(content),
-        names_somebody=author is not None,
+        names_somebody=author not in (None, BOT),
     )
     if not dates and not is_asking and is_small_talk(names.masked):
         signs |= {SMALL_TALK}
@@ -144,32 +144,32 @@ def _pattern(language: str, kind: str) -> re.Pattern[str] | None:
     return re.compile(words if language in UNSPACED_SCRIPTS else rf"(?<![\w'])(?:{words})(?!\w)")
 
 
-def add_asker(
+def add_speakers(
     text: str, mentions: Sequence[Mention], languages: Collection[str], asker_id: int | None
 ) -> tuple[Mention, ...]:
-    """Return the mentions of a question in order, with the asker wherever it says "I" or "my".
+    """Return the mentions of a question in order, with the asker wherever it says "I" or "my", and BOT for "you".
 
-    "Tell me when …", "I wonder who …", "we" and "you" do not mention the asker. A verb ending alone ("compré", "سگم")
+    "Tell me when …", "can you …", "I wonder who …" and "we" mention nobody. A verb ending alone ("compré", "سگم")
     counts only if nobody else is mentioned.
     """
     if asker_id is None:
         return tuple(mentions)
     statement = blank_requests(text)
-    ids = frozenset([asker_id])
-    asker = [
-        Mention(start=match.start(), end=match.start() + 1, ids=ids)
+    speakers = [
+        Mention(start=match.start(), end=match.end(), ids=frozenset([speaker]))
         for language in languages
-        if (pattern := _pattern(language, SELF))
+        for kind, speaker in ((YOU, BOT), (SELF, asker_id))
+        if (pattern := _pattern(language, kind))
         for match in pattern.finditer(statement)
     ]
-    if not asker and not mentions and has_self_ending(statement, languages):
-        asker = [Mention(start=0, end=1, ids=ids)]
-    return tuple(sorted((*mentions, *asker), key=attrgetter("start")))
+    if not speakers and not mentions and has_self_ending(statement, languages):
+        speakers = [Mention(start=0, end=1, ids=frozenset([asker_id]))]
+    return tuple(sorted((*mentions, *speakers), key=attrgetter("start")))
 
 
 def blank_requests(text: str) -> str:
-    """Return a question in lower case, with "tell me" and the like replaced by spaces."""
-    pattern = load_pattern("question_words", "not_about_asker")
+    """Return a question in lower case, with "tell me", "can you" and the like replaced by spaces."""
+    pattern = load_pattern("question_words", "not_about_speakers")
     return pattern.sub(lambda match: " " * len(match.group()), text.lower())
 
 

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 RECIPE = "1"
 """Version of the text analysis. It is part of the collection's name, so a change indexes everything again."""
 
+BOT = 0
+"""The author that "you" means. The bot's messages have no sender."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SparseVector:
@@ -51,8 +54,8 @@ class QuestionWord:
 class QuestionAnalysis:
     """A question as a search uses it.
 
-    `words` are its search words, each once. `author` is the id of the participant whose message it asks for. `dates`
-    are the periods that it names.
+    `words` are its search words, each once. `author` is the id of the participant whose message it asks for, or BOT.
+    `dates` are the periods that it names.
     """
 
     masked: str

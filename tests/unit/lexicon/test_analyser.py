@@ -9,7 +9,8 @@ from time import process_time
 
 import pytest
 
-from memory.recall.lexicon.analyser import ASKS, add_asker, analyse_message, analyse_question
+from memory.recall.lexicon.analyser import ASKS, SMALL_TALK, add_speakers, analyse_message, analyse_question
+from memory.recall.lexicon.analysis import BOT
 from memory.recall.lexicon.languages import READ_LIMIT, is_latin, normal
 from memory.recall.lexicon.names import find_names
 from memory.recall.lexicon.terms import tokenize
@@ -22,7 +23,7 @@ PEOPLE = {ANNA: "Anna", BOB: "Bob Stone", ME: "Zoe"}
 def named(question: str, asker_id: int | None = ME) -> set[int]:
     text = normal(question)
     read = find_names(text, PEOPLE)
-    mentions = add_asker(text, read.mentions, tokenize(read.masked).likeliest, asker_id)
+    mentions = add_speakers(text, read.mentions, tokenize(read.masked).likeliest, asker_id)
     return {each for mention in mentions for each in mention.ids}
 
 
@@ -64,7 +65,7 @@ def test_i_and_my_mean_the_asker(question: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    ["where do you live?", "who won?", "what did we do?", "tell me who won", "I wonder who won",
+    ["can you see who won?", "who won?", "what did we do?", "tell me who won", "I wonder who won",
     "remind me of the date",
      "напомни мне дату", "sag mir wer gewann", "dime quién ganó", "", "🙂"],
 )  # fmt: skip
@@ -91,6 +92,31 @@ def test_the_first_named_person_is_the_wanted_author(
 ) -> None:
     assert named(question) == who
     assert author(question) == of_whom
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["where do you live?", "what did you tell me about Lisbon?", "do you remember what you said of dogs?",
+     "¿qué me recomendaste para cenar?", "¿qué dijiste de Lisboa?", "was hast du mir empfohlen?",
+     "что ты мне посоветовал?", "你推荐了什么电影?", "درباره لیسبون چی بهم گفتی؟"],
+)  # fmt: skip
+def test_you_means_the_bot(question: str) -> None:
+    assert author(question) == BOT
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["can you tell me where I live?", "do you remember what I told you?", "¿sabes dónde vivo yo?",
+     "kannst du mir sagen, wo ich wohne?", "ты помнишь, где я живу?", "你记得我住哪里吗?",
+     "می‌دونی من کجا زندگی می‌کنم؟"],
+)  # fmt: skip
+def test_a_request_to_the_bot_is_not_about_its_messages(question: str) -> None:
+    assert author(question) == ME
+
+
+@pytest.mark.parametrize("text", ["how are you?", "who are you?", "what do you think?", "¿y tú?", "und du?"])
+def test_you_alone_does_not_ask_for_a_memory(text: str) -> None:
+    assert SMALL_TALK in analyse_question(text, PEOPLE, asker_id=ME, now=NOW).signs
 
 
 def test_without_an_asker_i_means_nobody() -> None:
