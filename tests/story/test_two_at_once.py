@@ -162,6 +162,9 @@ async def _begin_half_again(stage: Stage) -> None:
 
 async def _begin_extraction(stage: Stage) -> None:
     stage.model.close("facts")
+    # The event may have needed the facts of what came before.
+    stage.last = await stage.say("Hello once more", "c")
+    await stage.bot.wait_for_reply(stage.last)
     await RedisFacts(stage.bot.redis, clock=time.time).hurry(make_ref(stage.home))
     await stage.wait_for_moment()
 
