@@ -143,7 +143,7 @@ def found() -> list[Module]:
 def test_the_product_stays_small(found: list[Module]) -> None:
     product = house.product(found)
 
-    assert sum(module.code_lines for module in product) <= 46_020
+    assert sum(module.code_lines for module in product) <= 46_040
     assert len(product) <= 339
     assert len(AllSettings.model_fields) <= 64
     assert len(Settings.model_fields) <= 45
