@@ -16,6 +16,7 @@ unexport PYTHONDONTWRITEBYTECODE
 .PHONY: run test test-units test-contracts test-stories test-stories-a-i test-stories-j-z test-all test-servers check format bench audit setup lock clean
 
 run: setup ## Run the product: the simulator without a token, Telegram with one.
+	@echo "Starting: this takes some seconds." >&2
 	@$(BIN)/mnemogram run
 
 test: setup ## The whole suite on the embedded real stores; needs nothing but Python.

@@ -17,7 +17,6 @@ import inspect
 import logging
 import os
 import socket
-import sys
 from collections.abc import AsyncGenerator, Generator
 from functools import cache
 from pathlib import Path
@@ -91,12 +90,10 @@ def index_endpoint(tmp_path_factory: pytest.TempPathFactory) -> "Generator[Index
 
 
 @pytest.fixture(scope="session", autouse=True)
-def quick_drivers() -> Generator[None]:
-    """Compute once what redis-py computes for each connection, in 1 ms, and qdrant-client for each client, in 20."""
+def quick_connections() -> Generator[None]:
+    """Compute once what redis-py computes for each connection, in 1 ms."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(redis_utils, "get_lib_version", cache(redis_utils.get_lib_version))
-        if qdrant := sys.modules.get("qdrant_client.embed.type_inspector"):
-            patched.setattr(qdrant, "ModelSchemaParser", cache(qdrant.ModelSchemaParser))
         yield
 
 
