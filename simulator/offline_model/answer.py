@@ -24,7 +24,7 @@ from simulator.offline_model.corrections import (
     thing_of,
 )
 from simulator.offline_model.prompt import PASSAGE_LENGTH, SENTENCE_END, Prompt, Statement, is_mark
-from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of
+from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of, unaccented
 
 REBUILDING = (
     "I can't find that now: my index of older messages is being rebuilt. Please ask again in a few minutes."
@@ -75,7 +75,7 @@ def answer(
 
     With `hits` of a search, statements that may not answer are better than none: those with a rare word, else hits.
     """
-    plain = without_opening(question.strip(), language)
+    plain = without_opening(language.spelled(question.strip()), language)
     asking, about = language.fullmatch("asking", plain), language.search("about", plain)
     topic = next(filter(None, about.groups()), "") if about else ""
     everything = _by_time(prompt)
@@ -213,7 +213,7 @@ def _completed(asked: _Question, text: str, everything: Sequence[Statement], kin
         asked.wanted |= kinds
     skipped = (
         own_words(language) | language.words("they") | language.words("asks") | language.words("fillers")
-    )
+    ) | language.words("does")
     asked.wanted = asked.wanted or {*asked.words - skipped}
     held = {stem for each in everything for stem in language.stems(f"{each.topic} {each.text}")}
     for each in asked.wanted | asked.names:
@@ -306,16 +306,17 @@ def _by_time(prompt: Prompt) -> list[Statement]:
     stating = [
         each
         for each in once.values()
-        if (each.source != "person" or each.topic or not _is_order(each.text)) and not is_mark(each.text)
+        if (each.source != "person" or not _is_order(each.text, each.topic)) and not is_mark(each.text)
     ]
     return sorted(stating, key=_moment)
 
 
 @lru_cache(4_096)
-def _is_order(text: str) -> bool:
-    language = language_of(text)
-    is_one_word = len(text.split()) == 1
-    return is_one_word or bool(courtesy_of(text, language)) or language.search("remind", text) is not None
+def _is_order(text: str, topic: str) -> bool:
+    language = language_of(text, language_of(topic) if topic else None)
+    is_one_word = len(text.split()) == 1 and not topic
+    is_deed = language.pattern("deed").match(unaccented(text)) or language.search("remind", text)
+    return is_one_word or bool(is_deed or courtesy_of(text, language))
 
 
 @lru_cache(4_096)
@@ -324,7 +325,7 @@ def courtesy_of(line: str, language: Language) -> str:
 
     Small talk says nothing else: no value, no "I".
     """
-    plain = line.strip(" ,.!?¿¡؟")
+    plain = language.spelled(line.strip(" ,.!?¿¡؟"))
     bare = without_opening(plain, language)
     is_told = says_value(plain, language) or (bare != plain and says_own(plain, language))
     is_told = bool(is_told or language.search("named", plain))

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import Any, Literal, cast
 
 from simulator.offline_model.words import Language, folded_words, language_of, languages
@@ -208,16 +209,19 @@ def _joined(heading: re.Match[str]) -> str:
 
 def is_question(text: str, language: Language | None = None) -> bool:
     """Return True if `text` ends with a question mark or begins like a question in its language."""
-    plain, language = text.strip(), language or language_of(text[:200])
+    language = language or language_of(text[:200])
+    plain = language.spelled(_MENTION.sub("", text).strip())
     if language.search("keep", plain):  # "can you remember that …?"
         return False
     if plain.endswith(("?", "؟")) or plain.startswith("¿"):
         return True
-    words = folded_words(plain[:100])
-    asks = language.words("asks")
-    begins = bool(words) and (words[0] in asks or (language.name == "persian" and bool(asks & set(words))))
-    begins = begins and not language.search("exclaims", plain)
-    return begins or any(
+    words, asks = folded_words(plain[:100]), language.words("asks")
+    led = [*dropwhile(language.words("led").__contains__, words)]
+    begins = {*words[:1]} & language.words("does") or asks & {
+        *(words if language.name == "persian" else led[:1])
+    }
+    is_exclaimed = any(language.search("exclaims", " ".join(each)) for each in (words, led))
+    return bool(begins and not is_exclaimed) or any(
         language.fullmatch(each, plain[:200]) for each in ("asking", "everything", "inverted")
     )
 

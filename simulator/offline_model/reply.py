@@ -135,6 +135,9 @@ def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
     """Return the reply to a statement or to small talk: that it is noted, and that a request is not done."""
     newest = prompt.lines[-1] if prompt.lines else ""
     language = language_of(newest, usual)
+    newest = language.spelled(newest)
+    if prompt.attached == "reading":
+        return language.text("reading")
     if text := _courtesy(newest, language):
         return text
     is_answer = bool(prompt.turns) and _is_sentence(prompt.turns[-1].reply, "fine_too")

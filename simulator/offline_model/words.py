@@ -48,9 +48,13 @@ class Language:
         sentence = _table()[self.name].get(key, "")
         return _DOUBLE_STOP.sub(r"\1", sentence.format(**values)) if values else sentence
 
+    def spelled(self, text: str) -> str:
+        """Return the text without accents, and without the spelling of chats: "what can you do" for "what can u do"."""
+        return _reworded(self.name, "chat", text)
+
     def plain(self, text: str) -> str:
-        """Return the text without accents, in plainer words: "I live in" for "I moved to", "hate" for "can't stand"."""
-        return _plain(self.name, text)
+        """Return the text in plainer words: "I live in" for "I moved to", "hate" for "can't stand"."""
+        return _reworded(self.name, "plain", self.spelled(text))
 
     def has(self, key: str) -> bool:
         """Return True if the language has a list or mark of this kind."""
@@ -151,12 +155,13 @@ def _pattern(language: str, key: str) -> re.Pattern[str]:
     return re.compile(unaccented(_table()[language].get(key, "(?!)")), re.IGNORECASE | re.DOTALL)
 
 
-@lru_cache(4_096)
-def _plain(language: str, text: str) -> str:
+@lru_cache(8_192)
+def _reworded(language: str, key: str, text: str) -> str:
     text = unaccented(text)
-    for row in _table()[language]["plain"].splitlines():
-        pattern, _, plain = row.partition(" => ")
-        text = re.sub(unaccented(pattern), plain, text, flags=re.IGNORECASE)
+    for row in _table()[language][key].splitlines():
+        pattern, _, plain = unaccented(row).partition(" => ")
+        pattern = rf"(?<!\w)(?:{pattern})(?!\w)" if key == "chat" else pattern
+        text = re.sub(pattern, plain, text, flags=re.IGNORECASE)
     return text
 
 
@@ -165,6 +170,7 @@ def _small(language: str) -> frozenset[str]:
     return (
         frozenset(folded_words(" ".join(stop_words(language))))
         | _words(language, "asks")
+        | _words(language, "does")
         | _words(language, "fillers")
     )
 
