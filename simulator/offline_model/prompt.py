@@ -13,7 +13,7 @@ PASSAGE_LENGTH = 300
 """Characters of a text that is quoted in one piece."""
 _READ_LENGTH = 8_192
 """Characters of one text that are read, so that no pattern takes long over it."""
-_TURNS = 12
+_TURNS = 40
 """The most turns for which a reminder waits for a city."""
 _DATA_HEADING = re.compile(r"(?![\[(>])(?>[^\n]*?\bdata\b)(?>[^\n]*?\binstruction)[^\n]*+(?<=[.:])")
 _TASK_HEADING = re.compile(r"Task from the agent\b[^\n]*:\n")

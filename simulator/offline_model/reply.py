@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of
-from simulator.offline_model.corrections import opens_correction, topic_of
+from simulator.offline_model.corrections import opens_correction, says_value, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
-from simulator.offline_model.reminders import is_soon, moved_reminder, read_reminder
+from simulator.offline_model.reminders import is_soon, moved_reminder, moved_request, read_reminder
 from simulator.offline_model.tools import (
+    LACKS_ZONE,
     REMINDER,
     PlannedCall,
     excerpts_of,
@@ -37,6 +38,7 @@ _MOST_QUESTIONS = 10
 _TRIES = 4
 _SHORT = 4
 """Words of an answer to "how are you?"."""
+_ZONE_QUESTIONS = ("which_city", "no_city", "which_zone")
 _LOOKUPS = ("search_memory", "read_artifact")
 """Tools that an unanswered question calls."""
 
@@ -55,7 +57,10 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     A tool is called if the newest message plainly asks for it. Its result is told in the next reply. A reminder that
     counts from today asks for the time first.
     """
-    prompt, results = read_prompt(messages), results_of(messages)
+    prompt, tried = read_prompt(messages), results_of(messages)
+    results = _settled(tried)
+    if results and LACKS_ZONE in results[-1][1] and (zone := _told_zone(prompt, tried)):
+        return _call("set_reminder", **{**results[-1][0].arguments, "zone": zone})
     said = "\n".join(each.text for each in prompt.statements[-6:] if each.source == "person")
     usual = language_of(said) if said else None
     waiting = _waiting(prompt)
@@ -90,6 +95,25 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     return _answers(prompt, names=names, results=results, usual=usual)
 
 
+def _settled(results: Sequence[tuple[PlannedCall, str]]) -> list[tuple[PlannedCall, str]]:
+    """Return the results, with that of a try with a told city in place of the one that lacked the zone."""
+    settled: list[tuple[PlannedCall, str]] = []
+    for call, text in results:
+        is_retry = bool(settled) and LACKS_ZONE in settled[-1][1] and "zone" in call.arguments
+        if not is_retry or not _NO_ZONE.search(text):
+            settled[len(settled) - is_retry :] = [(call, text)]
+    return settled
+
+
+def _told_zone(prompt: Prompt, results: Sequence[tuple[PlannedCall, str]]) -> str:
+    """Return the city where the speaker has said to live, or its only zone, if we have not tried that; else ""."""
+    tried, zones = {call.arguments.get("zone") for call, _ in results}, _NO_ZONE.search(results[-1][1])
+    own = [each.text for each in prompt.statements if each.speaker == prompt.speaker]
+    towns = [found["town"] for each in own if (found := language_of(each).search("town", each))]
+    told = [*towns[-1:], zones["zones"] or "" if zones and towns else ""]
+    return next((each for each in told if each and each not in tried and ", " not in each), "")
+
+
 def _without_zone(
     prompt: Prompt, language: Language, city: str, results: Sequence[tuple[PlannedCall, str]]
 ) -> str:
@@ -97,7 +121,8 @@ def _without_zone(
     zones, line = _NO_ZONE.search("\n".join(text for _, text in results)), " ".join(prompt.lines)
     if zones and zones["zones"]:
         return language.text("which_zone", zones=zones["zones"])
-    return language.text("no_city") if len(line.split()) <= _NEAR or not line.startswith(city) else ""
+    is_city = len(line.split()) <= _NEAR and _is_sentence(prompt.turns[-1].reply, *_ZONE_QUESTIONS)
+    return language.text("no_city") if is_city or not line.startswith(city) else ""
 
 
 def _answers(
@@ -182,6 +207,8 @@ def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list
     is_new = bool(read_reminder(plain) or _courtesy(plain, language))
     is_new = is_new or any(is_question(line, language) for line in prompt.lines)
     untimed = [line for line in waiting if _lacks_time(line)]
+    if not is_new and waiting and (moved := _moved(waiting[-1], plain, language)):
+        return [(moved, "")]
     if not is_new and waiting:
         is_answer = _is_sentence(prompt.turns[-1].reply, "which_time")
         is_short = len(plain.split()) <= _CITY_WORDS
@@ -198,17 +225,36 @@ def _waiting(prompt: Prompt) -> list[str]:
     waiting: list[str] = []
     for turn in prompt.turns:
         lines = [line for line in turn.lines if turn.speaker == prompt.speaker]
+        if waiting and (moved := _moved(waiting[-1], " ".join(lines), language_of(waiting[-1]))):
+            waiting[-1] = moved
         untimed = [line for line in waiting if lines and _gives_time(line, lines[0])]
         if untimed:
             waiting.remove(untimed[-1])
             lines = [f"{untimed[-1]} {lines[0]}", *lines]
         wanted = {line: each for line in lines if (each := read_reminder(line))}
         is_delay = any(each.when.startswith("in ") for each in wanted.values())
-        if _is_sentence(turn.reply, "which_time", "which_city", "no_city", "which_zone"):
+        if _is_sentence(turn.reply, "which_time", *_ZONE_QUESTIONS):
             waiting += wanted
-        elif _is_sentence(turn.reply, "nod", "set") and not is_delay:  # a delay needs no city
+        elif _is_sentence(turn.reply, "nod", "set") and not (
+            is_delay or _is_okay(lines)
+        ):  # a delay needs no city
             waiting = [line for line in waiting if _is_sentence(turn.reply, "set") and _lacks_time(line)]
     return waiting
+
+
+def _moved(waiting: str, line: str, language: Language) -> str:
+    """Return the request with the new time that the line gives and says nothing else; else ""."""
+    is_other = _lacks_time(waiting) or read_reminder(line) or _topic(line, language)
+    return "" if is_other else moved_request(waiting, line)
+
+
+def _topic(line: str, language: Language) -> frozenset[str]:
+    """Return what a change of a reminder is about, without its time and the words of changes."""
+    return topic_of(line, language) - language.stems(f"{language.text('alarm')} {language.text('day')}")
+
+
+def _is_okay(lines: Sequence[str]) -> bool:
+    return any({*folded_words(line)[:1]} & each.words("okay") for line in lines for each in languages())
 
 
 def _lacks_time(line: str) -> bool:
@@ -276,9 +322,10 @@ def _change(
     line = " ".join(prompt.lines).strip(" ,.!?¿¡؟")
     asked = language.fullmatch("cancel", line)
     last = prompt.turns[-1].reply if prompt.turns else ""
-    topic = topic_of(line, language)
+    topic = _topic(line, language)
     is_fitting = not topic or bool(topic & language.stems(last))  # else it corrects something else
-    is_corrected = _is_sentence(last, "set") and is_fitting and opens_correction(line, language)
+    is_change = opens_correction(line, language) or (not topic and says_value(line, language))
+    is_corrected = _is_sentence(last, "set") and is_fitting and is_change
     if not (asked or is_corrected) or "cancel_reminder" not in names:
         return None
     done = {call.name: (call, text) for call, text in results}
@@ -323,7 +370,7 @@ def _chosen(
     listed = [(each, str(json.loads(each["text"]))) for each in REMINDER.finditer(result)]
     if not is_moved and language.search("all", rest):
         return listed
-    topic = topic_of(rest, language) - language.stems(language.text("alarm"))
+    topic = _topic(rest, language)
     counts = [len(topic & language.stems(text)) for _, text in listed]
     chosen = [each for each, count in zip(listed, counts, strict=True) if count and count == max(counts)]
     if not topic:
