@@ -184,7 +184,9 @@ def _read(text: str, everything: Sequence[Statement], language: Language) -> _Qu
             kinds.add(stem)
             continue
         asked.wanted.add(stem)
-        is_owned = before[0] in language.words("my") or before[1:] == ["s"]
+        is_owned = before[0] in language.words("my") or (
+            before[1:] == ["s"] and not language.is_small(before[0])
+        )
         is_capital = bool(at) and original[0].isupper()  # of a name, in German of any noun
         is_named = stem in known or (is_capital and not language.has("articles"))
         is_near = {each[0] for each in parts[max(0, at - _NEAR) : at + _NEAR + 1]} & language.words("i")
@@ -451,8 +453,8 @@ def _told(statement: Statement, prompt: Prompt, language: Language) -> str:
     key = key if statement.source == "person" else statement.source
     text, when = quote(statement.text, language), _when(statement, language)
     said = language.text(key, name=statement.speaker, when=when, text=text)
-    is_dated = statement.source == "note" and statement.when
-    return f"{said.removesuffix('.')} ({statement.when})." if is_dated else said
+    told_since = statement.when.replace("since", language.text("since"))
+    return f"{said.removesuffix('.')} ({told_since})." if key == "note" and statement.when else said
 
 
 def _when(statement: Statement, language: Language) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of
+from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of, says_own
 from simulator.offline_model.corrections import opens_correction, says_value, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
 from simulator.offline_model.reminders import is_soon, moved_reminder, moved_request, read_reminder
@@ -57,7 +57,7 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     A tool is called if the newest message plainly asks for it. Its result is told in the next reply. A reminder that
     counts from today asks for the time first.
     """
-    prompt, tried = read_prompt(messages), results_of(messages)
+    prompt, tried = _without_changes(read_prompt(messages)), results_of(messages)
     results = _settled(tried)
     if results and LACKS_ZONE in results[-1][1] and (zone := _told_zone(prompt, tried)):
         return _call("set_reminder", **{**results[-1][0].arguments, "zone": zone})
@@ -93,6 +93,20 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     if text := _sample("\n".join(prompt.lines)):
         return OfflineReply(text=text)
     return _answers(prompt, names=names, results=results, usual=usual)
+
+
+def _without_changes(prompt: Prompt) -> Prompt:
+    """Return the prompt without the lines that have set or changed a reminder and tell nothing of their writer."""
+    replies = (*_ZONE_QUESTIONS, "which_time", "set", "cancelled", "cancelling")
+    spent = [
+        " ".join(each.lines) for each in prompt.turns if _is_sentence(each.reply.partition("\n")[0], *replies)
+    ]
+    told = [
+        each
+        for each in prompt.statements
+        if each.text not in spent or says_own(each.text, language_of(each.text))
+    ]
+    return replace(prompt, statements=tuple(told))
 
 
 def _settled(results: Sequence[tuple[PlannedCall, str]]) -> list[tuple[PlannedCall, str]]:

@@ -103,9 +103,9 @@ def language_of(text: str, like: Language | None = None) -> Language:
 
 
 @cache
-def _days(language: str) -> tuple[str, ...]:
+def _days(language: str, width: str = "wide") -> tuple[str, ...]:
     """Return the weekdays, Monday first."""
-    names = Locale.parse(_table()[language]["locale"]).days["format"]["wide"]
+    names = Locale.parse(_table()[language]["locale"]).days["format"][width]
     return tuple(folded_words(names[at])[0] for at in range(7))
 
 
@@ -205,7 +205,7 @@ def _alike(language: str) -> dict[str, str]:
     groups = [fold(group).split() for group in _table()[language]["alike"].split("|")]
     return {
         form: group[0]
-        for group in [*groups, *zip(*map(_days, _table()), strict=True)]
+        for group in [*groups, *zip(*map(_days, _table()), _days(language, "abbreviated"), strict=True)]
         for word in group
         for form in (word, _snowball(word, language))
     }
