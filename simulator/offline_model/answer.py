@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+from itertools import chain
 
 from babel.dates import format_date
 
@@ -64,16 +65,22 @@ class _Question:
     things: set[str] = field(default_factory=set[str])
     acts: set[str] = field(default_factory=set[str])
     means: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    first: str = ""
     is_mine: bool = False
     is_for_many: bool = False
 
 
 def answer(
-    question: str, prompt: Prompt, language: Language, *, hits: Sequence[Statement] | None = None
+    question: str,
+    prompt: Prompt,
+    language: Language,
+    *,
+    before: str = "",
+    hits: Sequence[Statement] | None = None,
 ) -> str:
     """Return the newest statements that answer, as quotations; all that fit if it asks for all about something.
 
-    With `hits` of a search, statements that may not answer are better than none: those with a rare word, else hits.
+    "Her" is the person of the question `before`. With `hits` of a search, statements that may not answer are better than none: those with a rare word, else hits.
     """
     plain = without_opening(language.spelled(question.strip()), language)
     asking, about = language.fullmatch("asking", plain), language.search("about", plain)
@@ -83,16 +90,14 @@ def answer(
         topic and not {*folded_words(topic)} - language.words("i") - language.words("my")
     ):
         return _list(_of_asker(everything, prompt, language), prompt, language)
-    asked = _read(topic or (plain[asking.start("rest") :] if asking else plain), everything, language)
-    shares = {each: _share(asked, each, prompt) for each in everything}
-    found = [each for each, share in shares.items() if share > _ENOUGH]
-    for kind, told in _KINDS.items():
-        if not topic and (wanted := language.search(kind, plain)):
-            of = asked.names | asked.things - language.stems(wanted[0])
-            telling = [each for each in everything if language.search(told, each.text)]
-            own = [each for each in telling if not of and _is_by_asker(each, prompt)]
-            own = [each for each in own if "me" in subjects(each.text, language)]
-            found = own or [each for each in telling if of and of <= language.stems(each.text)] or found
+    said = topic or (plain[asking.start("rest") :] if asking else plain)
+    is_of_her = bool(language.words("they") & {*folded_words(said)})
+    for earlier in (before, "") if is_of_her else ("", before):
+        asked = _again(_read(said, everything, language), earlier, everything)
+        shares = {each: _share(asked, each, prompt) for each in everything}
+        found = [each for each, share in shares.items() if share > _ENOUGH]
+        if found := (not topic and _of_kind(asked, plain, everything, prompt)) or found:
+            break
     found = _with_corrections(found, everything, language)
     passages = [each.text for each in prompt.fresh if each.source == "document"]
     is_told_here = bool(found) and found[-1] in prompt.fresh and found[-1].source == "person"
@@ -102,6 +107,10 @@ def answer(
         return language.text("document", text=quote(whole, language))
     if topic or (len(found) > 1 and (asked.is_for_many or asked.wanted <= asked.names)):
         return _list(found, prompt, language)
+    if found and found[-1].source == "document":
+        return best_sentence(
+            question, [each.text for each in everything if each.source == "document"], language
+        )
     if found:
         return _quoted(found, prompt, asked)
     if nearest:
@@ -110,6 +119,40 @@ def answer(
     if doubtful:
         return _bulleted("unsure", [_told(each, prompt, language) for each in doubtful], language)
     return REBUILDING if prompt.is_incomplete else language.text("unknown")
+
+
+def _of_kind(
+    asked: _Question, plain: str, everything: Sequence[Statement], prompt: Prompt
+) -> list[Statement]:
+    """Return the statements that tell the age, the job or the name for which the question asks."""
+    language, found = asked.language, list[Statement]()
+    for kind, told in _KINDS.items():
+        if wanted := language.search(kind, plain):
+            of = asked.names | asked.things - language.stems(wanted[0])
+            is_own = not of and not asked.words & language.words("they")
+            telling = [each for each in everything if language.search(told, language.spelled(each.text))]
+            own = [each for each in telling if is_own and _is_by_asker(each, prompt)]
+            own = [each for each in own if "me" in subjects(each.text, language)]
+            found = own or [each for each in telling if of and of <= language.stems(each.text)] or found
+    return found
+
+
+def _again(asked: _Question, before: str, everything: Sequence[Statement]) -> _Question:
+    """Return the question about "her", or about nobody behind "and", as one about the person of the question before it."""
+    language = asked.language
+    is_bare = language.has("first") and not language.has("articles") and asked.first in language.words("led")
+    if (
+        not before
+        or asked.names | asked.things
+        or asked.is_mine
+        or not (asked.words & language.words("they") or is_bare)
+    ):
+        return asked
+    earlier = _read(language.spelled(before), everything, language)
+    asked.names, asked.things = {*earlier.names}, {*earlier.things}
+    asked.wanted |= asked.names | asked.things
+    asked.means |= {each: earlier.means.get(each, {each}) for each in asked.wanted - asked.means.keys()}
+    return asked
 
 
 def without_opening(text: str, language: Language) -> str:
@@ -148,9 +191,23 @@ def best_sentence(question: str, found: Sequence[str], language: Language) -> st
     counts = Counter(word for words in held.values() for word in words)
     if not counts:
         return ""
-    best = max(found, key=lambda each: (sum(1 / counts[word] for word in held[each]), len(each)))
+    counted = {each: bool(wanted & _counted(each, language)) for each in found}
+    best = max(
+        found, key=lambda each: (counted[each], sum(1 / counts[word] for word in held[each]), len(each))
+    )
     text = language.text("document", text=quote(best, language))
-    return _bulleted("unsure", [text], language) if 2 * len(held[best]) < len(wanted) else text
+    return (
+        _bulleted("unsure", [text], language)
+        if 2 * len(held[best]) < len(wanted) and not counted[best]
+        else text
+    )
+
+
+def _counted(text: str, language: Language) -> frozenset[str]:
+    """Return the stems of the words behind numbers: "21 working days"."""
+    words = folded_words(text)
+    near = (words[at + 1 : at + 1 + _NEAR] for at, word in enumerate(words) if word.isdecimal())
+    return language.stems(" ".join(chain.from_iterable(near)))
 
 
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
@@ -172,7 +229,7 @@ def quote(text: str, language: Language) -> str:
 
 def _read(text: str, everything: Sequence[Statement], language: Language) -> _Question:
     text = language.plain(text)
-    asked = _Question(language, frozenset(folded_words(text)))
+    asked = _Question(language, frozenset(folded_words(text)), first="".join(folded_words(text)[:1]))
     originals = _WORD.findall(text)
     parts = [folded_words(each) or [""] for each in originals]
     known, kinds = _names(everything, language), set[str]()

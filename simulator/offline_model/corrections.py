@@ -37,6 +37,8 @@ def read_words(text: str, language: Language) -> tuple[Word, ...]:
     for at, token in enumerate(tokens):
         word, owned = words[at], words[at + 2] if words[at + 1] == "s" else ""
         here = [of for (start, end), of in people if start <= token.start() < end]
+        if owner == "other" and {*".!?"} & {*text[tokens[at - 1].end() : token.start()]}:
+            owner = ""
         if None in here:
             owner = "other"
         elif not here and word in own_words(language) | language.words("we"):
@@ -121,7 +123,14 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     if language.search("also", text) or (people and others and not is_same):
         return False
     if not opens_correction(text, language):
-        return len(language.stems(text) & language.stems(earlier)) > 1
+        same = language.stems(text) & language.stems(earlier)
+        is_gone = language.words("gone") & {*folded_words(text)}
+        return len(same) > 1 or bool(
+            is_gone
+            and any(
+                len(each) >= LONG for each in same - people - others - language.stems(language.text("kinds"))
+            )
+        )
     topic, shared = topic_of(text, language), _shared(text, earlier, language)
     if exchange := language.search("exchange", text):
         old = fold(exchange["old"])
@@ -172,7 +181,7 @@ def opens_correction(text: str, language: Language) -> bool:
 @lru_cache(4_096)
 def may_correct(text: str, language: Language) -> bool:
     """Return True if the text begins or ends like a correction, or tells of a change."""
-    changes = language.words("turns") | language.words("changes")
+    changes = language.words("turns") | language.words("changes") | language.words("gone")
     return opens_correction(text, language) or bool(changes & {*folded_words(text)})
 
 

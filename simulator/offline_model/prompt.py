@@ -44,7 +44,7 @@ _WRAP = re.compile(
 )
 """A sentence goes on in the next line: that begins small, or this one is long. In a list neither is so."""
 _HEADING = re.compile(
-    r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
+    r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?![^\n:]{1,40}: )(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
     r"|(?<=\n)([^\n\d:.!?…؟]{1,24})\n(?=\d|\S*\d\S*(?:\n|\Z))"
 )
 """A short line, or the end of one with a colon, before what it introduces; also "Wifi" before a line "lake2026"."""

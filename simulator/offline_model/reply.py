@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of, says_own
@@ -150,10 +151,14 @@ def _answers(
     prompt = replace(prompt, statements=(*found, *prompt.statements), artifact=artifact)
     called = [each.name for each, _ in results]
     erased = [each for each in prompt.lines if courtesy_of(each, language_of(each, usual)) == "forgetting"]
-    for question in (prompt.questions or erased)[-_MOST_QUESTIONS:]:
+    last = prompt.turns[-1].lines[-1:] if prompt.turns else ()
+    asked = [*(prompt.questions or erased)]
+    for before, question in [*pairwise(["", *last, *asked])][-_MOST_QUESTIONS:][-len(asked) or 99 :]:
         language, is_asked = language_of(question, usual), bool(prompt.questions)
         unknown, forgetting = language.text("unknown"), language.text("forgetting")
-        text = (is_asked and _courtesy(question, language)) or answer(question, prompt, language)
+        text = (is_asked and _courtesy(question, language)) or answer(
+            question, prompt, language, before=before
+        )
         if text == unknown and prompt.attached in ("unseen", "unheard"):
             text = language.text(prompt.attached)
         elif text == unknown and language.search("nudge", question):
@@ -162,7 +167,7 @@ def _answers(
             return call
         elif text == unknown:
             text = best_sentence(question, excerpts_of(results), language)
-            text = text or answer(question, prompt, language, hits=found)
+            text = text or answer(question, prompt, language, before=before, hits=found)
         if not is_asked:
             is_found = not text.startswith((unknown, language.text("unsure"), REBUILDING))
             text = f"{text}\n\n{forgetting}" if is_found else forgetting

@@ -194,6 +194,8 @@ def _stem(word: str, language: str) -> str:
 def _snowball(word: str, language: str) -> str:
     # Memory's stems of English have "life" for "lives" and "leaf" for "leaves", which here are verbs.
     found = stem(word, "porter" if language == "english" else language)
+    if language == "german" and found.endswith(("ei", "au", "eu")):  # "Feier" has no ending
+        return word.removesuffix("n")
     # "kocht" is a form of "koche".
     is_verb = language == "german" and len(found) >= LONG and found[-2] not in "aeiou"
     return found.removesuffix("t") if is_verb else found
