@@ -347,7 +347,7 @@ def _names_asker(asked: _Question, statement: Statement, prompt: Prompt) -> bool
     first = fold(prompt.speaker.split(" ")[0])
     is_own_words = not prompt.speaker and statement.text.startswith(f"{statement.speaker}: ")
     is_note = statement.source == "note" and (is_own_words or bool(asked.things))
-    return is_note or bool(first and first in folded_words(statement.text))
+    return is_note or statement.source == "document" or bool(first and first in folded_words(statement.text))
 
 
 def says_own(text: str, language: Language) -> bool:
