@@ -105,6 +105,8 @@ def corrected_by(text: str, said: Sequence[str], language: Language) -> str:
 
 _LEAST = 3
 """A correction shares at least one of so many of its words with what it corrects, if that was not the line before."""
+_BARE = 7
+"""Most words of a text that corrects nothing but a value."""
 _DETAIL = 3
 """Most words that a corrected statement has beyond the correction."""
 
@@ -140,9 +142,8 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
         is_plain = old.isdecimal() or any(language.search(each, text) for each in ("corrects", "is_it"))
         is_plain = is_plain or bool(language.words("changes") & {*folded_words(text)})
         return is_held and (is_plain or bool(shared - {language.stem(old)}))  # "I drink tea, not coffee"
-    is_value = len(topic) <= 1 and (
-        _kinds(text, earlier, language) > 0 or language.search("is_it", text) is not None
-    )
+    is_bare = _kinds(text, earlier, language) > 0 and len(text.split()) <= _BARE
+    is_value = len(topic) <= 1 and (is_bare or language.search("is_it", text) is not None)
     is_about = bool(shared) and (is_next or len(shared) * _LEAST >= len(topic))
     return is_about or (is_next and is_value)
 

@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of, says_own
@@ -79,15 +78,12 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
         if text := _without_zone(prompt, language, sayings[0][1], results):
             return OfflineReply(text=text)
         results = found
-    told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
+    told = [each for each in results if each[0].name not in _LOOKUPS or not _asked(prompt, usual)]
     if told:
         told = [each for each in told if each[0].name == "set_reminder" or not is_set]
         asked = [next_step.text] if next_step and next_step.text else []
         sentences = [*(tell_result(call, text, language) for call, text in told), *asked]
         return OfflineReply(text="\n\n".join(dict.fromkeys(sentences)))
-    if prompt.has_no_words and not prompt.questions:
-        noted = "unkept" if prompt.is_incognito else "noted"
-        return OfflineReply(text=language.text(prompt.attached or noted))
     for line in reversed(prompt.lines):
         if call := plan_call(line, tools):
             return OfflineReply(call=call)
@@ -150,10 +146,10 @@ def _answers(
     artifact = prompt.artifact or artifact_in("\n".join(lines))
     prompt = replace(prompt, statements=(*found, *prompt.statements), artifact=artifact)
     called = [each.name for each, _ in results]
-    erased = [each for each in prompt.lines if courtesy_of(each, language_of(each, usual)) == "forgetting"]
-    last = prompt.turns[-1].lines[-1:] if prompt.turns else ()
-    asked = [*(prompt.questions or erased)]
-    for before, question in [*pairwise(["", *last, *asked])][-_MOST_QUESTIONS:][-len(asked) or 99 :]:
+    asked, last = _asked(prompt, usual), prompt.turns[-1].lines[-1:] if prompt.turns else ()
+    for before, question in [*zip(["", *last, *asked][-len(asked) - 1 :], asked, strict=False)][
+        -_MOST_QUESTIONS:
+    ]:
         language, is_asked = language_of(question, usual), bool(prompt.questions)
         unknown, forgetting = language.text("unknown"), language.text("forgetting")
         text = (is_asked and _courtesy(question, language)) or answer(
@@ -175,13 +171,19 @@ def _answers(
     return OfflineReply(text="\n\n".join(dict.fromkeys(answers)) or _acknowledgement(prompt, usual))
 
 
+def _asked(prompt: Prompt, usual: Language | None) -> Sequence[str]:
+    """Return the questions; without any the lines that ask to erase something."""
+    erased = [each for each in prompt.lines if courtesy_of(each, language_of(each, usual)) == "forgetting"]
+    return prompt.questions or erased
+
+
 def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
     """Return the reply to a statement or to small talk: that it is noted, and that a request is not done."""
     newest = prompt.lines[-1] if prompt.lines else ""
     language = language_of(newest, usual)
-    newest = language.spelled(newest)
-    if prompt.attached == "reading":
-        return language.text("reading")
+    newest, unkept = language.spelled(newest), "unkept" if prompt.is_incognito else ""
+    if prompt.has_no_words or prompt.attached == "reading":
+        return language.text(prompt.attached or unkept or "noted")
     if text := _courtesy(newest, language):
         return text
     is_answer = bool(prompt.turns) and _is_sentence(prompt.turns[-1].reply, "fine_too")
@@ -192,8 +194,8 @@ def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
     key = "undone" if language.search("deed", newest) else "hint" if is_soon(newest, language) else "noted"
     key = ("wished" if standing["wish"] else "noted") if standing else key
     key = "hint" if language.search("nudge", newest) else key
-    noted = "" if prompt.is_incognito else corrected(newest, prompt, language)
-    return "\n".join([*unread, noted or language.text("unkept" if prompt.is_incognito else key)])
+    noted = "" if unkept else corrected(newest, prompt, language)
+    return "\n".join([*unread, noted or language.text(unkept or key)])
 
 
 def _look_up(

@@ -1926,9 +1926,7 @@ def test_a_change_of_a_reminder_that_waits_for_a_city_changes_its_time(line: str
     }
 
 
-@pytest.mark.parametrize(
-    "change", ["actually make that 9", "lieber um 9", "mejor a las 9", "melhor às 9", "не, лучше в 9"]
-)
+@pytest.mark.parametrize("change", ["actually make that 9", "mejor a las 9", "melhor às 9", "не, лучше в 9"])
 def test_a_change_right_after_a_reminder_was_set_needs_no_other_word(change: str) -> None:
     asked = (
         "remind me tomorrow at 7:30",
