@@ -65,22 +65,16 @@ class _Question:
     things: set[str] = field(default_factory=set[str])
     acts: set[str] = field(default_factory=set[str])
     means: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
-    first: str = ""
     is_mine: bool = False
     is_for_many: bool = False
 
 
 def answer(
-    question: str,
-    prompt: Prompt,
-    language: Language,
-    *,
-    before: str = "",
-    hits: Sequence[Statement] | None = None,
+    question: str, prompt: Prompt, language: Language, *, hits: Sequence[Statement] | None = None
 ) -> str:
     """Return the newest statements that answer, as quotations; all that fit if it asks for all about something.
 
-    "Her" is the person of the question `before`. With `hits` of a search, statements that may not answer are better than none: those with a rare word, else hits.
+    With `hits` of a search, statements that may not answer are better than none: those with a rare word, else hits.
     """
     plain = without_opening(language.spelled(question.strip()), language)
     asking, about = language.fullmatch("asking", plain), language.search("about", plain)
@@ -92,12 +86,12 @@ def answer(
         return _list(_of_asker(everything, prompt, language), prompt, language)
     said = topic or (plain[asking.start("rest") :] if asking else plain)
     is_of_her = bool(language.words("they") & {*folded_words(said)})
-    for earlier in (before, "") if is_of_her else ("", before):
-        asked = _again(_read(said, everything, language), earlier, everything)
-        shares = {each: _share(asked, each, prompt) for each in everything}
-        found = [each for each, share in shares.items() if share > _ENOUGH]
-        if found := (not topic and _of_kind(asked, plain, everything, prompt)) or found:
-            break
+    asked = _read(said, everything, language)
+    asked = _again(asked, prompt, everything) if is_of_her else asked
+    shares, found = _fitting(asked, plain, everything, prompt)
+    if not found and language.words("led") & {*folded_words(said)[:1]}:  # "and the job?"
+        asked = _again(asked, prompt, everything)
+        shares, found = _fitting(asked, plain, everything, prompt)
     found = _with_corrections(found, everything, language)
     passages = [each.text for each in prompt.fresh if each.source == "document"]
     is_told_here = bool(found) and found[-1] in prompt.fresh and found[-1].source == "person"
@@ -108,9 +102,8 @@ def answer(
     if topic or (len(found) > 1 and (asked.is_for_many or asked.wanted <= asked.names)):
         return _list(found, prompt, language)
     if found and found[-1].source == "document":
-        return best_sentence(
-            question, [each.text for each in everything if each.source == "document"], language
-        )
+        passages = [each.text for each in everything if each.source == "document"]
+        return best_sentence(question, passages, language)
     if found:
         return _quoted(found, prompt, asked)
     if nearest:
@@ -121,35 +114,29 @@ def answer(
     return REBUILDING if prompt.is_incomplete else language.text("unknown")
 
 
-def _of_kind(
+def _fitting(
     asked: _Question, plain: str, everything: Sequence[Statement], prompt: Prompt
-) -> list[Statement]:
-    """Return the statements that tell the age, the job or the name for which the question asks."""
-    language, found = asked.language, list[Statement]()
+) -> tuple[dict[Statement, float], list[Statement]]:
+    """Return each statement's share of the question, and those that answer it; first those that tell an age or job."""
+    language, shares = asked.language, {each: _share(asked, each, prompt) for each in everything}
+    found = [each for each, share in shares.items() if share > _ENOUGH]
     for kind, told in _KINDS.items():
         if wanted := language.search(kind, plain):
             of = asked.names | asked.things - language.stems(wanted[0])
-            is_own = not of and not asked.words & language.words("they")
             telling = [each for each in everything if language.search(told, language.spelled(each.text))]
-            own = [each for each in telling if is_own and _is_by_asker(each, prompt)]
-            own = [each for each in own if "me" in subjects(each.text, language)]
+            own = [each for each in telling if not of and _is_by_asker(each, prompt)]
+            is_own = not asked.words & language.words("they")
+            own = [each for each in own if is_own and "me" in subjects(each.text, language)]
             found = own or [each for each in telling if of and of <= language.stems(each.text)] or found
-    return found
+    return shares, found
 
 
-def _again(asked: _Question, before: str, everything: Sequence[Statement]) -> _Question:
-    """Return the question about "her", or about nobody behind "and", as one about the person of the question before it."""
-    language = asked.language
-    is_bare = language.has("first") and not language.has("articles") and asked.first in language.words("led")
-    if (
-        not before
-        or asked.names | asked.things
-        or asked.is_mine
-        or not (asked.words & language.words("they") or is_bare)
-    ):
+def _again(asked: _Question, prompt: Prompt, everything: Sequence[Statement]) -> _Question:
+    """Return the question about "her" or nobody as one about the person of the question before it."""
+    if asked.names | asked.things or asked.is_mine:
         return asked
-    earlier = _read(language.spelled(before), everything, language)
-    asked.names, asked.things = {*earlier.names}, {*earlier.things}
+    earlier = _read(asked.language.spelled(prompt.before), everything, asked.language)
+    asked.names, asked.things = earlier.names, earlier.things
     asked.wanted |= asked.names | asked.things
     asked.means |= {each: earlier.means.get(each, {each}) for each in asked.wanted - asked.means.keys()}
     return asked
@@ -229,7 +216,7 @@ def quote(text: str, language: Language) -> str:
 
 def _read(text: str, everything: Sequence[Statement], language: Language) -> _Question:
     text = language.plain(text)
-    asked = _Question(language, frozenset(folded_words(text)), first="".join(folded_words(text)[:1]))
+    asked = _Question(language, frozenset(folded_words(text)))
     originals = _WORD.findall(text)
     parts = [folded_words(each) or [""] for each in originals]
     known, kinds = _names(everything, language), set[str]()

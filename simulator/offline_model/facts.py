@@ -44,7 +44,7 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
         (at, each) for at, text in spoken for each in read_line(text) if each.source == "person"
     ):
         speaker, text = line.speaker or "user", line.text
-        told, own = {}, said.setdefault(speaker, [])
+        told, own = dict[str, _Told](), said.setdefault(speaker, [])
         for clause in (part for sentence in sentences(text) for part in _AND.split(sentence)):
             if fact := _fact(clause, speaker, [*(each for _, each in known[::-1]), *own]):
                 told[clause] = fact

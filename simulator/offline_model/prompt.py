@@ -88,6 +88,8 @@ class Prompt:
     lines: tuple[str, ...] = ()
     speaker: str = ""
     questions: tuple[str, ...] = ()
+    before: str = ""
+    """The line before the question that is answered now."""
     statements: tuple[Statement, ...] = ()
     fresh: tuple[Statement, ...] = ()
     turns: tuple[Turn, ...] = ()

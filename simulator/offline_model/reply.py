@@ -95,15 +95,9 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
 def _without_changes(prompt: Prompt) -> Prompt:
     """Return the prompt without the lines that have set or changed a reminder and tell nothing of their writer."""
     replies = (*_ZONE_QUESTIONS, "which_time", "set", "cancelled", "cancelling")
-    spent = [
-        " ".join(each.lines) for each in prompt.turns if _is_sentence(each.reply.partition("\n")[0], *replies)
-    ]
-    told = [
-        each
-        for each in prompt.statements
-        if each.text not in spent or says_own(each.text, language_of(each.text))
-    ]
-    return replace(prompt, statements=tuple(told))
+    turns = [each for each in prompt.turns if _is_sentence(each.reply.partition("\n")[0], *replies)]
+    spent = {line for each in turns for line in each.lines if not says_own(line, language_of(line))}
+    return replace(prompt, statements=tuple(each for each in prompt.statements if each.text not in spent))
 
 
 def _settled(results: Sequence[tuple[PlannedCall, str]]) -> list[tuple[PlannedCall, str]]:
@@ -146,15 +140,11 @@ def _answers(
     artifact = prompt.artifact or artifact_in("\n".join(lines))
     prompt = replace(prompt, statements=(*found, *prompt.statements), artifact=artifact)
     called = [each.name for each, _ in results]
-    asked, last = _asked(prompt, usual), prompt.turns[-1].lines[-1:] if prompt.turns else ()
-    for before, question in [*zip(["", *last, *asked][-len(asked) - 1 :], asked, strict=False)][
-        -_MOST_QUESTIONS:
-    ]:
+    for before, question in _asked(prompt, usual):
+        prompt = replace(prompt, before=before)
         language, is_asked = language_of(question, usual), bool(prompt.questions)
         unknown, forgetting = language.text("unknown"), language.text("forgetting")
-        text = (is_asked and _courtesy(question, language)) or answer(
-            question, prompt, language, before=before
-        )
+        text = (is_asked and _courtesy(question, language)) or answer(question, prompt, language)
         if text == unknown and prompt.attached in ("unseen", "unheard"):
             text = language.text(prompt.attached)
         elif text == unknown and language.search("nudge", question):
@@ -163,7 +153,7 @@ def _answers(
             return call
         elif text == unknown:
             text = best_sentence(question, excerpts_of(results), language)
-            text = text or answer(question, prompt, language, before=before, hits=found)
+            text = text or answer(question, prompt, language, hits=found)
         if not is_asked:
             is_found = not text.startswith((unknown, language.text("unsure"), REBUILDING))
             text = f"{text}\n\n{forgetting}" if is_found else forgetting
@@ -171,10 +161,12 @@ def _answers(
     return OfflineReply(text="\n\n".join(dict.fromkeys(answers)) or _acknowledgement(prompt, usual))
 
 
-def _asked(prompt: Prompt, usual: Language | None) -> Sequence[str]:
-    """Return the questions; without any the lines that ask to erase something."""
+def _asked(prompt: Prompt, usual: Language | None) -> list[tuple[str, str]]:
+    """Return the questions, each with the line before it; without any the lines that ask to erase something."""
     erased = [each for each in prompt.lines if courtesy_of(each, language_of(each, usual)) == "forgetting"]
-    return prompt.questions or erased
+    asked = [*(prompt.questions or erased)]
+    last = next(iter(prompt.turns[-1].lines[-1:]), "") if prompt.turns else ""
+    return [*zip([last, *asked], asked, strict=False)][-_MOST_QUESTIONS:]
 
 
 def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
@@ -253,12 +245,11 @@ def _waiting(prompt: Prompt) -> list[str]:
             waiting.remove(untimed[-1])
             lines = [f"{untimed[-1]} {lines[0]}", *lines]
         wanted = {line: each for line in lines if (each := read_reminder(line))}
+        okay = any({*folded_words(line)[:1]} & each.words("okay") for line in lines for each in languages())
         is_delay = any(each.when.startswith("in ") for each in wanted.values())
         if _is_sentence(turn.reply, "which_time", *_ZONE_QUESTIONS):
             waiting += wanted
-        elif _is_sentence(turn.reply, "nod", "set") and not (
-            is_delay or _is_okay(lines)
-        ):  # a delay needs no city
+        elif _is_sentence(turn.reply, "nod", "set") and not (is_delay or okay):  # a delay needs no city
             waiting = [line for line in waiting if _is_sentence(turn.reply, "set") and _lacks_time(line)]
     return waiting
 
@@ -272,10 +263,6 @@ def _moved(waiting: str, line: str, language: Language) -> str:
 def _topic(line: str, language: Language) -> frozenset[str]:
     """Return what a change of a reminder is about, without its time and the words of changes."""
     return topic_of(line, language) - language.stems(f"{language.text('alarm')} {language.text('day')}")
-
-
-def _is_okay(lines: Sequence[str]) -> bool:
-    return any({*folded_words(line)[:1]} & each.words("okay") for line in lines for each in languages())
 
 
 def _lacks_time(line: str) -> bool:
