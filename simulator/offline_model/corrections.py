@@ -126,13 +126,9 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
         return False
     if not opens_correction(text, language):
         same = language.stems(text) & language.stems(earlier)
-        is_gone = language.words("gone") & {*folded_words(text)}
-        return len(same) > 1 or bool(
-            is_gone
-            and any(
-                len(each) >= LONG for each in same - people - others - language.stems(language.text("kinds"))
-            )
-        )
+        things = same - people - others - language.stems(language.text("kinds"))
+        is_gone = bool(language.words("gone") & {*folded_words(text)})
+        return len(same) > 1 or (is_gone and max(map(len, things), default=0) >= LONG)
     topic, shared = topic_of(text, language), _shared(text, earlier, language)
     if exchange := language.search("exchange", text):
         old = fold(exchange["old"])
