@@ -540,6 +540,7 @@ def remind(line: str, *before: str, result: str = "") -> Any:
             "FREQ=WEEKLY;BYDAY=SU",
         ),
         ("wake me in a quarter of an hour for tea", "in 15 minutes", "tea", ""),
+        ("can u remind me tmrw at 9 to water the ferns", "2026-11-28T09:00", "water the ferns", ""),
         (
             "Vergiss nicht, mich jeden Freitag um 17 Uhr ans Blumengießen zu erinnern",
             "17:00",
@@ -1836,6 +1837,7 @@ def test_a_name_alone_is_no_answer_if_another_word_of_the_question_was_said() ->
         ("german", "mit Lena gehe ich am Freitag ins Kino", "und mit wem gehe ich ins kino"),
         ("spanish", "le presté el taladro a Bruno", "y a quien le preste el taladro"),
         ("portuguese", "emprestei a furadeira pra Bia", "pra quem emprestei a furadeira"),
+        ("russian", "моя сестра работает медсестрой", "а кем работает сестра"),
         ("russian", "купила астролябию за 15 тысяч", "за сколько я астролябию купила"),
         ("persian", "برای مریم هدیه خریدم", "برای کی هدیه خریدم"),
     ],
