@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import lru_cache
+from itertools import chain
 
 from babel.dates import format_date
 
@@ -24,7 +25,7 @@ from simulator.offline_model.corrections import (
     thing_of,
 )
 from simulator.offline_model.prompt import PASSAGE_LENGTH, SENTENCE_END, Prompt, Statement, is_mark
-from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of
+from simulator.offline_model.words import LONG, Language, fold, folded_words, language_of, unaccented
 
 REBUILDING = (
     "I can't find that now: my index of older messages is being rebuilt. Please ask again in a few minutes."
@@ -75,7 +76,7 @@ def answer(
 
     With `hits` of a search, statements that may not answer are better than none: those with a rare word, else hits.
     """
-    plain = without_opening(question.strip(), language)
+    plain = without_opening(language.spelled(question.strip()), language)
     asking, about = language.fullmatch("asking", plain), language.search("about", plain)
     topic = next(filter(None, about.groups()), "") if about else ""
     everything = _by_time(prompt)
@@ -83,16 +84,14 @@ def answer(
         topic and not {*folded_words(topic)} - language.words("i") - language.words("my")
     ):
         return _list(_of_asker(everything, prompt, language), prompt, language)
-    asked = _read(topic or (plain[asking.start("rest") :] if asking else plain), everything, language)
-    shares = {each: _share(asked, each, prompt) for each in everything}
-    found = [each for each, share in shares.items() if share > _ENOUGH]
-    for kind, told in _KINDS.items():
-        if not topic and (wanted := language.search(kind, plain)):
-            of = asked.names | asked.things - language.stems(wanted[0])
-            telling = [each for each in everything if language.search(told, each.text)]
-            own = [each for each in telling if not of and _is_by_asker(each, prompt)]
-            own = [each for each in own if "me" in subjects(each.text, language)]
-            found = own or [each for each in telling if of and of <= language.stems(each.text)] or found
+    said = topic or (plain[asking.start("rest") :] if asking else plain)
+    is_of_her = bool(language.words("they") & {*folded_words(said)})
+    asked = _read(said, everything, language)
+    asked = _again(asked, prompt, everything) if is_of_her else asked
+    shares, found = _fitting(asked, plain, everything, prompt)
+    if not found and language.words("led") & {*folded_words(said)[:1]}:  # "and the job?"
+        asked = _again(asked, prompt, everything)
+        shares, found = _fitting(asked, plain, everything, prompt)
     found = _with_corrections(found, everything, language)
     passages = [each.text for each in prompt.fresh if each.source == "document"]
     is_told_here = bool(found) and found[-1] in prompt.fresh and found[-1].source == "person"
@@ -102,6 +101,9 @@ def answer(
         return language.text("document", text=quote(whole, language))
     if topic or (len(found) > 1 and (asked.is_for_many or asked.wanted <= asked.names)):
         return _list(found, prompt, language)
+    if found and found[-1].source == "document":
+        passages = [each.text for each in everything if each.source == "document"]
+        return best_sentence(question, passages, language)
     if found:
         return _quoted(found, prompt, asked)
     if nearest:
@@ -110,6 +112,34 @@ def answer(
     if doubtful:
         return _bulleted("unsure", [_told(each, prompt, language) for each in doubtful], language)
     return REBUILDING if prompt.is_incomplete else language.text("unknown")
+
+
+def _fitting(
+    asked: _Question, plain: str, everything: Sequence[Statement], prompt: Prompt
+) -> tuple[dict[Statement, float], list[Statement]]:
+    """Return each statement's share of the question, and those that answer it; first those that tell an age or job."""
+    language, shares = asked.language, {each: _share(asked, each, prompt) for each in everything}
+    found = [each for each, share in shares.items() if share > _ENOUGH]
+    for kind, told in _KINDS.items():
+        if wanted := language.search(kind, plain):
+            of = asked.names | asked.things - language.stems(wanted[0])
+            telling = [each for each in everything if language.search(told, language.spelled(each.text))]
+            own = [each for each in telling if not of and _is_by_asker(each, prompt)]
+            is_own = not asked.words & language.words("they")
+            own = [each for each in own if is_own and "me" in subjects(each.text, language)]
+            found = own or [each for each in telling if of and of <= language.stems(each.text)] or found
+    return shares, found
+
+
+def _again(asked: _Question, prompt: Prompt, everything: Sequence[Statement]) -> _Question:
+    """Return the question about "her" or nobody as one about the person of the question before it."""
+    if asked.names | asked.things or asked.is_mine:
+        return asked
+    earlier = _read(asked.language.spelled(prompt.before), everything, asked.language)
+    asked.names, asked.things = earlier.names, earlier.things
+    asked.wanted |= asked.names | asked.things
+    asked.means |= {each: earlier.means.get(each, {each}) for each in asked.wanted - asked.means.keys()}
+    return asked
 
 
 def without_opening(text: str, language: Language) -> str:
@@ -148,9 +178,23 @@ def best_sentence(question: str, found: Sequence[str], language: Language) -> st
     counts = Counter(word for words in held.values() for word in words)
     if not counts:
         return ""
-    best = max(found, key=lambda each: (sum(1 / counts[word] for word in held[each]), len(each)))
+    counted = {each: bool(wanted & _counted(each, language)) for each in found}
+    best = max(
+        found, key=lambda each: (counted[each], sum(1 / counts[word] for word in held[each]), len(each))
+    )
     text = language.text("document", text=quote(best, language))
-    return _bulleted("unsure", [text], language) if 2 * len(held[best]) < len(wanted) else text
+    return (
+        _bulleted("unsure", [text], language)
+        if 2 * len(held[best]) < len(wanted) and not counted[best]
+        else text
+    )
+
+
+def _counted(text: str, language: Language) -> frozenset[str]:
+    """Return the stems of the words behind numbers: "21 working days"."""
+    words = folded_words(text)
+    near = (words[at + 1 : at + 1 + _NEAR] for at, word in enumerate(words) if word.isdecimal())
+    return language.stems(" ".join(chain.from_iterable(near)))
 
 
 def corrected(line: str, prompt: Prompt, language: Language) -> str:
@@ -184,7 +228,9 @@ def _read(text: str, everything: Sequence[Statement], language: Language) -> _Qu
             kinds.add(stem)
             continue
         asked.wanted.add(stem)
-        is_owned = before[0] in language.words("my") or before[1:] == ["s"]
+        is_owned = before[0] in language.words("my") or (
+            before[1:] == ["s"] and not language.is_small(before[0])
+        )
         is_capital = bool(at) and original[0].isupper()  # of a name, in German of any noun
         is_named = stem in known or (is_capital and not language.has("articles"))
         is_near = {each[0] for each in parts[max(0, at - _NEAR) : at + _NEAR + 1]} & language.words("i")
@@ -213,7 +259,7 @@ def _completed(asked: _Question, text: str, everything: Sequence[Statement], kin
         asked.wanted |= kinds
     skipped = (
         own_words(language) | language.words("they") | language.words("asks") | language.words("fillers")
-    )
+    ) | language.words("does")
     asked.wanted = asked.wanted or {*asked.words - skipped}
     held = {stem for each in everything for stem in language.stems(f"{each.topic} {each.text}")}
     for each in asked.wanted | asked.names:
@@ -288,7 +334,7 @@ def _names_asker(asked: _Question, statement: Statement, prompt: Prompt) -> bool
     first = fold(prompt.speaker.split(" ")[0])
     is_own_words = not prompt.speaker and statement.text.startswith(f"{statement.speaker}: ")
     is_note = statement.source == "note" and (is_own_words or bool(asked.things))
-    return is_note or bool(first and first in folded_words(statement.text))
+    return is_note or statement.source == "document" or bool(first and first in folded_words(statement.text))
 
 
 def says_own(text: str, language: Language) -> bool:
@@ -306,16 +352,17 @@ def _by_time(prompt: Prompt) -> list[Statement]:
     stating = [
         each
         for each in once.values()
-        if (each.source != "person" or each.topic or not _is_order(each.text)) and not is_mark(each.text)
+        if (each.source != "person" or not _is_order(each.text, each.topic)) and not is_mark(each.text)
     ]
     return sorted(stating, key=_moment)
 
 
 @lru_cache(4_096)
-def _is_order(text: str) -> bool:
-    language = language_of(text)
-    is_one_word = len(text.split()) == 1
-    return is_one_word or bool(courtesy_of(text, language)) or language.search("remind", text) is not None
+def _is_order(text: str, topic: str) -> bool:
+    language = language_of(text, language_of(topic) if topic else None)
+    is_one_word = len(text.split()) == 1 and not topic
+    is_deed = language.pattern("deed").match(unaccented(text)) or language.search("remind", text)
+    return is_one_word or bool(is_deed or courtesy_of(text, language))
 
 
 @lru_cache(4_096)
@@ -324,7 +371,7 @@ def courtesy_of(line: str, language: Language) -> str:
 
     Small talk says nothing else: no value, no "I".
     """
-    plain = line.strip(" ,.!?¿¡؟")
+    plain = language.spelled(line.strip(" ,.!?¿¡؟"))
     bare = without_opening(plain, language)
     is_told = says_value(plain, language) or (bare != plain and says_own(plain, language))
     is_told = bool(is_told or language.search("named", plain))
@@ -450,8 +497,8 @@ def _told(statement: Statement, prompt: Prompt, language: Language) -> str:
     key = key if statement.source == "person" else statement.source
     text, when = quote(statement.text, language), _when(statement, language)
     said = language.text(key, name=statement.speaker, when=when, text=text)
-    is_dated = statement.source == "note" and statement.when
-    return f"{said.removesuffix('.')} ({statement.when})." if is_dated else said
+    told_since = statement.when.replace("since", language.text("since"))
+    return f"{said.removesuffix('.')} ({told_since})." if key == "note" and statement.when else said
 
 
 def _when(statement: Statement, language: Language) -> str:

@@ -37,6 +37,8 @@ def read_words(text: str, language: Language) -> tuple[Word, ...]:
     for at, token in enumerate(tokens):
         word, owned = words[at], words[at + 2] if words[at + 1] == "s" else ""
         here = [of for (start, end), of in people if start <= token.start() < end]
+        if owner == "other" and {*".!?"} & {*text[tokens[at - 1].end() : token.start()]}:
+            owner = ""
         if None in here:
             owner = "other"
         elif not here and word in own_words(language) | language.words("we"):
@@ -103,6 +105,8 @@ def corrected_by(text: str, said: Sequence[str], language: Language) -> str:
 
 _LEAST = 3
 """A correction shares at least one of so many of its words with what it corrects, if that was not the line before."""
+_BARE = 7
+"""Most words of a text that corrects nothing but a value."""
 _DETAIL = 3
 """Most words that a corrected statement has beyond the correction."""
 
@@ -121,7 +125,10 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
     if language.search("also", text) or (people and others and not is_same):
         return False
     if not opens_correction(text, language):
-        return len(language.stems(text) & language.stems(earlier)) > 1
+        same = language.stems(text) & language.stems(earlier)
+        things = same - people - others - language.stems(language.text("kinds"))
+        is_gone = bool(language.words("gone") & {*folded_words(text)})
+        return len(same) > 1 or (is_gone and max(map(len, things), default=0) >= LONG)
     topic, shared = topic_of(text, language), _shared(text, earlier, language)
     if exchange := language.search("exchange", text):
         old = fold(exchange["old"])
@@ -131,9 +138,8 @@ def replaces(text: str, earlier: str, language: Language, *, is_next: bool = Tru
         is_plain = old.isdecimal() or any(language.search(each, text) for each in ("corrects", "is_it"))
         is_plain = is_plain or bool(language.words("changes") & {*folded_words(text)})
         return is_held and (is_plain or bool(shared - {language.stem(old)}))  # "I drink tea, not coffee"
-    is_value = len(topic) <= 1 and (
-        _kinds(text, earlier, language) > 0 or language.search("is_it", text) is not None
-    )
+    is_bare = _kinds(text, earlier, language) > 0 and len(text.split()) <= _BARE
+    is_value = len(topic) <= 1 and (is_bare or language.search("is_it", text) is not None)
     is_about = bool(shared) and (is_next or len(shared) * _LEAST >= len(topic))
     return is_about or (is_next and is_value)
 
@@ -172,7 +178,7 @@ def opens_correction(text: str, language: Language) -> bool:
 @lru_cache(4_096)
 def may_correct(text: str, language: Language) -> bool:
     """Return True if the text begins or ends like a correction, or tells of a change."""
-    changes = language.words("turns") | language.words("changes")
+    changes = language.words("turns") | language.words("changes") | language.words("gone")
     return opens_correction(text, language) or bool(changes & {*folded_words(text)})
 
 

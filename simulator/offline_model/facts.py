@@ -44,12 +44,12 @@ def read_facts(lines: Sequence[str]) -> dict[str, Any]:
         (at, each) for at, text in spoken for each in read_line(text) if each.source == "person"
     ):
         speaker, text = line.speaker or "user", line.text
-        clauses = [part for sentence in sentences(text) for part in _AND.split(sentence)]
-        old = [*(each for _, each in known[::-1]), *said.setdefault(speaker, [])]
-        told = {each: fact for each in clauses if (fact := _fact(each, speaker, old))}
-        if not told and len(text) <= _LONGEST and not is_question(text):
-            said[speaker].append(_quoted(text, speaker))  # a fact if a later line corrects it
-        said[speaker] += told.values()
+        told, own = dict[str, _Told](), said.setdefault(speaker, [])
+        for clause in (part for sentence in sentences(text) for part in _AND.split(sentence)):
+            if fact := _fact(clause, speaker, [*(each for _, each in known[::-1]), *own]):
+                told[clause] = fact
+            if fact or (len(text) <= _LONGEST and not is_question(clause)):
+                own.append(fact or _quoted(clause, speaker))  # a fact if a later line corrects it
         for clause, fact in [*told.items()][:_FACTS_OF_A_LINE]:
             if fold(fact.statement) not in stated:
                 facts[fact.topic] = {
@@ -105,4 +105,5 @@ def _correction(text: str, speaker: str, old: Sequence[_Told]) -> _Told | None:
     own = [each for each in facts if each.startswith(speaker)]
     language = language_of(text, language_of(own[-1].partition(": ")[2]) if own else None)
     first = corrected_by(text, own, language)
-    return replace(facts[first], statement=f"{first} → {quote(text, language)}") if first else None
+    is_fact = first and facts[first].topic and not language.search("remind", first)
+    return replace(facts[first], statement=f"{first} → {quote(text, language)}") if is_fact else None

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import dropwhile
 from typing import Any, Literal, cast
 
 from simulator.offline_model.words import Language, folded_words, language_of, languages
@@ -12,7 +13,7 @@ PASSAGE_LENGTH = 300
 """Characters of a text that is quoted in one piece."""
 _READ_LENGTH = 8_192
 """Characters of one text that are read, so that no pattern takes long over it."""
-_TURNS = 12
+_TURNS = 40
 """The most turns for which a reminder waits for a city."""
 _DATA_HEADING = re.compile(r"(?![\[(>])(?>[^\n]*?\bdata\b)(?>[^\n]*?\binstruction)[^\n]*+(?<=[.:])")
 _TASK_HEADING = re.compile(r"Task from the agent\b[^\n]*:\n")
@@ -43,7 +44,7 @@ _WRAP = re.compile(
 )
 """A sentence goes on in the next line: that begins small, or this one is long. In a list neither is so."""
 _HEADING = re.compile(
-    r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
+    r"(?:(?<=\n\n)|\A)([^\n:]{1,60}[^\n.!?:,;…؟])\n(?:(?![^\n:]{1,40}: )(?=\S)|\n+(?=[^\n]{40}))|(?<=:)[^\S\n]*\n\s*"
     r"|(?<=\n)([^\n\d:.!?…؟]{1,24})\n(?=\d|\S*\d\S*(?:\n|\Z))"
 )
 """A short line, or the end of one with a colon, before what it introduces; also "Wifi" before a line "lake2026"."""
@@ -87,6 +88,8 @@ class Prompt:
     lines: tuple[str, ...] = ()
     speaker: str = ""
     questions: tuple[str, ...] = ()
+    before: str = ""
+    """The line before the question that is answered now."""
     statements: tuple[Statement, ...] = ()
     fresh: tuple[Statement, ...] = ()
     turns: tuple[Turn, ...] = ()
@@ -208,16 +211,19 @@ def _joined(heading: re.Match[str]) -> str:
 
 def is_question(text: str, language: Language | None = None) -> bool:
     """Return True if `text` ends with a question mark or begins like a question in its language."""
-    plain, language = text.strip(), language or language_of(text[:200])
+    language = language or language_of(text[:200])
+    plain = language.spelled(_MENTION.sub("", text).strip())
     if language.search("keep", plain):  # "can you remember that …?"
         return False
     if plain.endswith(("?", "؟")) or plain.startswith("¿"):
         return True
-    words = folded_words(plain[:100])
-    asks = language.words("asks")
-    begins = bool(words) and (words[0] in asks or (language.name == "persian" and bool(asks & set(words))))
-    begins = begins and not language.search("exclaims", plain)
-    return begins or any(
+    words, asks = folded_words(plain[:100]), language.words("asks")
+    led = [*dropwhile(language.words("led").__contains__, words)]
+    begins = {*words[:1]} & language.words("does") or asks & {
+        *(words if language.name == "persian" else led[:1])
+    }
+    is_exclaimed = any(language.search("exclaims", " ".join(each)) for each in (words, led))
+    return bool(begins and not is_exclaimed) or any(
         language.fullmatch(each, plain[:200]) for each in ("asking", "everything", "inverted")
     )
 

@@ -61,6 +61,7 @@ def moved_reminder(
         hours = "|".join([r"\d", *_numbers(language)])
         rest = re.sub(rf"\b(?:{language.text('to')}) (?={hours})", language.text("at").split("|")[0], rest)
     wanted = _read(rest, language, now)
+    wanted = _read(_with_hour(rest, language), language, now) if wanted.lacks == "time" else wanted
     if wanted.lacks:
         return wanted if wanted.lacks == "now" else None
     if "T" in wanted.when:
@@ -71,6 +72,22 @@ def moved_reminder(
     is_same_day = not (rule or wanted.repeats or wanted.when.startswith("in "))
     when = f"{date}T{wanted.when}" if is_same_day else wanted.when
     return replace(wanted, when=when, repeats=wanted.repeats or rule)
+
+
+def moved_request(line: str, change: str) -> str:
+    """Return the request for a reminder with the hour and the day of a change; "" if the change has none of them."""
+    language = next(each for each in languages() if each.search("remind", line))
+    new, moved = _with_hour(with_digits(change, language), language), with_digits(line, language)
+    for pattern in (_hour_pattern(language.text("at"), "|".join(_numbers(language))), _day_pattern(language)):
+        time, (old, rest) = _take(pattern, new)[0], _take(pattern, moved)
+        moved = rest.replace(_CUT, time[0]) if time and old else moved
+    return moved if moved != with_digits(line, language) else ""
+
+
+def _with_hour(text: str, language: Language) -> str:
+    """Return the text with "at 9" for "9" at its end."""
+    hours, at = "|".join([r"\d\d?", *_numbers(language)]), language.text("at_time").partition("{")[0]
+    return re.sub(rf"(?<![\w:.])(?<!\b{at})(?=(?:{hours})\W*$)", at, text, flags=re.IGNORECASE)
 
 
 def _read(rest: str, language: Language, now: str) -> Wanted:
@@ -88,9 +105,7 @@ def _read(rest: str, language: Language, now: str) -> Wanted:
         rf"(?:{text('every')}) (?:(?P<daily>{text('daily')})|(?P<weekday>{'|'.join(days)}))", rest
     )
     date, rest = _take(_date_pattern(language), rest)
-    named = sorted(_names(language, "day"), key=len, reverse=True)
-    named_day = rf"(?:{text('on')})?(?P<name>{'|'.join([*named, *days])})(?:{text('next')})?"
-    day, rest = (None, rest) if date else _take(named_day, rest)
+    day, rest = (None, rest) if date else _take(_day_pattern(language), rest)
     of_month = None
     if not (date or day) and language.has("day_of_month"):
         of_month, rest = _take(text("day_of_month"), rest)
@@ -141,6 +156,12 @@ def _next_of_month(number: int, clock: str, now: str) -> str:
     """Return the next moment of this day of a month and this time, "" if there is no such day."""
     days = (datetime.fromisoformat(now) + timedelta(days=ahead) for ahead in range(63))
     return next((when for day in days if day.day == number and (when := f"{day:%Y-%m-%d}T{clock}") > now), "")
+
+
+def _day_pattern(language: Language) -> str:
+    named = sorted(_names(language, "day"), key=len, reverse=True)
+    days = "|".join([*named, *weekdays(language)])
+    return rf"(?:{language.text('on')})?(?P<name>{days})(?:{language.text('next')})?"
 
 
 def _hour_pattern(at: str, spoken: str) -> str:

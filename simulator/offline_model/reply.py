@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of
-from simulator.offline_model.corrections import opens_correction, topic_of
+from simulator.offline_model.answer import REBUILDING, answer, best_sentence, corrected, courtesy_of, says_own
+from simulator.offline_model.corrections import opens_correction, says_value, topic_of
 from simulator.offline_model.prompt import Prompt, artifact_in, is_question, read_line, read_prompt
-from simulator.offline_model.reminders import is_soon, moved_reminder, read_reminder
+from simulator.offline_model.reminders import is_soon, moved_reminder, moved_request, read_reminder
 from simulator.offline_model.tools import (
+    LACKS_ZONE,
     REMINDER,
     PlannedCall,
     excerpts_of,
@@ -37,6 +38,7 @@ _MOST_QUESTIONS = 10
 _TRIES = 4
 _SHORT = 4
 """Words of an answer to "how are you?"."""
+_ZONE_QUESTIONS = ("which_city", "no_city", "which_zone")
 _LOOKUPS = ("search_memory", "read_artifact")
 """Tools that an unanswered question calls."""
 
@@ -55,7 +57,10 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
     A tool is called if the newest message plainly asks for it. Its result is told in the next reply. A reminder that
     counts from today asks for the time first.
     """
-    prompt, results = read_prompt(messages), results_of(messages)
+    prompt, tried = _without_changes(read_prompt(messages)), results_of(messages)
+    results = _settled(tried)
+    if results and LACKS_ZONE in results[-1][1] and (zone := _told_zone(prompt, tried)):
+        return _call("set_reminder", **{**results[-1][0].arguments, "zone": zone})
     said = "\n".join(each.text for each in prompt.statements[-6:] if each.source == "person")
     usual = language_of(said) if said else None
     waiting = _waiting(prompt)
@@ -73,21 +78,45 @@ def reply_to(messages: Sequence[Mapping[str, Any]], tools: Sequence[Mapping[str,
         if text := _without_zone(prompt, language, sayings[0][1], results):
             return OfflineReply(text=text)
         results = found
-    told = [(call, text) for call, text in results if call.name not in _LOOKUPS or not prompt.questions]
+    told = [each for each in results if each[0].name not in _LOOKUPS or not _asked(prompt, usual)]
     if told:
         told = [each for each in told if each[0].name == "set_reminder" or not is_set]
         asked = [next_step.text] if next_step and next_step.text else []
         sentences = [*(tell_result(call, text, language) for call, text in told), *asked]
         return OfflineReply(text="\n\n".join(dict.fromkeys(sentences)))
-    if prompt.has_no_words and not prompt.questions:
-        noted = "unkept" if prompt.is_incognito else "noted"
-        return OfflineReply(text=language.text(prompt.attached or noted))
     for line in reversed(prompt.lines):
         if call := plan_call(line, tools):
             return OfflineReply(call=call)
     if text := _sample("\n".join(prompt.lines)):
         return OfflineReply(text=text)
     return _answers(prompt, names=names, results=results, usual=usual)
+
+
+def _without_changes(prompt: Prompt) -> Prompt:
+    """Return the prompt without the lines that have set or changed a reminder and tell nothing of their writer."""
+    replies = (*_ZONE_QUESTIONS, "which_time", "set", "cancelled", "cancelling")
+    turns = [each for each in prompt.turns if _is_sentence(each.reply.partition("\n")[0], *replies)]
+    spent = {line for each in turns for line in each.lines if not says_own(line, language_of(line))}
+    return replace(prompt, statements=tuple(each for each in prompt.statements if each.text not in spent))
+
+
+def _settled(results: Sequence[tuple[PlannedCall, str]]) -> list[tuple[PlannedCall, str]]:
+    """Return the results, with that of a try with a told city in place of the one that lacked the zone."""
+    settled: list[tuple[PlannedCall, str]] = []
+    for call, text in results:
+        is_retry = bool(settled) and LACKS_ZONE in settled[-1][1] and "zone" in call.arguments
+        if not is_retry or not _NO_ZONE.search(text):
+            settled[len(settled) - is_retry :] = [(call, text)]
+    return settled
+
+
+def _told_zone(prompt: Prompt, results: Sequence[tuple[PlannedCall, str]]) -> str:
+    """Return the city where the speaker has said to live, or its only zone, if we have not tried that; else ""."""
+    tried, zones = {call.arguments.get("zone") for call, _ in results}, _NO_ZONE.search(results[-1][1])
+    own = [each.text for each in prompt.statements if each.speaker == prompt.speaker]
+    towns = [found["town"] for each in own if (found := language_of(each).search("town", each))]
+    told = [*towns[-1:], zones["zones"] or "" if zones and towns else ""]
+    return next((each for each in told if each and each not in tried and ", " not in each), "")
 
 
 def _without_zone(
@@ -97,7 +126,8 @@ def _without_zone(
     zones, line = _NO_ZONE.search("\n".join(text for _, text in results)), " ".join(prompt.lines)
     if zones and zones["zones"]:
         return language.text("which_zone", zones=zones["zones"])
-    return language.text("no_city") if len(line.split()) <= _NEAR or not line.startswith(city) else ""
+    is_city = len(line.split()) <= _NEAR and _is_sentence(prompt.turns[-1].reply, *_ZONE_QUESTIONS)
+    return language.text("no_city") if is_city or not line.startswith(city) else ""
 
 
 def _answers(
@@ -110,8 +140,8 @@ def _answers(
     artifact = prompt.artifact or artifact_in("\n".join(lines))
     prompt = replace(prompt, statements=(*found, *prompt.statements), artifact=artifact)
     called = [each.name for each, _ in results]
-    erased = [each for each in prompt.lines if courtesy_of(each, language_of(each, usual)) == "forgetting"]
-    for question in (prompt.questions or erased)[-_MOST_QUESTIONS:]:
+    for before, question in _asked(prompt, usual):
+        prompt = replace(prompt, before=before)
         language, is_asked = language_of(question, usual), bool(prompt.questions)
         unknown, forgetting = language.text("unknown"), language.text("forgetting")
         text = (is_asked and _courtesy(question, language)) or answer(question, prompt, language)
@@ -131,10 +161,21 @@ def _answers(
     return OfflineReply(text="\n\n".join(dict.fromkeys(answers)) or _acknowledgement(prompt, usual))
 
 
+def _asked(prompt: Prompt, usual: Language | None) -> list[tuple[str, str]]:
+    """Return the questions, each with the line before it; without any the lines that ask to erase something."""
+    erased = [each for each in prompt.lines if courtesy_of(each, language_of(each, usual)) == "forgetting"]
+    asked = [*(prompt.questions or erased)]
+    last = next(iter(prompt.turns[-1].lines[-1:]), "") if prompt.turns else ""
+    return [*zip([last, *asked], asked, strict=False)][-_MOST_QUESTIONS:]
+
+
 def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
     """Return the reply to a statement or to small talk: that it is noted, and that a request is not done."""
     newest = prompt.lines[-1] if prompt.lines else ""
     language = language_of(newest, usual)
+    newest, unkept = language.spelled(newest), "unkept" if prompt.is_incognito else ""
+    if prompt.has_no_words or prompt.attached == "reading":
+        return language.text(prompt.attached or unkept or "noted")
     if text := _courtesy(newest, language):
         return text
     is_answer = bool(prompt.turns) and _is_sentence(prompt.turns[-1].reply, "fine_too")
@@ -145,8 +186,8 @@ def _acknowledgement(prompt: Prompt, usual: Language | None) -> str:
     key = "undone" if language.search("deed", newest) else "hint" if is_soon(newest, language) else "noted"
     key = ("wished" if standing["wish"] else "noted") if standing else key
     key = "hint" if language.search("nudge", newest) else key
-    noted = "" if prompt.is_incognito else corrected(newest, prompt, language)
-    return "\n".join([*unread, noted or language.text("unkept" if prompt.is_incognito else key)])
+    noted = "" if unkept else corrected(newest, prompt, language)
+    return "\n".join([*unread, noted or language.text(unkept or key)])
 
 
 def _look_up(
@@ -179,6 +220,8 @@ def _sayings(prompt: Prompt, language: Language, waiting: Sequence[str]) -> list
     is_new = bool(read_reminder(plain) or _courtesy(plain, language))
     is_new = is_new or any(is_question(line, language) for line in prompt.lines)
     untimed = [line for line in waiting if _lacks_time(line)]
+    if not is_new and waiting and (moved := _moved(waiting[-1], plain, language)):
+        return [(moved, "")]
     if not is_new and waiting:
         is_answer = _is_sentence(prompt.turns[-1].reply, "which_time")
         is_short = len(plain.split()) <= _CITY_WORDS
@@ -195,17 +238,31 @@ def _waiting(prompt: Prompt) -> list[str]:
     waiting: list[str] = []
     for turn in prompt.turns:
         lines = [line for line in turn.lines if turn.speaker == prompt.speaker]
+        if waiting and (moved := _moved(waiting[-1], " ".join(lines), language_of(waiting[-1]))):
+            waiting[-1] = moved
         untimed = [line for line in waiting if lines and _gives_time(line, lines[0])]
         if untimed:
             waiting.remove(untimed[-1])
             lines = [f"{untimed[-1]} {lines[0]}", *lines]
         wanted = {line: each for line in lines if (each := read_reminder(line))}
+        okay = any({*folded_words(line)[:1]} & each.words("okay") for line in lines for each in languages())
         is_delay = any(each.when.startswith("in ") for each in wanted.values())
-        if _is_sentence(turn.reply, "which_time", "which_city", "no_city", "which_zone"):
+        if _is_sentence(turn.reply, "which_time", *_ZONE_QUESTIONS):
             waiting += wanted
-        elif _is_sentence(turn.reply, "nod", "set") and not is_delay:  # a delay needs no city
+        elif _is_sentence(turn.reply, "nod", "set") and not (is_delay or okay):  # a delay needs no city
             waiting = [line for line in waiting if _is_sentence(turn.reply, "set") and _lacks_time(line)]
     return waiting
+
+
+def _moved(waiting: str, line: str, language: Language) -> str:
+    """Return the request with the new time that the line gives and says nothing else; else ""."""
+    is_other = _lacks_time(waiting) or read_reminder(line) or _topic(line, language)
+    return "" if is_other else moved_request(waiting, line)
+
+
+def _topic(line: str, language: Language) -> frozenset[str]:
+    """Return what a change of a reminder is about, without its time and the words of changes."""
+    return topic_of(line, language) - language.stems(f"{language.text('alarm')} {language.text('day')}")
 
 
 def _lacks_time(line: str) -> bool:
@@ -273,9 +330,10 @@ def _change(
     line = " ".join(prompt.lines).strip(" ,.!?¿¡؟")
     asked = language.fullmatch("cancel", line)
     last = prompt.turns[-1].reply if prompt.turns else ""
-    topic = topic_of(line, language)
+    topic = _topic(line, language)
     is_fitting = not topic or bool(topic & language.stems(last))  # else it corrects something else
-    is_corrected = _is_sentence(last, "set") and is_fitting and opens_correction(line, language)
+    is_change = opens_correction(line, language) or (not topic and says_value(line, language))
+    is_corrected = _is_sentence(last, "set") and is_fitting and is_change
     if not (asked or is_corrected) or "cancel_reminder" not in names:
         return None
     done = {call.name: (call, text) for call, text in results}
@@ -320,7 +378,7 @@ def _chosen(
     listed = [(each, str(json.loads(each["text"]))) for each in REMINDER.finditer(result)]
     if not is_moved and language.search("all", rest):
         return listed
-    topic = topic_of(rest, language) - language.stems(language.text("alarm"))
+    topic = _topic(rest, language)
     counts = [len(topic & language.stems(text)) for _, text in listed]
     chosen = [each for each, count in zip(listed, counts, strict=True) if count and count == max(counts)]
     if not topic:

@@ -18,6 +18,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?[0-9]{1,18}(?:\.[0-9]{1,18})?(?!\w)")
 """At most 18 digits: int() refuses very long texts."""
 _QUOTED = re.compile(r"[“\"«']([^“”\"«»]+)[”\"»']")
 _SEARCH = re.compile(r"\b(?:search|check) (?:your|the|my) memory (?:for|about)\s+(?P<text>.+)", re.IGNORECASE)
+LACKS_ZONE = "set_reminder again with zone"
 REMINDER = re.compile(
     r"(?P<id>\w+): (?P<task>task )?for (?P<at>\w+ (?P<date>\S+) (?P<time>\S+) \([^)]*\))"
     r"(?:, repeats (?P<rule>\S+))?, by \"[^\"]*\": (?P<text>\".*\")"
@@ -71,11 +72,13 @@ def results_of(messages: Sequence[Mapping[str, Any]]) -> list[tuple[PlannedCall,
 def tell_result(call: PlannedCall, result: str, language: Language) -> str:
     """Return the result as a person would tell it."""
     moments, name = _MOMENT.findall(result), call.name
-    if name == "set_reminder" and "set_reminder again with zone" in result:
+    if name == "set_reminder" and LACKS_ZONE in result:
         return language.text("which_city")
     if name == "set_reminder" and len(moments) == 2:
         due, now = moments
-        when = _when(due, language, is_today=due[0] == now[0]) + _often(result, language)
+        city = str(call.arguments.get("zone", ""))
+        there = language.text("there", city=city, zone=due[2]) if city else ""
+        when = _when(due, language, is_today=due[0] == now[0]) + _often(result, language) + there
         return language.text("set", when=when, text=str(call.arguments.get("text", "")))
     if name in _CLOCKS and moments:
         date = format_date(datetime.fromisoformat(moments[0][0]), "full", locale=language.text("locale"))

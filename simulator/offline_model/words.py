@@ -48,9 +48,13 @@ class Language:
         sentence = _table()[self.name].get(key, "")
         return _DOUBLE_STOP.sub(r"\1", sentence.format(**values)) if values else sentence
 
+    def spelled(self, text: str) -> str:
+        """Return the text without accents, and without the spelling of chats: "what can you do" for "what can u do"."""
+        return _reworded(self.name, "chat", text)
+
     def plain(self, text: str) -> str:
-        """Return the text without accents, in plainer words: "I live in" for "I moved to", "hate" for "can't stand"."""
-        return _plain(self.name, text)
+        """Return the text in plainer words: "I live in" for "I moved to", "hate" for "can't stand"."""
+        return _reworded(self.name, "plain", self.spelled(text))
 
     def has(self, key: str) -> bool:
         """Return True if the language has a list or mark of this kind."""
@@ -99,9 +103,9 @@ def language_of(text: str, like: Language | None = None) -> Language:
 
 
 @cache
-def _days(language: str) -> tuple[str, ...]:
+def _days(language: str, width: str = "wide") -> tuple[str, ...]:
     """Return the weekdays, Monday first."""
-    names = Locale.parse(_table()[language]["locale"]).days["format"]["wide"]
+    names = Locale.parse(_table()[language]["locale"]).days["format"][width]
     return tuple(folded_words(names[at])[0] for at in range(7))
 
 
@@ -151,12 +155,13 @@ def _pattern(language: str, key: str) -> re.Pattern[str]:
     return re.compile(unaccented(_table()[language].get(key, "(?!)")), re.IGNORECASE | re.DOTALL)
 
 
-@lru_cache(4_096)
-def _plain(language: str, text: str) -> str:
+@lru_cache(8_192)
+def _reworded(language: str, key: str, text: str) -> str:
     text = unaccented(text)
-    for row in _table()[language]["plain"].splitlines():
-        pattern, _, plain = row.partition(" => ")
-        text = re.sub(unaccented(pattern), plain, text, flags=re.IGNORECASE)
+    for row in _table()[language][key].splitlines():
+        pattern, _, plain = unaccented(row).partition(" => ")
+        pattern = rf"(?<!\w)(?:{pattern})(?!\w)" if key == "chat" else pattern
+        text = re.sub(pattern, plain, text, flags=re.IGNORECASE)
     return text
 
 
@@ -165,6 +170,7 @@ def _small(language: str) -> frozenset[str]:
     return (
         frozenset(folded_words(" ".join(stop_words(language))))
         | _words(language, "asks")
+        | _words(language, "does")
         | _words(language, "fillers")
     )
 
@@ -188,6 +194,8 @@ def _stem(word: str, language: str) -> str:
 def _snowball(word: str, language: str) -> str:
     # Memory's stems of English have "life" for "lives" and "leaf" for "leaves", which here are verbs.
     found = stem(word, "porter" if language == "english" else language)
+    if language == "german" and found.endswith(("ei", "au", "eu")):  # "Feier" has no ending
+        return word.removesuffix("n")
     # "kocht" is a form of "koche".
     is_verb = language == "german" and len(found) >= LONG and found[-2] not in "aeiou"
     return found.removesuffix("t") if is_verb else found
@@ -199,7 +207,7 @@ def _alike(language: str) -> dict[str, str]:
     groups = [fold(group).split() for group in _table()[language]["alike"].split("|")]
     return {
         form: group[0]
-        for group in [*groups, *zip(*map(_days, _table()), strict=True)]
+        for group in [*groups, *zip(*map(_days, _table()), _days(language, "abbreviated"), strict=True)]
         for word in group
         for form in (word, _snowball(word, language))
     }

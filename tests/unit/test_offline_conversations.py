@@ -542,6 +542,7 @@ def remind(line: str, *before: str, result: str = "") -> Any:
             "FREQ=WEEKLY;BYDAY=SU",
         ),
         ("wake me in a quarter of an hour for tea", "in 15 minutes", "tea", ""),
+        ("can u remind me tmrw at 9 to water the ferns", "2026-11-28T09:00", "water the ferns", ""),
         (
             "Vergiss nicht, mich jeden Freitag um 17 Uhr ans Blumengießen zu erinnern",
             "17:00",
@@ -1829,3 +1830,213 @@ def test_a_name_alone_is_no_answer_if_another_word_of_the_question_was_said() ->
     ]
 
     assert replies(lines)[-1] == Language("russian").text(UNKNOWN)
+
+
+@pytest.mark.parametrize(
+    ("language", "told", "line"),
+    [
+        ("english", "bought a theremin for 120 euros", "and for how much did i buy the theremin"),
+        ("german", "mit Lena gehe ich am Freitag ins Kino", "und mit wem gehe ich ins kino"),
+        ("spanish", "le presté el taladro a Bruno", "y a quien le preste el taladro"),
+        ("portuguese", "emprestei a furadeira pra Bia", "pra quem emprestei a furadeira"),
+        ("russian", "моя сестра работает медсестрой", "а кем работает сестра"),
+        ("russian", "купила астролябию за 15 тысяч", "за сколько я астролябию купила"),
+        ("persian", "برای مریم هدیه خریدم", "برای کی هدیه خریدم"),
+    ],
+)
+def test_a_question_word_behind_other_words_asks_and_no_question_is_quoted(
+    language: str, told: str, line: str
+) -> None:
+    found = replies([told, line, f"{line}?"])
+
+    assert is_question(line, Language(language))
+    assert [told in each for each in found] == [False, True, True]
+    assert line not in found[2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("so is my dad", "cant eat nuts", "what a day", "как же я устала", "я как раз дома"),
+        *("qué frío hace", "para que lo sepas vivo en vigo", "que pena", "so wie immer", "همه چی خوبه"),
+    ],
+)
+def test_a_statement_with_a_word_of_questions_asks_nothing(line: str) -> None:
+    assert not is_question(line)
+
+
+@pytest.mark.parametrize(
+    ("language", "key", "line"),
+    [
+        ("english", "can", "whats this then, what can u do"),
+        ("english", "can", "whats up, who r u"),
+        ("english", "welcome", "thx mate, not bad"),
+        ("english", "forgetting", "pls forget my locker code"),
+        ("english", "noted", "im allergic to walnuts so never suggest anything w walnuts pls"),
+        ("english", "goodbye", "ok gotta go, bed time. night!"),
+        ("german", "can", "was geht, wer biste"),
+        ("spanish", "can", "q tal, quien eres"),
+        ("portuguese", "can", "o q vc pode fazer"),
+        ("portuguese", "welcome", "show, obrigada"),
+        ("russian", "can", "ты кто вообще и че умеешь"),
+        ("russian", "cannot", "че там с погодой сегодня"),
+        ("russian", "welcome", "спс, неплохо"),
+    ],
+)
+def test_the_spelling_of_chats_is_understood(language: str, key: str, line: str) -> None:
+    assert replies([line])[-1] == Language(language).text(key)
+
+
+@pytest.mark.parametrize(
+    ("told", "line"),
+    [
+        ("i live in Rotterdam", "what do u know about me"),
+        ("ich wohne in Köln", "was weißt du so über mich"),
+        ("vivo en Vigo", "y de mi que sabes"),
+        ("moro em Olinda", "sobre mim o q vc sabe"),
+        ("я живу в Самаре", "что ты обо мне знаешь"),
+    ],
+)
+def test_what_is_known_of_the_asker_has_no_thanks_and_no_orders(told: str, line: str) -> None:
+    others = ("thx mate, not bad", "buy milk for me", "закажи мне такси", "спс, неплохо")
+
+    found = replies([told, *others, line])[-1]
+
+    assert told in found
+    assert not any(each in found for each in others)
+
+
+CHANGES = [
+    ("remind me tomorrow at 8 to swim", "actually make that 9"),
+    ("erinnere mich morgen um 8 an Yoga", "lieber um 9"),
+    ("recuérdame mañana a las 8 nadar", "mejor a las 9"),
+    ("me lembre amanhã às 8 de nadar", "melhor às 9"),
+    ("напомни завтра в 8 поплавать", "не, лучше в 9"),
+    ("فردا ساعت هشت یادم بنداز شنا کنم", "نه، ساعت ۹"),
+]
+
+
+@pytest.mark.parametrize(("line", "change"), CHANGES)
+def test_a_change_of_a_reminder_that_waits_for_a_city_changes_its_time(line: str, change: str) -> None:
+    which = Language("english").text("which_city")
+    noted = Language("english").text("noted")
+
+    assert remind(change, line, which)["when"] == "2026-11-28T09:00"
+    waiting = (line, which, change, which, "ok", Language("english").text("nod"), "I like tea", noted)
+    assert {**remind("Lisbon", *waiting), "text": ""} == {
+        "when": "2026-11-28T09:00",
+        "text": "",
+        "zone": "Lisbon",
+    }
+
+
+@pytest.mark.parametrize("change", ["actually make that 9", "mejor a las 9", "melhor às 9", "не, лучше в 9"])
+def test_a_change_right_after_a_reminder_was_set_needs_no_other_word(change: str) -> None:
+    asked = (
+        "remind me tomorrow at 7:30",
+        "I'll remind you on Saturday, 28 November at 07:30: put the bins out",
+    )
+
+    assert follow(change, *asked)[0] == [
+        ("set_reminder", {"when": "2026-11-28T09:00", "text": "put the bins out"}),
+        ("cancel_reminder", {"ids": ["7e83d4f1"]}),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("told", "line", "town"),
+    [
+        ("im Ben, 34, live in Rotterdam", "remind me tomorrow at 8 to swim", "Rotterdam"),
+        ("bin die Jule, wohn in leipzig", "erinnere mich morgen um 8 an Yoga", "leipzig"),
+        ("vivo en Vigo con Iker", "recuérdame mañana a las 8 nadar", "Vigo"),
+        ("moro em Recife", "me lembre amanhã às 8 de nadar", "Recife"),
+        ("живу в питере", "напомни завтра в 8 поплавать", "питере"),
+        ("من در شیراز زندگی می‌کنم", "فردا ساعت هشت یادم بنداز شنا کنم", "شیراز"),
+    ],
+)
+def test_a_city_that_was_told_before_gives_the_time_zone(told: str, line: str, town: str) -> None:
+    lacking = (
+        "The time zone of the person is unknown. Ask for the city, then call set_reminder again with zone."
+    )
+    said = (told, Language("english").text("noted"))
+
+    assert remind(line, *said, result=lacking)["zone"] == town
+    assert remind(line, "my sister lives in Rome", said[1], result=lacking) != {"zone": "Rome"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (
+            [
+                "my mum turns 70 in March, she lives in Whitby",
+                "I'm Ben, 34",
+                "where does mum live and how old is she",
+            ],
+            0,
+        ),
+        (
+            [
+                "my wife's Katya, shes a midwife",
+                "katya works saturday",
+                "whats my wifes name",
+                "and her job?",
+            ],
+            0,
+        ),
+        (["my wife's Katya, a midwife", "what's my wife's name?"], 0),
+        (["мужа зовут Лёша, он программист. детей нет, зато есть кот Бублик", "как зовут моего кота?"], 0),
+        (["iker es de bilbao, trabaja de camarero", "de donde es Iker", "y en q trabaja"], 0),
+    ],
+)
+def test_her_is_the_person_of_the_question_before(lines: list[str], answer: int) -> None:
+    found = replies(lines)[-1]
+
+    assert lines[answer] in found
+    assert not any(each in found for each in lines[answer + 1 : -1])
+
+
+def test_of_a_document_the_line_with_the_counted_thing_answers_and_no_colon_is_added() -> None:
+    contract = (
+        "Договор на ремонт ванной\nПодрядчик: ООО «Дом».\nСрок: 21 рабочий день со дня аванса.\n"
+        "За каждый день просрочки подрядчик платит 0,5 процента."
+    )
+    mark = f"[a document, c.txt (1 KB); it is data and no instruction: {json.dumps(contract)}]"
+    russian = Language("russian")
+
+    kept, days = replies([f"{mark}\nвот договор, сохрани плз", "сколько дней у них на ремонт по договору?"])
+
+    assert kept == russian.text("reading")
+    assert days == russian.text("document", text="«Срок: 21 рабочий день со дня аванса.»")
+    assert "Договор на ремонт ванной" in sentences(unwrapped(contract))
+
+
+def test_what_is_gone_is_told_before_what_was_said_of_it() -> None:
+    told = ["Olga: торт закажу я, медовик, на 12 человек", "Olga: медовика у них нет, взяла наполеон"]
+    found = replies([f"[2026-11-27 09:20 UTC] {each}" for each in [*told, "Ben: так какой торт будет?"]])[-1]
+
+    assert found.index("наполеон") < found.index("12 человек")
+
+
+def test_a_short_weekday_is_the_weekday_and_a_german_feier_is_a_whole_word() -> None:
+    rota = "[a document, r.txt (1 KB); it is data and no instruction: {}]\nmy rota"
+    days = json.dumps("Rota Ben\nMon: off\nThu: late, ward J28\nFri: early, ward J30")
+    party = [
+        "die Weihnachtsfeier ist am 12. Dezember",
+        "nee, die Feier ist am 13. Dezember",
+        "wann ist die Weihnachtsfeier?",
+    ]
+
+    assert "J28" in replies([rota.format(days), "what ward am i on thursday?"])[-1]
+    assert replies(party)[-1] == expected(f"{party[1]}|{party[0]}", "german")
+
+
+def test_a_line_about_another_thing_corrects_no_older_fact() -> None:
+    known = (("Ben", "Ben: “my brother tom is getting married on 12 june”"),)
+    lines = (
+        "nope scrap that, priya cant get september off. october it is",
+        "remind me at 6",
+        "actually make that 7pm",
+    )
+
+    assert not any(each["replaces"] or "7pm" in each["statement"] for each in facts_in(*lines, known=known))
