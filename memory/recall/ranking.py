@@ -64,15 +64,16 @@ _RELATED_SHARE = 0.4
 class Floor:
     """Minimum score of the best message.
 
-    It rises with the length of the scored messages and, by words alone, with their number, whose best is high by
-    chance. Among a `few` it is higher, because their best cosine says little. It falls with the share of the question's
-    words that one of the best messages has, and with the best cosine. If the best passes, the others need the floor
-    without these two, or the score of the best if that is lower, less `margin`. None is more than `spread` below it.
+    It rises with the number of scored messages, whose best is high by chance, up to `many`, and with their length. It
+    falls with the share of the question's words that one of the best messages has, and with the best cosine. If the
+    best passes, the others need the floor without these two, or the score of the best if that is lower, less `margin`.
+    None is more than `spread` below the best.
     """
 
     base: float
     growth: float
-    few: float
+    many: int
+    """Number of scored messages from which the floor rises no more."""
     coverage: float
     meaning: float
     talk: float
@@ -83,7 +84,7 @@ class Floor:
         """Return the floor for this number of scored messages (at least one), their length as in `measure_talk`, share
         of the words, and best cosine.
         """
-        rise = self.growth * math.log(scored) + self.few / math.sqrt(scored) + self.talk * talk
+        rise = self.growth * math.log(min(scored, self.many)) + self.talk * talk
         return self.base + rise - self.coverage * coverage - self.meaning * meaning
 
 

@@ -90,11 +90,11 @@ def test_the_documented_floor_is_used() -> None:
     hybrid, lexical = weights.hybrid_floor, weights.lexical_floor
 
     assert (
-        f"{hybrid.base:g} + {hybrid.few:g} / √candidates + {hybrid.talk:g} × length - "
+        f"{hybrid.base:g} + {hybrid.growth:g} × ln(candidates, at most {hybrid.many}) + {hybrid.talk:g} × length - "
         f"{hybrid.coverage:g} × coverage - {hybrid.meaning:g} × best cosine" in TEXT
     )
     assert f"{lexical.base:g} + {lexical.growth:g} × ln(candidates) without" in TEXT
-    assert (hybrid.growth, lexical.few, lexical.coverage, lexical.meaning, lexical.talk) == (0.0,) * 5
+    assert (lexical.coverage, lexical.meaning, lexical.talk) == (0.0, 0.0, 0.0)
     assert f"up to {hybrid.margin:g} points below ({lexical.margin:g} without vectors)" in TEXT
     assert f"more than {hybrid.spread:g} points ({lexical.spread:g}) below the best" in TEXT
 

@@ -36,7 +36,7 @@ from memory.recall.vector_index import Hit, Where
 from tests.fakes.vector_index import ScoredMessage, tabulate
 
 DAY = 86_400.0
-FLOOR = Floor(base=0.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
+FLOOR = Floor(base=0.0, growth=0.0, many=1000, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
 
 
 ASKING = frozenset({ASKS})
@@ -490,7 +490,7 @@ def test_nothing_is_relevant_if_the_best_is_below_the_floor() -> None:
     floored = replace(
         weights(),
         lexical_floor=Floor(
-            base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
+            base=5.0, growth=0.0, many=1000, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
         ),
     )
     messages = [make_message(number, terms=HAVING) for number in range(3)]
@@ -529,7 +529,7 @@ def test_bare_words_find_messages_with_all_of_them_below_the_floor() -> None:
     floored = replace(
         weights(),
         lexical_floor=Floor(
-            base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
+            base=5.0, growth=0.0, many=1000, coverage=0.0, meaning=0.0, talk=0.0, margin=2.0, spread=100.0
         ),
     )
     messages = make_message(1, terms=frozenset({7})), make_message(2, terms=frozenset({7, 8}))
@@ -542,7 +542,7 @@ def test_if_the_index_has_other_terms_bare_words_find_nothing_below_the_floor() 
     floored = replace(
         weights(),
         hybrid_floor=Floor(
-            base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
+            base=5.0, growth=0.0, many=1000, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
         ),
     )
     ranking = ranked([make_message(1, dense=0.1)], [4.0])
@@ -563,19 +563,23 @@ def test_the_floor_rises_if_all_messages_resemble_the_question() -> None:
 
 
 def test_the_floor_rises_with_the_number_of_candidates() -> None:
-    floor = Floor(base=4.0, growth=0.5, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0)
+    floor = Floor(
+        base=4.0, growth=0.5, many=1000, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0
+    )
     assert floor.among(1, coverage=1.0) == 4.0
     assert floor.among(400, coverage=0.0) == pytest.approx(4.0 + 0.5 * math.log(400))
 
 
-def test_the_floor_with_vectors_is_higher_among_few_candidates() -> None:
-    floor = replace(FLOOR, few=9.0)
+def test_the_floor_rises_no_more_among_many_candidates() -> None:
+    floor = replace(FLOOR, growth=1.0, many=30)
 
-    assert [floor.among(scored) for scored in (1, 9, 900)] == [9.0, 3.0, 0.3]
+    assert floor.among(29) < floor.among(30) == floor.among(900)
 
 
 def test_the_floor_falls_with_the_share_of_the_words_that_a_good_hit_has() -> None:
-    high = Floor(base=5.0, growth=0.0, few=0.0, coverage=2.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0)
+    high = Floor(
+        base=5.0, growth=0.0, many=1000, coverage=2.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
+    )
     floored = replace(weights(), lexical_floor=high, hybrid_floor=high)
     two = (*ASKED.words, QuestionWord(whole=frozenset({8}), parts=frozenset()))
     question = make_question(7, 8, words=two)
@@ -588,7 +592,9 @@ def test_the_floor_falls_with_the_share_of_the_words_that_a_good_hit_has() -> No
 
 
 def test_the_floor_falls_with_the_best_cosine() -> None:
-    high = Floor(base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=4.0, talk=0.0, margin=1.0, spread=100.0)
+    high = Floor(
+        base=5.0, growth=0.0, many=1000, coverage=0.0, meaning=4.0, talk=0.0, margin=1.0, spread=100.0
+    )
     floored = replace(weights(), lexical_floor=high, hybrid_floor=high)
 
     def is_selected(*cosines: float | None) -> bool:
@@ -602,7 +608,9 @@ def test_the_floor_falls_with_the_best_cosine() -> None:
 
 
 def test_hits_far_below_the_best_are_not_relevant_even_above_the_floor() -> None:
-    narrow = Floor(base=1.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0)
+    narrow = Floor(
+        base=1.0, growth=0.0, many=1000, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=5.0
+    )
     messages = [make_message(number, terms=HAVING) for number in range(3)]
     scores = [9.0, 4.0, 3.9]
     assert selected(ASKED, scores, replace(weights(), lexical_floor=narrow), *messages) == [9.0, 4.0]
@@ -612,7 +620,7 @@ def test_each_set_of_weights_has_its_floor() -> None:
     floored = replace(
         weights(),
         hybrid_floor=Floor(
-            base=5.0, growth=0.0, few=0.0, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
+            base=5.0, growth=0.0, many=1000, coverage=0.0, meaning=0.0, talk=0.0, margin=1.0, spread=100.0
         ),
     )
     assert selected(ASKED, [4.0], floored, make_message(1, dense=0.1, terms=HAVING)) == []
