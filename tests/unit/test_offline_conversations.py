@@ -1588,6 +1588,13 @@ def test_forget_it_is_of_what_was_said_and_not_of_a_reminder(language: str, told
     assert replies([told, line])[-1] == expected(f"erase: {told}", language)
 
 
+def test_a_scrapped_plan_is_no_reminder() -> None:
+    said = ["thinking of going to madeira in april", "scrap madeira, we're doing the azores instead"]
+
+    assert "madeira in april" in replies(said)[-1]
+    assert "azores" in replies([*said, "so where are we going in april?"])[-1]
+
+
 @pytest.mark.parametrize(
     ("language", "told", "question"),
     [
