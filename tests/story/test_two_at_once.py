@@ -181,7 +181,7 @@ async def _begin_summary(stage: Stage) -> None:
 
 async def _begin_catchup(stage: Stage) -> None:
     stage.model.close("catch_up")
-    stage.counts[stage.label("c")] = {1}
+    stage.counts[stage.label("c")] = {1, 2}  # the event may be the same command
     for told in ("one", "two", stage.label("c")):
         await stage.bot.say(CHIARA, f"We said {told}", chat=stage.chat)
     await stage.command("/catchup")
@@ -427,6 +427,7 @@ async def _delete_current(stage: Stage, _: Json) -> None:
 
 async def _block(stage: Stage, _: Json) -> None:
     _may_end(stage)
+    stage.was_blocked = True
     await stage.bot.people.block(stage.chat)
 
 
@@ -513,8 +514,9 @@ Pair = tuple[str, str]
 
 
 def _can_meet(moment: Moment, event: Event) -> bool:
-    # Its menu begins incognito, in which no edit is answered.
-    is_unkept = event is EVENTS["button incognito"] and moment.begin in (_begin_again, _begin_half_again)
+    # Its menu begins incognito, in which no edit is answered, and nothing is summed up or caught up with.
+    begins = (_begin_again, _begin_half_again, _begin_summary, _begin_catchup)
+    is_unkept = event is EVENTS["button incognito"] and moment.begin in begins
     return not is_unkept and event.place in ("", "group" if moment.is_group else "private")
 
 

@@ -2,7 +2,6 @@
 
 import importlib
 import json
-import math
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -100,9 +99,7 @@ def test_each_fold_is_judged_by_nothing_that_was_learned_from_it(rig: Any) -> No
 
     for fold in folds:
         judge = asdict(judges[fold.pop("without")[0]])
-        floor = fold.pop("floor")
         assert judge | fold == judge
-        assert judge["hybrid_floor"] | floor == judge["hybrid_floor"]
 
 
 @pytest.mark.parametrize(
@@ -137,50 +134,3 @@ def test_our_own_talk_is_the_same_each_time_and_every_question_has_evidence(rig:
     for chat in talk:
         turns = {turn.id for turn in chat.turns}
         assert all(each.evidence and each.evidence <= turns for each in chat.questions)
-
-
-def test_a_learned_floor_spares_the_set_that_bears_least_and_rises_with_the_length(rig: Any) -> None:
-    learning = rig("rig.learning")
-
-    def examples(name: str, lowest: float, talk: float) -> list[Any]:
-        return [
-            learning.FloorExample(
-                score=lowest + number % 10 - 4 * (number % 2),
-                scored=100 + number % 7,
-                talk=talk,
-                coverage=number % 5 / 5,
-                meaning=number % 3 / 3,
-                has_answer=number % 2 == 0,
-                set_name=name,
-            )
-            for number in range(60)
-        ]
-
-    told = [*examples("high", 9.0, 0.0), *examples("low", 5.0, 0.1), *examples("long", 12.0, 2.0)]
-    floor = learning.learn_floor(told, silenced=0.0)
-
-    for each in told:
-        height = each.score + floor["coverage"] * each.coverage + floor["meaning"] * each.meaning
-        least = floor["base"] + floor["growth"] * math.log(each.scored) + floor["talk"] * each.talk
-        if each.has_answer and each.set_name != "low":
-            assert height >= least - 1e-9
-    assert floor["talk"] > 1.0
-
-
-def test_a_learned_floor_uses_the_evidence_that_tells_questions_apart(rig: Any) -> None:
-    learning = rig("rig.learning")
-
-    def example(score: float, meaning: float, *, has_answer: bool) -> Any:
-        return learning.FloorExample(
-            score=score, scored=100, talk=0.0, coverage=0.5, meaning=meaning, has_answer=has_answer
-        )
-
-    steps = [number / 20 for number in range(20)]
-    answerable = [example(5 + each, 0.6 - each / 4, has_answer=True) for each in steps]
-    strange = [example(5 + each, 0.45 - each / 4, has_answer=False) for each in steps]
-    floor = learning.learn_floor([*answerable, *strange], silenced=0.0)
-
-    assert floor["meaning"] > 1.0
-    heights = [each.score + floor["meaning"] * each.meaning for each in strange]
-    lowest = min(each.score + floor["meaning"] * each.meaning for each in answerable)
-    assert sum(each < lowest for each in heights) >= 10
