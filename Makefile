@@ -13,29 +13,35 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 # With its bytecode kept, each of the many processes of the tests starts in half the time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-units test-contracts test-stories test-stories-a-i test-stories-j-z test-all test-servers check format bench audit setup lock clean
+.PHONY: run test test-units test-contracts test-stories test-stories-a-f test-stories-g-o test-stories-p-s test-stories-t-z test-all test-servers check format bench audit setup lock clean
 
 run: setup ## Run the product: the simulator without a token, Telegram with one.
 	@echo "Starting: this takes some seconds." >&2
 	@$(BIN)/mnemogram run
 
 test: setup ## The whole suite on the embedded real stores; needs nothing but Python.
-	@$(MAKE) --no-print-directory --keep-going --jobs=4 test-units test-contracts test-stories
+	@$(MAKE) --no-print-directory --keep-going --jobs=6 test-units test-contracts test-stories
 
-# Each process collects only what it runs. Four share two cores, because they often wait for their stores.
+# Each process collects only what it runs. Six share two cores, because they often wait for their stores.
 test-units:
 	@$(BIN)/python -m pytest -q -m "not slow" --hypothesis-profile quick tests/unit tests/property
 
 test-contracts:
 	@$(BIN)/python -m pytest -q -m "not slow" tests/contract
 
-test-stories: test-stories-a-i test-stories-j-z
+test-stories: test-stories-a-f test-stories-g-o test-stories-p-s test-stories-t-z
 
-test-stories-a-i:
-	@$(BIN)/python -m pytest -q -m "not slow" --ignore-glob "*/test_[j-z]*" tests/story
+test-stories-a-f:
+	@$(BIN)/python -m pytest -q -m "not slow" --ignore-glob "*/test_[g-z]*" tests/story
 
-test-stories-j-z:
-	@$(BIN)/python -m pytest -q -m "not slow" --ignore-glob "*/test_[a-i]*" tests/story
+test-stories-g-o:
+	@$(BIN)/python -m pytest -q -m "not slow" --ignore-glob "*/test_[a-fp-z]*" tests/story
+
+test-stories-p-s:
+	@$(BIN)/python -m pytest -q -m "not slow" --ignore-glob "*/test_[a-ot-z]*" tests/story
+
+test-stories-t-z:
+	@$(BIN)/python -m pytest -q -m "not slow" --ignore-glob "*/test_[a-s]*" tests/story
 
 test-all: setup-outside ## Everything, with branch coverage: also browser, fault and outside cross-checks.
 	@$(BIN)/python -m pytest -n 2 --dist worksteal --cov --cov-report=term --cov-fail-under=90
