@@ -285,9 +285,8 @@ class Turns:
             return
         outcome = await self.edits.replace(ref, message, epoch=snapshot.epoch)
         state: TerminalState = "answered" if outcome == "edited" else "ignored"
-        begun = (
-            await question.journal.shown_in()
-        )  # of an answer that has lost its question or its older answer
+        # Part of an answer whose question or older answer is gone.
+        begun = await question.journal.shown_in()
         await self._end(question, Reply(deletes=_only(begun)), state=state, reason=outcome)
 
     def _again(self, question: Question, last: LastTurn, shown_as: Sequence[int]) -> Question:
