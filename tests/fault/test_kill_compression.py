@@ -48,7 +48,7 @@ async def test_facts_of_messages_5_200_and_400_are_in_the_prompt_of_message_600(
 async def test_a_worker_killed_during_a_compression_changes_no_stored_data(tmp_path: Path) -> None:
     model = SummarizingModel(holding=True)
     async with running_system(
-        tmp_path, model, MODEL_CONTEXT_WINDOW=str(WINDOW), OPENAI_MODEL="scripted-8k"
+        tmp_path, model, FACTS="off", MODEL_CONTEXT_WINDOW=str(WINDOW), OPENAI_MODEL="scripted-8k"
     ) as system:
         (chat,) = await gather_people(system.simulator, 1)
         _, worker = await system.start("serve", "work")
