@@ -36,13 +36,13 @@ class Search:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexFaults:
-    """A share of the requests fails at random by `seed`, with equal kinds.
+    """One of `every` requests fails, at a place among them that is random by `seed`; the kinds take turns.
 
     down: the connection is closed and nothing is done; slow: done and answered after up to `slow_s`
     seconds; 500: answered with an error, and done every second time.
     """
 
-    share: float
+    every: int
     slow_s: float
     seed: int
 
@@ -52,7 +52,7 @@ class IndexProxy:
     """The proxy and its faults.
 
     `url` is its address. `searches` are those since `keeps_searches`; `asked` counts all of them,
-    `writes` the requests that wrote points, `failed` the faults.
+    `writes` the requests that wrote points; `requests` and `failed` the requests and the faults while some are to fail.
     """
 
     url: str = ""
@@ -64,6 +64,7 @@ class IndexProxy:
     failed: Counter[FaultKind] = field(default_factory=Counter[FaultKind])
     _faults: IndexFaults | None = None
     _random: Random = field(default_factory=Random)
+    _place: int = 0
 
     def fail(self, faults: IndexFaults | None) -> None:
         """Let requests fail from now on. None ends the faults."""
@@ -71,11 +72,10 @@ class IndexProxy:
         self._random = Random(faults.seed if faults else 0)
 
     def note(self, method: str, path: str, body: bytes) -> None:
-        """Count a request, and record it if it is a search:
+        """Count a write, and record a search:
 
         `/collections/NAME/points/query` or a batch of them.
         """
-        self.requests += 1
         parts = path.strip("/").split("/")
         self.writes += method == "PUT" and parts[-1] == "points"
         if len(parts) < 4 or parts[0] != "collections" or parts[3] != "query":
@@ -86,13 +86,17 @@ class IndexProxy:
 
     def draw(self) -> tuple[FaultKind | None, float]:
         """Return the fault of the next request, and a random number from 0 to 1."""
-        chance, own = self._random.random(), self._random.random()
-        if self._faults is None or chance >= self._faults.share:
-            return None, own
+        if self._faults is None:
+            return None, 0.0
+        at = self.requests % self._faults.every
+        self._place = self._place if at else self._random.randrange(self._faults.every)
+        self.requests += 1
+        if at != self._place:
+            return None, 0.0
         kinds: tuple[FaultKind, ...] = ("down", "slow", "500")
-        kind = kinds[int(chance / self._faults.share * len(kinds))]
+        kind = kinds[self.failed.total() % len(kinds)]
         self.failed[kind] += 1
-        return kind, own
+        return kind, self._random.random()
 
     @property
     def slow_s(self) -> float:
