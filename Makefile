@@ -13,21 +13,26 @@ COMPILE := $(BIN)/uv pip compile --universal --python-version 3.11 --generate-ha
 # With its bytecode kept, each of the many processes of the tests starts in half the time.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-units test-contracts test-stories test-stories-a-f test-stories-g-o test-stories-p-s test-stories-t-z test-all test-servers check format bench audit setup lock clean
+.PHONY: run test test-units test-contracts test-contracts-a-l test-contracts-m-z test-stories test-stories-a-f test-stories-g-o test-stories-p-s test-stories-t-z test-all test-servers check format bench audit setup lock clean
 
 run: setup ## Run the product: the simulator without a token, Telegram with one.
 	@echo "Starting: this takes some seconds." >&2
 	@$(BIN)/mnemogram run
 
 test: setup ## The whole suite on the embedded real stores; needs nothing but Python.
-	@$(MAKE) --no-print-directory --keep-going --jobs=6 test-units test-contracts test-stories
+	@$(MAKE) --no-print-directory --keep-going --jobs=7 test-units test-contracts test-stories
 
-# Each process collects only what it runs. Six share two cores, because they often wait for their stores.
+# Each process collects only what it runs. Seven share two cores, because they often wait for their stores.
 test-units:
 	@$(BIN)/python -m pytest -q -m "not slow" --hypothesis-profile quick tests/unit tests/property
 
-test-contracts:
-	@$(BIN)/python -m pytest -q -m "not slow" tests/contract
+test-contracts: test-contracts-a-l test-contracts-m-z
+
+test-contracts-a-l:
+	@$(BIN)/python -m pytest -q -m "not slow" --ignore-glob "*/test_[m-z]*" tests/contract
+
+test-contracts-m-z:
+	@$(BIN)/python -m pytest -q -m "not slow" --ignore-glob "*/test_[a-l]*" tests/contract
 
 test-stories: test-stories-a-f test-stories-g-o test-stories-p-s test-stories-t-z
 
