@@ -25,7 +25,7 @@ _CLOSE = (
     rf"</{_NAMES}\s?>"
     r"|\[/THINK(?:ING)?\]|◁/think▷|<\|end_of_thought\|>|<\|/think\|>|<\|END_THINKING\|>|<unused95>|<channel\|>"
 )
-_CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>final[^<]{0,40}<\|message\|>"
+_CHANNEL = r"(?:<\|start\|>assistant)?<\|channel\|>final(?:[^<]|<\|constrain\|>){0,40}<\|message\|>"
 _CALL = (
     r"<(?:\w{1,10}:)?(?:tool_?calls?|tools|function_?calls?)(?:\s[^<>\n]{0,60})?>"  # Hermes, Qwen, MiniMax
     r"|<function=[\w.:-]{1,64}>"  # Qwen-coder, Llama
@@ -39,7 +39,7 @@ _CALL = (
 )
 _STRAY = (
     r"</(?:\w{1,10}:)?(?:tool_?calls?|function_?calls?|function)>"
-    r"|<\|(?:end|return|call|im_end|eot_id|eom_id|endoftext|(?:begin|end)_of_solution)\|>|<end_of_turn>"
+    r"|<\|(?:end|return|call|im_end|eot_id|eom_id|endoftext|(?:begin|end)_of_(?:solution|box))\|>|<end_of_turn>|<eos>"
     r"|<\|(?:START|END)_(?:RESPONSE|TEXT)\|>"
 )
 _WRAPPER = r"</?(?:answer|final_answer|response|output)>"
@@ -48,7 +48,9 @@ _TAG = re.compile(
     rf"|(?P<token>{_CHANNEL}|{_STRAY})|(?P<wrapper>{_WRAPPER})",
     re.IGNORECASE,
 )
-_THOUGHT_END = re.compile(rf"{_CLOSE}|<\|end\|>|{_CHANNEL}", re.IGNORECASE)
+_THOUGHT_END = re.compile(rf"{_CLOSE}|<\|end\|>|{_CHANNEL}|assistantfinal", re.IGNORECASE)
+_BARE = "analysis"
+"""The beginning of gpt-oss's thoughts without its tokens: `analysisWe … assistantfinalParis` (textgen#7374)."""
 _NEVER = re.compile(r"(?!)")
 _PARTIAL_TAG = re.compile(
     r"(?:<[^<>\n]{0,90}|<\|(?:start|channel)\|>[^\n]{0,80}|\[[A-Za-z_/]{0,12}|◁[^▷\n]{0,8})\Z"
@@ -108,7 +110,8 @@ class AnswerText:
 
     def add(self, piece: str) -> None:
         """Add the next piece."""
-        if self._mode == "text" and not self._rest and not _MARK.search(piece):
+        is_plain = self._pieces or not piece.startswith(_BARE[0])
+        if self._mode == "text" and not self._rest and is_plain and not _MARK.search(piece):
             self._show(piece)  # nearly always
             return
         if self._mode == "unknown":
@@ -141,11 +144,18 @@ class AnswerText:
         return ["".join(texts) for texts in calls.values()]
 
     def _read(self, *, is_final: bool) -> None:
-        at, is_waiting = 0, False
+        at, is_waiting = 0, self._mode == "text" and not (self._pieces or is_final) and self._is_bare()
         while at < len(self._rest) and not is_waiting:
             step = self._read_text if self._mode == "text" else self._skip
             at, is_waiting = step(at, is_final)
         self._rest = self._rest[at:]
+
+    def _is_bare(self) -> bool:
+        """Return True while the beginning may be a thought without tags. Begin such a thought if it is one."""
+        if self._rest.startswith(_BARE) and self._rest.removeprefix(_BARE)[:1].isupper():
+            self._mode, self._end = "unknown", _THOUGHT_END
+            self._held.append(self._rest)
+        return _BARE.startswith(self._rest)
 
     def _read_text(self, at: int, is_final: bool) -> tuple[int, bool]:
         """Read from `at` to the next tag or the end. Return the place reached, and True if it waits for more."""
@@ -192,20 +202,16 @@ class AnswerText:
         after = self._rest[match.end() : match.end() + _LOOKAHEAD]
         self._line.read("".join(self._unread))
         self._unread.clear()
-        if self._line.is_code or self._line.has_word(
-            match[0], after, is_end=kind in ("close", "token", "wrapper"), is_thinker=self._has_thoughts
-        ):
+        is_end, is_thinker = kind in ("close", "token", "wrapper"), self._has_thoughts
+        is_text = (kind == "wrapper" and not is_thinker) or (kind == "close" and self._has_word)
+        if is_text or self._line.is_word(match[0], after, is_end=is_end, is_thinker=is_thinker):
             self._has_word = self._has_word or kind == "open"
-            self._show(match[0])
-        elif kind == "wrapper" and not self._has_thoughts:
             self._show(match[0])
         elif kind == "open":
             self._mode, self._end, self._has_thoughts = "thought", _THOUGHT_END, True
         elif kind == "call":
             self._mode, self._end, self._call = "call", _end_of_call(match[0]), self._call + 1
             self._pieces.append((match[0], self._call))
-        elif kind == "close" and self._has_word:
-            self._show(match[0])
         elif kind == "close":
             self._before_end = self.text()
             self._pieces.clear()
@@ -227,16 +233,13 @@ class _Line:
     _tail: str = ""
     _fence: str = ""
 
-    @property
-    def is_code(self) -> bool:
-        """True within a fenced block, and behind a single backtick."""
-        return bool(self._fence) or self._ticks % 2 == 1
-
-    def has_word(self, tag: str, after: str, *, is_end: bool, is_thinker: bool) -> bool:
-        """Return True if a tag at this place, with this text behind it, is a word of the text.
+    def is_word(self, tag: str, after: str, *, is_end: bool, is_thinker: bool) -> bool:
+        """Return True if a tag at this place, with this text behind it, is code or a word of the text.
 
         A model that has written a thought before may write the next one within a sentence.
         """
+        if self._fence or self._ticks % 2 == 1:
+            return True
         before = self._tail.rstrip(" \t")
         last = self._tail[-1:]
         if before and (last in _QUOTES or (last in "*_" and after[:1] == last)):
@@ -248,7 +251,8 @@ class _Line:
             return is_spaced and bool(_LOWER_AFTER.match(after) or _PUNCTUATION_AFTER.match(after))
         has_lower = _LOWER_AFTER.match(after)
         if not before:  # the line begins here
-            return bool(_NOUN_AFTER.match(after) or _PUNCTUATION_AFTER.match(after))
+            is_ended = after[:1] not in _QUOTES and bool(_PUNCTUATION_AFTER.match(after))
+            return is_ended or bool(_NOUN_AFTER.match(after))
         if before[-1] == ":" or _ITEM.fullmatch(self._head):
             return is_spaced and bool(has_lower or _PUNCTUATION_AFTER.match(after))
         is_within = before[-1] not in _ENDS and not is_thinker

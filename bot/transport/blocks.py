@@ -27,6 +27,7 @@ Rule: TypeAlias = Callable[[StateBlock, int, int, bool], bool]
 _LONGEST_FORMULA = 64
 _MOST_COLUMNS = 64
 _PROMPT = re.compile(r">(?:>>|[=\d])")
+_COMPARISON = re.compile(r">(?:>>|=| ?[$€£¥~≈]?\d)")
 _DEFINITION = re.compile(
     r"\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ ]*<?(?P<url>[^\s<>]+)>?(?:[ ]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ ]*"
 )
@@ -54,13 +55,15 @@ def _line(state: StateBlock, number: int) -> str:
 
 
 def _bounded(rule: Rule) -> Rule:
-    """Return the rule of a list or quote, which applies DEEPEST levels deep only. Prompts and `>=` are no quotes."""
+    """Return the rule of a list or quote, which applies DEEPEST levels deep only.
+
+    Prompts, `>=` and `> 5` at the beginning of an item are no quotes (streamdown#376).
+    """
 
     def bounded(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-        place = state.bMarks[start] + state.tShift[start]
-        if state.env["depth"] >= DEEPEST or (
-            state.src.startswith(">", place) and _PROMPT.match(state.src, place)
-        ):
+        begin, place = state.bMarks[start], state.bMarks[start] + state.tShift[start]
+        is_item = bool(state.src[begin:place].strip())
+        if state.env["depth"] >= DEEPEST or (_COMPARISON if is_item else _PROMPT).match(state.src, place):
             return False
         if silent:
             return rule(state, start, end, silent)
@@ -131,16 +134,15 @@ def _definitions(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 
 def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    """Recognise a table. Its rows may have more or fewer cells than its header."""
+    """Recognise a table, also behind words on the line of its header (KiroCrew#3209).
+
+    Its rows may have more or fewer cells than its header.
+    """
     head = _line(state, start)
     if "|" not in head or start + 2 > end or state.is_code_block(start) or _ITEM.match(head):
         return False
-    rule = _line(state, start + 1)
-    if (
-        not _RULE.fullmatch(rule)
-        or state.sCount[start + 1] < state.blkIndent
-        or state.is_code_block(start + 1)
-    ):
+    rule, indent = _line(state, start + 1), state.sCount[start + 1]
+    if not _RULE.fullmatch(rule) or indent < state.blkIndent or state.is_code_block(start + 1):
         return False
     rows = [_cells(head)]
     columns = len(_cells(rule))
@@ -148,6 +150,10 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         return False
     if silent:
         return True
+    if head.rstrip().endswith("|") and not head.startswith("|") and len(rows[0]) == columns + 1:
+        state.push("paragraph_open", "p", 1).map = [start, start + 1]
+        state.push("inline", "", 0).content = rows[0].pop(0)
+        state.push("paragraph_close", "p", -1)
     line = start + 2
     while line < end and state.sCount[line] >= state.blkIndent and "|" in _line(state, line):
         rows.append(_cells(_line(state, line)))

@@ -201,16 +201,31 @@ def _poll(message: Json) -> str:
     poll = object_in(message, "poll")
     kind = "a quiz" if poll.get("type") == "quiz" else "a poll"
     several = " with several answers allowed" if poll.get("allows_multiple_answers") is True else ""
-    options = [plain_words(str_in(each, "text")) for each in objects_in(poll, "options")[:_OPTIONS]]
-    listed = f" – options: {'; '.join(options)}" if options else ""
-    return f"{kind}{several}: {plain_words(str_in(poll, 'question'), 200)}{listed}"
+    return f"{kind}{several}: {plain_words(str_in(poll, 'question'), 200)}{_listed(poll, 'options')}"
 
 
 def _checklist(message: Json) -> str:
     checklist = object_in(message, "checklist")
-    tasks = [plain_words(str_in(each, "text")) for each in objects_in(checklist, "tasks")[:_OPTIONS]]
-    listed = f" – tasks: {'; '.join(tasks)}" if tasks else ""
-    return f"a checklist: {plain_words(str_in(checklist, 'title'), 200)}{listed}"
+    return f"a checklist: {plain_words(str_in(checklist, 'title'), 200)}{_listed(checklist, 'tasks')}"
+
+
+def _listed(content: Json, name: str) -> str:
+    """Return the options of a poll with their votes, or the tasks of a checklist with those that are done."""
+    listed: list[str] = []
+    for each in objects_in(content, name)[:_OPTIONS]:
+        votes = int_in(each, "voter_count")
+        state = f" (votes: {votes})" if votes else " (done)" if each.get("completion_date") else ""
+        listed.append(plain_words(str_in(each, "text")) + state)
+    return f" – {name}: {'; '.join(listed)}" if listed else ""
+
+
+def choice_in(message: Json, replied: Json) -> str:
+    """Return the one task of a checklist, or option of a poll, that a message replies to; "" if it is all of them."""
+    names = (message.get("reply_to_checklist_task_id"), message.get("reply_to_poll_option_id"))
+    tasks = objects_in(object_in(replied, "checklist"), "tasks")
+    choices = [*tasks, *objects_in(object_in(replied, "poll"), "options")]
+    chosen = [each for each in choices if each.get("id", each.get("persistent_id", names)) in names]
+    return f"{str_in(chosen[0], 'text')} ({note_on(replied)})" if chosen else ""
 
 
 def _dice(message: Json) -> str:

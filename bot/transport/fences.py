@@ -78,6 +78,8 @@ def set_apart(markdown: str, *, is_growing: bool = False) -> Fenced:
         elif fenced.opened:
             _take_code(fenced, fenced.opened, line, ahead[number])
         elif (fence := _FENCE.fullmatch(line)) and fence["mark"][0] not in fence["info"]:
+            if not (fence["info"] or ahead[number] or is_growing) and 0 < fenced.prose == len(fenced.lines):
+                continue  # the block before it is closed twice
             nested_end = _end_of_nested(lines, number, fence) if nested_end >= 0 else nested_end
             mark = 2 * fence["mark"] if nested_end > 0 else fence["mark"]
             fenced.open(Fence(fence["lead"], mark, fence["info"]))
@@ -96,12 +98,11 @@ def set_apart(markdown: str, *, is_growing: bool = False) -> Fenced:
 
 
 def _end_of_nested(lines: Sequence[str], begin: int, outer: re.Match[str]) -> int:
-    """Return the line that closes Markdown with code blocks in it, as if its fence were longer than theirs.
+    """Return the line that closes a block with code blocks in it, as if its fence were longer than theirs.
 
-    Models write three backticks for both. Zero if the first fence in it closes it, -1 if no line closes it.
+    Models write three backticks for both, around Markdown and prompts (open-webui#26034). Zero if the first fence in it
+    closes it, -1 if no line closes it.
     """
-    if outer["info"].lower() not in _MARKDOWN:
-        return 0
     depth = blocks = 0
     for number in range(begin + 1, len(lines)):
         fence = _FENCE.fullmatch(lines[number]) if outer["mark"] in lines[number] else None
@@ -110,6 +111,8 @@ def _end_of_nested(lines: Sequence[str], begin: int, outer: re.Match[str]) -> in
             blocks += depth > 0
             if depth < 0:
                 return number if blocks else 0
+        elif depth == 0 and outer["info"].lower() not in _MARKDOWN and lines[number].endswith(outer["mark"]):
+            return 0  # the end of the code is behind its last line
     return -1
 
 

@@ -20,7 +20,7 @@ from bot.transport.rich_text import LINK, Span, is_sendable_url
 # Endings that are both file types and top-level domains: Telegram makes links of such names (openclaw#6932).
 _FILE_TYPES = "md|py|sh|rs|pl|pm|ps|cc|so|mk|ml|mm|gd|tf|zip|mov|pub|cab|properties"
 _FILE = re.compile(
-    rf"(?<![\w@/.\\~:-])(?:~?/|[a-z]:[/\\])?(?:[\w.-]+(?:/|\\(?=[^\W_])))*+"
+    rf"(?<![\w@/.\\~:-])(?!www\.)(?:~?/|[a-z]:[/\\])?(?:[\w.-]+(?:/|\\(?=[^\W_])))*+"
     rf"[\w.-]*\w\.(?:{_FILE_TYPES})(?![\w/@]|[.-]\w)",
     re.IGNORECASE,
 )
@@ -30,11 +30,12 @@ _REFERENCE = re.compile(r"&(?:#(?:\d{1,7}|[xX][0-9a-fA-F]{1,6})|[a-zA-Z][a-zA-Z0
 _TOKEN = re.compile(
     r"(?=[`$\\*_~|!\[\]<&:.])(?:(?P<ticks>`+)"
     r"|(?P<formula>\$\$(?:[^$\\]|\\.|\$(?!\$)){1,4000}+\$\$|\$(?=[^\s$])(?:\\.|[^$\n\\]){1,400}+(?<=\S)\$(?!\d)"
-    r"|\\\((?:\\\\|(?!\\[()]).){1,1000}+\\\)|\\\[(?:\\\\|(?!\\[\[\]]).){1,4000}+\\\])"
-    r"|\\begin\{(?P<environment>[a-zA-Z]+\*?)\}"
-    r"|\\(?P<escaped>[]!#$()*+.<>[_`|~\n\\-])"
-    r"|(?P<address>(?:://|(?<=\bwww)\.|(?<=[a-zA-Z]):(?=\\)|\\(?=[a-zA-Z]))"
+    r"|\\\((?:\\\\|(?!\\[()]).){1,1000}+\\\)|\\\[(?:\\\\|(?!\\[\[\]]).){1,4000}+\\\]"
+    r"|\\begin\{(?P<name>[a-zA-Z]+\*?)\}(?:[^\\]|\\(?!(?:begin|end)\{)){0,4000}+\\end\{(?P=name)\})"
+    r"|(?P<address>(?:://|(?<=\bwww)\.|(?<=[a-zA-Z]):(?=\\)|(?<=[%~])\\(?=[._]\w)"
+    r"|\\(?=(?:[._][\w.$-]{0,64}\\){0,8}[a-zA-Z]))"
     rf"(?:[^\s<>\[\]`|{_CJK_MARKS}]|\[[^\s<>\[\]`]*\](?!\())*+)"
+    r"|\\(?P<escaped>[]!#$()*+.<=>[_`|~\n\\-])"
     r"|(?P<dunder>(?<!\w)__[a-z][a-z0-9]*(?:_[a-z0-9]+)*+__(?!\w))"
     r"|(?P<marks>\*+|_+|~+)|(?P<bars>\|\|)|(?P<opening>!?\[)|(?P<closing>\])"
     r"|<(?P<autolink>(?:https?|tg|mailto):[^\s<>]*)>"
@@ -60,14 +61,16 @@ _OPERATOR = re.compile(r"\\[a-zA-Z\\{]|(?<!\\)[\^=_<>+*/]")
 _ESCAPED_PROSE = re.compile(r"\\[.#+-]")
 _SPOKEN = re.compile(r"[^\W\d_]{3}|\A\W?\d|[\u2e80-\ud7ff]")
 _GLOB = re.compile(r"/(?:[^\s*/]{1,99}/)*+\*")
+_WORD_START = re.compile(r"(?<![\w*])\*\*[^\W\d_]{1,40}\Z")
+_WORD_END = re.compile(r"[^\W\d_]{1,40}\*\*(?![\w*])")
+"""The bold part of a word: **S**trengths, and BAS**E**."""
 _LINE_BREAK = re.compile(" *\n *")
 _TICKS = re.compile("`+")
 _TRAILING = "*_~.,:;!?'\")\u201d\u2019\u00bb"
 _ENCLOSURES = frozenset({"()", "[]", "{}", '""', "''", "<>", "\u201c\u201d"})
-_CLOSABLE = ".:;!?)\"'%\u2026\u201d\u2019\u201c\u00bb\u203a"
+_CLOSABLE = ".:;!?)`\"'%\u2026\u201d\u2019\u201c\u00bb\u203a"
 _LONGEST_RUN = 4
 _DEEPEST_BRACKETS = 32
-_LONGEST_ENVIRONMENT = 4_000
 PICTURE = "🖼 "
 
 
@@ -184,8 +187,6 @@ class _Paragraph:
                 return self._take_closing(token)
             case "formula":
                 return self._take_formula(token)
-            case "environment":
-                return self._take_environment(token)
             case "bars":
                 return self._take_bars(token)
             case _:
@@ -248,16 +249,6 @@ class _Paragraph:
         escaped = formula[0][0] == "\\"
         self._pieces.append(formula[0][1] if escaped else "$")
         return formula.start() + (2 if escaped else 1)
-
-    def _take_environment(self, begin: re.Match[str]) -> int:
-        """Add a LaTeX environment as code; an open one stays text."""
-        closing = f"\\end{{{begin['environment']}}}"
-        end = self._text.find(closing, begin.end(), begin.end() + _LONGEST_ENVIRONMENT)
-        if end < 0:
-            self._pieces.append(begin[0])
-            return begin.end()
-        self._add(self._text[begin.start() : end + len(closing)], "code")
-        return end + len(closing)
 
     def _take_marks(self, marks: re.Match[str]) -> int:
         mark, length = marks[0][0], len(marks[0])
@@ -400,7 +391,10 @@ def flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
     inner, outer = _is_word(before), _is_word(after)
     if inner and outer:  # not within a word or a number, except where marks touch words
         within = mark != "_" and (_touches_marks(before) or _touches_marks(after))
-        return within, within
+        is_strong = text[start:end] == "**" and before.isalpha() and after.isalpha()
+        opens = within or (is_strong and _WORD_END.match(text, end) is not None)
+        closes = within or (is_strong and _WORD_START.search(text, max(0, start - 43), start) is not None)
+        return opens, closes
     if before + after in _ENCLOSURES or _is_in_path(text, start, end):
         return False, False
     opens = not after.isspace() and (outer or not inner)
@@ -439,7 +433,7 @@ def _is_word(character: str) -> bool:
 
 def _touches_marks(character: str) -> bool:
     """Return True for scripts in which marks of emphasis touch the words around them, as in Chinese and Hebrew."""
-    is_wide = unicodedata.east_asian_width(character) in "WF"
+    is_wide = unicodedata.east_asian_width(character) in "WFH"
     return (is_wide or "\u0590" <= character <= "\u18ff") and not character.isdigit()
 
 

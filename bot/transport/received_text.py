@@ -1,8 +1,8 @@
 """Hidden parts of a text in words: addresses under words, people under names, quotations and code (pure).
 
 The model reads `the article (https://…)` for a text_link, `my boss (@Anna Silva)` for a text_mention, `> ` before each
-line of a quotation, and lines of backticks around code. The received text itself stays as it is, because entities,
-commands and mentions are found in it.
+line of a quotation, lines of backticks around code, and `~~` around words that are struck through. The received text
+itself stays as it is, because entities, commands and mentions are found in it.
 """
 
 import re
@@ -24,7 +24,7 @@ _NAME_CHARACTERS = 64
 _HIDING = frozenset(["text_link", "text_mention"])
 _QUOTATIONS = frozenset(["blockquote", "expandable_blockquote"])
 
-_QUOTE = "> "
+_QUOTE, _STRIKE = "> ", "~~"
 _BACKTICKS = re.compile("`+")
 
 _NO_BRACKETS = str.maketrans("()", "  ")
@@ -48,7 +48,8 @@ def additions_in(raw: Json, text: str = "text", entities: str = "entities") -> t
     shown = str_in(raw, text)
     found = objects_in(raw, entities)
     hidden = _within_limit(_merged(shown, _spans(shown, found)))
-    quotations = _within_limit(chain(_quotations(shown, found), _fences(shown, found)))
+    marks = chain.from_iterable(find(shown, found) for find in (_quotations, _fences, _strikes))
+    quotations = _within_limit(marks)
     return tuple(sorted([*hidden, *quotations], key=attrgetter("at")))
 
 
@@ -59,7 +60,7 @@ def with_additions(text: str, additions: Sequence[Addition], start: int = 0) -> 
         if addition.at > start:
             pieces += [text[done : addition.at], addition.text]
             done = addition.at
-        elif addition.at == start and addition.text.endswith((_QUOTE, "\n")):
+        elif addition.at == start and addition.text.endswith((_QUOTE, _STRIKE, "\n")):
             pieces.append(addition.text.removeprefix("\n"))
     return "".join([*pieces, text[done:]])
 
@@ -104,6 +105,12 @@ def _fences(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
         after = "" if _ends_line(text[end : end + 1]) else "\n"
         yield Addition(at=start, text=f"{before}{fence}\n")
         yield Addition(at=end, text=f"{within}{fence}{after}")
+
+
+def _strikes(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
+    """Yield the marks around words that are struck through, such as the finished tasks of a list."""
+    for _, start, end in _ranges(text, entities, {"strikethrough"}):
+        yield from (Addition(at=start, text=_STRIKE), Addition(at=end, text=_STRIKE))
 
 
 def _ends_line(character: str) -> bool:

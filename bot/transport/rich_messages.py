@@ -29,24 +29,13 @@ _MEDIA = {
     "document": ("document", "document"),
 }
 """Type of a block, which is also the field with its file → the field of an ordinary message, and the word for it."""
-_QUOTATIONS = ("blockquote", "pullquote")
-_TEXTS = frozenset(
-    [
-        "text",
-        "title",
-        "summary",
-        "caption",
-        "credit",
-        "content",
-        "description",
-        "expression",
-        "alternative_text",
-    ]
-)
+_QUOTATIONS = ("blockquote", "expandable_blockquote", "pullquote")
+_WORDS = ("text", "expression", "alternative_text", "title")
+_TEXTS = (*_WORDS, "summary", "caption", "credit", "content", "description")
 """Fields with a RichText: a string, a list of RichText, or an object."""
 _TARGETS = {"url": "", "email_address": "mailto:", "phone_number": "tel:"}
 """Type of a text, which is also the field with its address → the scheme that the address lacks."""
-_ENTITIES = frozenset(["mention", "text_mention", "bot_command", "hashtag", "cashtag", "pre"])
+_ENTITIES = ("mention", "text_mention", "bot_command", "hashtag", "cashtag", "pre", "strikethrough")
 _BARE = {
     "mention": re.compile(r"(?<![\w@/])@[A-Za-z]\w{3,31}", re.ASCII),
     "bot_command": re.compile(r"(?<![^\s])/\w{1,64}(?:@\w{4,32})?(?![^\s])", re.ASCII),
@@ -121,7 +110,7 @@ class _Reader:
             return
         if kind in _QUOTATIONS and not self._is_quoting:
             self._read_quotation(block, depth)
-        elif kind == "pre" and not self._is_quoting:
+        elif (kind == "pre" and not self._is_quoting) or (not kind and "url" in block):
             self._read_marked(block, depth)
         elif kind in _MEDIA:
             self._read_media(block, kind, depth)
@@ -203,16 +192,16 @@ class _Reader:
             self._read_marked(cast("Json", text), depth)
 
     def _read_marked(self, text: Json, depth: int) -> None:
-        kind = str_in(text, "type")
+        kind = str_in(text, "type") or "url"  # a button has no type
         start = self._units + utf16_length(self._gap)
-        for key in ("text", "expression", "alternative_text", "title"):
+        for key in (*_WORDS, "button"):
             self._read_text(text.get(key), depth + 1)
         if text.get("credit"):
             self._put(" – ")
             self._read_text(text.get("credit"), depth + 1)
         self.read_blocks(text.get("blocks"), depth=depth)
         place = {"offset": start, "length": self._units - start}
-        if kind in _TARGETS:
+        if kind in _TARGETS and text.get(kind):
             address = f"{_TARGETS[kind]}{str_in(text, kind)}"
             self.entities.append({"type": "text_link", **place, "url": address})
         elif kind in _ENTITIES:

@@ -3,6 +3,7 @@
 No text of an error carries the token or a URL, because the URL contains the token.
 """
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -42,8 +43,8 @@ _GONE = (
     "message_id_invalid",
     "there is no text in the message to edit",
 )
-_NO_VOICE = "voices_forbidden"
-"""CHAT_SEND_VOICES_FORBIDDEN is a 403 of a chat that takes everything else."""
+_NO_FILE = re.compile(r"chat_send_(?!plain)\w+_forbidden", re.IGNORECASE)
+"""CHAT_SEND_VOICES_FORBIDDEN is a 403 of a chat that takes texts; so are those of photos and documents."""
 _NO_THREAD = ("message thread not found", "topic_deleted", "topic_id_invalid")
 
 
@@ -142,7 +143,7 @@ def _translated(error: tg.TelegramError) -> TelegramFailure:
             return TelegramUnavailable("429", retry_after=wait.total_seconds())
         case tg.ChatMigrated():
             return ChatMigrated(error.new_chat_id)
-        case tg.Forbidden() if _NO_VOICE in error.message.lower():
+        case tg.Forbidden() if _NO_FILE.search(error.message):
             return TelegramRefused(error.message)
         case tg.Forbidden():
             return ChatUnreachable(error.message)

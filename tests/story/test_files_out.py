@@ -100,9 +100,12 @@ async def test_a_file_that_has_expired_becomes_a_sentence(stores: StoryStores, a
         ]
 
 
-async def test_a_chat_that_takes_no_files_gets_a_sentence(stores: StoryStores, agents: Path) -> None:
+@pytest.mark.parametrize(("error", "description"), [("400", ""), ("403", "CHAT_SEND_DOCS_FORBIDDEN")])
+async def test_a_chat_that_takes_no_files_gets_a_sentence(
+    stores: StoryStores, agents: Path, error: str, description: str
+) -> None:
     async with running_bot(stores, SCRIPT, agents_file=agents) as bot:
-        await bot.people.fault("400", method="sendDocument", times=1000)
+        await bot.people.fault(error, method="sendDocument", description=description, times=1000)
         await bot.say(BEN, "the books, please")
         await bot.wait_until_finished(1)
 

@@ -45,10 +45,22 @@ def received(fields: dict[str, object]) -> IncomingMessage:
             {"poll": {"question": "2+2", "options": [], "type": "quiz", "allows_multiple_answers": True}},
             "a quiz with several answers allowed: 2+2",
         ),
+        (
+            {"poll": {"question": "Tea?", "options": [{"text": "yes", "voter_count": 12}, {"text": "no"}]}},
+            "a poll: Tea? – options: yes (votes: 12); no",
+        ),
         ({"dice": {"emoji": "🎯", "value": 6}}, "a dice 🎯 that shows 6"),
         ({"game": {"title": "Chess"}}, "a game, Chess"),
         ({"story": {"chat": ANNA, "id": 1}}, "a story of Anna Silva"),
-        ({"checklist": {"title": "Trip", "tasks": [{"text": "pack"}]}}, "a checklist: Trip – tasks: pack"),
+        (
+            {
+                "checklist": {
+                    "title": "Trip",
+                    "tasks": [{"text": "pack", "completion_date": 9}, {"text": "go"}],
+                }
+            },
+            "a checklist: Trip – tasks: pack (done); go",
+        ),
         ({"paid_media": {}}, "paid media"),
         ({"gift": {"gift": {"id": "5"}}}, "a gift"),
         ({"giveaway_winners": {"winner_count": 2}}, "a giveaway with its winners"),

@@ -18,6 +18,12 @@ from memory.history.message import Quote
 BOT_ID = 99
 BEN: dict[str, Any] = {"id": 8, "is_bot": False, "first_name": "Ben"}
 BOT: dict[str, Any] = {"id": BOT_ID, "is_bot": True, "first_name": "Mnemogram"}
+CHECKLIST: dict[str, Any] = {"title": "Trip", "tasks": [{"id": 1, "text": "pack"}, {"id": 2, "text": "go"}]}
+POLL: dict[str, Any] = {
+    "question": "Tea?",
+    "options": [{"persistent_id": "a", "text": "yes"}, {"persistent_id": "b", "text": "no"}],
+}
+CHOSEN: dict[str, Any] = {"reply_to_checklist_task_id": 2, "reply_to_poll_option_id": "b"}
 CHAT: dict[str, Any] = {"id": -5, "type": "group", "title": "Garden"}
 
 
@@ -57,10 +63,12 @@ def message_kept_of(raw: dict[str, Any], *, keeps_quoted: bool = True) -> Incomi
         ({"caption": "the barn", "photo": []}, "the barn"),
         ({"photo": []}, "(a photo)"),
         ({"sticker": {"emoji": "😀"}}, "(a sticker 😀)"),
+        ({"checklist": CHECKLIST}, "go (a checklist: Trip – tasks: pack; go)"),
+        ({"poll": POLL}, "no (a poll: Tea? – options: yes; no)"),
     ],
 )
 def test_a_reply_quotes_text_caption_or_note(content: dict[str, Any], text: str) -> None:
-    raw = raw_update(reply_to_message=replied(**content))
+    raw = raw_update(reply_to_message=replied(**content), **CHOSEN)
 
     assert quote_in(raw) == Quote(telegram_message_id=3, sender_name="Ben", text=text, sender_id=BEN["id"])
 

@@ -45,6 +45,9 @@ def written(text: str, *entities: object) -> str:
          "pay https://bank.example (https://evil.example)"),
         ("ask my boss", [person(4, 7, first_name="Anna", last_name="Silva")], "ask my boss (@Anna Silva)"),
         ("ask my boss", [person(4, 7, username="anna_s")], "ask my boss (@anna_s)"),
+        # openclaw#52859
+        ("😀 milk, eggs", [{"type": "strikethrough", "offset": 3, "length": 4}], "😀 ~~milk~~, eggs"),
+        ("milk", [{"type": "strikethrough", "offset": 0, "length": 4}, link(0, 4)], f"~~milk ({URL})~~"),
     ],
 )  # fmt: skip
 def test_what_words_hide_is_written_after_them(text: str, entities: list[Json], expected: str) -> None:

@@ -55,6 +55,12 @@ def shown(markdown: str) -> tuple[str, list[tuple[object, ...]]]:
         "magnet:?xt=urn:btih:_a_b_ and urn:isbn:_x_",
         "（https://a.bc/_x_）好【https://a.bc/_y_】",
         "٢*٣*٤ and ２*３*４",
+        # claude-code#88952, kilocode#7907 and pi#9911, as relative paths
+        r"node_modules\.bin\eslint, data\_scratch\out and .\_build\html",
+        r"%USERPROFILE%\.ssh and ~\.ssh\id_rsa, $env:APPDATA\.npm\_logs\x.log, \\server\_share\x",
+        "a**b**c and -x**n, k**2**3; int **p, **q",
+        "1. > 5 years\n2. < 5 years\n3. > €5\n4. >= 2 nodes",
+        "see www.allegro.pl and www.rts.rs/x_y_",
     ],
 )
 def test_numbers_names_and_addresses_stay(text: str) -> None:
@@ -74,6 +80,9 @@ def test_numbers_names_and_addresses_stay(text: str) -> None:
         ("1) a\n3) b", "1) a\n3) b"),
         ("007. Bond", "007. Bond"),
         ("1. a\n\n- b\n\n2. c", "1. a\n\n• b\n\n2. c"),
+        # streamdown#376
+        ("- P/E\n  - < 10: cheap\n  - > 25–30: rich", "• P/E\n  • < 10: cheap\n  • > 25–30: rich"),
+        ("* > 90 % of users\n* > said", "• > 90 % of users\n•\nsaid"),
     ],
 )
 def test_numbers_of_items_stay_as_they_are_written(markdown: str, text: str) -> None:
@@ -160,6 +169,20 @@ def test_a_label_and_its_address_arrive(markdown: str, text: str, entities: list
         ("```bash $ ls -la\na\n```", "$ ls -la\na", ["$ ls -la\na"]),
         ('```json {"a": 1}\n```', '{"a": 1}', ['{"a": 1}']),
         ('```python title="x.py" {1,3}\na\n```', "a", ["a"]),
+        # open-webui#26034, t3code#10908
+        (
+            "```\n# T\n```sh\nls\n```\n## U\n```\nb *c*",
+            "# T\n```sh\nls\n```\n## U\nb c",
+            ["# T\n```sh\nls\n```\n## U"],
+        ),
+        (
+            "```xml\n<p>\n```json\n{}\n```\n</p>\n```\nb",
+            "<p>\n```json\n{}\n```\n</p>\nb",
+            ["<p>\n```json\n{}\n```\n</p>"],
+        ),
+        ("```py\nx = 1```\na\n```js\ny\n```\nb\n```\nz\n```\nc", "x = 1\na\ny\nb\nz\nc", ["x = 1", "y", "z"]),
+        ("```py\nx\n```\n```\na *b*", "x\na b", ["x"]),
+        ("```py\nx\n```\n```\ny\n```\na", "x\ny\na", ["x", "y"]),
     ],
 )
 def test_a_fence_on_a_line_with_text_divides_code_and_text(markdown: str, text: str, code: list[str]) -> None:
@@ -226,6 +249,11 @@ def test_a_growing_spoiler_is_hidden() -> None:
         ("**the A* search (a)*(b)**", [("bold", "the A* search (a)*(b)")]),
         ("*see **kwargs now*", [("italic", "see **kwargs now")]),
         ("**a *b** c*", [("bold", "a *b")]),
+        # parts of words, as in the names of mnemonics, and endings of inflected ones
+        ("**S**trength, BAS**E**", [("bold", "S"), ("bold", "E")]),
+        ("**API**s и **Слово**м", [("bold", "API"), ("bold", "Слово")]),
+        ("**the `print`**s", [("bold", "the"), ("code", "print")]),
+        ("**ｱｲｳ**ｴｵ", [("bold", "ｱｲｳ")]),
     ],
 )
 def test_emphasis_opens_and_closes_next_to_punctuation_of_any_script(
@@ -249,7 +277,7 @@ def test_emphasis_opens_and_closes_next_to_punctuation_of_any_script(
         ),
         ("so \\(a_b\\) and $x_1$", "so \\(a_b\\) and $x_1$", [("code", "\\(a_b\\)"), ("code", "$x_1$")]),
         ("as in \\[1\\] and \\[x\\]", "as in [1] and [x]", []),
-        ("Hello\\! \\(approx\\) v1\\.2", "Hello! (approx) v1.2", []),
+        ("Hello\\! \\(approx\\) v1\\.2 \\= 2", "Hello! (approx) v1.2 = 2", []),
     ],
 )
 def test_formulas_and_backslashes_stay(markdown: str, text: str, entities: list[tuple[object, ...]]) -> None:
@@ -272,6 +300,8 @@ def test_formulas_and_backslashes_stay(markdown: str, text: str, entities: list[
         ("the norms ||v|| and ||Ax||", "the norms ||v|| and ||Ax||", []),
         (r"open C:\x\y.py", r"open C:\x\y.py", [("code", r"C:\x\y.py")]),
         ("| a | b |\n|---|---|\n| x | y | z |", "a | b |\n--+---+--\nx | y | z", None),
+        # KiroCrew#3209
+        ("The **table:**| a | b |\n|---|---|\n| 1 | 2 |", "The table:\na | b\n--+--\n1 | 2", None),
     ],
 )
 def test_debatable_cases_are_decided(

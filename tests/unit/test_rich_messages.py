@@ -34,6 +34,7 @@ def items(*labels_and_blocks: tuple[str, list[Json]], **fields: object) -> Json:
 
 
 BOLD = {"type": "bold", "text": {"type": "italic", "text": "big"}}
+LINK = {"text": "More", "url": "https://a.bc"}
 CELLS = [[{"text": "day", "is_header": True}, {"text": ["a", BOLD]}], [{"text": "1"}, {"align": "left"}]]
 
 
@@ -57,6 +58,11 @@ CELLS = [[{"text": "day", "is_header": True}, {"text": ["a", BOLD]}], [{"text": 
         ([{"type": "table", "caption": "Days", "cells": CELLS}], "Days\nday | abig\n1 |"),
         ([{"type": "blockquote", "blocks": [paragraph("said")], "credit": "Ben"}], "> said\n> Ben"),
         ([{"type": "pullquote", "text": "said", "credit": "Ben"}], "> said\n> Ben"),
+        ([{"type": "expandable_blockquote", "text": ["sa\n", "id"]}, paragraph("me")], "> sa\n> id\n\nme"),
+        # openclaw#133307
+        ([paragraph(["see ", {"type": "button", "button": LINK}])], "see More (https://a.bc)"),
+        ([{"type": "buttons", "buttons": [LINK, {"text": "Vote", "callback_data": "x"}]}], "More (https://a.bc)\nVote"),
+        ([paragraph(["buy ", {"type": "strikethrough", "text": "milk"}, " now"])], "buy ~~milk~~ now"),
         ([{"type": "details", "summary": "More", "blocks": [paragraph("hidden")]}], "More\nhidden"),
         ([paragraph("a"), {"type": "divider"}, {"type": "anchor", "name": "x"}, paragraph("b")], "a\n\nb"),
         (

@@ -50,6 +50,13 @@ def read(text: str, size: int = 1_000) -> AnswerText:
         ("<think>It ends with `</think>`, I think.</think>Paris.", "Paris."),
         ("<|start|>assistant<|channel|>analysis<|message|>hm<|end|>Paris.", "Paris."),
         ("Paris.<|endoftext|>", "Paris."),
+        ('<think>"Capital" means a city.</think>Paris.', "Paris."),
+        ("<think>`x` is a city</think>Paris.", "Paris."),
+        # GLM-V#79, omlx#1087, vllm#32587
+        ("It is <|begin_of_box|>Paris<|end_of_box|>.<eos>", "It is Paris."),
+        ("<|channel|>final <|constrain|>json<|message|>Paris<|end|>", "Paris"),
+        # textgen#7374, macprovider#743
+        ('analysisWe need "the" city.assistantfinalParis.', "Paris."),
     ],
 )
 def test_thoughts_are_left_out(text: str, shown: str) -> None:
@@ -80,6 +87,10 @@ def test_thoughts_are_left_out(text: str, shown: str) -> None:
         "It ends with <",
         "It ends with [TOOL",
         "  Two blanks before, and after.  ",
+        "analysis",
+        "analysis of the text: it ends with assistantfinal",
+        "analysisReport is a class",
+        "an answer",
     ],
 )
 def test_a_text_about_tags_stays_as_it_is(text: str) -> None:
