@@ -72,6 +72,7 @@ _ALPHABETS = {
     "mac_roman": (2.0, _WEST),
     "cp850": (2.0, (*_WEST, *_TURKISH)),
     "cp852": (3.0, _CENTRAL),
+    "mac_latin2": (3.0, _CENTRAL),
     "iso8859_5": (3.0, _CYRILLIC),
     "iso8859_6": (3.0, _ARABIC),
     "iso8859_7": (3.0, _GREEK),
@@ -91,6 +92,8 @@ _USUAL_MARKS = frozenset(
 )
 _STRANGE, _RARE = log(1 / 5_000), log(1 / 300_000)
 """Of a character that no language of the encoding uses, in one byte and in two."""
+_DOUBTFUL = log(1 / 90)
+"""Of the average letter of a text in an encoding that is none of these."""
 _FREQUENT, _SELDOM = log(1 / 14), log(1 / 60)
 _MIXED = log(1 / 6)
 """Of an accented letter without a plain one beside it, and of another script's letter with one."""
@@ -135,8 +138,10 @@ def find_encoding(data: bytes) -> tuple[str, bool] | None:
         return None
     best, encoding, text = max(readings)
     others = [likelihood for likelihood, _, other in readings if other != text]
-    no_language = _STRANGE * sum(character > "\x7f" for character in text)
-    return encoding, best - max(others, default=no_language) >= _SURE and best - no_language >= _SURE
+    letters = sum(character > "\x7f" for character in text)
+    no_language = _STRANGE * letters
+    is_likely = best >= _DOUBTFUL * letters or not _ALPHABETS[encoding][1]
+    return encoding, is_likely and best - max([*others, no_language]) >= _SURE
 
 
 def _declared_in(data: bytes) -> Collection[str]:

@@ -51,7 +51,7 @@ THAI = "ชื่อ,ราคา\nกรุณายืนยันคำสั
         (CANTONESE, "big5hkscs"),
         (REPORT, "cp866"),
         (SIGNS, "cp1252"),
-        *((POLISH, each) for each in ("cp1250", "iso8859_2", "cp852")),
+        *((POLISH, each) for each in ("cp1250", "iso8859_2", "cp852", "mac_latin2")),
         *((FRENCH, each) for each in ("cp1252", "mac_roman")),
         *((SPANISH, each) for each in ("cp1252", "mac_roman", "latin_1")),
         *((GERMAN, each) for each in ("cp1252", "mac_roman")),
@@ -82,6 +82,11 @@ def test_an_english_header_does_not_hide_the_language_of_a_few_values() -> None:
     header = b"id,name,city,amount\n" + b"".join(b"%d,none,none,0\n" % number for number in range(2_000))
     rows = "7,山田太郎,大阪市,1200\n8,鈴木花子,名古屋市,800\n"
     assert read_text(header + rows.encode("cp932")) == header.decode() + rows
+
+
+@pytest.mark.parametrize(("text", "encoding"), [(PORTUGUESE, "cp860"), ("Zażółć gęślą jaźń\n", "cp775")])
+def test_an_encoding_that_nobody_expects_is_unsure(text: str, encoding: str) -> None:
+    assert isinstance(read_text((text * 3).encode(encoding, "ignore")), UnsureText)
 
 
 def test_one_broken_byte_in_a_long_text_makes_it_unsure_and_not_unreadable() -> None:
