@@ -10,7 +10,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from markdown_it import MarkdownIt
-from markdown_it.rules_block import StateBlock, blockquote, list_block, paragraph
+from markdown_it.rules_block import StateBlock, blockquote, lheading, list_block, paragraph
 from markdown_it.rules_block.fence import make_fence_rule
 from markdown_it.token import Token
 
@@ -83,6 +83,12 @@ def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
+def _title(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Recognise a title above a line of `=`. Dashes below a paragraph divide, and make no heading of it."""
+    is_title = start + 1 < end and set(_line(state, start + 1).strip()) == {"="}
+    return is_title and lheading(state, start, end, silent)
+
+
 def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Recognise `$$…$$`, `\\[…\\]` and LaTeX environments that have their lines for themselves."""
     opened = _OPENED.match(state.src, state.bMarks[start] + state.tShift[start])
@@ -97,18 +103,15 @@ def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         if number > start and closing == "\\]" and line.startswith("\\["):
             return False
         if line.rstrip().endswith(closing) and (number > start or len(line.rstrip()) > 3):
-            return _push_formula(state, start, number + 1, silent)
-    return False
-
-
-def _push_formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    formula = state.getLines(start, end, state.blkIndent, False).strip()
+            break
+    else:
+        return False
+    formula = state.getLines(start, number + 1, state.blkIndent, False).strip()
     if not is_mathematics(formula) or (formula.count("$$") > 2):
         return False
     if not silent:
-        token = state.push("formula", "", 0)
-        token.content, token.map = formula, [start, end]
-        state.line = end
+        token, state.line = state.push("formula", "", 0), number + 1
+        token.content, token.map = formula, [start, state.line]
     return True
 
 
@@ -184,6 +187,7 @@ def _parser() -> MarkdownIt:
     ruler.at("blockquote", _bounded(blockquote), {"alt": list(interrupting)})
     ruler.at("list", _bounded(list_block), {"alt": ["paragraph", "blockquote"]})
     ruler.at("fence", make_fence_rule(disallow_marker_in_info=("~", "`")), {"alt": list(interrupting)})
+    ruler.at("lheading", _title, {"alt": []})
     ruler.at("paragraph", _paragraph, {"alt": []})
     ruler.before("paragraph", "definitions", _definitions, {"alt": []})
     return parser

@@ -61,9 +61,9 @@ _OPERATOR = re.compile(r"\\[a-zA-Z\\{]|(?<!\\)[\^=_<>+*/]")
 _ESCAPED_PROSE = re.compile(r"\\[.#+-]")
 _SPOKEN = re.compile(r"[^\W\d_]{3}|\A\W?\d|[\u2e80-\ud7ff]")
 _GLOB = re.compile(r"/(?:[^\s*/]{1,99}/)*+\*")
-_WORD_START = re.compile(r"(?<![\w*])\*\*[^\W\d_]{1,40}\Z")
+_WORD_START = re.compile(r"(?<![\w*])\*\*[^\W_]{1,40}\Z")
 _WORD_END = re.compile(r"[^\W\d_]{1,40}\*\*(?![\w*])")
-"""The bold part of a word: **S**trengths, and BAS**E**."""
+"""The bold part of a word: **S**trengths, **1**st, and BAS**E**."""
 _LINE_BREAK = re.compile(" *\n *")
 _TICKS = re.compile("`+")
 _TRAILING = "*_~.,:;!?'\")\u201d\u2019\u00bb"
@@ -205,8 +205,10 @@ class _Paragraph:
                 self._address_end = end = max(end, token.start() + 1)
                 self._pieces.append(token.string[token.start() : end])
                 return end
+            case "autolink" if is_sendable_url(token["autolink"]):
+                self._add(token["autolink"], LINK, token["autolink"])
             case "autolink":
-                self._take_autolink(token["autolink"])
+                self._pieces.append(token["autolink"].removeprefix("mailto:"))
             case "escaped":
                 self._pieces.append("\\\\" if token["escaped"] == "\\" else token["escaped"])
             case "reference":
@@ -214,12 +216,6 @@ class _Paragraph:
             case _:
                 self._pieces.append(token[0])
         return token.end()
-
-    def _take_autolink(self, address: str) -> None:
-        if is_sendable_url(address):
-            self._add(address, LINK, address)
-        else:
-            self._pieces.append(address.removeprefix("mailto:"))
 
     def _add(self, text: str, kind: str, url: str | None = None) -> None:
         self._ranges.append((len(self._pieces), len(self._pieces) + 1, kind, url))
@@ -391,8 +387,8 @@ def flanking(text: str, start: int, end: int) -> tuple[bool, bool]:
     inner, outer = _is_word(before), _is_word(after)
     if inner and outer:  # not within a word or a number, except where marks touch words
         within = mark != "_" and (_touches_marks(before) or _touches_marks(after))
-        is_strong = text[start:end] == "**" and before.isalpha() and after.isalpha()
-        opens = within or (is_strong and _WORD_END.match(text, end) is not None)
+        is_strong = text[start:end] == "**" and after.isalpha()
+        opens = within or (is_strong and before.isalpha() and _WORD_END.match(text, end) is not None)
         closes = within or (is_strong and _WORD_START.search(text, max(0, start - 43), start) is not None)
         return opens, closes
     if before + after in _ENCLOSURES or _is_in_path(text, start, end):

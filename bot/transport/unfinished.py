@@ -1,7 +1,6 @@
 """Markdown of an unfinished answer, completed so that its preview does not flicker."""
 
 import re
-from collections.abc import Iterator, Sequence
 
 from bot.transport.fences import Fence, set_apart
 from bot.transport.inline_markup import flanking
@@ -13,7 +12,7 @@ _PARTIAL_FENCE = re.compile(r"\n[ >]*+[`~]++[\w+#-]*+ *\Z")
 _OPEN_LINK = re.compile(
     r"!?\[(?P<label>(?:[^\[\]\n]|\[[^\[\]\n]*+\])*+)(?:\](?:\((?:[^()\n]|\([^()\n]*+\)?)*+)?)?\Z"
 )
-_TICKS = re.compile(r"`+|\n")
+_INLINE_CODE = re.compile(r"(?<!`)(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _CODE = "\ufffd"
 _TRAILING_MARKS = r"*_~|\!<"
 _OPENING_MARKS = re.compile(
@@ -101,32 +100,7 @@ def _without_code(text: str) -> str:
 
     A run of backticks is closed by the next one of the same length on its line.
     """
-    pieces: list[str] = []
-    done = 0
-    runs: list[re.Match[str]] = []
-    for mark in _TICKS.finditer(f"{text}\n"):
-        if mark[0] != "\n":
-            runs.append(mark)
-            continue
-        for start, end in _code_spans(runs):
-            pieces += [text[done:start], _CODE * (end - start)]
-            done = end
-        runs.clear()
-    return "".join([*pieces, text[done:]])
-
-
-def _code_spans(runs: Sequence[re.Match[str]]) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of inline code that these runs of backticks of one line delimit."""
-    next_end: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    for run in reversed(runs):
-        ends[run.start()] = next_end.get(len(run[0]), 0)
-        next_end[len(run[0])] = run.end()
-    done = 0
-    for start, end in reversed(ends.items()):
-        if start >= done and end:
-            done = end
-            yield start, end
+    return _INLINE_CODE.sub(lambda code: _CODE * len(code[0]), text)
 
 
 def _open_marks(plain: str) -> list[str]:

@@ -250,7 +250,7 @@ def test_a_growing_spoiler_is_hidden() -> None:
         ("*see **kwargs now*", [("italic", "see **kwargs now")]),
         ("**a *b** c*", [("bold", "a *b")]),
         # parts of words, as in the names of mnemonics, and endings of inflected ones
-        ("**S**trength, BAS**E**", [("bold", "S"), ("bold", "E")]),
+        ("**S**trength, **1**st, BAS**E**", [("bold", "S"), ("bold", "1"), ("bold", "E")]),
         ("**API**s и **Слово**м", [("bold", "API"), ("bold", "Слово")]),
         ("**the `print`**s", [("bold", "the"), ("code", "print")]),
         ("**ｱｲｳ**ｴｵ", [("bold", "ｱｲｳ")]),
@@ -300,6 +300,12 @@ def test_formulas_and_backslashes_stay(markdown: str, text: str, entities: list[
         ("the norms ||v|| and ||Ax||", "the norms ||v|| and ||Ax||", []),
         (r"open C:\x\y.py", r"open C:\x\y.py", [("code", r"C:\x\y.py")]),
         ("| a | b |\n|---|---|\n| x | y | z |", "a | b |\n--+---+--\nx | y | z", None),
+        # markdig#436: a line below a paragraph divides, and makes no heading of it
+        (
+            "One.\nTwo.\n---\n\nThree\n===",
+            "One.\nTwo.\n————————\n\nThree",
+            [("bold", "Three"), ("underline", "Three")],
+        ),
         # KiroCrew#3209
         ("The **table:**| a | b |\n|---|---|\n| 1 | 2 |", "The table:\na | b\n--+--\n1 | 2", None),
     ],
