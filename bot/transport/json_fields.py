@@ -43,6 +43,13 @@ def objects_in(raw: Json, key: str) -> list[Json]:
     return [cast("Json", item) for item in items if isinstance(item, dict)]
 
 
+def buttons_in(message: Json) -> list[Json]:
+    """Return the inline buttons below a raw message."""
+    rows = object_in(message, "reply_markup").get("inline_keyboard")
+    listed = cast("list[object]", rows) if isinstance(rows, list) else []
+    return [button for row in listed for button in objects_in({"row": row}, "row")]
+
+
 def name_in(party: Json) -> str:
     """Return the title or full name of a user or chat, else the username, else the id."""
     full = " ".join(filter(None, (str_in(party, "first_name"), str_in(party, "last_name"))))

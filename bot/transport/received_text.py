@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, chain, islice
 from operator import attrgetter
 
-from bot.transport.json_fields import Json, int_in, name_in, object_in, objects_in, str_in
+from bot.transport.json_fields import Json, buttons_in, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.rich_text import Utf16Index
 from memory.characters import one_line
 from memory.history.message import MENTION
@@ -22,6 +22,7 @@ ADDED_CHARACTERS = 8_000
 """Maximum length of all that is hidden in one text, and of all marks of quotations. Later ones are left out."""
 _NAME_CHARACTERS = 64
 _HIDING = frozenset(["text_link", "text_mention"])
+_PASSED_ON = frozenset(["forward_origin", "forward_date", "via_bot"])
 _QUOTATIONS = frozenset(["blockquote", "expandable_blockquote"])
 
 _QUOTE, _STRIKE = "> ", "~~"
@@ -43,14 +44,15 @@ class Addition:
 
 def additions_in(raw: Json, text: str = "text", entities: str = "entities") -> tuple[Addition, ...]:
     """Return the additions to the text under the key `text`, in order. An entity that does not fit it has none."""
-    if entities not in raw:
+    if entities not in raw and "reply_markup" not in raw:
         return ()
     shown = str_in(raw, text)
     found = objects_in(raw, entities)
     hidden = _within_limit(_merged(shown, _spans(shown, found)))
     marks = chain.from_iterable(find(shown, found) for find in (_quotations, _fences, _strikes))
     quotations = _within_limit(marks)
-    return tuple(sorted([*hidden, *quotations], key=attrgetter("at")))
+    buttons = _within_limit(_buttons(raw, len(shown)))
+    return tuple(sorted([*hidden, *quotations, *buttons], key=attrgetter("at")))
 
 
 def with_additions(text: str, additions: Sequence[Addition], start: int = 0) -> str:
@@ -113,6 +115,13 @@ def _strikes(text: str, entities: Iterable[Json]) -> Iterable[Addition]:
         yield from (Addition(at=start, text=_STRIKE), Addition(at=end, text=_STRIKE))
 
 
+def _buttons(raw: Json, end: int) -> Iterable[Addition]:
+    """Yield the addresses of the buttons that a message was forwarded with, or sent via a bot (tgcf#209)."""
+    for button in buttons_in(raw) if _PASSED_ON & raw.keys() else ():
+        if address := _address(button):
+            yield Addition(at=end, text=f"\n{one_line(str_in(button, 'text'), _NAME_CHARACTERS)} ({address})")
+
+
 def _ends_line(character: str) -> bool:
     """Return True for the end of a line, and for "", the end of the text."""
     return character.splitlines() != [character]
@@ -135,7 +144,11 @@ def _hidden_in(entity: Json) -> str:
         has_name = str_in(user, "first_name") or str_in(user, "last_name") or str_in(user, "username")
         name = one_line(name_in(user), _NAME_CHARACTERS).translate(_NO_BRACKETS).strip()
         return f"{MENTION}{name}" if has_name and name else ""
-    address = one_line(str_in(entity, "url")).translate(_ENCODED)
+    return _address(entity)
+
+
+def _address(raw: Json) -> str:
+    address = one_line(str_in(raw, "url")).translate(_ENCODED)
     return address if len(address) <= ADDRESS_CHARACTERS else f"{address[:ADDRESS_CHARACTERS]}…"
 
 

@@ -5,7 +5,7 @@ No shape of JSON makes the parser fail; unknown fields are ignored.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, cast
+from typing import Literal
 
 from bot.transport.contents import SENT_SERVICES, VOICE_KINDS, Attachment, choice_in, content_in
 from bot.transport.controls import NO_BUTTONS, ButtonRule, ButtonRules, is_same_menu, word_of
@@ -18,7 +18,7 @@ from bot.transport.forms import (
     has_topics,
     topic_in,
 )
-from bot.transport.json_fields import NOTHING, Json, int_in, name_in, object_in, objects_in, str_in
+from bot.transport.json_fields import Json, buttons_in, int_in, name_in, object_in, objects_in, str_in
 from bot.transport.received_text import Addition, additions_in, read_text, with_additions
 from bot.transport.rich_messages import as_ordinary
 from bot.transport.rich_text import Entity, utf16_length, utf16_slice
@@ -466,7 +466,7 @@ def _forwarded_id(raw: Json) -> int | None:
 
 def _origin(origin: Json) -> tuple[int | None, str]:
     """Return the id (None if hidden) and the name of the sender of a MessageOrigin."""
-    party = next((each for key in _ORIGINS if (each := object_in(origin, key))), NOTHING)
+    party = next((each for key in _ORIGINS if (each := object_in(origin, key))), origin)
     return int_in(party, "id"), name_in(party) or str_in(origin, "sender_user_name")
 
 
@@ -545,11 +545,7 @@ def _kind_of_pressed(message: Json, data: str, rule: ButtonRule | None) -> Press
     """Return `Callback.under`. Telegram describes a message with its keyboard, unless it is old or deleted."""
     if message.get("date") == 0:
         return "unknown"
-    rows = object_in(message, "reply_markup").get("inline_keyboard")
-    if not isinstance(rows, list):
-        return "another"
-    buttons = [button for row in cast("list[object]", rows) for button in objects_in({"row": row}, "row")]
-    shown = [str_in(button, "callback_data") for button in buttons]
+    shown = [str_in(button, "callback_data") for button in buttons_in(message)]
     is_menu = rule is not None and any(is_same_menu(data, each, rule) for each in shown)
     return "menu" if is_menu else "another"
 

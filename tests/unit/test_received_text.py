@@ -78,6 +78,18 @@ def test_what_is_shown_already_or_does_not_fit_is_not_written(text: str, entity:
     assert written(text, entity) == text
 
 
+def test_buttons_of_a_forwarded_message_give_their_addresses() -> None:
+    rows = [
+        [{"text": "Read\nmore", "url": "https://a.bc/(x)"}, {"text": "Vote", "callback_data": "v"}],
+        "x",
+        [7],
+    ]
+    raw: Json = {"text": "News", "reply_markup": {"inline_keyboard": rows}}
+
+    assert read_text(raw | {"forward_date": 9}) == "News\nRead more (https://a.bc/%28x%29)"
+    assert read_text(raw) == "News"
+
+
 def test_addresses_are_bounded_alone_and_together() -> None:
     long = "https://example.org/" + "x" * 5_000
     assert len(written("a", link(0, 1, long))) < ADDRESS_CHARACTERS + 10
