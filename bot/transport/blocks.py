@@ -31,7 +31,8 @@ _COMPARISON = re.compile(r">(?:>>|=| ?[$€£¥~≈]?\d)")
 _DEFINITION = re.compile(
     r"\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ ]*<?(?P<url>[^\s<>]+)>?(?:[ ]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ ]*"
 )
-_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]) |>")
+_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]) |>|`{3}|~{3}")
+_INDENT = 4
 _RULE = re.compile(r"\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*+\|?[ ]*")
 _BAR = re.compile(r"\||\\.|(?P<ticks>`+)[^`]*(?P=ticks)(?!`)|`+")
 _OPENED = re.compile(r"\$\$|\\\[|\\begin\{(?P<environment>[a-zA-Z]+\*?)\}")
@@ -83,6 +84,19 @@ def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     return True
 
 
+def _indented_code(state: StateBlock, start: int, end: int, _silent: bool) -> bool:
+    """Recognise indented code. Items and fences are none: models indent them as they like (textgen#7401)."""
+    indent = state.blkIndent + _INDENT
+    if state.sCount[start] < indent or _ITEM.match(_line(state, start)):
+        return False
+    after = next((at for at in range(start, end) if state.sCount[at] < indent and not state.isEmpty(at)), end)
+    while state.isEmpty(after - 1):
+        after -= 1
+    token, state.line = state.push("code_block", "code", 0), after
+    token.content, token.map = state.getLines(start, after, indent, False), [start, after]
+    return True
+
+
 def _title(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Recognise a title above a line of `=`. Dashes below a paragraph divide, and make no heading of it."""
     is_title = start + 1 < end and set(_line(state, start + 1).strip()) == {"="}
@@ -92,7 +106,7 @@ def _title(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def _formula(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Recognise `$$…$$`, `\\[…\\]` and LaTeX environments that have their lines for themselves."""
     opened = _OPENED.match(state.src, state.bMarks[start] + state.tShift[start])
-    if opened is None or state.is_code_block(start):
+    if opened is None:
         return False
     name = opened["environment"]
     closing = f"\\end{{{name}}}" if name else "\\]" if opened[0] == "\\[" else "$$"
@@ -142,10 +156,10 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     Its rows may have more or fewer cells than its header.
     """
     head = _line(state, start)
-    if "|" not in head or start + 2 > end or state.is_code_block(start) or _ITEM.match(head):
+    if "|" not in head or start + 2 > end or _ITEM.match(head):
         return False
-    rule, indent = _line(state, start + 1), state.sCount[start + 1]
-    if not _RULE.fullmatch(rule) or indent < state.blkIndent or state.is_code_block(start + 1):
+    rule = _line(state, start + 1)
+    if not _RULE.fullmatch(rule) or state.sCount[start + 1] < state.blkIndent:
         return False
     rows = [_cells(head)]
     columns = len(_cells(rule))
@@ -179,7 +193,7 @@ def _cells(line: str) -> list[str]:
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"maxNesting": 10 * DEEPEST})
     ruler = parser.block.ruler
-    ruler.disable(["reference", "html_block"])
+    ruler.disable(["code", "reference", "html_block"])
     interrupting: Sequence[str] = ["paragraph", "blockquote", "list"]
     ruler.before("table", "formula", _formula, {"alt": list(interrupting)})
     ruler.at("table", _table, {"alt": ["paragraph"]})
@@ -187,6 +201,7 @@ def _parser() -> MarkdownIt:
     ruler.at("blockquote", _bounded(blockquote), {"alt": list(interrupting)})
     ruler.at("list", _bounded(list_block), {"alt": ["paragraph", "blockquote"]})
     ruler.at("fence", make_fence_rule(disallow_marker_in_info=("~", "`")), {"alt": list(interrupting)})
+    ruler.before("fence", "indented_code", _indented_code, {"alt": []})
     ruler.at("lheading", _title, {"alt": []})
     ruler.at("paragraph", _paragraph, {"alt": []})
     ruler.before("paragraph", "definitions", _definitions, {"alt": []})

@@ -77,6 +77,9 @@ def test_numbers_names_and_addresses_stay(text: str) -> None:
         ("1. [x] a\n2. [ ] b", "1. ☑ a\n2. ☐ b"),
         ("> 7. a\n> 9. b", "7. a\n9. b"),
         ("- a\n\n  3. b\n  5. c", "• a\n  3. b\n  5. c"),
+        # textgen#7401
+        ("- a\n\n      - b\n\n      - c", "• a\n  • b\n  • c"),
+        ("a\n\n    1. b\n    3. c", "a\n\n1. b\n3. c"),
         ("1) a\n3) b", "1) a\n3) b"),
         ("007. Bond", "007. Bond"),
         ("1. a\n\n- b\n\n2. c", "1. a\n\n• b\n\n2. c"),
@@ -182,6 +185,9 @@ def test_a_label_and_its_address_arrive(markdown: str, text: str, entities: list
         ),
         ("```py\nx = 1```\na\n```js\ny\n```\nb\n```\nz\n```\nc", "x = 1\na\ny\nb\nz\nc", ["x = 1", "y", "z"]),
         ("```py\nx\n```\n```\na *b*", "x\na b", ["x"]),
+        ("a\n\n    ```py\n    x\n      y\n    ```\nb", "a\n\nx\n  y\nb", ["x\n  y"]),
+        ("1. a\n\n       ```py\n       x\n       ```\n2. b", "1. a\nx\n2. b", ["x"]),
+        ("a\n\n    f():\n        x\n\n    f()\n\nb", "a\n\nf():\n    x\n\nf()\n\nb", ["f():\n    x\n\nf()"]),
         ("```py\nx\n```\n```\ny\n```\na", "x\ny\na", ["x", "y"]),
     ],
 )
