@@ -39,7 +39,8 @@ _CALL = (
 )
 _STRAY = (
     r"</(?:\w{1,10}:)?(?:tool_?calls?|function_?calls?|function)>"
-    r"|<\|(?:end|return|call|im_end|eot_id|eom_id|endoftext|(?:begin|end)_of_(?:solution|box))\|>|<end_of_turn>|<eos>"
+    r"|<\|(?:end|return|call|im_end|eot_id|eom_id|endoftext|(?:begin|end)_of_(?:solution|box)|end_of_turn_token)\|>"
+    "|<end_of_turn>|<eos>|<\uff5cend▁of▁sentence\uff5c>|<[|](?:user|assistant|observation)[|]>"
     r"|<\|(?:START|END)_(?:RESPONSE|TEXT)\|>"
 )
 _WRAPPER = r"</?(?:answer|final_answer|response|output)>"

@@ -54,6 +54,8 @@ def read(text: str, size: int = 1_000) -> AnswerText:
         ("<think>`x` is a city</think>Paris.", "Paris."),
         # GLM-V#79, omlx#1087, vllm#32587
         ("It is <|begin_of_box|>Paris<|end_of_box|>.<eos>", "It is Paris."),
+        ("Paris.<|user|>", "Paris."),
+        ("Paris.<\uff5cend▁of▁sentence\uff5c>", "Paris."),
         ("<|channel|>final <|constrain|>json<|message|>Paris<|end|>", "Paris"),
         # textgen#7374, macprovider#743
         ('analysisWe need "the" city.assistantfinalParis.', "Paris."),
@@ -69,6 +71,7 @@ def test_thoughts_are_left_out(text: str, shown: str) -> None:
     "text",
     [
         "Use the <think> tag for it.",
+        "A turn begins with <|user|> or <|assistant|> there.",
         "R1 writes <think> before and </think> after its thoughts.",
         "Its thoughts end with </think>, as you see.",
         "Write `<think>` and `</think>` around it.",
