@@ -139,9 +139,8 @@ def find_encoding(data: bytes) -> tuple[str, bool] | None:
     best, encoding, text = max(readings)
     others = [likelihood for likelihood, _, other in readings if other != text]
     letters = sum(character > "\x7f" for character in text)
-    no_language = _STRANGE * letters
     is_likely = best >= _DOUBTFUL * letters or not _ALPHABETS[encoding][1]
-    return encoding, is_likely and best - max([*others, no_language]) >= _SURE
+    return encoding, is_likely and best - max([*others, _STRANGE * letters]) >= _SURE
 
 
 def _declared_in(data: bytes) -> Collection[str]:

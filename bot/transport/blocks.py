@@ -32,7 +32,6 @@ _DEFINITION = re.compile(
     r"\[(?!\^)(?P<label>[^\[\]\n]{1,200})\]:[ ]*<?(?P<url>[^\s<>]+)>?(?:[ ]+(?:\"[^\"]*\"|'[^']*'|\([^()]*\)))?[ ]*"
 )
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)]) |>|`{3}|~{3}")
-_INDENT = 4
 _RULE = re.compile(r"\|?[ ]*:?-+:?[ ]*(?:\|[ ]*:?-+:?[ ]*)*+\|?[ ]*")
 _BAR = re.compile(r"\||\\.|(?P<ticks>`+)[^`]*(?P=ticks)(?!`)|`+")
 _OPENED = re.compile(r"\$\$|\\\[|\\begin\{(?P<environment>[a-zA-Z]+\*?)\}")
@@ -66,8 +65,6 @@ def _bounded(rule: Rule) -> Rule:
         is_item = bool(state.src[begin:place].strip())
         if state.env["depth"] >= DEEPEST or (_COMPARISON if is_item else _PROMPT).match(state.src, place):
             return False
-        if silent:
-            return rule(state, start, end, silent)
         state.env["depth"] += 1
         try:
             return rule(state, start, end, silent)
@@ -86,7 +83,7 @@ def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 
 def _indented_code(state: StateBlock, start: int, end: int, _silent: bool) -> bool:
     """Recognise indented code. Items and fences are none: models indent them as they like (textgen#7401)."""
-    indent = state.blkIndent + _INDENT
+    indent = state.blkIndent + 4
     if state.sCount[start] < indent or _ITEM.match(_line(state, start)):
         return False
     after = next((at for at in range(start, end) if state.sCount[at] < indent and not state.isEmpty(at)), end)

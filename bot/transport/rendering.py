@@ -196,14 +196,15 @@ class _Writer:
         self._block = self._length
 
     def _begin_item(self, token: Token) -> None:
-        """Add the mark of a list item: a bullet, or the number as it is written."""
+        """Add the mark of a list item: a bullet, or the number or plus as it is written: `+ 20` may be a sum."""
         if self._marker is not None:
             self._add(" ")
         elif not self._is_fresh:
             self._add("\n")
         if self._marker is None:
             self._add("  " * (self._lists - 1))
-        self._marker = f"{token.info}{token.markup}" if token.info else "•"
+        is_plus = token.markup == "+" and self._lists == 1
+        self._marker = f"{token.info}{token.markup}" if token.info or is_plus else "•"
         self._add(self._marker)
         self._line_end = (token.map or (self._line_end,))[0] + 1
         self._is_fresh = False

@@ -75,16 +75,12 @@ def _closed(text: str) -> str:
     if (tick := plain.rfind("`")) >= 0:
         return _with_open_code(text, plain, tick)
     if _OPEN_LINK.search(plain):
-        text = _OPEN_LINK.sub(_label, _OPEN_LINK.sub(_label, text))  # a picture may be in it
+        text = _OPEN_LINK.sub(r"\g<label>", _OPEN_LINK.sub(r"\g<label>", text))  # a picture may be in it
     bare = _OPENING_MARKS.sub("", text)
     if _open_marks(_without_code(bare)):
         bare = bare.rstrip(_TRAILING_MARKS)
     marks = _open_marks(_without_code(bare))
     return bare.rstrip(" ") + "".join(reversed(marks)) if marks else bare
-
-
-def _label(link: re.Match[str]) -> str:
-    return link["label"]
 
 
 def _with_open_code(text: str, plain: str, tick: int) -> str:

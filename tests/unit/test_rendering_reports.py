@@ -85,6 +85,7 @@ def test_numbers_names_and_addresses_stay(text: str) -> None:
         ("1. a\n\n- b\n\n2. c", "1. a\n\n• b\n\n2. c"),
         # streamdown#376
         ("- P/E\n  - < 10: cheap\n  - > 25–30: rich", "• P/E\n  • < 10: cheap\n  • > 25–30: rich"),
+        ("100\n+ 20 bonus\n= 120\n\n* a\n  + 2 b", "100\n+ 20 bonus\n= 120\n\n• a\n  • 2 b"),
         ("* > 90 % of users\n* > said", "• > 90 % of users\n•\nsaid"),
     ],
 )
