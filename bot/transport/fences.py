@@ -80,7 +80,7 @@ def set_apart(markdown: str, *, is_growing: bool = False) -> Fenced:
         elif (fence := _FENCE.fullmatch(line)) and fence["mark"][0] not in fence["info"]:
             if not (fence["info"] or ahead[number] or is_growing) and 0 < fenced.prose == len(fenced.lines):
                 continue  # the block before it is closed twice
-            nested_end = _end_of_nested(lines, number, fence) if nested_end >= 0 else nested_end
+            nested_end = _end_of_nested(lines, number, fence, ahead) if nested_end >= 0 else nested_end
             mark = 2 * fence["mark"] if nested_end > 0 else fence["mark"]
             fenced.open(Fence(fence["lead"], mark, fence["info"]))
         elif (glued := _GLUED.fullmatch(line)) and _begins_code(
@@ -97,21 +97,21 @@ def set_apart(markdown: str, *, is_growing: bool = False) -> Fenced:
     return fenced
 
 
-def _end_of_nested(lines: Sequence[str], begin: int, outer: re.Match[str]) -> int:
+def _end_of_nested(lines: Sequence[str], begin: int, outer: re.Match[str], ahead: Sequence[int]) -> int:
     """Return the line that closes a block with code blocks in it, as if its fence were longer than theirs.
 
     Models write three backticks for both, around Markdown and prompts (open-webui#26034). Zero if the first fence in it
-    closes it, -1 if no line closes it.
+    closes it, or if it was not closed and the fences after it would be inverted; -1 if no line closes it.
     """
-    depth = blocks = 0
+    is_markdown, depth, blocks = outer["info"].lower() in _MARKDOWN, 0, 0
     for number in range(begin + 1, len(lines)):
         fence = _FENCE.fullmatch(lines[number]) if outer["mark"] in lines[number] else None
         if fence and fence["mark"] == outer["mark"]:
             depth += 1 if fence["info"] else -1
             blocks += depth > 0
             if depth < 0:
-                return number if blocks else 0
-        elif depth == 0 and outer["info"].lower() not in _MARKDOWN and lines[number].endswith(outer["mark"]):
+                return number if blocks and (is_markdown or ahead[number] % 2 == 0) else 0
+        elif depth == 0 and not is_markdown and lines[number].endswith(outer["mark"]):
             return 0  # the end of the code is behind its last line
     return -1
 

@@ -185,6 +185,8 @@ def test_a_label_and_its_address_arrive(markdown: str, text: str, entities: list
             ["<p>\n```json\n{}\n```\n</p>"],
         ),
         ("```py\nx = 1```\na\n```js\ny\n```\nb\n```\nz\n```\nc", "x = 1\na\ny\nb\nz\nc", ["x = 1", "y", "z"]),
+        # a block that is not closed is no nesting: the blocks after it stay what they are
+        ("```sh\nls\n```py\nx\n```\na\n```\ny\n```\nb", "ls\n```py\nx\na\ny\nb", ["ls\n```py\nx", "y"]),
         ("```py\nx\n```\n```\na *b*", "x\na b", ["x"]),
         ("a\n\n    ```py\n    x\n      y\n    ```\nb", "a\n\nx\n  y\nb", ["x\n  y"]),
         ("1. a\n\n       ```py\n       x\n       ```\n2. b", "1. a\nx\n2. b", ["x"]),
