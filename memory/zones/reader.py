@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from importlib import resources
 from math import cos, hypot, radians
-from unicodedata import decimal, normalize
+from unicodedata import category, decimal, normalize
 
 from memory.zones.clocks import LONGEST_NAME, find_zone, iana_names, offset_name, plain
 
@@ -20,29 +20,36 @@ _CLOCK_DIFFERS_MIN = (7, 20)
 _NEAREST, _NEAR_DEGREES = 6, 3
 _DAY_MIN = 24 * 60
 
-_SIGNS = str.maketrans(dict.fromkeys("−–—‒", "-"))  # noqa: RUF001
+_SIGNS = str.maketrans({"\\": "/", **dict.fromkeys("−–—‒", "-")})  # noqa: RUF001
+_AROUND = " \n\t.,;!?\"'«»“”<>[]{}`*#/"
+"""Signs before and after a name, which people copy with it."""
 _PREFIX = r"(?P<base>utc|gmt|utc/gmt|gmt/utc|msk|мск|z|zulu)"
 _OFFSET = re.compile(
     rf"\(?(?:{_PREFIX}\s*)?(?:(?P<sign>[+-]|±)\s*)?(?P<hours>\d{{1,2}})(?:[:.,]?(?P<minutes>\d{{2}})|[.,](?P<half>5))?"
-    r"\s*(?:h|hours?|utc|gmt)?\)?\s*(?P<place>[^\W\d].*)?",
+    r"\s*(?:(?:h|hours?|ч|час(?:а|ов)?|stunden?|horas?|(?P<utc>utc|gmt))\b)?"  # noqa: RUF001
+    r"\)?\s*(?P<place>[^\W\d].*)?",
     re.DOTALL,
 )
 _SIGN_WORDS = (
-    (re.compile(r"\b(?:plus|плюс|más|mais)\b|بعلاوه|به علاوه|مثبت"), "+"),
-    (re.compile(r"\b(?:minus|минус|menos)\b|منهای|منفی"), "-"),
+    (re.compile(r"(?:\b(?:plus|плюс|más|mais)\b|بعلاوه|به علاوه|مثبت)\s*(?=\d)", re.IGNORECASE), "+"),
+    (re.compile(r"(?:\b(?:minus|минус|menos)\b|منهای|منفی)\s*(?=\d)", re.IGNORECASE), "-"),
 )
 _CLOCK = re.compile(
     r"(?<![\d:.+-])(?P<before>ساعت\s*)?(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d{2})(?::\d{2})?)?"
     r"\s*(?:(?P<half>[ap]\.?\s?m\b\.?)"
     r"|(?P<after>(?:uhr|o['’]?\s?clock|hrs|horas?|h|ч|час(?:а|ов)?)\b))?(?![\d:])"  # noqa: RUF001
 )
-_TIME_WORDS = re.compile(r"_(?:standard_|daylight_|summer_)?time$|^(?:city_of|time_?zone:?)_")
+_TIME_WORDS = re.compile(
+    r"_(?:(?:standard_|daylight_|summer_)?time|time_?zone)$|^(?:city_of|(?:time_?zone|tz):?)_"
+)
+_FLAG, _IN_EMOJI = re.compile("[🇦-🇿]{2}"), ("So", "Mn")
 
 _WORDS_BEFORE = re.compile(
     r"(?:(?:i|im|i_am|we|live|based|located|now|currently|time|in|from|at|the"
     r"|ich|wohne|lebe|bin|komme|aus|der|die|den|dem"
     r"|yo|vivo|estoy|soy|en|de|el|la|los|las|eu|moro|estou|sou|em|no|na|nos|nas|do|da|os|as"
-    r"|я|живу|нахожусь|сеичас|время|в|во|на|из|от|по|من|در|به|وقت)_)+"
+    r"|я|живу|нахожусь|сеичас|время|в|во|на|из|от|по|من|در|به|وقت"
+    r"|zeitzone|hora|horario|huso|zona|horaria|fuso|часовои|пояс)_)+"
 )
 """Words of a sentence before the place. They are left out only if the whole is no place: see Los Angeles."""
 _WORDS_AFTER = re.compile(r"_(?:now|here|currently|сеичас|هستم|زندگی_می_?کنم)$")
@@ -66,60 +73,29 @@ _USUAL = {
     "cest": "Europe/Berlin",
 }
 """The zones that most people mean by an abbreviation that others have too."""
+_NAMES_OF_CLOCKS = """
+UTC=greenwich_mean,coordinated_universal America/Anchorage=alaskan America/Argentina/Buenos_Aires=art
+America/Bogota=cot America/Caracas=vet America/Chicago=ct,central,us_central America/Denver=mt,mountain
+America/Halifax=atlantic America/Lima=pet America/Los_Angeles=pt,pacific,us_pacific,us_west,west_coast
+America/New_York=et,eastern,us_eastern,us_east,east_coast America/Santiago=clt
+America/Sao_Paulo=brt,e_south_america Asia/Almaty=almt Asia/Baku=azt Asia/Bangkok=ict,se_asia
+Asia/Dubai=gst,arabian Asia/Irkutsk=irkt Asia/Kathmandu=npt Asia/Kolkata=indian Asia/Krasnoyarsk=krat
+Asia/Kuala_Lumpur=myt Asia/Manila=pht Asia/Novosibirsk=novt Asia/Omsk=omst Asia/Riyadh=arab,saudi
+Asia/Singapore=sgt Asia/Tashkent=uzt Asia/Tehran=irst Asia/Vladivostok=vlat Asia/Yakutsk=yakt
+Asia/Yekaterinburg=yekt Australia/Darwin=aus_central Australia/Sydney=aus_eastern,australian_eastern
+Europe/Athens=oez
+Europe/Berlin=mez,mesz,w_europe,central_europe,central_european,mitteleuropaische_zeit
+Europe/Berlin=mitteleuropaische_sommerzeit,hora_central_europea,hora_da_europa_central,центральноевропеиское_время
+Europe/Istanbul=trt Europe/Kyiv=eastern_european,fle Europe/Lisbon=wez,western_european Europe/London=british
+Europe/Moscow=мск,russian,московское,московское_время,московскому_времени Europe/Paris=romance
+Europe/Samara=samt Pacific/Honolulu=hawaiian
+"""
 _ABBREVIATIONS = {
-    "мск": "Europe/Moscow",
-    "sgt": "Asia/Singapore",
-    "gst": "Asia/Dubai",
-    "trt": "Europe/Istanbul",
-    "greenwich_mean": "UTC",
-    "coordinated_universal": "UTC",
-    "british": "Europe/London",
-    "central_european": "Europe/Berlin",
-    "mitteleuropaische_zeit": "Europe/Berlin",
-    "mitteleuropaische_sommerzeit": "Europe/Berlin",
-    "eastern_european": "Europe/Kyiv",
-    "western_european": "Europe/Lisbon",
-    "hora_central_europea": "Europe/Berlin",
-    "hora_da_europa_central": "Europe/Berlin",
-    "центральноевропеиское_время": "Europe/Berlin",
-    "московское_время": "Europe/Moscow",
-    "московскому_времени": "Europe/Moscow",
-    "et": "America/New_York",
-    "ct": "America/Chicago",
-    "mt": "America/Denver",
-    "pt": "America/Los_Angeles",
-    "eastern": "America/New_York",
-    "central": "America/Chicago",
-    "mountain": "America/Denver",
-    "pacific": "America/Los_Angeles",
-    "brt": "America/Sao_Paulo",
-    "art": "America/Argentina/Buenos_Aires",
-    "clt": "America/Santiago",
-    "cot": "America/Bogota",
-    "pet": "America/Lima",
-    "vet": "America/Caracas",
-    "irst": "Asia/Tehran",
-    "ict": "Asia/Bangkok",
-    "pht": "Asia/Manila",
-    "npt": "Asia/Kathmandu",
-    "yekt": "Asia/Yekaterinburg",
-    "omst": "Asia/Omsk",
-    "novt": "Asia/Novosibirsk",
-    "krat": "Asia/Krasnoyarsk",
-    "irkt": "Asia/Irkutsk",
-    "yakt": "Asia/Yakutsk",
-    "vlat": "Asia/Vladivostok",
-    "samt": "Europe/Samara",
-    "almt": "Asia/Almaty",
-    "uzt": "Asia/Tashkent",
-    "azt": "Asia/Baku",
-    "myt": "Asia/Kuala_Lumpur",
-    "mez": "Europe/Berlin",
-    "mesz": "Europe/Berlin",
-    "oez": "Europe/Athens",
-    "wez": "Europe/Lisbon",
+    name: zone
+    for zone, _, names in (each.partition("=") for each in _NAMES_OF_CLOCKS.split())
+    for name in names.split(",")
 }
-"""Abbreviations that IANA's data do not have."""
+"""Abbreviations that IANA's data do not have, and names of clocks, also those of Windows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +107,9 @@ class ZoneReading:
     others: tuple[str, ...] = ()
     """Zones to offer, the likeliest first. Each keeps another time than the others."""
 
+    def __bool__(self) -> bool:
+        return bool(self.zone or self.others)
+
 
 NOTHING = ZoneReading()
 
@@ -141,14 +120,21 @@ def read_zone(text: str, now: float) -> ZoneReading:
     Similar spelling alone never gives a zone; it may offer one. Sources of what people write: midblue/timezone-bot#81,
     KevinNovak/Friend-Time#7 and #112, TheCommieAxolotl/BetterDiscord-Stuff#82, opnsense/core#3800.
     """
-    said = normalize("NFKC", text[:LONGEST_NAME]).translate(_SIGNS).strip(" \n\t.,;!?\"'«»“”")
-    said = "".join(str(decimal(each)) if each.isdecimal() else each for each in said)
+    said = normalize("NFKC", text[:LONGEST_NAME]).translate(_SIGNS)
+    at = datetime.fromtimestamp(now, UTC)
+    if flag := _FLAG.fullmatch(said.strip()):
+        return _choice(_distinct(zones_of(country_of_flag(flag[0])), at, at_most=_OFFERED_OF_COUNTRY))
+    letters = (
+        str(decimal(each)) if each.isdecimal() else each for each in said if category(each) not in _IN_EMOJI
+    )
+    said = "".join(letters).strip(_AROUND)
+    for words, sign in _SIGN_WORDS:
+        said = words.sub(sign, said)
     name = _TIME_WORDS.sub("", plain(said))
     if not name:
         return NOTHING
     if "/" in name and name in iana_names():
         return ZoneReading(zone=iana_names()[name])
-    at = datetime.fromtimestamp(now, UTC)
     return (
         _read_offset(said.casefold(), at)
         or _read_abbreviation(name, at)
@@ -158,7 +144,6 @@ def read_zone(text: str, now: float) -> ZoneReading:
         or _read_before_comma(said, at)
         or _offer_similar(said, at)
         or _read_sentence(name, now)
-        or NOTHING
     )
 
 
@@ -170,20 +155,24 @@ def zones_near(latitude: float, longitude: float, now: float) -> ZoneReading:
     return ZoneReading(zone=found[0]) if is_clear else ZoneReading(others=found)
 
 
-def _read_offset(said: str, at: datetime) -> ZoneReading | None:
+def _read_offset(said: str, at: datetime) -> ZoneReading:
     """Read "UTC+3", "GMT-0330", "+5:30", "MSK+2" and "(UTC+03:00) Riga", whose place decides if it is known.
 
-    The signs are those that people use. In names of Etc they are turned round: see odoo/odoo#242505.
+    The signs are those that people use. In names of Etc they are turned round: see odoo/odoo#242505. "+3 from Moscow"
+    is no offset from UTC.
     """
-    for words, sign in _SIGN_WORDS:
-        said = words.sub(sign, said)
     if said in ("utc", "gmt", "z", "zulu", "utc/gmt"):
         return ZoneReading(zone="UTC", others=_zones_with(0, at))
     match = _OFFSET.fullmatch(said)
     if match is None or not (match["base"] or match["sign"]):
-        return None
-    if match["place"] and (found := _read_place(match["place"], plain(match["place"]), at)):
+        return NOTHING
+    place = (match["place"] or "").partition("(")[0].strip()
+    name = _TIME_WORDS.sub("", plain(place))
+    abbreviated = _read_abbreviation(name, at)
+    if place and (found := abbreviated if abbreviated.zone else _read_place(place, name, at)):
         return found
+    if place and not (match["base"] or match["utc"]):
+        return NOTHING
     part = (
         30 if match["half"] else {"25": 15, "75": 45}.get(match["minutes"] or "0", int(match["minutes"] or 0))
     )
@@ -194,43 +183,41 @@ def _read_offset(said: str, at: datetime) -> ZoneReading | None:
     return ZoneReading(zone=offset_name(minutes), others=_zones_with(minutes, at))
 
 
-def _read_abbreviation(name: str, at: datetime) -> ZoneReading | None:
+def _read_abbreviation(name: str, at: datetime) -> ZoneReading:
     """Read "EST" and the like. If it stands for several offsets, as IST and CST do, the person has to choose."""
-    if zone := _ABBREVIATIONS.get(name):
-        return ZoneReading(zone=zone)
+    if zone := _ABBREVIATIONS.get(name):  # PT is Portugal too
+        return ZoneReading(zone=zone, others=_distinct([zone, *zones_of(_regions(name))], at)[1:])
     first, *others = (_abbreviations(at.year).get(part, {}) for part in name.split("/"))
     used = [(zone, offset) for zone, offset in first.items() if all(zone in other for other in others)]
     usual = _USUAL.get(name.partition("/")[0], "")
     zones = _distinct([*([usual] if usual in dict(used) else []), *(zone for zone, _ in used)], at)
-    if not zones:
-        return None
     if not usual and len({offset for zone, offset in used if zone in zones}) > 1:
         return ZoneReading(others=zones)
-    return ZoneReading(zone=zones[0], others=zones[1:])
+    return ZoneReading(zone=next(iter(zones), ""), others=zones[1:])
 
 
-def _read_place(said: str, name: str, at: datetime) -> ZoneReading | None:
+def _read_place(said: str, name: str, at: datetime) -> ZoneReading:
     """Read a city, a state or a country.
 
     A country with several zones is a choice. So is a city with a rival of its name: a like city, a state or a country.
     """
     found = find_places(said) or find_places(name)
     if not found:
-        return ZoneReading(zone=iana_names()[name]) if name in iana_names() else None
+        return ZoneReading(zone=iana_names().get(name, ""))
     largest = found[0].population
     likely = [each for each in found if each.position is None or each.population * _OFFERED_SHARE >= largest]
     wide = [each for each in likely if each.position is None]
     zones = _distinct(zones_of(likely), at, at_most=_OFFERED_OF_COUNTRY if wide else _OFFERED)
     if len(zones) == 1:
-        return ZoneReading(zone=zones[0])
+        return _choice(zones)
     least = 0 if any("-" in each.country for each in wide) else largest
     rivals = [*wide, *(each for each in likely if each.population * _RIVAL >= least)]
     if len(_distinct((each.zone for each in rivals), at)) > 1:
-        return ZoneReading(others=zones)
+        return _choice(zones)
     return ZoneReading(zone=found[0].zone, others=tuple(each for each in zones if each != found[0].zone))
 
 
-def _read_clock(said: str, at: datetime) -> ZoneReading | None:
+def _read_clock(said: str, at: datetime) -> ZoneReading:
     """Read a time of day within a sentence, and return the zones where it is that time now."""
     for match in _CLOCK.finditer(said):
         hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
@@ -239,40 +226,40 @@ def _read_clock(said: str, at: datetime) -> ZoneReading | None:
         halves = [half[0]] if half else (["", "p"] if 0 < hour < 12 else [""])
         zones = [zone for each in halves for zone in _zones_at(_minutes(hour, minute, each), at)]
         return ZoneReading(others=tuple(dict.fromkeys(zones)))
-    return None
+    return NOTHING
 
 
-def _read_before_bracket(said: str, now: float) -> ZoneReading | None:
-    before, bracket, _ = said.partition("(")
-    found = read_zone(before, now) if before and bracket else NOTHING
-    return None if found == NOTHING else found
+def _read_before_bracket(said: str, now: float) -> ZoneReading:
+    before, bracket, region = said.partition("(")
+    if not (before and bracket):
+        return NOTHING
+    at, whole = datetime.fromtimestamp(now, UTC), f"{before.strip()}, {region.rstrip(' )')}"
+    return _read_place(whole, "", at) or read_zone(before, now)
 
 
-def _read_before_comma(said: str, at: datetime) -> ZoneReading | None:
+def _read_before_comma(said: str, at: datetime) -> ZoneReading:
     """Offer the zones of a city in an unknown region: another place may have its name."""
     city, comma, _ = said.partition(",")
-    found = _read_place(city, plain(city), at) if comma else None
-    return found and ZoneReading(others=tuple(filter(None, (found.zone, *found.others))))
+    found = _read_place(city, plain(city), at) if comma else NOTHING
+    return ZoneReading(others=tuple(filter(None, (found.zone, *found.others))))
 
 
-def _offer_similar(said: str, at: datetime) -> ZoneReading | None:
-    zones = _distinct(zones_of(similar_places(said)), at)
-    return ZoneReading(others=zones) if zones else None
+def _offer_similar(said: str, at: datetime) -> ZoneReading:
+    return ZoneReading(others=_distinct(zones_of(similar_places(said)), at))
 
 
-def _read_sentence(name: str, now: float) -> ZoneReading | None:
+def _read_sentence(name: str, now: float) -> ZoneReading:
     """Read the place in "I live in Berlin", also in a case of Russian: "в Москве"."""
     words = _WORDS_BEFORE.match(name)
     if words is None:
-        return None
+        return NOTHING
     place = _WORDS_AFTER.sub("", name[words.end() :])
     usual = re.sub("[её]м_|ом_", "ии_", place.replace("ои_", "ая_"))
     at = datetime.fromtimestamp(now, UTC)
     for spelt in (place, *(usual[:-1] + ending for ending in _CASE_ENDINGS.get(place[-1:], ()))):
         if found := _read_place(spelt, spelt, at):
             return found
-    found = read_zone(place, now)
-    return None if found == NOTHING else found
+    return read_zone(place, now)
 
 
 def _minutes(hour: int, minute: int, half: str) -> int:
@@ -297,6 +284,10 @@ def _zones_at(minutes: int, at: datetime) -> Sequence[str]:
 
 def _zones_with(minutes: int, at: datetime) -> tuple[str, ...]:
     return _distinct((zone for zone in zones_by_population() if _offset(zone, at) == minutes), at)
+
+
+def _choice(zones: tuple[str, ...]) -> ZoneReading:
+    return ZoneReading(zone=zones[0]) if len(zones) == 1 else ZoneReading(others=zones)
 
 
 def _distinct(zones: Iterable[str], at: datetime, *, at_most: int = _OFFERED) -> tuple[str, ...]:
@@ -338,6 +329,8 @@ def _names_in(zone: str, year: int) -> Iterator[tuple[str, int]]:
 _LEAST_SUGGESTED = 300
 """Thousands of inhabitants of a city that is suggested for another spelling."""
 _SHORTEST_SUGGESTED = 5
+_MOST_PARTS, _LONGEST_REGION = 4, 8
+"""Parts of a place between commas, and words of a region, that are read: a text of 300 words would take a second."""
 _OTHER_NAME = 10
 """Divisor of the inhabitants of a place whose usual name is another one: Jerusalem was once called Salem."""
 _NO_CITIES = (
@@ -379,7 +372,7 @@ def find_places(name: str) -> list[Place]:
     whole = plain(spelt)
     if found := _named(whole.replace(",", "").strip("_")):
         return found
-    city, *parts = (part.strip("_") for part in whole.split(","))
+    city, *parts = (part.strip("_") for part in whole.split(",")[:_MOST_PARTS])
     for city, region in [(city, part) for part in parts] or _splits(whole):
         regions = _regions(region)
         countries = {place.country for place in regions}
@@ -389,6 +382,12 @@ def find_places(name: str) -> list[Place]:
         if inside or (parts and regions):
             return inside or regions
     return _regions(whole) if spelt.isupper() else []
+
+
+def country_of_flag(flag: str) -> list[Place]:
+    """Return the country of an emoji of two letters, with the parts of it that are in other zones."""
+    code = "".join(chr(ord(each) - ord("🇦") + ord("A")) for each in flag)
+    return [place for place in _table() if place.position is None and place.country[:2] == code]
 
 
 def similar_places(name: str) -> list[Place]:
@@ -427,15 +426,11 @@ def places_near(latitude: float, longitude: float) -> list[tuple[float, Place]]:
 @cache
 def zones_by_population() -> Sequence[str]:
     """Return the zones of all cities, the one with the most inhabitants first."""
-    return _ranked(place for place in _table() if place.position)
+    return zones_of(place for place in _table() if place.position)
 
 
 def zones_of(places: Iterable[Place]) -> Sequence[str]:
     """Return the zones of these places, the one with the most inhabitants first."""
-    return _ranked(places)
-
-
-def _ranked(places: Iterable[Place]) -> list[str]:
     population: dict[str, int] = {}
     for place in places:
         population[place.zone] = population.get(place.zone, 0) + place.population
@@ -444,7 +439,8 @@ def _ranked(places: Iterable[Place]) -> list[str]:
 
 def _splits(whole: str) -> list[tuple[str, str]]:
     words = whole.split("_")
-    return [("_".join(words[:at]), "_".join(words[at:])) for at in range(len(words) - 1, 0, -1)]
+    last = range(len(words) - 1, max(0, len(words) - 1 - _LONGEST_REGION), -1)
+    return [("_".join(words[:at]), "_".join(words[at:])) for at in last]
 
 
 def _is_one_slip(one: str, other: str) -> bool:

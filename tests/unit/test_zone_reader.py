@@ -7,6 +7,7 @@ import pytest
 
 from memory.zones.clocks import BadTime, find_zone, offset_name
 from memory.zones.reader import NOTHING, find_places, read_zone, zones_near
+from tests.text_work import cpu_s
 
 NOW = datetime(2026, 11, 26, 11, 56, tzinfo=UTC).timestamp()
 
@@ -44,6 +45,12 @@ NOW = datetime(2026, 11, 26, 11, 56, tzinfo=UTC).timestamp()
         ("UTC плюс 3", "UTC+03:00"),
         ("GMT más 2", "UTC+02:00"),
         ("UTC menos 3", "UTC-03:00"),
+        ("+3 часа", "UTC+03:00"),
+        ("UTC+1 Stunde", "UTC+01:00"),
+        ("+3 GMT time", "UTC+03:00"),
+        ("UTC+5:30 IST", "UTC+05:30"),
+        ("(GMT-08:00) Pacific Time (US & Canada)", "America/Los_Angeles"),
+        ("UTC+1 CET", "Europe/Berlin"),
     ],
 )
 def test_an_offset_has_the_sign_that_people_use(text: str, zone: str) -> None:
@@ -133,10 +140,47 @@ def test_an_offset_has_the_sign_that_people_use(text: str, zone: str) -> None:
         ("CET/CEST", "Europe/Berlin"),  # sopel-irc/sopel#1592: the name changes with the season
         ("PST/PDT", "America/Los_Angeles"),
         ("GMT/BST", "Europe/London"),
+        ("Indian Standard Time", "Asia/Kolkata"),  # moment/moment-timezone#433
+        ("W. Europe Standard Time", "Europe/Berlin"),  # names of Windows: home-assistant/core#179613
+        ("Romance Standard Time", "Europe/Paris"),  # jspricke/python-remind#19
+        ("AUS Eastern Standard Time", "Australia/Sydney"),
+        ("Australian Eastern Standard Time", "Australia/Sydney"),
+        ("AUS Central Standard Time", "Australia/Darwin"),
+        ("East Coast", "America/New_York"),
+        ("Zeitzone Berlin", "Europe/Berlin"),
+        ("zona horaria de Madrid", "Europe/Madrid"),
+        ("horário de Brasília", "America/Sao_Paulo"),
+        ("часовой пояс Москвы", "Europe/Moscow"),
+        ("Berlin time zone", "Europe/Berlin"),
+        ("tz: Berlin", "Europe/Berlin"),
     ],
 )
 def test_a_name_in_any_of_our_languages_gives_its_zone(text: str, zone: str) -> None:
     assert read_zone(text, NOW).zone == zone
+
+
+@pytest.mark.parametrize(
+    ("text", "zone"),
+    [
+        ("🇩🇪", "Europe/Berlin"),
+        ("🇱🇦", "Asia/Vientiane"),  # LA is Los Angeles
+        ("🇪🇹", "Africa/Addis_Ababa"),  # ET is Eastern Time
+        ("🇩🇪 Germany", "Europe/Berlin"),
+        ("Berlin 🌍️", "Europe/Berlin"),
+        ("📍Berlin", "Europe/Berlin"),
+        ("<Europe/Berlin>", "Europe/Berlin"),
+        ("`Europe/Berlin`", "Europe/Berlin"),
+        ("Europe\\Berlin", "Europe/Berlin"),
+        ("#Berlin", "Europe/Berlin"),
+    ],
+)
+def test_a_flag_is_its_country_and_signs_around_a_name_do_not_count(text: str, zone: str) -> None:
+    assert read_zone(text, NOW).zone == zone
+
+
+def test_a_flag_of_a_large_country_is_a_choice() -> None:
+    assert read_zone("🇵🇹", NOW).others == ("Europe/Lisbon", "Atlantic/Azores")
+    assert {"America/New_York", "Pacific/Honolulu"} < set(read_zone("🇺🇸", NOW).others)
 
 
 @pytest.mark.parametrize(
@@ -179,6 +223,11 @@ def test_a_country_and_a_city_of_iana_come_before_old_names_of_other_cities(text
         ("Minas Gerais", "America/Sao_Paulo"),
         ("Acre", "America/Rio_Branco"),
         ("Vermont", "America/New_York"),
+        ("London (Ontario)", "America/Toronto"),
+        ("Birmingham (Alabama)", "America/Chicago"),
+        ("San José (Costa Rica)", "America/Costa_Rica"),
+        ("Hyderabad (Pakistan)", "Asia/Karachi"),
+        ("Georgia (US)", "America/New_York"),
     ],
 )
 def test_a_state_is_read_alone_and_after_a_city(text: str, zone: str) -> None:
@@ -228,6 +277,7 @@ def test_a_place_is_read_in_a_sentence(text: str, zone: str) -> None:
         ("London, Narnia", ("Europe/London",)),
         ("CST/CDT", ("America/Chicago", "America/Havana")),
         ("Paris, Texas", ("America/Chicago", "America/Denver")),
+        ("Paris (Texas)", ("America/Chicago", "America/Denver")),
         ("Berln", ("Europe/Berlin",)),
         ("Los Angles", ("America/Los_Angeles",)),
         ("в Ростове-на-Дону", ("Europe/Moscow",)),
@@ -260,6 +310,7 @@ def test_a_large_country_offers_each_of_its_clocks_once() -> None:
 
 
 def test_a_likely_other_place_is_offered_too() -> None:
+    assert read_zone("PT", NOW).others == ("Europe/Lisbon", "Atlantic/Azores")
     assert read_zone("Barcelona", NOW).others == ("America/Caracas",)
     assert read_zone("EST", NOW).others == ("America/Jamaica",)
 
@@ -286,12 +337,21 @@ def test_an_offset_offers_the_places_that_have_it_now() -> None:
         "UTC+25",
         "+99",
         "UTC+3:17",
+        "+3 часа от МСК",  # noqa: RUF001
+        "плюс 3 часа от Москвы",
+        "+2 hours to London",
         "5",
         "25:61",
     ],
 )
 def test_an_unknown_text_gives_nothing(text: str) -> None:
     assert read_zone(text, NOW) == NOTHING
+
+
+@pytest.mark.parametrize("text", ["в " + "жо " * 90 + "зе", "in in " + "a " * 150, "in a, " + "a, " * 90])
+def test_a_text_of_many_words_is_read_in_a_moment(text: str) -> None:
+    read_zone("Berlin", NOW)
+    assert cpu_s(lambda said: read_zone(said, NOW), text, limit_s=2) < 0.25
 
 
 def test_a_location_gives_the_zones_around_it() -> None:

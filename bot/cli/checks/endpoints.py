@@ -36,7 +36,6 @@ from memory.recall.embedders.embedder import EmbeddingError
 from memory.stores import open_embedder
 
 _WORD = "hello"
-_ONE_TRY = Patience(tries=1, idle_s=7.0)
 _SERVERS_S = 10.0
 _EMBEDDER_S = 7.0
 _RECENT_S = 3600
