@@ -5,6 +5,7 @@ import math
 import re
 from calendar import isleap
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache
@@ -230,14 +231,14 @@ def _local_dates(start: datetime, parts: dict[str, str], begin: datetime) -> Ite
         del parts["UNTIL"]
         if int(until[:4]) <= last:
             parts["UNTIL"] = f"{int(until[:4]) + years}{until[4:]}"
-    try:
+    with suppress(
+        ValueError, IndexError
+    ):  # an interval that never meets its hours, the ninth Monday of a month
         rule = rrulestr(_join(parts), dtstart=start.replace(year=start.year + years))
-    except ValueError:  # an interval that never meets its hours
-        return
-    for local in rule.xafter(begin.replace(year=begin.year + years), inc=True):
-        if local.year - years > last:
-            return
-        yield local.replace(year=local.year - years)
+        for local in rule.xafter(begin.replace(year=begin.year + years), inc=True):
+            if local.year - years > last:
+                return
+            yield local.replace(year=local.year - years)
 
 
 @cache
@@ -269,7 +270,8 @@ def _check_rule(rule: str) -> None:
         raise _bad_rule(rule)
     for name, most in _LIMITS.items():
         numbers = [int(each) for each in parts.get(name, "").split(",") if each]
-        if any(abs(each) > most or (each < 0 and name in ("BYMONTH", "BYHOUR")) for each in numbers):
+        least = {"BYHOUR": 0, "BYMONTH": 1}.get(name, -most)
+        if any(not least <= each <= most or (each == 0 and least) for each in numbers):
             raise _bad_rule(rule)
     if int(parts.get("BYMINUTE", 0)) > 59 or not _UNTIL.fullmatch(parts.get("UNTIL", "20260101")):
         raise _bad_rule(rule)
@@ -318,7 +320,7 @@ def _parse_time(when: str, zone: ZoneInfo, here: datetime) -> datetime:
         days = (here.date() + timedelta(days=days) for days in range(2))
         twice = (datetime.combine(day, clock.replace(fold=fold), zone) for day in days for fold in range(2))
         return next(at for at in twice if at.timestamp() > here.timestamp())
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", when):
+    with suppress(ValueError):  # also 20261224 and 2026-W52-4
         return datetime.combine(date.fromisoformat(when), _MORNING, zone)
     at = datetime.fromisoformat(when).replace(microsecond=0)
     return at.replace(tzinfo=zone) if at.tzinfo is None else at.astimezone(zone)

@@ -32,6 +32,8 @@ NEVER = (
     "FREQ=DAILY;BYMONTH=2;BYMONTHDAY=30",
     "FREQ=WEEKLY;BYMONTH=2;BYMONTHDAY=30",
     "FREQ=HOURLY;INTERVAL=168;BYDAY=MO",
+    "FREQ=MONTHLY;BYDAY=6MO",
+    "FREQ=MONTHLY;BYDAY=9MO",
 )
 NOW = 1_795_478_400.0  # 2026-11-24T00:00Z
 
@@ -125,6 +127,21 @@ def test_a_time_of_day_is_the_next_one_also_in_the_hour_that_is_repeated(
 ) -> None:
     at = read_time(when, find_zone("Europe/Lisbon"), datetime.fromisoformat(now).timestamp())
     assert local([at.timestamp()], "Europe/Lisbon") == [expected]
+
+
+@pytest.mark.parametrize("when", ["2026-12-24", "20261224", "2026-W52-4"])
+def test_a_date_in_any_form_of_iso_is_its_morning(when: str) -> None:
+    at = read_time(when, find_zone("Europe/Lisbon"), NOW)
+    assert local([at.timestamp()], "Europe/Lisbon") == ["12-24 09:00 +0000"]
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["BYMONTHDAY=0", "BYYEARDAY=0", "BYWEEKNO=0", "BYSETPOS=0;BYDAY=MO", "BYMONTH=0", "BYMONTHDAY=1,0"],
+)
+def test_a_rule_with_a_number_that_no_calendar_has_is_refused(part: str) -> None:
+    with pytest.raises(BadTime, match="not a recurrence"):
+        read_repeats(f"FREQ=MONTHLY;{part}")
 
 
 def test_an_hourly_reminder_counts_elapsed_hours() -> None:
