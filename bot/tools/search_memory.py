@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Annotated
 
 from pydantic import BeforeValidator, Field
@@ -57,8 +57,9 @@ async def search_memory(
     """Search earlier messages of this chat by words and meaning. Use it when the answer may have been said long ago."""
     question = await _question(context)
     where = _of_speaker(speaker, question, _people(context)) if speaker and speaker.strip() else Where()
+    clocks = Clocks(zones=context.conversation.zones, reader=_sender_id(question))
     try:
-        where = on_days(where, after=after, before=before)
+        where = on_days(where, after=after, before=before, zone=clocks.zone())
     except ValueError as error:
         raise ToolFailed(f"Wrong arguments. {error}") from error
     options: SearchOptions = {
@@ -74,12 +75,10 @@ async def search_memory(
     ranked = await context.chat_history.search(query, limit, exclude=shown, **options)
     if not ranked:
         return NO_HITS
-    conversation = context.conversation
-    clocks = Clocks(zones=conversation.zones, reader=_sender_id(question))
     lines = [
         HITS_HEADING,
         *(
-            quote_hit(hit, is_group=conversation.is_group, now=options.get("now"), clocks=clocks)
+            quote_hit(hit, is_group=context.conversation.is_group, now=options.get("now"), clocks=clocks)
             for hit in excerpted(ranked, query, at_most=LONG_EXCERPT)
         ),
     ]
@@ -137,8 +136,8 @@ def parse_day(text: str) -> date:
     raise ValueError("must be a day such as 2026-05-31")
 
 
-def on_days(where: Where, *, after: date | None, before: date | None) -> Where:
-    """Return `where` limited to messages of these days (UTC), both included.
+def on_days(where: Where, *, after: date | None, before: date | None, zone: tzinfo) -> Where:
+    """Return `where` limited to messages of these days in this zone, both included.
 
     Raises ValueError if the first day is after the last.
     """
@@ -147,10 +146,10 @@ def on_days(where: Where, *, after: date | None, before: date | None) -> Where:
     is_last = before is None or before == date.max
     return replace(
         where,
-        sent_from=None if after is None else _midnight(after),
-        sent_before=None if is_last or before is None else _midnight(before + timedelta(days=1)),
+        sent_from=None if after is None else _midnight(after, zone),
+        sent_before=None if is_last or before is None else _midnight(before + timedelta(days=1), zone),
     )
 
 
-def _midnight(day: date) -> float:
-    return datetime.combine(day, time(), UTC).timestamp()
+def _midnight(day: date, zone: tzinfo) -> float:
+    return datetime.combine(day, time(), zone).timestamp()

@@ -92,7 +92,11 @@ class Clocks:
 
     def day(self, at: float, person: int | None) -> date:
         """Return the day of a time (Unix seconds) where this person is."""
-        return datetime.fromtimestamp(at, _load(self._name_of(person)) or UTC).date()
+        return datetime.fromtimestamp(at, self.zone(person)).date()
+
+    def zone(self, person: int | None = None) -> tzinfo:
+        """Return the zone of this person, by default of the reader; UTC if it is unknown."""
+        return _load(self._name_of(person)) or UTC
 
     def _name_of(self, person: int | None) -> str:
         whose = self.reader if person is None else person

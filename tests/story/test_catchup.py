@@ -135,6 +135,8 @@ async def test_who_has_missed_nothing_is_told_since_when_without_a_model(stores:
             "You haven't missed anything: I've heard nothing here since you last wrote ("
         )
         assert told["text"].endswith(" UTC).")
+        await bot.ask(BEN, "/timezone Kathmandu")
+        assert (await catch_up(bot, BEN, chat=WEEKEND))["text"].endswith(" Asia/Kathmandu).")
         assert model.requests == []
 
 

@@ -19,6 +19,7 @@ from memory.recall.ranking import RankedHit
 from memory.recall.recall import Recall, RecallQuestion
 from memory.recall.spaces import Space, Spaces
 from memory.recall.vector_index import Where
+from memory.zones.clocks import find_zone
 from tests.fakes.embedder import FakeEmbedder
 from tests.fakes.history import InMemoryHistory
 from tests.fakes.vector_index import InMemoryIndex
@@ -346,21 +347,31 @@ def test_an_invalid_day_is_refused_with_the_expected_form(text: str) -> None:
 def test_days_are_whole_and_the_last_one_is_included() -> None:
     day = date(2026, 5, 31)
 
-    where = on_days(Where(before_sequence=7), after=day, before=day)
+    where = on_days(Where(before_sequence=7), after=day, before=day, zone=UTC)
 
     assert where.sent_from == datetime(2026, 5, 31, tzinfo=UTC).timestamp()
     assert where.sent_before == datetime(2026, 6, 1, tzinfo=UTC).timestamp()
     assert where.before_sequence == 7
-    assert on_days(Where(), after=None, before=None) == Where()
+    assert on_days(Where(), after=None, before=None, zone=UTC) == Where()
+
+
+def test_days_are_those_where_the_asker_is() -> None:
+    day = date(2026, 11, 27)
+
+    where = on_days(Where(), after=day, before=day, zone=find_zone("Pacific/Kiritimati"))
+
+    assert where.sent_from == datetime(2026, 11, 26, 10, tzinfo=UTC).timestamp()
+    assert where.sent_before == datetime(2026, 11, 27, 10, tzinfo=UTC).timestamp()
 
 
 def test_the_first_and_last_possible_days_are_accepted() -> None:
-    where = on_days(Where(), after=date.min, before=date.max)
+    for zone in (UTC, find_zone("UTC+14:00"), find_zone("UTC-12:00")):
+        where = on_days(Where(), after=date.min, before=date.max, zone=zone)
 
-    assert (where.sent_from or 0) < -6e10
-    assert where.sent_before is None
+        assert (where.sent_from or 0) < -6e10
+        assert where.sent_before is None
 
 
 def test_days_in_reverse_are_refused() -> None:
     with pytest.raises(ValueError, match=r"^after \(2026-06-01\) is later than before \(2026-05-31\)"):
-        on_days(Where(), after=date(2026, 6, 1), before=date(2026, 5, 31))
+        on_days(Where(), after=date(2026, 6, 1), before=date(2026, 5, 31), zone=UTC)

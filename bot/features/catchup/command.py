@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Literal
 from uuid import uuid4
 
@@ -32,7 +33,6 @@ from memory.history.talk import score_of
 from memory.zones.clocks import Clocks
 
 _AGO = re.compile(r"(\d{1,4})\s*([hm])")
-_CLOCK = re.compile(r"(\d{1,2}):(\d\d)")
 _LAST = re.compile(r"\d{1,9}")
 _SECONDS = {"h": 3600, "m": 60}
 _NAME_CHARACTERS = 40
@@ -92,7 +92,8 @@ class CatchUpCommand:
         if not call.is_group:
             return Reply(text=call.words("catchup-private"))
         now = self.clock()
-        wish = parse_wish(call.argument, now=now, yesterday=call.words("catchup-yesterday"))
+        zone = _clocks(call).zone()
+        wish = parse_wish(call.argument, now=now, yesterday=call.words("catchup-yesterday"), zone=zone)
         if wish is None:
             return Reply(text=call.words("catchup-usage"))
         missed = await self._find(call, wish)
@@ -128,7 +129,7 @@ class CatchUpCommand:
             text = words("catchup-nothing")
         else:
             key = "catchup-own-nothing" if missed.wish.kind == "own" else "catchup-since-nothing"
-            text = words(key, when=_when(words, missed.since))
+            text = words(key, when=_when(words, missed.since, _clocks(call).zone()))
         if not self.talk.group_context:
             return f"{text}\n\n{words('group-keeps-addressed')}"
         if not self.hears_all and not call.snapshot.talk.count:
@@ -151,7 +152,8 @@ class CatchUpCommand:
         if told.points and not points:
             return Reply(text=call.words("catchup-changed"), revision=call.snapshot.revision)
         links = {point: await self._address(call, _first(missed, point)) for point in points}
-        rich = catch_up_text(call.words, missed, points, read=told.read, links=links, today=self.clock())
+        now = datetime.fromtimestamp(self.clock(), _clocks(call).zone())
+        rich = catch_up_text(call.words, missed, points, read=told.read, links=links, now=now)
         return Reply(rich=rich, revision=call.snapshot.revision)
 
     async def _write(self, call: CommandCall, missed: Missed, usages: list[Usage]) -> CatchUp:
@@ -163,10 +165,7 @@ class CatchUpCommand:
         async with self.previews.show(preview, to, is_private=False, stop_data=shown_by, journal=None):
             return await run_until(
                 self.writer.write(
-                    missed.lines,
-                    reader=call.message.sender_name,
-                    usages=usages,
-                    clocks=Clocks(zones=call.snapshot.choices.zones, reader=call.message.sender_id),
+                    missed.lines, reader=call.message.sender_name, usages=usages, clocks=_clocks(call)
                 ),
                 call.wait_for_end(),
                 within_s=self.deadline_s,
@@ -203,27 +202,26 @@ class CatchUpCommand:
         return replace(reply, booking=booking, counted=spent_on(usages, self.guard))
 
 
-def parse_wish(argument: str, *, now: float, yesterday: str) -> Wish | None:
+def parse_wish(argument: str, *, now: float, yesterday: str, zone: tzinfo) -> Wish | None:
     """Return what `2h`, `30m`, `10:00`, `yesterday`, `50` or nothing asks for; None for anything else.
 
-    Times are of UTC. A time that is still to come today is yesterday's. `yesterday` is the word in the asker's
-    language.
+    Times are those of the asker's `zone` (nextcloud/call_summary_bot#56). A time that is still to come today is
+    yesterday's. `yesterday` is the word in the asker's language.
     """
     text = argument.strip().lower()
     if not text:
         return Wish(kind="own")
-    today = datetime.fromtimestamp(now, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = datetime.fromtimestamp(now, zone).date()
+    before = today - timedelta(days=1)
     if text in ("yesterday", yesterday.lower()):
-        return Wish(kind="since", since=(today - timedelta(days=1)).timestamp())
+        return Wish(kind="since", since=datetime.combine(before, time(), zone).timestamp())
     if ago := _AGO.fullmatch(text):
         seconds = int(ago[1]) * _SECONDS[ago[2]]
         return Wish(kind="since", since=now - seconds) if seconds else None
-    if clock := _CLOCK.fullmatch(text):
-        hour, minute = int(clock[1]), int(clock[2])
-        if hour > 23 or minute > 59:
-            return None
-        at = today.replace(hour=hour, minute=minute).timestamp()
-        return Wish(kind="since", since=at if at <= now else at - timedelta(days=1).total_seconds())
+    with suppress(ValueError):
+        clock = datetime.strptime(text, "%H:%M").time()  # noqa: DTZ007
+        since = (datetime.combine(day, clock, zone).timestamp() for day in (today, before))
+        return Wish(kind="since", since=next(at for at in since if at <= now))
     if _LAST.fullmatch(text) and int(text):
         return Wish(kind="last", count=int(text))
     return None
@@ -257,18 +255,24 @@ def select_missed(lines: Sequence[HeardLine], wish: Wish, *, person: int, limit:
 
 
 def catch_up_text(
-    words: Words, missed: Missed, points: Sequence[Point], *, read: int, links: dict[Point, str], today: float
+    words: Words,
+    missed: Missed,
+    points: Sequence[Point],
+    *,
+    read: int,
+    links: dict[Point, str],
+    now: datetime,
 ) -> RichText:
     """Return the list of points under a line that says since when. Each links to its first message.
 
     Without a link it names the writer, unless the point begins with this name. Nothing that people or models wrote is
-    rendered as markup. `read` are the newest lines that the model has read, `today` is in Unix seconds.
+    rendered as markup. `read` are the newest lines that the model has read, `now` is in the reader's zone.
     """
     is_cut = missed.is_cut or read < len(missed.lines)
     since = missed.lines[-read].sent_at if is_cut else missed.since or 0.0
     kind = missed.wish.kind
     key = "catchup-new-title" if kind == "own" and not missed.is_own_known else f"catchup-{kind}-title"
-    lines = [words(key, count=read, when=_when(words, since))]
+    lines = [words(key, count=read, when=_when(words, since, now.tzinfo))]
     if is_cut:
         lines.append(words("catchup-cut", count=read))
     spans: list[Span] = []
@@ -276,7 +280,7 @@ def catch_up_text(
         lines += ["", words("catchup-little")]
     for point in points:
         first = _first(missed, point)
-        when = _when(words, first.sent_at, today=today)
+        when = _when(words, first.sent_at, now.tzinfo, today=now.date())
         if url := links[point]:
             line = words("catchup-point", text=point.text, when=when)
             start = len("\n".join([*lines, ""])) + line.rindex(when)
@@ -294,13 +298,17 @@ def _first(missed: Missed, point: Point) -> HeardLine:
     return missed.lines[min(point.numbers) - 1]
 
 
-def _when(words: Words, at: float, *, today: float | None = None) -> str:
-    """Return a time of UTC with its date, unless it is of the day `today`."""
-    moment = datetime.fromtimestamp(at, UTC)
-    time = f"{moment:%H:%M}"
-    if today is not None and moment.date() == datetime.fromtimestamp(today, UTC).date():
-        return time
-    return words("catchup-when", date=moment.date(), time=time)
+def _clocks(call: CommandCall) -> Clocks:
+    return Clocks(zones=call.snapshot.choices.zones, reader=call.message.sender_id)
+
+
+def _when(words: Words, at: float, zone: tzinfo | None, *, today: date | None = None) -> str:
+    """Return a time in this zone with its date, unless it is of the day `today`."""
+    moment = datetime.fromtimestamp(at, zone)
+    clock = f"{moment:%H:%M}"
+    if moment.date() == today:
+        return clock
+    return words("catchup-when", date=moment.date(), time=clock, zone=str(zone))
 
 
 def _name(words: Words, line: HeardLine) -> str:

@@ -3,16 +3,19 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 import pytest
 
 from bot.agent.model import JsonSchema, ModelReply, PromptMessage, Usage
 from bot.agent.structured import StructuredModel
 from bot.errors import ModelFiltered, PromptTooLong
+from bot.features.catchup.command import parse_wish
 from bot.features.catchup.writer import PIECES_AT_MOST, POINT_CHARACTERS, CatchUpWriter
 from memory.errors import SummaryFailed
 from memory.history.heard import HeardLine, merge
 from memory.history.message import Sender
+from memory.zones.clocks import find_zone
 from simulator.offline_model.summary import structured_reply
 from tests.unit.agent.kit import TOKENIZER
 
@@ -54,6 +57,29 @@ class OfflineJson:
 def writer(model: OfflineJson, *, window: int = 8_000) -> CatchUpWriter:
     structured = StructuredModel(model, tokenizer=TOKENIZER, context_window=window, timeout_s=9)
     return CatchUpWriter(structured)
+
+
+@pytest.mark.parametrize(
+    ("argument", "zone", "since"),
+    [
+        ("10:00", "UTC", "2025-11-20T10:00+00:00"),
+        ("23:59", "UTC", "2025-11-19T23:59+00:00"),
+        ("10:00", "Pacific/Kiritimati", "2025-11-20T10:00+14:00"),  # there it is 08:04 of the 21st
+        ("7:30", "Pacific/Kiritimati", "2025-11-21T07:30+14:00"),
+        ("yesterday", "Pacific/Kiritimati", "2025-11-20T00:00+14:00"),
+        ("gestern", "UTC-03:30", "2025-11-19T00:00-03:30"),
+        ("2h", "Pacific/Kiritimati", "2025-11-20T16:04+00:00"),
+    ],
+)
+def test_times_are_those_on_the_clock_of_the_asker(argument: str, zone: str, since: str) -> None:
+    wish = parse_wish(argument, now=NOW, yesterday="Gestern", zone=find_zone(zone))
+    assert wish is not None
+    assert wish.since == datetime.fromisoformat(since).timestamp()
+
+
+@pytest.mark.parametrize("argument", ["24:00", "10:60", "0m", "0", "tomorrow"])
+def test_another_time_is_not_understood(argument: str) -> None:
+    assert parse_wish(argument, now=NOW, yesterday="Gestern", zone=find_zone("UTC")) is None
 
 
 async def test_however_much_was_said_each_request_fits_and_their_number_is_bounded() -> None:

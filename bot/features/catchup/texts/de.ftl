@@ -1,9 +1,9 @@
 help-catchup = /catchup — zeigen, was gesagt wurde, seit du zuletzt geschrieben hast; oder /catchup 2h, /catchup 10:00, /catchup 50
 menu-catchup = Zeigen, was gesagt wurde, seit du zuletzt geschrieben hast
 catchup-private = /catchup ist für Gruppen: Dort erzähle ich dir, was gesagt wurde, während du weg warst.
-catchup-usage = Das habe ich nicht verstanden. Du kannst /catchup schicken (seit du zuletzt geschrieben hast), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup gestern oder /catchup 50 (die letzten 50 Nachrichten).
+catchup-usage = Das habe ich nicht verstanden. Du kannst /catchup schicken (seit du zuletzt geschrieben hast), /catchup 2h, /catchup 30m, /catchup 10:00 (deine /timezone, sonst UTC), /catchup gestern oder /catchup 50 (die letzten 50 Nachrichten).
 catchup-yesterday = gestern
-catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } { $zone }
 
 catchup-own-title =
     { $count ->

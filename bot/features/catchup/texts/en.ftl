@@ -1,9 +1,9 @@
 help-catchup = /catchup — see what was said since you last wrote; or /catchup 2h, /catchup 10:00, /catchup 50
 menu-catchup = See what was said since you last wrote
 catchup-private = /catchup is for groups: there I tell you what was said while you were away.
-catchup-usage = I didn't understand that. You can send /catchup (since you last wrote), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup yesterday, or /catchup 50 (the last 50 messages).
+catchup-usage = I didn't understand that. You can send /catchup (since you last wrote), /catchup 2h, /catchup 30m, /catchup 10:00 (your /timezone, else UTC), /catchup yesterday, or /catchup 50 (the last 50 messages).
 catchup-yesterday = yesterday
-catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } { $zone }
 
 catchup-own-title =
     { $count ->

@@ -1,9 +1,9 @@
 help-catchup = /catchup — ver qué se ha dicho desde que escribiste por última vez; o /catchup 2h, /catchup 10:00, /catchup 50
 menu-catchup = Ver qué se ha dicho desde que escribiste por última vez
 catchup-private = /catchup es para grupos: allí te cuento lo que se dijo mientras no estabas.
-catchup-usage = No lo he entendido. Puedes enviar /catchup (desde que escribiste por última vez), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup ayer o /catchup 50 (los últimos 50 mensajes).
+catchup-usage = No lo he entendido. Puedes enviar /catchup (desde que escribiste por última vez), /catchup 2h, /catchup 30m, /catchup 10:00 (tu /timezone; si no, UTC), /catchup ayer o /catchup 50 (los últimos 50 mensajes).
 catchup-yesterday = ayer
-catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } { $zone }
 
 catchup-own-title =
     { $count ->

@@ -1,9 +1,9 @@
 help-catchup = { LTR("/catchup") } — دیدن آنچه از آخرین پیام شما گفته شده است؛ یا { LTR("/catchup 2h") }، { LTR("/catchup 10:00") }، { LTR("/catchup 50") }
 menu-catchup = دیدن آنچه از آخرین پیام شما گفته شده است
 catchup-private = { LTR("/catchup") } برای گروه‌هاست: آنجا می‌گویم وقتی نبودید چه گفته شد.
-catchup-usage = متوجه نشدم. می‌توانید { LTR("/catchup") } (از آخرین پیام شما)، { LTR("/catchup 2h") } (دو ساعت)، { LTR("/catchup 30m") } (نیم ساعت)، { LTR("/catchup 10:00") } (به وقت { LTR("UTC") })، { LTR("/catchup") } دیروز یا { LTR("/catchup 50") } (۵۰ پیام آخر) را بفرستید.
+catchup-usage = متوجه نشدم. می‌توانید { LTR("/catchup") } (از آخرین پیام شما)، { LTR("/catchup 2h") } (دو ساعت)، { LTR("/catchup 30m") } (نیم ساعت)، { LTR("/catchup 10:00") } (به وقت { LTR("/timezone") } شما، وگرنه { LTR("UTC") })، { LTR("/catchup") } دیروز یا { LTR("/catchup 50") } (۵۰ پیام آخر) را بفرستید.
 catchup-yesterday = دیروز
-catchup-when = { JALALI($date) }، { LTR($time) } به وقت { LTR("UTC") }
+catchup-when = { JALALI($date) }، { LTR($time) } به وقت { LTR($zone) }
 catchup-own-title = آنچه از آخرین پیام شما ({ $when }) گفته شد، { DIGITS($count) } پیام:
 catchup-new-title = نمی‌دانم آخرین بار کی اینجا نوشتید. این‌ها را از { $when } شنیده‌ام، { DIGITS($count) } پیام:
 catchup-since-title = آنچه از { $when } گفته شد، { DIGITS($count) } پیام:

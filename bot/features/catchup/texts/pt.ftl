@@ -1,9 +1,9 @@
 help-catchup = /catchup — ver o que foi dito desde que você escreveu pela última vez; ou /catchup 2h, /catchup 10:00, /catchup 50
 menu-catchup = Ver o que foi dito desde que você escreveu pela última vez
 catchup-private = /catchup é para grupos: lá eu conto o que foi dito enquanto você estava fora.
-catchup-usage = Não entendi. Você pode enviar /catchup (desde que escreveu pela última vez), /catchup 2h, /catchup 30m, /catchup 10:00 (UTC), /catchup ontem ou /catchup 50 (as últimas 50 mensagens).
+catchup-usage = Não entendi. Você pode enviar /catchup (desde que escreveu pela última vez), /catchup 2h, /catchup 30m, /catchup 10:00 (seu /timezone; senão, UTC), /catchup ontem ou /catchup 50 (as últimas 50 mensagens).
 catchup-yesterday = ontem
-catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } { $zone }
 
 catchup-own-title =
     { $count ->

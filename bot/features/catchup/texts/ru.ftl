@@ -1,9 +1,9 @@
 help-catchup = /catchup — показать, о чём говорили после вашего последнего сообщения; или /catchup 2h, /catchup 10:00, /catchup 50
 menu-catchup = Показать, о чём говорили после вашего последнего сообщения
 catchup-private = /catchup работает в группах: там я рассказываю, о чём говорили без вас.
-catchup-usage = Я не понял. Можно отправить /catchup (с вашего последнего сообщения), /catchup 2h (за два часа), /catchup 30m (за полчаса), /catchup 10:00 (UTC), /catchup вчера или /catchup 50 (последние 50 сообщений).
+catchup-usage = Я не понял. Можно отправить /catchup (с вашего последнего сообщения), /catchup 2h (за два часа), /catchup 30m (за полчаса), /catchup 10:00 (ваш /timezone, иначе UTC), /catchup вчера или /catchup 50 (последние 50 сообщений).
 catchup-yesterday = вчера
-catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } UTC
+catchup-when = { DATETIME($date, dateStyle: "long") }, { $time } { $zone }
 
 catchup-own-title =
     { $count ->
