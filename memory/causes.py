@@ -29,6 +29,7 @@ _NAMED: Mapping[str, str] = MappingProxyType(
         "BusyLoadingError": "it is still loading its data",
         "ClientPayloadError": "its answer broke off",
         "BadStatusLine": "the server at this port speaks another protocol. Correct the port",
+        "MovedError": "it is one node of a cluster. Begin the address with redis+cluster://",
         "InvalidResponse": "the server at this port speaks another protocol. Correct the port",
         "SocksProxyFailed": "the proxy of the environment makes no connection. Check ALL_PROXY and NO_PROXY",
         "ClientHttpProxyError": "the proxy of the environment refuses. Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
@@ -36,6 +37,16 @@ _NAMED: Mapping[str, str] = MappingProxyType(
     }
 )
 """Errors of clients by their names, so that no client is imported here."""
+_SAID: Mapping[str, str] = MappingProxyType(
+    {
+        "max number of clients": "it has too many clients. Increase its maxclients, or lower WORKER_CONCURRENCY",
+        " limit exceeded": "its account has no requests left",  # Upstash
+        "unknown command 'SENTINEL'": "It is no sentinel: begin the address with redis://",
+        "Cluster mode is not enabled": "It is no cluster: begin the address with redis://",
+        "SELECT is not allowed": "Begin the address with redis+cluster://, without a database",
+    }
+)
+"""Parts of replies of Redis."""
 _CLOSING = {"ServerDisconnectedError", "RemoteProtocolError", "IncompleteReadError"}
 _CLOSED_TEXT = "Connection closed by server"
 _FORBIDDEN = re.compile(
@@ -104,7 +115,8 @@ def _tls(error: BaseException, kind: Kind) -> str:
 
 
 def _named(error: BaseException, _: Kind) -> str:
-    return _NAMED.get(type(error).__name__, "")
+    said = (words for part, words in _SAID.items() if part in str(error))
+    return _NAMED.get(type(error).__name__, "") or next(said, "")
 
 
 def _name(error: BaseException, _: Kind) -> str:

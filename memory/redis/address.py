@@ -111,6 +111,9 @@ def parse_address(text: str) -> RedisAddress:
         raise ValueError("names several hosts: write redis+cluster:// or redis+sentinel:// before them")
     if not re.fullmatch(r"(/\d*)?/?", unquote(last.path)):
         raise ValueError("has a path that is no database: write /0, or another number")
+    database = unquote(last.path).strip("/") or dict(query).get("db", "")
+    if kind and database.strip("0"):
+        raise ValueError("names a database, and a cluster has only 0: leave it out")
     place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     url = f"{base}://{userinfo}{place}{_tail(last.path, query)}"
     return RedisAddress(kind="cluster" if kind else "server", nodes=nodes, url=url)

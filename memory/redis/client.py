@@ -31,7 +31,7 @@ from redis.exceptions import (
     TryAgainError,
 )
 
-from memory.causes import StorePermissions, permission_failure, with_cause
+from memory.causes import StorePermissions, find_cause, permission_failure, with_cause
 from memory.errors import (
     REFUSALS,
     CommandRefused,
@@ -60,8 +60,10 @@ _FAILURES = (RedisError, RedisClusterException, OSError, AttributeError)
 """Errors of the driver. Its cluster errors are no RedisErrors. AttributeError (redis-py 8): the driver has closed the
 connection under a command, as in a failover.
 """
-_PASSING = ("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED")
-"""Replies of a server that cannot serve now. `BUSY ` is a long script; BUSYGROUP is another thing."""
+_PASSING = ("LOADING", "MASTERDOWN", "TRYAGAIN", "BUSY ", "UNBLOCKED", "max ")
+"""Replies of a server that cannot serve now. `BUSY ` is a long script; BUSYGROUP is another thing. `max ` is a limit of
+clients or requests.
+"""
 _MISTAKES = ("No way to dispatch", "all keys must map", "Invalid args", "Cluster mode is not enabled")
 """Errors of the driver about a command that no cluster takes. Its other errors are about the cluster's state."""
 
@@ -523,14 +525,17 @@ def _translated(error: Exception) -> Exception:
     if _is_passing(error, text):
         return StoreUnavailable(with_cause("Redis cannot be reached", error, "redis"))
     first_line = text.partition("\n")[0]  # the next lines may contain the arguments
-    return CommandRefused(f"Redis refused a command: {first_line[:200]}")
+    hint = find_cause(error, "redis")
+    return CommandRefused(
+        f"Redis refused a command: {first_line[:200].rstrip()}" + (f". {hint}" if hint else "")
+    )
 
 
 def _without_master(text: str) -> StoreUnavailable:
     """Return our error for sentinels that named no master. The driver's text has the errors of each."""
     if "AuthenticationError" in text:
         return SentinelsRefused()
-    reason = "MasterNotFoundError" if " - " in text else "no sentinel knows that ?service=NAME"
+    reason = "no sentinel answers" if " - " in text else "no sentinel knows a live master as ?service=NAME"
     return StoreUnavailable(f"Redis cannot be reached ({reason})")
 
 

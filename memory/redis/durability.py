@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
 from memory import keys
-from memory.errors import CommandRefused, StoreMismatch
+from memory.errors import CommandRefused, StoreMismatch, UnsafeStore
 from memory.keys import PROBE_TTL_S, global_key
 from memory.redis.client import RedisClient
 from memory.redis.lua import ScriptCall, lua_script
@@ -57,7 +57,7 @@ async def check_store(
     """Read the server's settings and judge them. The weakest node of a cluster counts.
 
     `is_external`: REDIS_URL names the server; otherwise it is the embedded one. `accepts` counts for such a server
-    only. Raises StoreUnavailable.
+    only. Raises StoreUnavailable, and UnsafeStore for a sentinel.
     """
     facts = await _read(redis)
     if is_external and accepts != "false":
@@ -161,6 +161,8 @@ def judge(facts: StoreDurability, *, is_external: bool) -> tuple[str, ...]:
 
 async def _read(redis: RedisClient) -> StoreDurability:
     server = (await ask_info(redis, "server"))[0]
+    if "sentinel" in (server.get("redis_mode"), server.get("server_mode")):  # Valkey has the other name
+        raise UnsafeStore("it is a sentinel: write redis+sentinel:// before it, and ?service=NAME behind it")
     policies = [_text(node.get("maxmemory_policy")) for node in await ask_info(redis, "memory")]
     files = [_YES_NO.get(str(node.get("aof_enabled"))) for node in await ask_info(redis, "persistence")]
     if None in policies:

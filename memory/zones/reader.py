@@ -63,17 +63,17 @@ _CASE_ENDINGS = {
 }
 """Endings of Russian names after "in" and "from", each with those of the name itself. "й" is plain "и"."""
 
-_USUAL = {
-    "est": "America/New_York",
-    "pst": "America/Los_Angeles",
-    "mst": "America/Denver",
-    "eet": "Europe/Kyiv",
-    "eest": "Europe/Kyiv",
-    "cet": "Europe/Berlin",
-    "cest": "Europe/Berlin",
-}
+
+def _by_name(text: str) -> dict[str, str]:
+    pairs = (each.partition("=") for each in text.split())
+    return {name: zone for zone, _, names in pairs for name in names.split(",")}
+
+
+_USUAL = _by_name(
+    "America/Denver=mst America/Los_Angeles=pst America/New_York=est Europe/Berlin=cet,cest Europe/Kyiv=eet,eest"
+)
 """The zones that most people mean by an abbreviation that others have too."""
-_NAMES_OF_CLOCKS = """
+_ABBREVIATIONS = _by_name("""
 UTC=greenwich_mean,coordinated_universal America/Anchorage=alaskan America/Argentina/Buenos_Aires=art
 America/Bogota=cot America/Caracas=vet America/Chicago=ct,central,us_central America/Denver=mt,mountain
 America/Halifax=atlantic America/Lima=pet America/Los_Angeles=pt,pacific,us_pacific,us_west,west_coast
@@ -89,12 +89,7 @@ Europe/Berlin=mitteleuropaische_sommerzeit,hora_central_europea,hora_da_europa_c
 Europe/Istanbul=trt Europe/Kyiv=eastern_european,fle Europe/Lisbon=wez,western_european Europe/London=british
 Europe/Moscow=мск,russian,московское,московское_время,московскому_времени Europe/Paris=romance
 Europe/Samara=samt Pacific/Honolulu=hawaiian
-"""
-_ABBREVIATIONS = {
-    name: zone
-    for zone, _, names in (each.partition("=") for each in _NAMES_OF_CLOCKS.split())
-    for name in names.split(",")
-}
+""")
 """Abbreviations that IANA's data do not have, and names of clocks, also those of Windows."""
 
 
@@ -334,15 +329,8 @@ _MOST_PARTS, _LONGEST_REGION = 4, 8
 _OTHER_NAME = 10
 """Divisor of the inhabitants of a place whose usual name is another one: Jerusalem was once called Salem."""
 _NO_CITIES = (
-    "Etc/",
-    "US/",
-    "Canada/",
-    "Brazil/",
-    "Mexico/",
-    "Chile/",
-    "Australia/North",
-    "Australia/South",
-    "Australia/W",
+    *("Etc/", "US/", "Canada/", "Brazil/", "Mexico/", "Chile/"),
+    *("Australia/North", "Australia/South", "Australia/W"),
 )
 """Beginnings of the names of zones that do not end with a city."""
 

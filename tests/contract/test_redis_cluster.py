@@ -135,6 +135,16 @@ async def test_a_command_unsupported_on_clusters_is_an_error_of_ours(rig: Rig) -
         await rig.redis.run(set_two(one=Key("{a}"), two=Key("{b}"), value="v"))
 
 
+async def test_a_node_with_the_address_of_another_kind_is_told(rig: Rig, ports: list[int]) -> None:
+    async with open_redis(f"redis://127.0.0.1:{ports[0]}") as redis:  # redis/ioredis#1606
+        foreign = [key for key in KEYS if await rig.cluster.owner_of(key) != 0]
+        with pytest.raises(StoreUnavailable, match=r"one node of a cluster. Begin the address with redis\+"):
+            await redis.call("GET", foreign[0])
+    async with open_redis(f"redis+sentinel://127.0.0.1:{ports[0]}") as redis:
+        with pytest.raises(CommandRefused, match="It is no sentinel: begin the address with redis://"):
+            await redis.call("PING")
+
+
 async def test_a_missing_cluster_is_unavailable() -> None:
     async with open_redis("redis+cluster://127.0.0.1:1") as redis:
         for doing in (

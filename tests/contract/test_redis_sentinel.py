@@ -8,7 +8,8 @@ import pytest
 
 from bot.app.stores import open_intake_stores
 from bot.features.settings import load_settings
-from memory.errors import CredentialsRefused, StoreUnavailable
+from chaos.rig.system import free_port
+from memory.errors import CredentialsRefused, StoreUnavailable, UnsafeStore
 from memory.redis.client import open_redis
 from tests.valkey_sentinel import sentinels
 
@@ -49,6 +50,21 @@ async def test_a_master_that_refuses_ends_the_start_too(tmp_path: Path) -> None:
         with pytest.raises(CredentialsRefused, match="credentials of REDIS_URL"):
             async with asyncio.timeout(10), open_intake_stores(settings):
                 pass
+
+
+async def test_a_sentinel_in_place_of_a_server_is_told(tmp_path: Path) -> None:
+    async with sentinels(tmp_path) as host:
+        with pytest.raises(
+            UnsafeStore, match=r"is a sentinel: write redis\+sentinel://"
+        ):  # redis/redis-py#892
+            async with open_intake_stores(load_settings(redis_url=f"redis://{host}")):
+                pass
+
+
+async def test_sentinels_that_do_not_answer_are_told(tmp_path: Path) -> None:
+    async with open_redis(f"redis+sentinel://127.0.0.1:{free_port()}/0?service=bot") as redis:
+        with pytest.raises(StoreUnavailable, match="no sentinel answers"):
+            await redis.call("PING")
 
 
 async def test_a_name_that_no_sentinel_knows_is_told(tmp_path: Path) -> None:

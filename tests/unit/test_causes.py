@@ -70,6 +70,20 @@ def test_redis_is_told_with_its_own_schemes() -> None:
     assert "rediss://" in find_cause(ConnectionResetError(), "redis")
 
 
+@pytest.mark.parametrize(
+    ("reply", "cause"),
+    [
+        ("max number of clients reached", "it has too many clients. Increase its maxclients"),
+        ("max daily request limit exceeded. Limit: 10000, Usage: 10000.", "its account has no requests left"),
+        ("max requests limit exceeded. Limit: 500000", "its account has no requests left"),
+        ("Cluster mode is not enabled on this node", "It is no cluster: begin the address with redis://"),
+        ("SELECT is not allowed in cluster mode", "Begin the address with redis+cluster://"),
+    ],
+)
+def test_replies_of_redis_get_the_next_step(reply: str, cause: str) -> None:
+    assert find_cause(RuntimeError(reply), "redis").startswith(cause)
+
+
 def test_an_unknown_cause_is_named_by_its_type() -> None:
     assert find_cause(ZeroDivisionError("hidden")) == ""
     assert with_cause("It failed", ZeroDivisionError("hidden")) == "It failed (ZeroDivisionError)"

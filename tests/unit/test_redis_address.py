@@ -94,6 +94,8 @@ def test_sentinels_have_usual_values_and_credentials_of_their_own() -> None:
         ("redis+sentinel://:hidden@one,:hid@two/m", "has different credentials"),
         ("redis+sentinel://u:hidden@one,v:hidden@two/m", "has different credentials"),
         ("redis+cluster://:hidden@one,:hid@two", "has different credentials"),
+        ("redis+cluster://:hidden@one/1", "names a database, and a cluster has only 0"),
+        ("redis+cluster://:hidden@one?db=3", "names a database, and a cluster has only 0"),
         ("redis://one?foo=hidden", "has an unknown parameter: foo$"),
         ("unix:///run/valkey.sock?foo=hidden", "has an unknown parameter: foo$"),
         ("unix:///run/valkey.sock?socket_keepalive=hid", "has an unknown parameter: socket_keepalive$"),
