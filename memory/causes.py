@@ -34,11 +34,6 @@ _NAMED: Mapping[str, str] = MappingProxyType(
         "SocksProxyFailed": "the proxy of the environment makes no connection. Check ALL_PROXY and NO_PROXY",
         "ClientHttpProxyError": "the proxy of the environment refuses. Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY",
         "ClientProxyConnectionError": "the proxy of the environment cannot be reached. Check HTTPS_PROXY and NO_PROXY",
-    }
-)
-"""Errors of clients by their names, so that no client is imported here."""
-_SAID: Mapping[str, str] = MappingProxyType(
-    {
         "max number of clients": "it has too many clients. Increase its maxclients, or lower WORKER_CONCURRENCY",
         " limit exceeded": "its account has no requests left",  # Upstash
         "unknown command 'SENTINEL'": "It is no sentinel: begin the address with redis://",
@@ -46,7 +41,7 @@ _SAID: Mapping[str, str] = MappingProxyType(
         "SELECT is not allowed": "Begin the address with redis+cluster://, without a database",
     }
 )
-"""Parts of replies of Redis."""
+"""Errors of clients by their names, so that no client is imported here, and parts of replies of Redis."""
 _CLOSING = {"ServerDisconnectedError", "RemoteProtocolError", "IncompleteReadError"}
 _CLOSED_TEXT = "Connection closed by server"
 _FORBIDDEN = re.compile(
@@ -115,8 +110,8 @@ def _tls(error: BaseException, kind: Kind) -> str:
 
 
 def _named(error: BaseException, _: Kind) -> str:
-    said = (words for part, words in _SAID.items() if part in str(error))
-    return _NAMED.get(type(error).__name__, "") or next(said, "")
+    named = (words for name, words in _NAMED.items() if name == type(error).__name__ or name in str(error))
+    return next(named, "")
 
 
 def _name(error: BaseException, _: Kind) -> str:

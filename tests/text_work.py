@@ -82,6 +82,8 @@ _TAGS = [
     "◁",
     "eyJ-",
     "pin:",
+    "key_",
+    "pwd_a_",
     "/*",
 ]
 MARKS: Sequence[str] = tuple(

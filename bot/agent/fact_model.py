@@ -81,8 +81,11 @@ _USUAL_CONFIDENCE = 0.5
 
 _SENTENCE_END = re.compile(r"(?<=[.!?…。！？؟])\s+|(?<=[。！？])|\n+")  # noqa: RUF001 - marks of other scripts
 _QUESTION_MARKS = ("?", "？", "؟")  # noqa: RUF001
-_SPEAKER = frozenset(["i", "user", "the user"])
-"""Subjects by which models call the speaker, against their instructions."""
+_SPEAKER = re.compile(
+    "i|me|(?:the )?(?:user|speaker)|ich|(?:der |die )?(?:be)?nutzer(?:in)?|yo|(?:el |la )?usuari[oa]|eu"
+    "|(?:o |a )?usuári[oa]|я|пользователь(?:ница)?|من|کاربر|用户"
+)
+"""Subjects by which models call the speaker, against their instructions (MemTensor/MemOS-Cloud-OpenClaw-Plugin#10)."""
 
 
 class ModelFactReader:
@@ -247,7 +250,7 @@ class _Reading:
         }
         names_now = {each: render_name(name) for each, name in self.work.people.items()}
         found = find_same_name(subject, names_now) | find_same_name(subject, names_then)
-        if not found and _plain(subject) in _SPEAKER:
+        if not found and _SPEAKER.fullmatch(_plain(subject)):
             return writers[0]
         if len(found) > 1:
             found &= set(writers)
@@ -298,19 +301,20 @@ _TOKENS = re.compile(
         | AIza[\w-]{30,} | AQ\.[\w-]{16,}                     # Google
         | SG\.[\w-]{10,}\.[\w-]{10,}                         # SendGrid
         | xox[a-z]-[A-Za-z0-9-]{10,} | xapp-[A-Za-z0-9-]{10,}  # Slack
-        | hf_[A-Za-z0-9]{20,} | gsk_[A-Za-z0-9]{20,} | npm_[A-Za-z0-9]{30,} | pypi-[\w-]{30,}
+        | (?:hf|gsk|dckr_pat|dop_v1|shpat|whsec|r8|lsv2_pt)_[A-Za-z0-9_-]{20,} | npm_[A-Za-z0-9]{30,}
+        | (?:xai|pplx|tvly|pypi|nvapi)-[\w-]{20,} | ya29\.[\w-]{20,} | (?i:bearer)\s[\w.~+/-]{20,}
         | \d{8,10}:[A-Za-z0-9_-]{35}                         # a Telegram bot
         | eyJ[\w-]{8,500}+\.eyJ[\w-]{8,}+\.                  # JWT
     )
     | [a-z0-9+.-]://[^\s/:@]+:[^\s/@]+@                      # a password in an address
+    | -----BEGIN\ [A-Z\ ]*PRIVATE\ KEY
     """,
     re.VERBOSE,
 )
-_PRIVATE_KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY")
 _ASSIGNED = re.compile(
     r"""\b(?:
-        (?:\w+_)?(?:secret|token|passw(?:or)?d|pwd|key)(?:_\w+)?["']?\s*=
-        | \w+_(?:secret|token|passw(?:or)?d|pwd|key)["']?(?:\s*:|\s+is\s)
+        (?:\w{1,64}_)?(?:secret|token|passw(?:or)?d|pwd|key)(?:_\w{1,64})?["']?\s*=
+        | \w{1,64}_(?:secret|token|passw(?:or)?d|pwd|key)["']?(?:\s*:|\s+is\s)
     )\s*
     ["']?(?=[^\s"']*\d|[^\s"']{16})[^\s"']{6,}""",
     re.VERBOSE | re.IGNORECASE,
@@ -318,15 +322,17 @@ _ASSIGNED = re.compile(
 _CARD = re.compile(r"(?<![\d.,+-])\d(?:[ -]?\d){12,18}(?![\d.,]?\d)")
 _STATED = re.compile(
     r"""\b(?:
-        pass(?:word|code|phrase)(?!\s+manager) | pin(?:[ -]?code)? | api[ -]key | secret(?:\s+access)?\s+key | cvv
-        | (?:one[ -]time|security|verification|2fa)\s+code
+        pass(?:word|code|phrase)(?!\s+manager) | passwd | pwd | pin(?:[ -]?code)? | cvv | otp
+        | (?:api|access|auth|bot)[ -](?:key|token) | secret(?:\s+access)?\s+key
+        | (?:one[ -]time|security|verification|2fa|login|recovery)\s+code
         | passwort | kennwort | einmalcode | geheimzahl
         | contraseña | clave | código\s+de\s+(?:verificación|seguridad|verificação|segurança) | senha
         | парол[ьяюем]{1,2} | пин(?:-?код)? | код\s+(?:подтверждения|безопасности)
         | رمز(?:\s+عبور)? | گذرواژه | پسورد | کد\s+تأیید
-    )\b
-    (?:\s+(?:for|of|to|für|von|zum|der|des|de|del|do|da|para|от|для|к|برای)\s[^.!?\n]{1,40}?|\s+\w+)?
-    (?:\s*[:=—–]|\s+(?:is|ist|lautet|es|é)|(?=\s+\S+\s+است))\s*
+    )\b["']?
+    (?:\s+(?:for|of|to|at|für|fürs|von|vom|zum|zur|beim|der|des|de|del|do|da|para|от|для|к|برای)\s[^.!?\n]{1,40}?
+        |\s+\(?\w+\)?)?
+    (?:\s*[:=—–]|\s+(?:is|ist|lautet|es|é):?|(?=\s+\S+\s+است))\s*
     ["'«»„“”]?(?=[^\s"'«»„“”\d]{0,200}\d)[^\s"'«»„“”]{4,}""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -337,7 +343,8 @@ _DIRECT = re.compile(
     rf"""\b(?:
         (?:pass(?:word|code|phrase)|passwort|kennwort|contraseña|senha|парол[ьяюем]{{1,2}}|گذرواژه|پسورد)
         \s+["'«“]?{_NO_COUNT}(?=[^\s"'«»“”]*\d)[^\s"'«»“”]{{4,}}
-        | парол[ьяюем]{{1,2}}\s+[^\W\d]{{4,}}\s+{_NO_COUNT}(?!(?:19|20)\d\d\b)(?=\S*\d)\S{{4,}}
+        | парол[ьяюем]{{1,2}}(?:\s+[^\W\d]{{4,}})?(?:\s+(?:от|для|к)\s+[^\W\d]{{4,}})?
+          \s+{_NO_COUNT}(?!(?:19|20)\d\d\b)(?=\S*\d)\S{{4,}}
         | (?:pin(?:[ -]?code)?|cv[cv]2?|geheimzahl|пин(?:-?код\w?)?)
         (?:\s*[:=—–]\s*|\s+(?:(?:is|ist|es|é)\s+)?){_NO_COUNT}\d{{3,8}}\b
         | пин(?:-?код\w?)?\s+(?:(?:от|для)\s+)?[^\W\d]{{4,}}\s+{_NO_COUNT}(?!(?:19|20)\d\d\b)\d{{3,8}}\b
@@ -352,7 +359,7 @@ def holds_secret(text: str) -> bool:
 
     Only plain cases: a statement that looks like one by chance would be lost (mem0ai/mem0#6818).
     """
-    if any(each.search(text) for each in (_TOKENS, _PRIVATE_KEY, _ASSIGNED, _STATED, _DIRECT)):
+    if any(each.search(text) for each in (_TOKENS, _ASSIGNED, _STATED, _DIRECT)):
         return True
     return any(_is_card(re.sub(r"\D", "", match[0])) for match in _CARD.finditer(text))
 

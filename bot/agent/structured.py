@@ -34,6 +34,7 @@ _NOTHING = re.compile(
 """Answers of weak models that have nothing for a list."""
 _OTHER_NAMES: Mapping[str, Sequence[str]] = {
     # mem0ai/mem0#4224, #5176, vectorize-io/hindsight#1274
+    "subject": ("person", "name", "entity", "about", "who"),
     "statement": ("fact", "text", "memory", "content", "description"),
     "messages": ("message", "lines", "line"),
 }
@@ -355,11 +356,12 @@ def _listed(value: object, schema: Mapping[str, Any]) -> list[object]:
 
 def _unwrapped(value: object, schema: Mapping[str, Any], depth: int = 0) -> list[object]:
     """Return the items in a list or an object around them; else the value."""
+    value = _decoded(value) if schema["type"] == "object" else value
     parts = _parts(value)
     is_item = any(name in schema.get("properties", ()) for name in _named(parts))
     if schema["type"] != "object" or depth > _WRAPPERS or not parts or is_item:
         return [value]
-    inner = [item for each in parts.values() for item in _unwrapped(_decoded(each), schema, depth + 1)]
+    inner = [item for each in parts.values() for item in _unwrapped(each, schema, depth + 1)]
     return inner if isinstance(value, list) or any(isinstance(each, dict) for each in inner) else [value]
 
 

@@ -86,9 +86,8 @@ class Clocks:
 
     def minute(self, at: float, person: int | None) -> str:
         """Return a time (Unix seconds) on the clock of its writer, with the zone: "2026-11-27 01:56 Asia/Tokyo"."""
-        name = self._name_of(person)
-        zone = _load(name)
-        return f"{datetime.fromtimestamp(at, zone or UTC):%Y-%m-%d %H:%M} {name if zone else 'UTC'}"
+        zone = self.zone(person)
+        return f"{datetime.fromtimestamp(at, zone):%Y-%m-%d %H:%M} {zone}"
 
     def day(self, at: float, person: int | None) -> date:
         """Return the day of a time (Unix seconds) where this person is."""

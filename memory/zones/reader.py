@@ -218,8 +218,9 @@ def _read_clock(said: str, at: datetime) -> ZoneReading:
         hour, minute, half = int(match["hour"]), int(match["minute"] or 0), match["half"] or ""
         if hour > 23 or minute > 59 or not (match["minute"] or half or match["before"] or match["after"]):
             continue
-        halves = [half[0]] if half else (["", "p"] if 0 < hour < 12 else [""])
-        zones = [zone for each in halves for zone in _zones_at(_minutes(hour, minute, each), at)]
+        evening = [hour, hour + 12] if 0 < hour < 12 else [hour]
+        hours = [hour % 12 + 12 * (half[0] == "p")] if half else evening
+        zones = [zone for each in hours for zone in _zones_at(each * 60 + minute, at)]
         return ZoneReading(others=tuple(dict.fromkeys(zones)))
     return NOTHING
 
@@ -255,12 +256,6 @@ def _read_sentence(name: str, now: float) -> ZoneReading:
         if found := _read_place(spelt, spelt, at):
             return found
     return read_zone(place, now)
-
-
-def _minutes(hour: int, minute: int, half: str) -> int:
-    """Return the minutes since midnight. `half` is "a", "p", or "" on a clock of 24 hours."""
-    hours = hour % 12 + (12 if half == "p" else 0) if half else hour
-    return hours * 60 + minute
 
 
 def _zones_at(minutes: int, at: datetime) -> Sequence[str]:

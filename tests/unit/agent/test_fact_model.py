@@ -268,7 +268,10 @@ async def test_a_part_of_a_name_is_nobody_of_the_chat(subject: str) -> None:
     assert fact.subject_id is None
 
 
-@pytest.mark.parametrize("subject", ["I", "user", "The user"])
+@pytest.mark.parametrize(
+    "subject",
+    ["I", "user", "The user", "Ich", "Der Nutzer", "la usuaria", "o usuário", "Пользователь", "کاربر"],
+)
 async def test_a_model_that_calls_the_speaker_by_no_name_means_the_writer(subject: str) -> None:
     (fact,) = await read(make_fact(subject=subject))
 
@@ -435,6 +438,9 @@ PLAIN = json.dumps({"subject": "Anna Lima", "statement": "Anna lives in Lisbon."
         f'{{"facts": [{FACT.replace("[1]", "[[1]]")}]}}',
         json.dumps(f'{{"facts": [{FACT}]}}'),
         FACT.replace('"statement"', '"fact"'),
+        f'{{"facts": [{FACT.replace("subject", "person")}]}}',
+        f'{{"facts": [{FACT.replace("subject", "entity")}]}}',
+        json.dumps({"facts": [FACT]}),
         f'{{"facts": [{FACT[:-1]},}},],}}',
         f'{{"facts": [{FACT}]}}'.replace('"', "'"),
         f'{{"facts": [{FACT}]}}'.replace("lives in", 'lives "in"').replace('"in" ', "in "),
